@@ -1,0 +1,1 @@
+"""How nonzeros and active sets lie in memory."""

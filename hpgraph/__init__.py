@@ -1,0 +1,112 @@
+"""Graph analytics as semiring sparse-matrix products, on CPU and GPU.
+
+Every algorithm is a loop over one generalized sparse matrix-vector product. Three doors lead to it: ready algorithms
+(`bfs`, `sssp`, `pagerank`, `triangle_count`), vertex programs (`VertexProgram`) and matrix algebra (`Matrix`,
+`hyb_array`). Public names load on first use, so that ``import hpgraph`` itself stays light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from hpgraph.config import config
+from hpgraph.errors import (
+    CompileError,
+    ConvergenceWarning,
+    DeviceError,
+    DeviceMemoryError,
+    FileFormatError,
+    HpgraphError,
+    MissingExtraError,
+    NegativeCycleError,
+)
+
+if TYPE_CHECKING:
+    from hpgraph import algorithms, datasets, formats, interop, io, semiring, viz
+    from hpgraph.algorithms.bfs import BFSResult, bfs
+    from hpgraph.algorithms.pagerank import PageRankResult, pagerank
+    from hpgraph.algorithms.sssp import SSSPResult, sssp
+    from hpgraph.algorithms.triangles import triangle_count, triangles
+    from hpgraph.engine.program import Property, VertexProgram
+    from hpgraph.graph import Graph, as_graph
+    from hpgraph.interop.networkx import from_networkx, to_networkx
+    from hpgraph.io import read
+    from hpgraph.matrix import Matrix, hyb_array
+    from hpgraph.vector import Vector
+
+__version__ = "0.1.0"
+
+_MODULE_OF = {
+    "BFSResult": "hpgraph.algorithms.bfs",
+    "bfs": "hpgraph.algorithms.bfs",
+    "PageRankResult": "hpgraph.algorithms.pagerank",
+    "pagerank": "hpgraph.algorithms.pagerank",
+    "SSSPResult": "hpgraph.algorithms.sssp",
+    "sssp": "hpgraph.algorithms.sssp",
+    "triangle_count": "hpgraph.algorithms.triangles",
+    "triangles": "hpgraph.algorithms.triangles",
+    "Property": "hpgraph.engine.program",
+    "VertexProgram": "hpgraph.engine.program",
+    "Graph": "hpgraph.graph",
+    "as_graph": "hpgraph.graph",
+    "from_networkx": "hpgraph.interop.networkx",
+    "to_networkx": "hpgraph.interop.networkx",
+    "read": "hpgraph.io",
+    "Matrix": "hpgraph.matrix",
+    "hyb_array": "hpgraph.matrix",
+    "Vector": "hpgraph.vector",
+}
+_SUBPACKAGES = ("algorithms", "datasets", "formats", "interop", "io", "semiring", "viz")
+
+__all__ = [
+    "BFSResult",
+    "CompileError",
+    "ConvergenceWarning",
+    "DeviceError",
+    "DeviceMemoryError",
+    "FileFormatError",
+    "Graph",
+    "HpgraphError",
+    "Matrix",
+    "MissingExtraError",
+    "NegativeCycleError",
+    "PageRankResult",
+    "Property",
+    "SSSPResult",
+    "Vector",
+    "VertexProgram",
+    "algorithms",
+    "as_graph",
+    "bfs",
+    "config",
+    "datasets",
+    "formats",
+    "from_networkx",
+    "hyb_array",
+    "interop",
+    "io",
+    "pagerank",
+    "read",
+    "semiring",
+    "sssp",
+    "to_networkx",
+    "triangle_count",
+    "triangles",
+    "viz",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULE_OF:
+        value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    elif name in _SUBPACKAGES:
+        value = importlib.import_module(f"hpgraph.{name}")
+    else:
+        raise AttributeError(f"module 'hpgraph' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,1 @@
+"""One algorithm a file, each written over the engine or the matrix algebra."""

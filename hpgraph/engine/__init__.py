@@ -1,0 +1,1 @@
+"""Vertex programs run as supersteps: active set, direction, product, update, trace."""

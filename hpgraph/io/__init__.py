@@ -1,0 +1,1 @@
+"""Graph files in and out, one format a file."""

@@ -1,0 +1,1 @@
+"""The generalized products, once per backend, with the same signatures in cpu and cuda."""

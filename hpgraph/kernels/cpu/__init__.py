@@ -1,0 +1,1 @@
+"""Products compiled by Numba for the CPU."""

@@ -1,0 +1,1 @@
+"""Products as CUDA C++ templates, compiled at run time."""

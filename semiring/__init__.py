@@ -1,0 +1,1 @@
+"""Operators, monoids and semirings."""
