@@ -7,7 +7,9 @@ current thread or task, else from an assignment to the attribute, else from the 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
+import stat
 import sys
 import tempfile
 import threading
@@ -73,10 +75,10 @@ _CHECKS: dict[str, Callable[[object, str], Any]] = {
 }
 
 
-def _setting(name: str) -> str:
+def _checked(name: str, value: object) -> Any:
     if name not in _CHECKS:
         raise TypeError(f"config has no setting {name!r}; it has {', '.join(_CHECKS)}")
-    return name
+    return _CHECKS[name](value, name)
 
 
 class Config:
@@ -124,7 +126,7 @@ class Config:
 
     @contextlib.contextmanager
     def __call__(self, **settings: Any) -> Iterator[Config]:
-        checked = {_setting(name): _CHECKS[name](value, name) for name, value in settings.items()}
+        checked = {name: _checked(name, value) for name, value in settings.items()}
         token = self._overrides.set({**self._overrides.get(), **checked})
         try:
             yield self
@@ -132,8 +134,9 @@ class Config:
             self._overrides.reset(token)
 
     def __setattr__(self, name: str, value: object) -> None:
+        value = _checked(name, value)
         with self._lock:
-            self._values[_setting(name)] = _CHECKS[name](value, name)
+            self._values[name] = value
 
     def _get(self, name: str) -> Any:
         for values in (self._overrides.get(), self._values):
@@ -164,12 +167,13 @@ class Config:
     def cache_dir(self) -> Path:
         """The folder compiled code is kept in; made when first asked for."""
         chosen: Path | None = self._get("cache_dir")
-        candidates = [chosen] if chosen is not None else [_user_cache()]
-        candidates.append(Path(tempfile.gettempdir()) / f"hpgraph-{os.getuid() if hasattr(os, 'getuid') else 'user'}")
-        for folder in candidates:
-            if _is_writable(folder):
-                return folder
-        return _process_folder()
+        folder = _user_cache() if chosen is None else chosen
+        if _is_writable(folder):
+            return folder
+        folder = _temporary_cache()
+        if _is_writable(folder) and _is_private(folder):
+            return folder
+        return _process_cache()
 
     def show_progress(self) -> bool:
         """Whether to draw a progress bar now: `progress` with "auto" resolved by what standard error is.
@@ -215,6 +219,11 @@ def _user_cache() -> Path:
     return Path(base) / "hpgraph" if os.path.isabs(base) else Path.home() / ".cache" / "hpgraph"
 
 
+def _temporary_cache() -> Path:
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    return Path(tempfile.gettempdir()) / f"hpgraph-{user}"
+
+
 def _is_writable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -223,13 +232,17 @@ def _is_writable(folder: Path) -> bool:
         return False
 
 
-def _process_folder() -> Path:
-    global _last_resort
-    if _last_resort is None:
-        _last_resort = Path(tempfile.mkdtemp(prefix="hpgraph-"))
-    return _last_resort
+def _is_private(folder: Path) -> bool:
+    # Code is run from the cache, and in the temporary folder anyone could have made ours first.
+    if not hasattr(os, "getuid"):
+        return True
+    status = folder.lstat()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
-_last_resort: Path | None = None
+@functools.cache
+def _process_cache() -> Path:
+    return Path(tempfile.mkdtemp(prefix="hpgraph-"))
+
 
 config = Config()

@@ -1,0 +1,90 @@
+"""The threads under the kernels: concurrent calls, calls after a fork, and the number asked for, under each layer."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# Run in a process of its own: a threading layer is chosen once in a process's life.
+PROGRAM = """
+import multiprocessing, sys, threading
+import numpy as np
+from hpgraph import config
+from hpgraph.errors import DeviceError
+from hpgraph.kernels.cpu.threads import layer, team
+import numba
+
+@numba.njit(parallel=True)
+def total(values):
+    result = 0
+    for i in numba.prange(values.size):
+        result += values[i]
+    return result
+
+values = np.arange(200_001)
+expected = int(values.sum())
+
+def call(results):
+    for _ in range(50):
+        with team():
+            results.append(total(values))
+
+def child(queue):
+    try:
+        with team():
+            queue.put(total(values))
+    except DeviceError as error:
+        queue.put(str(error))
+
+results = []
+call(results)
+workers = [threading.Thread(target=call, args=(results,)) for _ in range(4)]
+for worker in workers: worker.start()
+for worker in workers: worker.join()
+assert results == [expected] * 250, "concurrent calls"
+
+before = numba.get_num_threads()
+with config(threads=1), team() as threads, team() as again:
+    assert threads == again == numba.get_num_threads() == 1, "the number asked for"
+with config(threads=4096), team() as threads:
+    assert threads == numba.config.NUMBA_NUM_THREADS, "no more than were launched"
+assert numba.get_num_threads() == before, "the caller's number comes back"
+
+fork = multiprocessing.get_context("fork")
+queue = fork.Queue()
+process = fork.Process(target=child, args=(queue,))
+process.start()
+answer = queue.get(timeout=60)
+process.join()
+print(layer(), "yes" if answer == expected else answer)
+"""
+
+
+def _run(tmp_path: Path, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env={**os.environ, **environment}, cwd=tmp_path,
+        capture_output=True, text=True, timeout=180,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.skipif(importlib.util.find_spec("numba.np.ufunc.tbbpool") is None, reason="this Numba has no TBB layer")
+def test_tbb_is_found_and_first(tmp_path: Path) -> None:
+    assert _run(tmp_path, NUMBA_THREADING_LAYER="default") == "tbb yes"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="GNU OpenMP is Linux's")
+def test_openmp_explains_itself_after_a_fork(tmp_path: Path) -> None:
+    answer = _run(tmp_path, NUMBA_THREADING_LAYER="omp")
+    assert answer.startswith("omp parallel kernels cannot run in a process forked")
+    assert "tbb" in answer
+
+
+def test_workqueue_lets_one_call_in_at_a_time(tmp_path: Path) -> None:
+    assert _run(tmp_path, NUMBA_THREADING_LAYER="workqueue") == "workqueue yes"
