@@ -1,0 +1,118 @@
+"""Functions as arguments of Numba kernels. Imported by kernels alone: it imports Numba.
+
+A kernel writes ``call(reduce, a, b)`` where ``reduce`` is an argument of its own, a `Function`. The argument has no
+content at run time; its type names the function, which Numba compiles on its first use and LLVM inlines. Because the type is
+named by the function's fingerprint, ``cache=True`` kernels are found again by the next process, and never for a function
+that was edited.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from numba import types
+from numba.core.errors import NumbaError
+from numba.core.imputils import lower_builtin
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import NativeValue, models, register_model, unbox
+
+from hpgraph.errors import CompileError
+from hpgraph.semiring.function import reason
+
+if TYPE_CHECKING:
+    from hpgraph.semiring.function import Function
+
+# Numba asks for the body of a function by its type alone, perhaps after the Function itself is gone.
+_FUNCTIONS: dict[str, Function] = {}
+
+
+class FunctionType(types.Opaque):
+    """Numba type of a `Function`: equal for functions of equal key.
+
+    Parameters
+    ----------
+    function_key : str
+    function : Function, optional
+        Absent when Numba reads the type back from its cache, where no body is needed.
+    """
+
+    def __init__(self, function_key: str, function: Function | None = None) -> None:
+        self.function_key = function_key
+        if function is not None:
+            _FUNCTIONS.setdefault(function_key, function)
+        super().__init__(name=f"hpgraph.Function({function_key})")
+
+    @property
+    def key(self) -> str:
+        return self.function_key
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FunctionType, (self.function_key,)
+
+    def resolve(self, context: Any, arguments: tuple[types.Type, ...]) -> tuple[types.Dispatcher, Any]:
+        """The compiled function's type, and its signature for these argument types.
+
+        The signature is longer than `arguments` where the function's defaults stand in.
+        """
+        function = _FUNCTIONS[self.function_key]
+        dispatcher = types.Dispatcher(function.dispatcher)
+        try:
+            inner = dispatcher.get_call_type(context, tuple(types.unliteral(a) for a in arguments), {})
+        except (NumbaError, TypeError) as error:  # TypeError: wrong number of arguments
+            raise CompileError(function.name, reason(error)) from error
+        return dispatcher, inner
+
+
+register_model(FunctionType)(models.OpaqueModel)
+
+
+@unbox(FunctionType)
+def _unbox_function(typ: Any, obj: Any, c: Any) -> NativeValue:
+    return NativeValue(c.context.get_dummy_value())
+
+
+def call(function: Function, *args: Any) -> Any:
+    """Call a `Function` that is an argument of the kernel; any number of arguments, of any type Numba knows.
+
+    Parameters
+    ----------
+    function : Function
+    *args
+        Scalars, arrays, tuples of these.
+
+    Raises
+    ------
+    CompileError
+        When the kernel is compiled, if the function does not compile for these types.
+
+    Examples
+    --------
+    >>> from numba import njit
+    >>> from hpgraph.semiring.function import Function
+    >>> @njit
+    ... def fold(function, values, start):
+    ...     total = start
+    ...     for value in values:
+    ...         total = call(function, total, value)
+    ...     return total
+    >>> import numpy as np
+    >>> fold(Function(lambda a, b: a * b), np.array([2.0, 3.0, 4.0]), 1.0)
+    24.0
+    """
+    return function(*args)
+
+
+@infer_global(call)
+class _CallTemplate(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        if kws or not args or not isinstance(args[0], FunctionType):
+            return None
+        _, inner = args[0].resolve(self.context, args[1:])
+        return signature(inner.return_type, args[0], *inner.args[: len(args) - 1])
+
+
+@lower_builtin(call, FunctionType, types.VarArg(types.Any))
+def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    dispatcher, inner = sig.args[0].resolve(context.typing_context, sig.args[1:])
+    defaults = [context.get_dummy_value()] * (len(inner.args) - len(args) + 1)
+    return context.get_function(dispatcher, inner)(builder, [*args[1:], *defaults])
