@@ -1,0 +1,64 @@
+# make demo     install into .venv and run everything once on the bundled graph
+# make test     the tests                       make lint        ruff and mypy
+# make bench    hpgraph beside its peers, CPU   make bench-gpu   the same on the GPU
+#
+# PYTHON=python3.12 chooses the interpreter of a new .venv; ARGS=... goes to the command that is run.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# A driver of the 580 series or later runs CUDA 13; an older one CUDA 12, which the test extra does not go with.
+DRIVER := $(shell nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1 | cut -d. -f1)
+ifeq ($(DRIVER),)
+EXTRAS := test,plot
+else ifeq ($(shell test "$(DRIVER)" -ge 580 2>/dev/null && echo new),new)
+EXTRAS := test,plot,cuda13
+else
+EXTRAS := check,plot,cuda12
+endif
+
+.PHONY: install demo test lint format bench bench-gpu clean
+
+install: $(VENV)/installed
+
+# The stamp is older than pyproject.toml exactly when what is installed may no longer be what is asked for.
+$(VENV)/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "hpgraph needs Python 3.11 or later: make PYTHON=python3.12"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	  { echo "no venv module: apt-get install python3-venv"; exit 1; }
+	@echo "installing hpgraph[$(EXTRAS)] into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	@touch $@
+
+demo: install
+	@$(BIN)/python -m hpgraph.demo $(ARGS)
+
+test: install
+	@$(BIN)/python -m pytest $(ARGS)
+
+# mypy follows folders, not the packages' mapping in pyproject.toml: show it the package as it will be installed.
+lint: install
+	@$(BIN)/python -m ruff check .
+	@rm -rf build/types && mkdir -p build/types/hpgraph
+	@ln -s $(CURDIR)/hpgraph/* $(CURDIR)/formats $(CURDIR)/semiring build/types/hpgraph/
+	@cd build/types && $(CURDIR)/$(BIN)/python -m mypy --config-file $(CURDIR)/pyproject.toml \
+	  --cache-dir $(CURDIR)/.mypy_cache --package hpgraph
+
+format: install
+	@$(BIN)/python -m ruff check --fix . ; $(BIN)/python -m ruff format .
+
+bench: $(VENV)/installed-bench
+	@$(BIN)/python -m benchmarks cpu $(ARGS)
+
+bench-gpu: install
+	@$(BIN)/python -m benchmarks gpu $(ARGS)
+
+$(VENV)/installed-bench: $(VENV)/installed
+	@echo "installing the peers into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache $(VENV)

@@ -1,0 +1,53 @@
+"""The examples in the docstrings, module by module.
+
+pytest's own ``--doctest-modules`` names a module after its folder, and would import formats/csr.py a second time as
+``formats.csr``; here each module is imported under the name users import.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from hpgraph.device import cuda_available
+
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def _modules(package: str) -> list[str]:
+    spec = importlib.util.find_spec(package)
+    assert spec is not None and spec.submodule_search_locations
+    names = []
+    for folder in map(Path, spec.submodule_search_locations):
+        for file in folder.rglob("*.py"):
+            parts = file.relative_to(folder).with_suffix("").parts
+            names.append(".".join([package, *parts]).removesuffix(".__init__"))
+    return names
+
+
+MODULES = sorted({name for package in ("hpgraph", "hpgraph.formats", "hpgraph.semiring") for name in _modules(package)})
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])
+def test_examples(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    on_cuda = name.startswith("hpgraph.kernels.cuda")
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        if on_cuda and error.name and error.name.partition(".")[0] in ("cupy", "cuda", "numba"):
+            pytest.skip(f"{error.name} is not installed")
+        raise
+    examples = [test for test in doctest.DocTestFinder().find(module) if test.examples]
+    if on_cuda and examples and not cuda_available():
+        pytest.skip("no CUDA GPU here")
+    # Examples that write files write them where they are thrown away.
+    monkeypatch.chdir(tmp_path)
+    said: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=OPTIONS)
+    for example in examples:
+        runner.run(example, out=said.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(said)

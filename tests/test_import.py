@@ -1,0 +1,52 @@
+"""``import hpgraph`` is light, and every public name is there when it is asked for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hpgraph
+
+HEAVY = ["numba", "cupy", "scipy.sparse.csgraph", "pandas", "matplotlib", "networkx", "IPython", "tqdm"]
+
+PROGRAM = """
+import json, sys, time
+start = time.perf_counter()
+import hpgraph
+seconds = time.perf_counter() - start
+print(json.dumps({"seconds": seconds, "modules": list(sys.modules)}))
+"""
+
+
+def _imported(folder: Path) -> dict[str, object]:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=folder, capture_output=True, text=True, check=True)
+    answer: dict[str, object] = json.loads(done.stdout)
+    return answer
+
+
+def test_import_is_quick_and_brings_nothing_heavy(tmp_path: Path) -> None:
+    # The quickest of three: the first may have to compile, and other work on the machine is not hpgraph's.
+    runs = [_imported(tmp_path) for _ in range(3)]
+    assert min(run["seconds"] for run in runs) < 0.3  # type: ignore[type-var]
+    assert [name for name in HEAVY if name in runs[-1]["modules"]] == []  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("name", hpgraph.__all__)
+def test_every_public_name_loads(name: str) -> None:
+    assert getattr(hpgraph, name) is not None
+    assert name in dir(hpgraph)
+
+
+def test_every_lazy_name_is_public() -> None:
+    lazy = {*hpgraph._MODULE_OF, *hpgraph._SUBPACKAGES}
+    assert lazy <= set(hpgraph.__all__)
+    assert sorted(set(hpgraph.__all__)) == hpgraph.__all__
+
+
+def test_other_names_are_not_there() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'bsf'"):
+        _ = hpgraph.bsf
