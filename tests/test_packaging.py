@@ -56,7 +56,8 @@ def _expected() -> set[str]:
 
 def test_the_list_of_packages_is_the_folders() -> None:
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
-    assert listed == sorted({str(PurePosixPath(file).parent).replace("/", ".") for file in _expected() if file.endswith(".py")})
+    folders = {PurePosixPath(file).parent for file in _expected() if file.endswith(".py")}
+    assert listed == sorted(".".join(folder.parts) for folder in folders)
 
 
 def test_the_wheel_holds_every_source_and_nothing_else(built: Path) -> None:
