@@ -1,0 +1,75 @@
+"""A run, superstep by superstep: how many vertices were active, and in which direction their arcs were followed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.device import to_device
+from hpgraph.viz.axes import BLUE, GREY, ORANGE, axes_or_new, dress
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = {"push": ORANGE, "pull": BLUE}
+# Beyond so many supersteps bars would be hair lines: points then.
+_MOST_BARS = 60
+
+
+def trace(trace: Any, ax: Axes | None = None) -> Axes:
+    """Draw the frontier's size per superstep, coloured by direction, and the arcs it touched.
+
+    Parameters
+    ----------
+    trace : Trace
+        ``result.trace`` of any algorithm or vertex program.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; without it, on a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError
+        If ``trace`` is no trace: a result in place of its ``.trace``, say.
+    MissingExtraError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> r = hpg.bfs(hpg.datasets.kron(8), 1)
+    >>> ax = hpg.viz.trace(r.trace)
+    >>> ax.get_xlabel()
+    'superstep'
+    """
+    if not all(hasattr(trace, name) for name in ("direction", "active", "edges")):
+        raise TypeError(f"trace must be the .trace of a result, not {type(trace).__name__}")
+    direction = np.array([str(name) for name in trace.direction])
+    active = np.asarray(to_device(trace.active, "cpu"))
+    edges = np.asarray(to_device(trace.edges, "cpu"))
+    step = np.arange(active.size)
+
+    ax = axes_or_new(ax)
+    points = active.size > _MOST_BARS
+    for name, colour in COLOURS.items():
+        chosen = direction == name
+        if not chosen.any():
+            continue
+        if points:
+            ax.plot(step[chosen], active[chosen], ".", color=colour, markersize=3, label=f"active, {name}")
+        else:
+            ax.bar(step[chosen], active[chosen], color=colour, width=0.8, label=f"active, {name}")
+    # Zeros have no logarithm: a gap in the line, and bars that stand on half a vertex.
+    touched = np.where(edges > 0, edges, np.nan)
+    ax.plot(step, touched, "-" if points else "o-", color=GREY, markersize=3.5, linewidth=1, label="arcs touched")
+    if active.any():
+        ax.set_yscale("log", nonpositive="clip")
+        ax.set_ylim(0.5, 3 * max(active.max(), edges.max()))
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    dress(ax, title="Supersteps", xlabel="superstep", ylabel="vertices, arcs")
+    ax.legend(frameon=False, fontsize=9)
+    return ax

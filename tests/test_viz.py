@@ -1,0 +1,116 @@
+"""The pictures: what they plot is read back from the axes and compared with counts made another way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+from hpgraph.device import to_device
+from hpgraph.viz.degrees import cumulative
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+from matplotlib.colors import to_hex  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    pyplot.close("all")
+
+
+def run(direction, active, edges):
+    return SimpleNamespace(direction=direction, active=np.array(active), edges=np.array(edges))
+
+
+class TestDegrees:
+    def test_cumulative(self):
+        degree = np.random.default_rng(1).integers(0, 20, 300)
+        degrees, at_least = cumulative(degree)
+        assert degrees.tolist() == sorted(set(degree.tolist()) - {0})
+        assert at_least.tolist() == [sum(1 for d in degree if d >= limit) for limit in degrees]
+
+    def test_undirected(self, device):
+        G = hpg.datasets.kron(7, 4, device=device)
+        ax = hpg.viz.degree_distribution(G)
+        (line,) = ax.get_lines()
+        assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+        assert line.get_ydata()[0] == np.count_nonzero(to_device(G.out_degree, "cpu"))
+
+    def test_directed_draws_both(self):
+        source, target = np.array([0, 0, 0, 1]), np.array([1, 2, 3, 2])
+        ax = hpg.viz.degree_distribution(hpg.Graph.from_edges(source, target, n_vertices=5))
+        into, out = ax.get_lines()
+        assert (into.get_label(), out.get_label()) == ("in-degree", "out-degree")
+        assert (into.get_xdata().tolist(), into.get_ydata().tolist()) == ([1, 2], [3, 1])
+        assert (out.get_xdata().tolist(), out.get_ydata().tolist()) == ([1, 3], [2, 1])
+
+    def test_given_axes_are_used(self):
+        ax = pyplot.figure().add_subplot()
+        assert hpg.viz.degree_distribution(hpg.datasets.grid(4), ax) is ax
+
+    def test_no_edges(self, tmp_path):
+        ax = hpg.viz.degree_distribution(hpg.Graph.from_edges([], [], n_vertices=3))
+        ax.figure.savefig(tmp_path / "empty.png")
+
+
+class TestTrace:
+    def test_bars_and_colours(self):
+        ax = hpg.viz.trace(run(["push", "pull", "pull", "push"], [1, 50, 400, 3], [9, 700, 20, 0]))
+        bars = {round(bar.get_x() + bar.get_width() / 2): bar for bar in ax.patches}
+        assert [bars[step].get_height() for step in range(4)] == [1, 50, 400, 3]
+        colours = [to_hex(bars[step].get_facecolor()) for step in range(4)]
+        assert colours[0] == colours[3] != colours[1] == colours[2]
+        (line,) = ax.get_lines()
+        assert line.get_ydata()[:3].tolist() == [9, 700, 20] and np.isnan(line.get_ydata()[3])
+        assert ax.get_yscale() == "log"
+
+    def test_many_supersteps_become_points(self):
+        n = 500
+        ax = hpg.viz.trace(run(["push"] * n, np.arange(n) + 1, np.arange(n) * 2))
+        assert not ax.patches
+        points, _ = ax.get_lines()
+        assert points.get_ydata().tolist() == list(range(1, n + 1))
+        # A direction that never occurred is not explained.
+        assert {text.get_text() for text in ax.get_legend().get_texts()} == {"active, push", "arcs touched"}
+
+    def test_of_a_real_run(self, device):
+        G = hpg.datasets.kron(9, device=device)
+        r = hpg.bfs(G, int(G.out_degree.argmax()))
+        ax = hpg.viz.trace(r.trace)
+        drawn = sorted((round(bar.get_x() + bar.get_width() / 2), int(bar.get_height())) for bar in ax.patches)
+        level = to_device(r.level, "cpu")
+        # A superstep's active vertices are those the one before reached.
+        assert dict(drawn) == {k: v for k, v in Counter(level.tolist()).items() if k in dict(drawn) and k >= 0}
+        assert drawn[0] == (0, 1)
+
+    def test_nothing_ran(self, tmp_path):
+        ax = hpg.viz.trace(run([], [], []))
+        ax.figure.savefig(tmp_path / "empty.png")
+
+    def test_result_instead_of_trace(self):
+        with pytest.raises(TypeError, match=r"trace must be the \.trace of a result, not SimpleNamespace"):
+            hpg.viz.trace(SimpleNamespace(level=[0]))
+
+
+def test_matplotlib_is_asked_for_only_when_drawing():
+    """In a process where matplotlib cannot be imported: the module loads, drawing names the extra."""
+    program = """
+import sys
+sys.modules["matplotlib"] = None
+import hpgraph as hpg
+from types import SimpleNamespace
+try:
+    hpg.viz.trace(SimpleNamespace(direction=["push"], active=[1], edges=[1]))
+except hpg.MissingExtraError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "drawing needs matplotlib: pip install 'hpgraph[plot]'"
