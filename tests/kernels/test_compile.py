@@ -1,0 +1,192 @@
+"""Compiling CUDA templates: for any architecture without a GPU, with linked Python functions, and once per machine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hpgraph import config
+from hpgraph.errors import CompileError
+from hpgraph.kernels.cuda import compile as compiler
+
+pytest.importorskip("cuda.core")
+
+SCALE = """
+#include "factor.cuh"
+template <class T> __global__ void scale(T* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= factor<T>();
+}
+"""
+FACTOR = "template <class T> __device__ T factor() { return T(3); }\n"
+MAP = """
+template <class T> __global__ void map(T* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = user_function(x[i]);
+}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Sources and a cache of the test's own."""
+    (tmp_path / "scale.cuh").write_text(SCALE)
+    (tmp_path / "factor.cuh").write_text(FACTOR)
+    (tmp_path / "map.cuh").write_text(MAP)
+    monkeypatch.setattr(compiler, "include_folders", lambda: (tmp_path,))
+    with config(cache_dir=tmp_path / "cache", verbose=False):
+        yield tmp_path
+
+
+def is_cubin(code: bytes) -> bool:
+    return code[:4] == b"\x7fELF"
+
+
+def python_function() -> bytes:
+    pytest.importorskip("numba.cuda")
+    from hpgraph.semiring.function import Function
+
+    return Function(lambda a: a * a + 1).cuda((np.float32,), np.float32, "user_function")
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
+def test_template_compiles_for_other_architectures(folder, arch):
+    assert is_cubin(compiler.compile_only("scale.cuh", names=["scale<float>"], arch=arch))
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_100"])
+def test_python_function_is_linked_and_inlined(folder, arch):
+    prologue = 'extern "C" __device__ float user_function(float);'
+    code = compiler.compile_only("map.cuh", prologue, [python_function()], ["map<float>"], arch)
+    assert is_cubin(code)
+    # A function that was inlined leaves no symbol of its own.
+    assert b"user_function" not in code
+
+
+def test_compiler_complaint_reaches_the_user(folder):
+    with pytest.raises(CompileError, match="undefined_type"):
+        compiler.compile_only("scale.cuh", names=["scale<undefined_type>"])
+
+
+def test_no_names_is_refused(folder):
+    with pytest.raises(ValueError, match="names"):
+        compiler.compile_only("scale.cuh")
+
+
+def test_unknown_source_is_refused(folder):
+    with pytest.raises(FileNotFoundError, match=r"absent\.cuh"):
+        compiler.compile_only("absent.cuh", names=["f"])
+
+
+def test_second_build_needs_no_compiler(folder, monkeypatch):
+    first = compiler.build_cached("scale.cuh", names=["scale<float>"])
+    monkeypatch.setattr(compiler, "_build", None)
+    assert compiler.build_cached("scale.cuh", names=["scale<float>"]) == first
+    assert is_cubin(first[0].read_bytes())
+    assert "scale" in first[1]["scale<float>"]
+
+
+def test_linked_code_is_not_produced_when_cached(folder):
+    produced = []
+
+    def produce():
+        produced.append(1)
+        return python_function()
+
+    prologue = 'extern "C" __device__ float user_function(float);'
+    for _ in range(2):
+        code = compiler.LinkedCode("square plus one", produce)
+        compiler.build_cached("map.cuh", prologue, [code], ["map<float>"])
+    assert len(produced) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda folder: (folder / "factor.cuh").write_text(FACTOR.replace("3", "4")),
+        lambda folder: (folder / "scale.cuh").write_text(SCALE + "// more\n"),
+    ],
+    ids=["include", "source"],
+)
+def test_edited_text_changes_the_key(folder, change):
+    before = compiler.cache_key("scale.cuh", "", (), ("scale<float>",), "sm_90")
+    change(folder)
+    assert compiler.cache_key("scale.cuh", "", (), ("scale<float>",), "sm_90") != before
+
+
+def test_key_tells_all_inputs_apart(folder):
+    base = {"source": "scale.cuh", "prologue": "", "ltoir": (), "names": ("scale<float>",), "arch": "sm_90"}
+    other = {"prologue": "//", "ltoir": (b"x",), "names": ("scale<int>",), "arch": "sm_80"}
+    keys = {compiler.cache_key(**base)} | {compiler.cache_key(**{**base, name: value}) for name, value in other.items()}
+    assert len(keys) == 1 + len(other)
+
+
+@pytest.mark.parametrize("damage", ["cubin", "entry", "no cubin", "not json"])
+def test_damaged_cache_is_rebuilt(folder, damage):
+    path, symbols = compiler.build_cached("scale.cuh", names=["scale<float>"])
+    whole = path.read_bytes()
+    (entry,) = (folder / "cache" / "cuda").glob("*.json")
+    if damage == "cubin":
+        path.write_bytes(whole[:100])
+    elif damage == "entry":
+        entry.write_text(json.dumps({"cubin": "0" * 64}))
+    elif damage == "no cubin":
+        path.unlink()
+    else:
+        entry.write_bytes(b"\x00{")
+    again, names = compiler.build_cached("scale.cuh", names=["scale<float>"])
+    assert is_cubin(again.read_bytes())
+    assert names == symbols
+
+
+def test_several_builders_may_race(folder):
+    def build(_):
+        with config(cache_dir=folder / "cache", verbose=False):
+            return compiler.build_cached("scale.cuh", names=["scale<float>"])
+
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(build, range(4)))
+    for path, symbols in results:
+        assert is_cubin(path.read_bytes())
+        assert symbols == results[0][1]
+    assert not list((folder / "cache" / "cuda").glob(".writing-*"))
+
+
+def test_importing_the_compiler_loads_nothing_heavy():
+    check = (
+        "import sys, hpgraph.kernels.cuda.compile; "
+        "print([m for m in ('cupy', 'numba', 'cuda.core') if m in sys.modules])"
+    )
+    output = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, cwd=Path("/"))
+    assert output.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("device", ["cuda"], indirect=True)
+def test_kernel_runs(folder, device):
+    import cupy
+
+    module = compiler.load("scale.cuh", names=("scale<float>", "scale<double>"))
+    for name, dtype in (("scale<float>", np.float32), ("scale<double>", np.float64)):
+        x = cupy.arange(100, dtype=dtype)
+        module.function(name)((1,), (128,), (x, np.int32(100)))
+        np.testing.assert_array_equal(x.get(), 3 * np.arange(100, dtype=dtype))
+    assert compiler.load("scale.cuh", names=("scale<float>", "scale<double>")) is module
+    with pytest.raises(KeyError, match="scale<int>"):
+        module.function("scale<int>")
+
+
+@pytest.mark.parametrize("device", ["cuda"], indirect=True)
+def test_linked_python_function_runs(folder, device):
+    import cupy
+
+    prologue = 'extern "C" __device__ float user_function(float);'
+    module = compiler.load("map.cuh", prologue=prologue, ltoir=(python_function(),), names=("map<float>",))
+    x = cupy.arange(100, dtype=np.float32)
+    module.function("map<float>")((1,), (128,), (x, np.int32(100)))
+    np.testing.assert_array_equal(x.get(), np.arange(100, dtype=np.float32) ** 2 + 1)
