@@ -8,15 +8,13 @@ once per function, the function is inlined into it, and the next process finds t
 from __future__ import annotations
 
 import builtins
-import inspect
+import itertools
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from hpgraph.errors import CompileError, MissingExtraError
+from hpgraph.errors import MissingExtraError
 from hpgraph.semiring.fingerprint import fingerprint, global_names, is_known_by_name
 
 if TYPE_CHECKING:
@@ -73,7 +71,7 @@ class Function:
                 f"a kernel's function must be a plain Python function, not {type(python).__name__} {python!r}; "
                 "wrap it: lambda a, b: ..."
             )
-        self.python: FunctionType = _copy(inner, lambda function: function, {})
+        self.python: FunctionType = copy_function(inner, lambda function: function)
         self.name: str = name or inner.__name__
         self.key: str = fingerprint(self.python)
 
@@ -110,7 +108,7 @@ class Function:
         """
         from numba import njit
 
-        return _copy(self.python, njit(error_model="numpy"), {})
+        return copy_function(self.python, njit(error_model="numpy"))
 
     def cuda(
         self,
@@ -146,13 +144,20 @@ class Function:
         MissingExtraError
             If numba-cuda is not installed.
         """
-        # Checked here because lru_cache would otherwise complain of an unhashable argument, not of a wrong one.
-        return _ltoir(self, tuple(_hashable(d) for d in argument_dtypes), _hashable(return_dtype), symbol, tuple(arch))
+        try:
+            from hpgraph.semiring.lto import compile_ltoir
+        except ImportError:
+            raise MissingExtraError("numba-cuda", "cuda13", "a Python function on the GPU") from None
+        return compile_ltoir(self, argument_dtypes, return_dtype, symbol, arch)
+
+
+def copy_function(function: FunctionType, convert: Callable[[FunctionType], Any]) -> Any:
+    """A function over its own copy of the globals and closure it uses, with `convert` applied to it and, within it,
+    to every plain function it refers to. Recursion and mutual recursion are kept."""
+    return _copy(function, convert, {})
 
 
 def _copy(function: FunctionType, convert: Callable[[FunctionType], Any], copies: dict[int, Any]) -> Any:
-    """A function over its own copy of the globals and closure it uses, with `convert` applied to it and, within it,
-    to every plain function it refers to. Recursion and mutual recursion are kept."""
     if id(function) in copies:
         return copies[id(function)]
     code = function.__code__
@@ -167,6 +172,7 @@ def _copy(function: FunctionType, convert: Callable[[FunctionType], Any], copies
     def value(original: Any) -> Any:
         if isinstance(original, Function):
             original = original.python
+        original = getattr(original, "py_func", original)
         if isinstance(original, FunctionType) and not is_known_by_name(original):
             return _copy(original, convert, copies)
         return original
@@ -182,82 +188,11 @@ def _copy(function: FunctionType, convert: Callable[[FunctionType], Any], copies
     return converted
 
 
-def _hashable(dtype: Any) -> Any:
-    """A dtype in a form that equal dtypes share: Numba types as they are, the rest by name."""
-    if dtype is None or type(dtype).__module__.startswith("numba"):
-        return dtype
-    if isinstance(dtype, tuple):
-        return tuple(_hashable(d) for d in dtype)
-    if isinstance(dtype, str) and dtype.endswith("*"):
-        return np.dtype(dtype[:-1].strip()).name + "*"
-    return np.dtype(dtype).name
-
-
-@lru_cache(maxsize=1024)
-def _ltoir(function: Function, arguments: tuple[Any, ...], result: Any, symbol: str, arch: tuple[int, int]) -> bytes:
-    try:
-        from numba import cuda
-        from numba.core.errors import NumbaError
-    except ImportError:
-        raise MissingExtraError("numba-cuda", "cuda13", "a Python function on the GPU") from None
-    wrapper, types = _c_function(function, arguments, result)
-    try:
-        ltoir, _ = cuda.compile(
-            wrapper, types, device=True, abi="c", abi_info={"abi_name": symbol}, output="ltoir", cc=arch
-        )
-    except NumbaError as error:
-        raise CompileError(function.name, reason(error)) from error
-    return bytes(ltoir)
-
-
-def _c_function(function: Function, arguments: tuple[Any, ...], result: Any) -> tuple[FunctionType, tuple[Any, ...]]:
-    """The Python function that is compiled under the C name: rebuilds tuples and booleans, converts the result."""
-    from numba import types
-
-    names: list[str] = []
-    parameters: list[Any] = []
-    namespace: dict[str, Any] = {"function": function.dispatcher, "convert": None}
-
-    def argument(dtype: Any) -> str:
-        if isinstance(dtype, tuple):
-            return "(" + "".join(argument(d) + ", " for d in dtype) + ")"
-        name = f"a{len(names)}"
-        names.append(name)
-        numba_type = _numba_type(dtype)
-        # One byte, not LLVM's one bit, so that the type is the one NVRTC gives the C declaration.
-        is_bool = numba_type == types.boolean
-        parameters.append(types.uint8 if is_bool else numba_type)
-        return f"({name} != 0)" if is_bool else name
-
-    expression = f"function({', '.join(argument(d) for d in arguments)})"
-    if result is None:
-        body = expression
-    else:
-        numba_type = _numba_type(result)
-        if numba_type == types.boolean:
-            # Not bool(): what NumPy calls true is what differs from zero.
-            body = f"return convert(1) if {expression} else convert(0)"
-            namespace["convert"] = types.uint8
-        else:
-            body = f"return convert({expression})"
-            namespace["convert"] = numba_type
-    exec(f"def wrapper({', '.join(names)}):\n    {body}\n", namespace)
-    return namespace["wrapper"], tuple(parameters)
-
-
-def _numba_type(dtype: Any) -> Any:
-    from numba import from_dtype, types
-
-    if not isinstance(dtype, str):
-        return dtype
-    if dtype.endswith("*"):
-        return types.CPointer(from_dtype(np.dtype(dtype[:-1])))
-    return from_dtype(np.dtype(dtype))
-
-
 def reason(error: BaseException) -> str:
-    """The part of a Numba error that the author of the function can act on, in a few lines."""
-    noise = ("Failed in", "- Resolution failure", "There are", "During:", "raised from", "Enable logging", "<source")
-    lines = [line.strip() for line in inspect.cleandoc(str(error)).splitlines()]
-    kept = [line for line in lines if line and not line.startswith(noise)]
-    return " ".join(kept)[:500]
+    """The part of a Numba error that the author of the function can act on, and the line it is about."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    place = next((line.rstrip(":") for line in lines if line.startswith("File ")), "")
+    noise = ("Failed in", "- Resolution failure", "There are", "During:", "Enable logging", "Overload", "- Of which")
+    said = [line for line in itertools.takewhile(lambda line: not line.startswith("File "), lines)]
+    text = " ".join(line for line in said if line and not line.startswith(noise))[:400]
+    return f"{text} ({place})" if place else text

@@ -1,0 +1,99 @@
+"""Python functions as LTO-IR under a C name, for nvJitLink to inline into CUDA C++ kernels. Imports numba-cuda.
+
+No GPU is needed. numba-cuda itself compiles a function called by another for the GPU that is present; here all are
+compiled for the architecture asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numba import from_dtype, types
+from numba.core.errors import NumbaError
+from numba.cuda import compile as compile_device_function
+from numba.cuda.compiler import compile_cuda
+from numba.cuda.dispatcher import CUDADispatcher
+
+from hpgraph.errors import CompileError
+from hpgraph.semiring.function import Function, copy_function, reason
+
+
+def compile_ltoir(
+    function: Function, argument_dtypes: Sequence[Any], return_dtype: Any, symbol: str, arch: tuple[int, int]
+) -> bytes:
+    """LTO-IR of a function; see `Function.cuda` for the parameters and what is raised."""
+    arguments = tuple(_numba_type(dtype) for dtype in argument_dtypes)
+    result = None if return_dtype is None else _numba_type(return_dtype)
+    return _compile(function, arguments, result, symbol, tuple(arch))
+
+
+@lru_cache(maxsize=1024)
+def _compile(function: Function, arguments: tuple[Any, ...], result: Any, symbol: str, arch: tuple[int, int]) -> bytes:
+    inner = copy_function(function.python, lambda python: _DeviceFunction(python, arch))
+    wrapper, parameters = _c_function(inner, arguments, result)
+    try:
+        ltoir, _ = compile_device_function(
+            wrapper, parameters, device=True, abi="c", abi_info={"abi_name": symbol}, output="ltoir", cc=arch
+        )
+    except (NumbaError, TypeError) as error:  # TypeError: wrong number of arguments
+        raise CompileError(function.name, reason(error)) from error
+    return bytes(ltoir)
+
+
+class _DeviceFunction(CUDADispatcher):
+    """A function called from device code, compiled for a given architecture rather than for the GPU present."""
+
+    def __init__(self, python: FunctionType, arch: tuple[int, int]) -> None:
+        super().__init__(python, {"device": True, "opt": True, "debug": False})
+        self.arch = arch
+
+    def compile_device(self, args: tuple[Any, ...], return_type: Any = None) -> Any:
+        if args not in self.overloads:
+            with self._compiling_counter:
+                compiled = compile_cuda(self.py_func, return_type, args, nvvm_options={"opt": 3}, cc=self.arch)
+                self.overloads[args] = compiled
+                compiled.target_context.insert_user_function(
+                    compiled.entry_point, compiled.fndesc, [compiled.library]
+                )
+        return self.overloads[args]
+
+
+def _c_function(function: Any, arguments: tuple[Any, ...], result: Any) -> tuple[FunctionType, tuple[Any, ...]]:
+    """The Python function that gets the C name: puts tuples and booleans together again and converts the result."""
+    names: list[str] = []
+    parameters: list[Any] = []
+
+    def argument(numba_type: Any) -> str:
+        if isinstance(numba_type, tuple):
+            return "(" + "".join(argument(member) + ", " for member in numba_type) + ")"
+        name = f"a{len(names)}"
+        names.append(name)
+        # One byte, not LLVM's one bit, so that the type is the one NVRTC gives the C declaration.
+        is_bool = numba_type == types.boolean
+        parameters.append(types.uint8 if is_bool else numba_type)
+        return f"({name} != 0)" if is_bool else name
+
+    value = f"function({', '.join(argument(numba_type) for numba_type in arguments)})"
+    if result is None:
+        body = value
+    elif result == types.boolean:
+        body = f"return convert(1) if {value} else convert(0)"
+    else:
+        body = f"return convert({value})"
+    namespace = {"function": function, "convert": types.uint8 if result == types.boolean else result}
+    exec(f"def wrapper({', '.join(names)}):\n    {body}\n", namespace)
+    return namespace["wrapper"], tuple(parameters)
+
+
+def _numba_type(dtype: Any) -> Any:
+    if isinstance(dtype, types.Type):
+        return dtype
+    if isinstance(dtype, tuple):
+        return tuple(_numba_type(member) for member in dtype)
+    if isinstance(dtype, str) and dtype.rstrip().endswith("*"):
+        return types.CPointer(_numba_type(dtype.rstrip()[:-1].strip()))
+    return from_dtype(np.dtype(dtype))

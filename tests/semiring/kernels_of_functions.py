@@ -1,0 +1,26 @@
+"""Kernels that take functions as arguments. A module of its own: Numba caches kernels only of importable files."""
+
+from numba import njit, prange
+
+from hpgraph.semiring.jit import call
+
+
+@njit(parallel=True, cache=True)
+def reduce_rows(gather, reduce, identity, indptr, indices, data, state, out):
+    for row in prange(out.size):
+        total = identity
+        for entry in range(indptr[row], indptr[row + 1]):
+            total = call(reduce, total, call(gather, state, indices[entry], data[entry], row))
+        out[row] = total
+
+
+@njit(cache=True)
+def apply(function, values, out):
+    for i in range(values.size):
+        out[i] = call(function, values[i])
+
+
+@njit(cache=True)
+def apply_constant(function, out):
+    out[0] = call(function)
+    out[1] = call(function)

@@ -1,0 +1,326 @@
+"""Functions inside kernels: right values, every argument form, and nothing stale from the cache."""
+
+from __future__ import annotations
+
+import collections
+import math
+import os
+import subprocess
+import sys
+import textwrap
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hpgraph.errors import CompileError
+from hpgraph.semiring.fingerprint import fingerprint
+from hpgraph.semiring.function import Function
+
+Vertex = collections.namedtuple("Vertex", "dist rank")
+HERE = Path(__file__).parent
+
+SCALE = 2.0
+COLUMNS = types.ModuleType("columns")
+
+
+def scaled(value):
+    return value * SCALE
+
+
+def even(n):
+    return True if n == 0 else odd(n - 1)
+
+
+def odd(n):
+    return False if n == 0 else even(n - 1)
+
+
+def wrap(user, vertex):
+    """What the engine does: a generated function whose closure holds the user's function and a namedtuple class."""
+
+    def gather(state, source, weight, target):
+        return np.float32(user(vertex(state[0][source], state[1][source]), weight))
+
+    return gather
+
+
+def random_rows(n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    degree = rng.integers(0, 6, n)
+    indptr = np.concatenate(([0], np.cumsum(degree)))
+    return indptr, rng.integers(0, n, indptr[-1]).astype(np.int32), rng.random(indptr[-1]).astype(np.float32)
+
+
+def test_named_tuples_and_nested_functions_in_a_parallel_kernel():
+    from kernels_of_functions import reduce_rows
+
+    indptr, indices, data = random_rows()
+    dist, rank = np.random.default_rng(1).random((2, 40)).astype(np.float32)
+    gather = Function(wrap(lambda source, weight: scaled(source.dist) + weight * source.rank, Vertex))
+    out = np.empty(40, np.float32)
+    reduce_rows(gather, Function(lambda a, b: min(a, b)), np.float32(np.inf), indptr, indices, data, (dist, rank), out)
+    terms = dist[indices] * np.float32(2) + data * rank[indices]
+    for row in range(40):
+        expected = terms[indptr[row] : indptr[row + 1]].min(initial=np.inf)
+        assert out[row] == pytest.approx(expected, rel=1e-6)
+
+
+def test_any_number_of_arguments():
+    from kernels_of_functions import apply, apply_constant
+
+    out = np.zeros(2)
+    apply_constant(Function(lambda: 7), out)
+    assert out.tolist() == [7.0, 7.0]
+    apply(Function(lambda a: math.sqrt(a)), np.array([4.0, 9.0]), out)
+    assert out.tolist() == [2.0, 3.0]
+
+
+def test_default_arguments_stand_in():
+    from kernels_of_functions import apply
+
+    out = np.zeros(2)
+    apply(Function(lambda a, b=10.0: a + b), np.array([1.0, 2.0]), out)
+    assert out.tolist() == [11.0, 12.0]
+
+
+def test_numba_function_counts_as_the_function_inside():
+    from kernels_of_functions import apply
+    from numba import njit
+
+    inner = njit(lambda a: a + 1.0)
+    out = np.zeros(1)
+    apply(Function(lambda a: inner(a) * 2), np.array([4.0]), out)
+    assert out[0] == 10.0
+    assert Function(inner)(4.0) == 5.0
+
+
+def test_integer_division_by_zero_does_not_raise_in_a_kernel():
+    from kernels_of_functions import apply
+
+    out = np.ones(2, np.int64)
+    apply(Function(lambda a: a // (a - a)), np.array([3, -3]), out)
+    assert out.tolist() == [0, 0]
+
+
+def test_a_function_is_fixed_when_made():
+    from kernels_of_functions import apply
+
+    step = 1.0
+
+    def advance(a):
+        return a + step
+
+    function = Function(advance)
+    step = 100.0
+    out = np.zeros(1)
+    apply(function, np.array([1.0]), out)
+    assert out[0] == function(1.0) == 2.0
+    assert Function(advance)(1.0) == 101.0
+    assert Function(advance).key != function.key
+
+
+def test_key_follows_everything_the_function_reaches(monkeypatch):
+    def user(value):
+        return scaled(value) + COLUMNS.offset
+
+    monkeypatch.setattr(COLUMNS, "offset", 1.0, raising=False)
+    keys = {Function(user).key}
+    assert Function(user).key in keys
+    monkeypatch.setitem(globals(), "SCALE", 3.0)
+    keys.add(Function(user).key)
+    assert len(keys) == 2
+    monkeypatch.setitem(globals(), "scaled", lambda value: value - SCALE)
+    keys.add(Function(user).key)
+    assert len(keys) == 3
+    monkeypatch.setattr(COLUMNS, "offset", 2.0)
+    keys.add(Function(user).key)
+    assert len(keys) == 4
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        (lambda a: a + 1, lambda a: a + 2),
+        (lambda a: a + 1, lambda a: a + 1.0),
+        (lambda a: a + 0.0, lambda a: a + -0.0),
+        (lambda a: a + True, lambda a: a + 1),
+        (lambda a: a + 1, lambda a: a - 1),
+        (lambda a, b=1: a, lambda a, b=2: a),
+        (lambda a: math.sin(a), lambda a: math.cos(a)),
+        (lambda a: a in {1, 2}, lambda a: a in {1, 3}),
+        (wrap(scaled, Vertex), wrap(scaled, collections.namedtuple("Vertex", "rank dist"))),
+        (wrap(scaled, Vertex), wrap(even, Vertex)),
+    ],
+)
+def test_different_functions_differ_in_key(one, other):
+    assert Function(one).key != Function(other).key
+
+
+def test_what_does_not_matter_does_not_change_the_key():
+    def one(a: float) -> float:
+        return a + 1
+
+    def other(a):
+
+        return a + 1
+
+    assert Function(one) == Function(other)
+    assert hash(Function(one)) == hash(Function(other))
+
+
+def test_mutual_recursion_has_a_key_and_runs():
+    assert Function(even)(4) and not Function(even)(5)
+    assert Function(even).key == Function(even).key != Function(odd).key
+
+
+def test_an_unreadable_value_is_never_found_again():
+    thing = object()
+
+    def user(a):
+        return a if thing else 0
+
+    assert fingerprint(user) != fingerprint(user)
+
+
+@pytest.mark.parametrize("bad", [np.minimum, min, 3, "min", Vertex])
+def test_only_plain_functions(bad):
+    with pytest.raises(TypeError, match="plain Python function.*lambda a, b"):
+        Function(bad)
+
+
+def test_compile_error_names_the_function_and_the_reason():
+    from kernels_of_functions import apply
+
+    def broken(value):
+        return value.no_such_thing
+
+    with pytest.raises(CompileError, match=r"broken\(\).*no_such_thing"):
+        apply(Function(broken), np.ones(1), np.ones(1))
+    with pytest.raises(CompileError, match=r"broken\(\).*no_such_thing"):
+        Function(broken).cuda(["float64"], "float64", "broken")
+
+
+def test_wrong_number_of_arguments_is_a_compile_error():
+    from kernels_of_functions import apply
+
+    with pytest.raises(CompileError, match="argument"):
+        apply(Function(lambda a, b: a, "pair"), np.ones(1), np.ones(1))
+    with pytest.raises(CompileError, match="argument"):
+        Function(lambda a, b: a, "pair").cuda(["float64"], "float64", "pair")
+
+
+SCRIPT = """
+import sys, numpy as np
+from collections import namedtuple
+sys.path.insert(0, {here!r})
+from kernels_of_functions import reduce_rows
+from hpgraph.semiring.function import Function
+Vertex = namedtuple("Vertex", "dist rank")
+factor = {factor}
+def helper(value):
+    return value * factor + {addend}
+def make(user, Vertex):
+    def gather(state, source, weight, target):
+        return np.float32(user(Vertex(state[0][source], state[1][source]), weight))
+    return gather
+gather = Function(make(lambda source, weight: helper(source.dist) + weight * source.rank, Vertex))
+out = np.zeros(2, np.float32)
+ones = np.ones(2, np.float32)
+reduce_rows(gather, Function(lambda a, b: a + b), np.float32(0), np.array([0, 2, 3]), np.array([0, 1, 1], np.int32),
+            np.ones(3, np.float32), (ones, ones), out)
+print(out.tolist(), sum(reduce_rows.stats.cache_hits.values()), gather.key)
+"""
+
+
+def run_process(cache: Path, factor: float, addend: float, seed: int) -> list[str]:
+    script = textwrap.dedent(SCRIPT).format(here=str(HERE), factor=factor, addend=addend)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONHASHSEED": str(seed)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    values, _, rest = done.stdout.partition("]")
+    hits, key = rest.split()
+    return [values + "]", hits, key]
+
+
+def test_the_next_process_finds_the_kernel_and_an_edit_is_never_stale(tmp_path):
+    first = run_process(tmp_path, factor=1.0, addend=0.0, seed=1)
+    assert first[:2] == ["[4.0, 2.0]", "0"]
+    assert run_process(tmp_path, factor=1.0, addend=0.0, seed=2) == ["[4.0, 2.0]", "1", first[2]]
+    assert run_process(tmp_path, factor=2.0, addend=0.0, seed=3)[:2] == ["[6.0, 3.0]", "0"]
+    assert run_process(tmp_path, factor=1.0, addend=5.0, seed=4)[:2] == ["[14.0, 7.0]", "0"]
+
+
+def test_importing_semiring_imports_no_compiler():
+    code = "import hpgraph.semiring, hpgraph.semiring.function, sys; print([m for m in sys.modules if m == 'numba' or m == 'cupy'])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+CUDA_SOURCE = """
+extern "C" __device__ float gather_f(float*, float*, int, float, int);
+extern "C" __device__ unsigned char both(unsigned char, unsigned char);
+extern "C" __device__ signed char add_bytes(signed char, signed char);
+extern "C" __device__ unsigned short add_shorts(unsigned short, unsigned short);
+extern "C" __device__ void store(double*, double);
+extern "C" __global__ void kernel(float* dist, float* rank, float* out, bool* flags, signed char* bytes,
+                                  unsigned short* shorts, double* stored) {
+    int i = threadIdx.x;
+    out[i] = gather_f(dist, rank, i, 0.5f, 7);
+    flags[i] = both(flags[i], flags[i ^ 1]);
+    bytes[i] = add_bytes(bytes[i], bytes[i]);
+    shorts[i] = add_shorts(shorts[i], shorts[i]);
+    store(stored + i, out[i]);
+}
+"""
+
+
+def put(pointer, value):
+    pointer[0] = value * 2
+
+
+def link(arch: str) -> bytes:
+    from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
+
+    gather = Function(wrap(lambda source, weight: scaled(source.dist) + weight * source.rank, Vertex))
+    parts = [
+        gather.cuda((("float32*", "float32*"), "int32", "float32", np.int32), np.float32, "gather_f"),
+        Function(lambda a, b: a and b).cuda((bool, bool), bool, "both"),
+        Function(lambda a, b: a + b).cuda((np.int8, np.int8), np.int8, "add_bytes"),
+        Function(lambda a, b: a + b).cuda((np.uint16, np.uint16), np.uint16, "add_shorts"),
+        Function(put).cuda(("float64*", "float64"), None, "store"),
+    ]
+    options = ProgramOptions(arch=arch, std="c++17", relocatable_device_code=True, link_time_optimization=True)
+    kernel = Program(CUDA_SOURCE, "c++", options).compile("ltoir")
+    objects = [kernel, *map(ObjectCode.from_ltoir, parts)]
+    return bytes(
+        Linker(*objects, options=LinkerOptions(arch=arch, link_time_optimization=True)).link("cubin").code
+    )
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
+def test_links_into_a_kernel_of_every_architecture(arch):
+    assert link(arch)[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("device", ["cuda"], indirect=True)
+def test_values_on_the_gpu(device, tmp_path):
+    import cupy
+
+    path = tmp_path / "kernel.cubin"
+    major, minor = divmod(int(cupy.cuda.Device().compute_capability), 10)
+    path.write_bytes(link(f"sm_{major}{minor}"))
+    kernel = cupy.RawModule(path=str(path)).get_function("kernel")
+    dist = cupy.arange(32, dtype=np.float32)
+    rank = cupy.ones(32, dtype=np.float32)
+    out = cupy.zeros(32, dtype=np.float32)
+    before = cupy.arange(32) % 3 > 0
+    flags = before.copy()
+    signed = cupy.arange(-16, 16, dtype=np.int8) * 5
+    unsigned = (cupy.arange(32) * 3000).astype(np.uint16)
+    stored = cupy.zeros(32)
+    arguments = (dist, rank, out, flags, signed.copy(), unsigned.copy(), stored)
+    kernel((1,), (32,), arguments)
+    assert cupy.array_equal(out, dist * 2 + 0.5)
+    assert cupy.array_equal(flags, before & before.reshape(16, 2)[:, ::-1].ravel())
+    assert cupy.array_equal(arguments[4], signed + signed)
+    assert cupy.array_equal(arguments[5], unsigned + unsigned)
+    assert cupy.array_equal(stored, out.astype(np.float64) * 2)
