@@ -1,0 +1,136 @@
+"""Atomic operations on array elements inside Numba's parallel CPU kernels. Imports Numba.
+
+Numba offers atomics for the GPU only. These are LLVM's own instructions, so they cost what they cost in C++. The array is
+one-dimensional, contiguous and of 8- to 64-bit numbers; indices are not checked and negative ones do not wrap around.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+
+def _check(name: str, array: Any, index: Any, floats: bool = True) -> None:
+    kinds = (types.Integer, types.Float) if floats else (types.Integer,)
+    if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C" or not array.mutable:
+        raise TypingError(f"{name}() needs a writable contiguous 1-d array, not {array}")
+    if not isinstance(array.dtype, kinds):
+        raise TypingError(f"{name}() does not work on elements of {array.dtype}")
+    if not isinstance(index, types.Integer):
+        raise TypingError(f"{name}() needs an integer index, not {index}")
+
+
+def _element(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    array = context.make_array(sig.args[0])(context, builder, args[0])
+    index = context.cast(builder, args[1], sig.args[1], types.intp)
+    return builder.gep(array.data, [index])
+
+
+@intrinsic
+def compare_and_swap(typingctx: Any, array: Any, index: Any, expected: Any, desired: Any) -> Any:
+    """Write `desired` into ``array[index]`` if it holds `expected`; whether it did. Floats compare by their bits.
+
+    Parameters
+    ----------
+    array : 1-d array of integers or floats
+    index : int
+    expected, desired : converted to the array's dtype
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from numba import njit
+    >>> parent = np.full(3, -1)
+    >>> claim = njit(lambda parent, v, u: compare_and_swap(parent, v, -1, u))
+    >>> claim(parent, 2, 7), claim(parent, 2, 8), parent.tolist()
+    (True, False, [-1, -1, 7])
+    """
+    _check("compare_and_swap", array, index)
+    sig = types.boolean(array, index, array.dtype, array.dtype)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _element(context, builder, sig, args)
+        old, new = args[2:]
+        if isinstance(sig.args[0].dtype, types.Float):
+            integer = ir.IntType(sig.args[0].dtype.bitwidth)
+            pointer = builder.bitcast(pointer, integer.as_pointer())
+            old, new = builder.bitcast(old, integer), builder.bitcast(new, integer)
+        return builder.extract_value(builder.cmpxchg(pointer, old, new, "acq_rel", "acquire"), 1)
+
+    return sig, generate
+
+
+@intrinsic
+def fetch_add(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    """Add `value` to ``array[index]``; what it held before. Sums of floats depend on the order of the threads.
+
+    Parameters
+    ----------
+    array : 1-d array of integers or floats
+    index : int
+    value : converted to the array's dtype
+
+    Returns
+    -------
+    The array's dtype.
+    """
+    _check("fetch_add", array, index)
+    return _read_modify_write("fadd" if isinstance(array.dtype, types.Float) else "add", array, index)
+
+
+@intrinsic
+def atomic_or(typingctx: Any, array: Any, index: Any, bits: Any) -> Any:
+    """Set bits of ``array[index]``; what it held before.
+
+    Parameters
+    ----------
+    array : 1-d array of integers
+    index : int
+    bits : converted to the array's dtype
+
+    Returns
+    -------
+    The array's dtype.
+    """
+    _check("atomic_or", array, index, floats=False)
+    return _read_modify_write("or", array, index)
+
+
+@intrinsic
+def atomic_load(typingctx: Any, array: Any, index: Any) -> Any:
+    """Read ``array[index]`` afresh, though another thread may be writing it.
+
+    A plain read inside a loop may be taken out of the loop by the compiler.
+
+    Parameters
+    ----------
+    array : 1-d array of integers or floats
+    index : int
+
+    Returns
+    -------
+    The array's dtype.
+    """
+    _check("atomic_load", array, index)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _element(context, builder, sig, args)
+        size = sig.return_type.bitwidth // 8
+        return builder.load_atomic(pointer, "acquire", size, typ=context.get_value_type(sig.return_type))
+
+    return array.dtype(array, index), generate
+
+
+def _read_modify_write(operation: str, array: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.atomic_rmw(operation, _element(context, builder, sig, args), args[2], "acq_rel")
+
+    return array.dtype(array, index, array.dtype), generate
