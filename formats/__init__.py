@@ -1,1 +1,14 @@
-"""How nonzeros and active sets lie in memory."""
+"""How nonzeros and active sets lie in memory.
+
+Plain frozen containers over NumPy or CuPy arrays, the same class on both: `CSR`, `COO`, `ELL`, `HYB` for matrices and
+`Bitmask` for sets of vertices. Nothing here knows what a product or an algorithm is. Values are optional in every
+matrix: without them it is a pattern.
+"""
+
+from __future__ import annotations
+
+from hpgraph.formats.checks import index_dtype
+from hpgraph.formats.csr import CSR
+from hpgraph.formats.storage import Storage
+
+__all__ = ["CSR", "Storage", "index_dtype"]

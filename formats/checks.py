@@ -1,0 +1,140 @@
+"""What a container may hold, checked once at its door.
+
+Ids are int32 while they fit and int64 beyond, by content; offsets are always int64, so that a graph of more than 2³¹
+arcs whose vertices fit 32 bits costs four bytes an arc. Values have one of the types that every kernel serves.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import array_module
+
+INT32_MAX = int(np.iinfo(np.int32).max)
+INT64_MAX = int(np.iinfo(np.int64).max)
+
+VALUE_DTYPES = tuple(
+    np.dtype(name)
+    for name in (
+        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"
+    )
+)  # fmt: skip
+
+
+def index_dtype(n: int) -> np.dtype[Any]:
+    """The smaller type that holds ids of n vertices, and n itself.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows, columns or vertices.
+
+    Returns
+    -------
+    numpy.dtype
+        int32 up to n = 2³¹ - 1, int64 beyond: n itself must fit because kernels use it as "none".
+
+    Raises
+    ------
+    ValueError
+        When n is negative or does not fit 64 bits.
+
+    Examples
+    --------
+    >>> from hpgraph.formats import index_dtype
+    >>> index_dtype(2**31 - 1), index_dtype(2**31)
+    (dtype('int32'), dtype('int64'))
+    """
+    if n < 0 or n > INT64_MAX:
+        raise ValueError(f"n must lie in 0..2**63 - 1 to be counted in 64 bits, not {n}")
+    return np.dtype(np.int32 if n <= INT32_MAX else np.int64)
+
+
+def as_shape(shape: Any) -> tuple[int, int]:
+    """The shape as two Python integers, neither negative."""
+    try:
+        rows, columns = (operator.index(length) for length in shape)
+    except (TypeError, ValueError):
+        raise TypeError(f"shape must be two whole numbers (rows, columns), not {shape!r}") from None
+    if rows < 0 or columns < 0:
+        raise ValueError(f"shape must not be negative, not {(rows, columns)}")
+    index_dtype(max(rows, columns))
+    return rows, columns
+
+
+def as_ids(array: Any, name: str, bound: int, axis: str, *, low: int = 0, ndim: int = 1, check: bool = True) -> Any:
+    """The array as contiguous int32 or int64 ids in low..bound-1; int32 and int64 arrays are taken as they are.
+
+    `check=False` leaves the range unread. Reading it on CUDA waits for the stream.
+    """
+    xp = array_module(array)
+    array = xp.asarray(array)
+    if array.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} dimension{'s'[: ndim > 1]}, not shape {array.shape}")
+    if array.size == 0 and array.dtype.kind == "f":
+        # An empty list becomes float64.
+        array = array.astype(index_dtype(bound))
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integers, not {array.dtype}: convert it with .astype(numpy.int64)")
+    if check and array.size:
+        least, largest = int(array.min()), int(array.max())
+        if least < low or largest >= bound:
+            wrong = least if least < low else largest
+            allowed = f"ids are 0..{bound - 1}" if bound else "so it can hold no id"
+            raise IndexError(f"{name} holds {wrong}, and there {axis_count(bound, axis)}: {allowed}")
+    if array.dtype not in (np.int32, np.int64):
+        array = array.astype(index_dtype(bound))
+    return xp.ascontiguousarray(array)
+
+
+def axis_count(count: int, axis: str) -> str:
+    """In words how many rows or columns there are."""
+    return f"is 1 {axis}" if count == 1 else f"are {count} {axis}s"
+
+
+def as_offsets(indptr: Any, name: str, segments: int, total: int, *, check: bool = True) -> Any:
+    """The array as int64 offsets: segments + 1 of them, from 0, never falling, up to the total.
+
+    `check=False` leaves their values unread. Reading them on CUDA waits for the stream.
+    """
+    xp = array_module(indptr)
+    indptr = xp.asarray(indptr)
+    if indptr.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integers, not {indptr.dtype}: convert it with .astype(numpy.int64)")
+    if indptr.shape != (segments + 1,):
+        raise ValueError(f"{name} must have one offset more than the {segments} rows it divides, not {indptr.shape}")
+    indptr = xp.ascontiguousarray(indptr, dtype=np.int64)
+    if check:
+        first, last = indptr[[0, -1]].tolist()
+        if first != 0 or last != total:
+            raise ValueError(f"{name} must run from 0 to the number of entries, {total}; it runs from {first} to {last}")
+        if bool((indptr[1:] < indptr[:-1]).any()):
+            row = int((indptr[1:] < indptr[:-1]).argmax())
+            raise ValueError(f"{name} must never fall; it falls at row {row}: sort the entries by row")
+    return indptr
+
+
+def as_values(data: Any, name: str, shape: tuple[int, ...]) -> Any:
+    """The array as contiguous values of a type that every kernel serves; None stays None."""
+    if data is None:
+        return None
+    xp = array_module(data)
+    data = xp.asarray(data)
+    if data.shape != shape:
+        raise ValueError(f"{name} must have one value for each index, shape {shape}, not {data.shape}")
+    as_value_dtype(data.dtype, name)
+    if not data.dtype.isnative:
+        data = data.astype(data.dtype.newbyteorder("="))
+    return xp.ascontiguousarray(data)
+
+
+def as_value_dtype(dtype: Any, name: str) -> np.dtype[Any]:
+    """The dtype, if every kernel serves it."""
+    dtype = np.dtype(dtype)
+    if dtype.newbyteorder("=") not in VALUE_DTYPES:
+        hint = "take .real or abs() first" if dtype.kind == "c" else "convert it with .astype(numpy.float64)"
+        raise TypeError(f"{name} must be bool, int8..int64, uint8..uint64, float32 or float64, not {dtype}: {hint}")
+    return dtype

@@ -1,0 +1,223 @@
+"""Conversions between formats on the CPU, over bare NumPy arrays; `convert_cuda` has the same functions.
+
+The work is done by compiled routines of SciPy. Its CSR-to-CSC conversion is a counting sort: one linear, stable pass,
+which serves here for transposing, for sorting rows (transpose twice) and for building rows from triplets (Gustavson,
+"Two fast algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4(3), 1978).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats.checks import INT32_MAX
+
+Array = np.ndarray[Any, Any]
+Rows = tuple[Array, Array, Array | None]
+
+
+def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int], duplicates: str) -> Rows:
+    """Rows, sorted and without duplicates, from triplets in any order: (indptr, indices, data)."""
+    rows, columns = shape
+    entries = len(row)
+    if entries == 0:
+        return np.zeros(rows + 1, dtype=np.int64), col, data
+    if entries < 2 or (row[1:] >= row[:-1]).all():
+        # Files often come sorted, and then nothing is left to do.
+        indptr = np.concatenate(([0], np.bincount(row, minlength=rows).cumsum()))
+        if is_sorted(indptr, col, strictly=True):
+            return indptr, col, data
+    # First by column: a matrix with one entry in each of its `entries` rows, whose transpose has them in order. Then
+    # by row, which leaves each row's columns in order. The positions follow, to fetch values and break ties by.
+    _, position, by_column = _transpose(np.arange(entries + 1), col, row, columns)
+    assert by_column is not None
+    counts = np.concatenate(([0], np.bincount(col, minlength=columns).cumsum()))
+    carried = None if data is None else position
+    indptr, indices, order = _transpose(counts, by_column, carried, rows)
+    first = np.empty(entries, dtype=bool)
+    first[0] = True
+    np.not_equal(indices[1:], indices[:-1], out=first[1:])
+    first[indptr[:-1][np.diff(indptr) > 0]] = True
+    values = None if data is None else data[order]
+    if first.all():
+        return indptr, indices, values
+    heads = np.flatnonzero(first)
+    kept = np.zeros(entries + 1, dtype=np.int64)
+    np.cumsum(first, out=kept[1:])
+    if duplicates == "error":
+        again = int(np.flatnonzero(~first)[0])
+        place = (int(np.searchsorted(indptr, again, side="right")) - 1, int(indices[again]))
+        raise duplicate_error(place, entries - len(heads))
+    return kept[indptr], indices[heads], None if values is None else _merge(values, heads, duplicates)
+
+
+def _merge(values: Array, heads: Array, duplicates: str) -> Array:
+    """One value for each run of duplicates, the runs starting at `heads`."""
+    if duplicates == "first":
+        return values[heads]
+    if duplicates == "min":
+        return np.minimum.reduceat(values, heads)
+    return np.add.reduceat(values, heads, dtype=values.dtype)
+
+
+def duplicate_error(place: tuple[int, int], repeats: int) -> ValueError:
+    """What `duplicates="error"` raises, on either device."""
+    return ValueError(
+        f"entry {place} is given more than once, and {repeats} entries repeat an earlier place: "
+        'choose duplicates="sum", "min" or "first", or remove them'
+    )
+
+
+def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -> Rows:
+    """The transpose's (indptr, indices, data), each row in the order of the given rows."""
+    return _transpose(indptr, indices, data, columns)
+
+
+def _transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -> Rows:
+    from scipy import sparse
+
+    rows, entries = len(indptr) - 1, len(indices)
+    if entries == 0:
+        return np.zeros(columns + 1, dtype=np.int64), indices, data
+    # SciPy wants one type for offsets and indices; 32 bits whenever they fit.
+    offsets = np.int32 if indices.dtype == np.int32 and max(entries, rows) <= INT32_MAX else np.int64
+    # A byte stands in for the values of a pattern.
+    values = np.zeros(entries, dtype=np.int8) if data is None else data
+    matrix = sparse.csr_array(
+        (values, indices.astype(offsets, copy=False), indptr.astype(offsets)), shape=(rows, columns), copy=False
+    )
+    turned = matrix.tocsc()
+    return (
+        turned.indptr.astype(np.int64),
+        turned.indices.astype(indices.dtype, copy=False),
+        None if data is None else turned.data,
+    )
+
+
+def sort_rows(indptr: Array, indices: Array, data: Array | None, columns: int) -> tuple[Array, Array | None]:
+    """Indices and values with each row in ascending order, duplicates in the order they had."""
+    turned = _transpose(indptr, indices, data, columns)
+    _, indices, data = _transpose(*turned, len(indptr) - 1)
+    return indices, data
+
+
+def expand_rows(indptr: Array, entries: int, dtype: Any) -> Array:
+    """The row of each entry."""
+    return np.repeat(np.arange(len(indptr) - 1, dtype=dtype), np.diff(indptr))
+
+
+def is_sorted(indptr: Array, indices: Array, *, strictly: bool) -> bool:
+    """Whether columns rise within every row, strictly or not."""
+    if len(indices) < 2:
+        return True
+    falls = indices[1:] <= indices[:-1] if strictly else indices[1:] < indices[:-1]
+    # Where a row begins, the entry before belongs to another one.
+    starts = indptr[1:-1]
+    starts = starts[(starts > 0) & (starts < len(indices))]
+    falls[starts - 1] = False
+    return not falls.any()
+
+
+def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
+    """Whether the rows are those of the transpose, as sets of (column, value)."""
+    vertices = len(indptr) - 1
+    # Cheap and enough to refuse most directed graphs.
+    if not np.array_equal(np.bincount(indices, minlength=vertices), np.diff(indptr)):
+        return False
+    turned = _transpose(indptr, indices, data, vertices)
+    _, mirrored, values = turned
+    if not is_sorted(indptr, indices, strictly=True):
+        # Twice transposed is sorted; the values of duplicates are compared in ascending order.
+        _, indices, data = _transpose(*turned, vertices)
+        if data is not None and values is not None:
+            row = expand_rows(indptr, len(indices), indices.dtype)
+            data, values = data[np.lexsort((data, indices, row))], values[np.lexsort((values, mirrored, row))]
+    if not np.array_equal(mirrored, indices):
+        return False
+    return data is None or values is None or np.array_equal(values, data, equal_nan=data.dtype.kind == "f")
+
+
+def gather_rows(indptr: Array, indices: Array, data: Array | None, order: Array, relabel: Array) -> Rows:
+    """Row i of the result is row order[i], its columns c replaced by relabel[c] and left in their order."""
+    new_indptr = np.zeros(len(order) + 1, dtype=np.int64)
+    np.cumsum((indptr[1:] - indptr[:-1])[order], out=new_indptr[1:])
+    position = _positions(new_indptr, indptr[:-1][order])
+    return new_indptr, relabel[indices[position]], None if data is None else data[position]
+
+
+def _positions(indptr: Array, start: Array) -> Array:
+    """start[s], start[s] + 1, ... for each segment s, as many as indptr says, one segment after the other."""
+    position = np.arange(indptr[-1])
+    position += np.repeat(start - indptr[:-1], np.diff(indptr))
+    return position
+
+
+def without_diagonal(indptr: Array, indices: Array, data: Array | None) -> Rows:
+    """The rows without the entries (i, i); the very arrays given where there are none."""
+    row = expand_rows(indptr, len(indices), indices.dtype)
+    loops = np.flatnonzero(row == indices)
+    if not len(loops):
+        return indptr, indices, data
+    removed = np.bincount(row[loops], minlength=len(indptr) - 1)
+    fewer = indptr.copy()
+    fewer[1:] -= removed.cumsum()
+    return fewer, np.delete(indices, loops), None if data is None else np.delete(data, loops)
+
+
+def fill_slab(indptr: Array, indices: Array, data: Array | None, width: int) -> tuple[Array, Array | None]:
+    """The first `width` entries of each row as a slab of shape (width, rows), padded with -1 and 0."""
+    rows = len(indptr) - 1
+    slab = np.full((width, rows), -1, dtype=indices.dtype)
+    values = None if data is None else np.zeros((width, rows), dtype=data.dtype)
+    degrees = np.diff(indptr)
+    held = np.arange(rows)
+    for slot in range(width):
+        held = held[degrees[held] > slot]
+        source = indptr[held] + slot
+        slab[slot, held] = indices[source]
+        if values is not None and data is not None:
+            values[slot, held] = data[source]
+    return slab, values
+
+
+def fill_tail(
+    indptr: Array, indices: Array, data: Array | None, width: int
+) -> tuple[Array, Array, Array, Array | None]:
+    """What `fill_slab` leaves: (tail_rows, tail_indptr, tail_indices, tail_data)."""
+    over = np.diff(indptr) - width
+    rows = np.flatnonzero(over > 0)
+    tail_indptr = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum(over[rows], out=tail_indptr[1:])
+    position = _positions(tail_indptr, indptr[rows] + width)
+    return rows.astype(indices.dtype), tail_indptr, indices[position], None if data is None else data[position]
+
+
+def slab_lengths(slab: Array) -> Array:
+    """Entries of each row of a slab, int64."""
+    return np.count_nonzero(slab >= 0, axis=0).astype(np.int64, copy=False)
+
+
+def join_slab_and_tail(
+    slab: Array, slab_data: Array | None, rows: Array, offsets: Array, tail: Array, tail_data: Array | None
+) -> Rows:
+    """The rows whose first entries a slab holds and whose others a tail: (indptr, indices, data)."""
+    width, n_rows = slab.shape
+    held = slab_lengths(slab)
+    lengths = held.copy()
+    lengths[rows] += np.diff(offsets)
+    indptr = np.zeros(n_rows + 1, dtype=np.int64)
+    np.cumsum(lengths, out=indptr[1:])
+    indices = np.empty(indptr[-1], dtype=slab.dtype)
+    data = None if slab_data is None else np.empty(indptr[-1], dtype=slab_data.dtype)
+    position = _positions(offsets, indptr[rows] + held[rows])
+    indices[position] = tail
+    if data is not None:
+        data[position] = tail_data
+    there = np.arange(n_rows)
+    for slot in range(width):
+        there = there[held[there] > slot]
+        indices[indptr[there] + slot] = slab[slot, there]
+        if data is not None and slab_data is not None:
+            data[indptr[there] + slot] = slab_data[slot, there]
+    return indptr, indices, data

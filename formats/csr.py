@@ -1,0 +1,394 @@
+"""CSR: row pointers, and each row's columns in a row. For pushing along arcs, and for interchange."""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from hpgraph.device import array_module, check_memory, device_of, is_cuda
+from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_value_dtype, as_values, index_dtype
+from hpgraph.formats.storage import Storage, conversions
+
+Duplicates = Literal["sum", "min", "first", "error"]
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
+class CSR(Storage):
+    """A sparse matrix by rows: row i has the columns ``indices[indptr[i]:indptr[i + 1]]``.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns.
+    indptr : array of integers, shape (rows + 1,)
+        Offsets of the rows; kept as int64.
+    indices : array of integers, shape (nnz,)
+        Column of each entry; int32 and int64 are kept as they are, other types become `index_dtype`.
+    data : array, shape (nnz,), optional
+        Value of each entry: bool, an integer or a float type. None makes a pattern.
+    validate : bool, default True
+        Whether to read the arrays and check that they fit each other; on CUDA that waits for the stream.
+
+    Raises
+    ------
+    ValueError
+        When lengths do not match, or `indptr` falls or does not run from 0 to nnz.
+    IndexError
+        When a column is negative or beyond the shape.
+    TypeError
+        When arrays hold unfit types or lie on different devices.
+
+    Notes
+    -----
+    Rows need not be sorted, nor free of duplicates; `from_scipy` and `from_coo` make them so. Arrays that have the
+    right types are not copied.
+
+    Examples
+    --------
+    >>> from hpgraph.formats import CSR
+    >>> CSR((2, 3), [0, 2, 3], [0, 2, 1], [1.0, 2.0, 3.0])
+    <CSR 2x3, 3 entries, float64, cpu, 72 bytes>
+    """
+
+    shape: tuple[int, int]
+    indptr: Any
+    indices: Any
+    data: Any = None
+    validate: InitVar[bool] = True
+
+    def __post_init__(self, validate: bool) -> None:
+        if not validate:
+            return
+        rows, columns = as_shape(self.shape)
+        indices = as_ids(self.indices, "indices", columns, "column")
+        object.__setattr__(self, "shape", (rows, columns))
+        object.__setattr__(self, "indices", indices)
+        object.__setattr__(self, "indptr", as_offsets(self.indptr, "indptr", rows, len(indices)))
+        object.__setattr__(self, "data", as_values(self.data, "data", indices.shape))
+        device_of(*self.arrays)
+
+    @property
+    def nnz(self) -> int:
+        """Stored entries; an explicit zero is one."""
+        return len(self.indices)
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """Type of the values; None for a pattern."""
+        return None if self.data is None else self.data.dtype
+
+    @property
+    def degrees(self) -> Any:
+        """Entries of each row, int64."""
+        return self.indptr[1:] - self.indptr[:-1]
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, *, pattern: bool = False) -> CSR:
+        """From any SciPy or CuPy sparse array or matrix, on its device.
+
+        Parameters
+        ----------
+        matrix : scipy.sparse or cupyx.scipy.sparse array or matrix
+            Two-dimensional, any format; it is left as it was.
+        pattern : bool, default False
+            Whether to leave the values out.
+
+        Returns
+        -------
+        CSR
+            Rows sorted, duplicates summed, explicit zeros kept. Indices and values of a canonical CSR input are
+            shared, not copied, where their types serve already.
+
+        Raises
+        ------
+        TypeError
+            When it is no sparse matrix, or its values have a type that kernels do not serve.
+
+        Examples
+        --------
+        >>> import scipy.sparse
+        >>> from hpgraph.formats import CSR
+        >>> CSR.from_scipy(scipy.sparse.eye_array(3))
+        <CSR 3x3, 3 entries, float64, cpu, 68 bytes>
+        """
+        if not hasattr(matrix, "tocsr") or len(getattr(matrix, "shape", ())) != 2:
+            raise TypeError(
+                f"matrix must be a two-dimensional SciPy or CuPy sparse array, not {type(matrix).__name__}: "
+                "wrap a dense array in scipy.sparse.csr_array"
+            )
+        if not pattern:
+            as_value_dtype(matrix.dtype, "the matrix")
+        csr = matrix.tocsr()
+        shape = as_shape(csr.shape)
+        ids = index_dtype(max(shape))
+        indptr = csr.indptr.astype(np.int64, copy=False)
+        # SciPy allows arrays longer than the last offset says.
+        indices = csr.indices[: csr.nnz]
+        made = cls(shape, indptr, indices, None if pattern else csr.data[: csr.nnz])
+        if not made.is_canonical():
+            return cls.from_coo(made.expand_rows(), made.indices, made.data, shape)
+        return cls(shape, made.indptr, made.indices.astype(ids, copy=False), made.data, validate=False)
+
+    @classmethod
+    def from_coo(
+        cls, row: Any, col: Any, data: Any = None, shape: Any = None, *, duplicates: Duplicates = "sum"
+    ) -> CSR:
+        """From the row, the column and the value of each entry, in any order.
+
+        Parameters
+        ----------
+        row, col : array of integers, shape (m,)
+            Where each entry stands.
+        data : array, shape (m,), optional
+            Values; None makes a pattern.
+        shape : (int, int), optional
+            Rows and columns; by default just large enough.
+        duplicates : {"sum", "min", "first", "error"}
+            What becomes of entries at the same place: their sum, the least of them, the one given first, or an error.
+            In a pattern they count once, except with "error".
+
+        Returns
+        -------
+        CSR
+            Rows sorted, no duplicates, explicit zeros kept.
+
+        Raises
+        ------
+        ValueError
+            When lengths differ, or a place is given twice and `duplicates` is "error".
+        IndexError
+            When an id is negative or beyond the shape.
+        DeviceMemoryError
+            When it will not fit.
+
+        Examples
+        --------
+        >>> from hpgraph.formats import CSR
+        >>> CSR.from_coo([1, 0, 1], [0, 1, 0], [5.0, 1.0, 2.0], (2, 2), duplicates="min").data
+        array([1., 2.])
+        """
+        if duplicates not in ("sum", "min", "first", "error"):
+            raise ValueError(f'duplicates must be "sum", "min", "first" or "error", not {duplicates!r}')
+        rows, columns = _least_shape(row, col) if shape is None else as_shape(shape)
+        ids = index_dtype(max(rows, columns))
+        row = as_ids(row, "row", rows, "row").astype(ids, copy=False)
+        col = as_ids(col, "col", columns, "column").astype(ids, copy=False)
+        if len(row) != len(col):
+            raise ValueError(f"row and col must have the same length, not {len(row)} and {len(col)}")
+        data = as_values(data, "data", row.shape)
+        device = device_of(row, col, data)
+        final = len(row) * (ids.itemsize + (0 if data is None else data.itemsize)) + 8 * (rows + 1)
+        check_memory(2 * final, f"a CSR matrix of {len(row)} entries", device)
+        arrays = conversions(row).compress(row, col, data, (rows, columns), duplicates)
+        return cls((rows, columns), *arrays, validate=False)
+
+    def to_scipy(self, dtype: Any = None) -> Any:
+        """A CSR array of SciPy, or a CSR matrix of CuPy, that shares indices and values.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+            Type of the ones that a pattern gets for values; float64 by default. Values that are there keep theirs.
+
+        Returns
+        -------
+        scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
+
+        Raises
+        ------
+        TypeError
+            On CUDA, when the values have a type that CuPy's sparse matrices cannot hold.
+        """
+        data = self.data
+        if data is None:
+            data = array_module(self.indices).ones(self.nnz, dtype=np.float64 if dtype is None else dtype)
+        # SciPy wants one type for both; 32 bits whenever the offsets fit, so that the indices need no copy.
+        offsets = index_dtype(max(self.nnz, *self.shape)) if self.indices.dtype == np.int32 else np.dtype(np.int64)
+        indptr, indices = self.indptr.astype(offsets), self.indices.astype(offsets, copy=False)
+        if not is_cuda(self.indices):
+            from scipy import sparse
+
+            return sparse.csr_array((data, indices, indptr), shape=self.shape, copy=False)
+        from cupyx.scipy import sparse
+
+        if data.dtype not in (np.bool_, np.float32, np.float64):
+            raise TypeError(f"CuPy's sparse matrices cannot hold {data.dtype}: convert with .astype(numpy.float64) first")
+        return sparse.csr_matrix((data, indices, indptr), shape=self.shape)
+
+    def astype(self, dtype: Any) -> CSR:
+        """The same entries with values of another type; a pattern gets ones.
+
+        Parameters
+        ----------
+        dtype : dtype
+            bool, an integer or a float type.
+
+        Returns
+        -------
+        CSR
+            Itself where the values have the type already.
+        """
+        dtype = as_value_dtype(dtype, "dtype")
+        if self.dtype == dtype and self.data is not None:
+            return self
+        if self.data is None:
+            return self.with_data(array_module(self.indices).ones(self.nnz, dtype=dtype))
+        return self.with_data(self.data.astype(dtype))
+
+    def with_data(self, data: Any) -> CSR:
+        """The same entries with other values.
+
+        Parameters
+        ----------
+        data : array, shape (nnz,), or None
+            The values, in the order of `indices`; None leaves a pattern.
+
+        Returns
+        -------
+        CSR
+            Shares `indptr` and `indices`.
+        """
+        device_of(self.indices, data)
+        return CSR(self.shape, self.indptr, self.indices, as_values(data, "data", self.indices.shape), validate=False)
+
+    def expand_rows(self) -> Any:
+        """The row of each entry, as a COO matrix would store it.
+
+        Returns
+        -------
+        array of shape (nnz,), of the type of `indices`
+        """
+        return conversions(self.indptr).expand_rows(self.indptr, self.nnz, self.indices.dtype)
+
+    def is_sorted(self) -> bool:
+        """Whether the columns of no row fall. On CUDA this waits for the stream.
+
+        Returns
+        -------
+        bool
+        """
+        return bool(conversions(self.indptr).is_sorted(self.indptr, self.indices, strictly=False))
+
+    def is_canonical(self) -> bool:
+        """Whether the columns of every row rise strictly: sorted, no duplicates. On CUDA this waits for the stream.
+
+        Returns
+        -------
+        bool
+        """
+        return bool(conversions(self.indptr).is_sorted(self.indptr, self.indices, strictly=True))
+
+    def sorted(self) -> CSR:
+        """The same entries with each row in ascending order of columns; duplicates keep their order.
+
+        Returns
+        -------
+        CSR
+            Itself where it is sorted already.
+        """
+        if self.is_sorted():
+            return self
+        check_memory(2 * self.nbytes, "sorting the rows of a CSR matrix", self.device)
+        arrays = conversions(self.indptr).sort_rows(self.indptr, self.indices, self.data, self.shape[1])
+        return CSR(self.shape, self.indptr, *arrays, validate=False)
+
+    def transpose(self) -> CSR:
+        """The transpose, its rows sorted.
+
+        Returns
+        -------
+        CSR
+            Duplicates keep their order.
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit.
+
+        Examples
+        --------
+        >>> from hpgraph.formats import CSR
+        >>> CSR((2, 3), [0, 2, 3], [0, 2, 0]).transpose().indptr
+        array([0, 2, 2, 3])
+        """
+        check_memory(2 * self.nbytes, "the transpose of a CSR matrix", self.device)
+        arrays = conversions(self.indptr).transpose(self.indptr, self.indices, self.data, self.shape[1])
+        return CSR(self.shape[::-1], *arrays, validate=False)
+
+    def is_symmetric(self) -> bool:
+        """Whether the matrix equals its transpose, values included; NaN equals NaN here.
+
+        Returns
+        -------
+        bool
+            Exact on the CPU. On CUDA two 64-bit additive hashes of the multisets of arcs (i, j, value) and (j, i,
+            value) are compared in one pass over the entries: unequal hashes prove asymmetry, and equal ones err once
+            in 2¹²⁸ random matrices. This waits for the stream.
+
+        Notes
+        -----
+        Hashing a multiset by the sum of its members' hashes is Clarke et al., "Incremental multiset hash functions and
+        their application to memory integrity checking", ASIACRYPT 2003. A transpose to compare with would cost a sort.
+        """
+        if self.shape[0] != self.shape[1]:
+            return False
+        return bool(conversions(self.indptr).is_symmetric(self.indptr, self.indices, self.data))
+
+    def without_diagonal(self) -> CSR:
+        """The matrix without the entries (i, i).
+
+        Returns
+        -------
+        CSR
+            Itself where there are none.
+        """
+        arrays = conversions(self.indptr).without_diagonal(self.indptr, self.indices, self.data)
+        return self if arrays[1] is self.indices else CSR(self.shape, *arrays, validate=False)
+
+    def permute(self, order: Any) -> CSR:
+        """Rows and columns relabelled: new vertex i is old vertex ``order[i]``.
+
+        Parameters
+        ----------
+        order : array of integers, shape (n,)
+            A permutation of 0..n-1, on the matrix's device.
+
+        Returns
+        -------
+        CSR
+            ``A[order][:, order]`` with sorted rows.
+
+        Raises
+        ------
+        ValueError
+            When the matrix is not square or `order` is no permutation.
+
+        Examples
+        --------
+        >>> from hpgraph.formats import CSR
+        >>> CSR((3, 3), [0, 1, 2, 2], [1, 2]).permute([2, 1, 0]).indices
+        array([1, 0], dtype=int32)
+        """
+        n = self.shape[0]
+        if n != self.shape[1]:
+            raise ValueError(f"only a square matrix can be permuted alike in rows and columns, not {self.shape}")
+        xp = array_module(self.indptr)
+        order = as_ids(xp.asarray(order), "order", n, "vertex").astype(self.indices.dtype, copy=False)
+        inverse = xp.full(n, -1, dtype=order.dtype)
+        if order.shape == (n,):
+            inverse[order] = xp.arange(n, dtype=order.dtype)
+        if order.shape != (n,) or bool((inverse < 0).any()):
+            raise ValueError(f"order must hold each of 0..{n - 1} once")
+        check_memory(2 * self.nbytes, "permuting a CSR matrix", self.device)
+        convert = conversions(self.indptr)
+        indptr, indices, data = convert.gather_rows(self.indptr, self.indices, self.data, order, inverse)
+        return CSR(self.shape, indptr, *convert.sort_rows(indptr, indices, data, n), validate=False)
+
+
+def _least_shape(row: Any, col: Any) -> tuple[int, int]:
+    """One more than the largest ids, by axis."""
+    xp = array_module(row)
+    row, col = xp.asarray(row), xp.asarray(col)
+    return tuple(int(ids.max()) + 1 if ids.size else 0 for ids in (row, col))  # type: ignore[return-value]

@@ -1,0 +1,102 @@
+"""What every container of entries shares: where it lies, how large it is, how it moves."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from abc import ABC, abstractmethod
+from types import ModuleType
+from typing import Any, Self
+
+import numpy as np
+
+from hpgraph.device import Device, device_of, normalize_device, to_device
+
+
+def conversions(*arrays: Any) -> ModuleType:
+    """The conversions for the device that holds the arrays: `convert_cpu` or `convert_cuda`, which have the same functions."""
+    return importlib.import_module(f"hpgraph.formats.convert_{device_of(*arrays)}")
+
+
+class Storage(ABC):
+    """Entries of a matrix, or members of a set, in arrays of one device.
+
+    Containers are frozen and share the arrays they are given: whoever writes to such an array changes every container
+    that holds it. Arrays are not flagged read-only, because compiled kernels would then exist twice, once for each
+    kind, and because libraries that take arrays from `to_scipy` may demand writable ones.
+    """
+
+    __slots__ = ()
+
+    shape: tuple[int, ...]
+
+    @property
+    @abstractmethod
+    def nnz(self) -> int:
+        """Stored entries; padding is not one, an explicit zero is."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any] | None:
+        """Type of the values; None for a pattern."""
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """Every array it consists of."""
+        found: list[Any] = []
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, Storage):
+                found.extend(value.arrays)
+            elif hasattr(value, "nbytes"):
+                found.append(value)
+        return tuple(found)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all its arrays."""
+        return sum(array.nbytes for array in self.arrays)
+
+    @property
+    def device(self) -> Device:
+        """Where its arrays lie: "cpu" or "cuda"."""
+        return device_of(*self.arrays)
+
+    @property
+    def padding_ratio(self) -> float:
+        """Stored slots per entry; 1 where nothing is padded."""
+        return 1.0
+
+    def to(self, device: str) -> Self:
+        """The same container on a device; itself where it lies there already.
+
+        Parameters
+        ----------
+        device : {"cpu", "cuda"}
+            Where to.
+
+        Returns
+        -------
+        Storage
+
+        Notes
+        -----
+        Moving to the CPU waits for the GPU's current stream.
+        """
+        device = normalize_device(device)
+        if device == self.device:
+            return self
+        moved = {}
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, Storage):
+                value = value.to(device)
+            elif hasattr(value, "nbytes"):
+                value = to_device(value, device)
+            moved[field.name] = value
+        return type(self)(**moved, validate=False)
+
+    def __repr__(self) -> str:
+        size = "x".join(str(length) for length in self.shape)
+        values = "pattern" if self.dtype is None else str(self.dtype)
+        return f"<{type(self).__name__} {size}, {self.nnz} entries, {values}, {self.device}, {self.nbytes} bytes>"
