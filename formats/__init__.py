@@ -7,8 +7,13 @@ matrix: without them it is a pattern.
 
 from __future__ import annotations
 
+from hpgraph.formats.bitmask import Bitmask
 from hpgraph.formats.checks import index_dtype
+from hpgraph.formats.coo import COO
 from hpgraph.formats.csr import CSR
+from hpgraph.formats.ell import ELL
+from hpgraph.formats.hyb import HYB
 from hpgraph.formats.storage import Storage
+from hpgraph.formats.width import hyb_width
 
-__all__ = ["CSR", "Storage", "index_dtype"]
+__all__ = ["COO", "CSR", "ELL", "HYB", "Bitmask", "Storage", "hyb_width", "index_dtype"]

@@ -70,6 +70,7 @@ def as_ids(array: Any, name: str, bound: int, axis: str, *, low: int = 0, ndim: 
 
     `check=False` leaves the range unread. Reading it on CUDA waits for the stream.
     """
+    given = getattr(array, "dtype", None)
     xp = array_module(array)
     array = xp.asarray(array)
     if array.ndim != ndim:
@@ -85,7 +86,7 @@ def as_ids(array: Any, name: str, bound: int, axis: str, *, low: int = 0, ndim: 
             wrong = least if least < low else largest
             allowed = f"ids are 0..{bound - 1}" if bound else "so it can hold no id"
             raise IndexError(f"{name} holds {wrong}, and there {axis_count(bound, axis)}: {allowed}")
-    if array.dtype not in (np.int32, np.int64):
+    if given not in (np.int32, np.int64):
         array = array.astype(index_dtype(bound))
     return xp.ascontiguousarray(array)
 
@@ -110,7 +111,7 @@ def as_offsets(indptr: Any, name: str, segments: int, total: int, *, check: bool
     if check:
         first, last = indptr[[0, -1]].tolist()
         if first != 0 or last != total:
-            raise ValueError(f"{name} must run from 0 to the number of entries, {total}; it runs from {first} to {last}")
+            raise ValueError(f"{name} must run from 0 to the number of entries, {total}, not from {first} to {last}")
         if bool((indptr[1:] < indptr[:-1]).any()):
             row = int((indptr[1:] < indptr[:-1]).argmax())
             raise ValueError(f"{name} must never fall; it falls at row {row}: sort the entries by row")

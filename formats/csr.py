@@ -213,9 +213,7 @@ class CSR(Storage):
             return sparse.csr_array((data, indices, indptr), shape=self.shape, copy=False)
         from cupyx.scipy import sparse
 
-        if data.dtype not in (np.bool_, np.float32, np.float64):
-            raise TypeError(f"CuPy's sparse matrices cannot hold {data.dtype}: convert with .astype(numpy.float64) first")
-        return sparse.csr_matrix((data, indices, indptr), shape=self.shape)
+        return sparse.csr_matrix((cupy_values(data), indices, indptr), shape=self.shape)
 
     def astype(self, dtype: Any) -> CSR:
         """The same entries with values of another type; a pattern gets ones.
@@ -385,6 +383,13 @@ class CSR(Storage):
         convert = conversions(self.indptr)
         indptr, indices, data = convert.gather_rows(self.indptr, self.indices, self.data, order, inverse)
         return CSR(self.shape, indptr, *convert.sort_rows(indptr, indices, data, n), validate=False)
+
+
+def cupy_values(data: Any) -> Any:
+    """The values, if CuPy's sparse matrices can hold their type."""
+    if data.dtype not in (np.bool_, np.float32, np.float64):
+        raise TypeError(f"CuPy's sparse matrices cannot hold {data.dtype}: first convert with .astype(numpy.float64)")
+    return data
 
 
 def _least_shape(row: Any, col: Any) -> tuple[int, int]:

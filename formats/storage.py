@@ -14,7 +14,7 @@ from hpgraph.device import Device, device_of, normalize_device, to_device
 
 
 def conversions(*arrays: Any) -> ModuleType:
-    """The conversions for the device that holds the arrays: `convert_cpu` or `convert_cuda`, which have the same functions."""
+    """`convert_cpu` or `convert_cuda`, which have the same functions, as the arrays lie."""
     return importlib.import_module(f"hpgraph.formats.convert_{device_of(*arrays)}")
 
 

@@ -1,0 +1,263 @@
+"""Bitmask: one bit for each vertex. Active sets, masks, and the sets that pulling probes."""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import array_module, device_of
+from hpgraph.formats.checks import as_ids, index_dtype
+from hpgraph.formats.storage import Storage, conversions
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
+class Bitmask(Storage):
+    """A set of the vertices 0..n-1; vertex v is a member where ``words[v >> 6] >> (v & 63) & 1``.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    words : array of uint64, shape (ceil(n / 64),)
+        The bits. Those past n must be 0, so that counting and comparing need no special case.
+    validate : bool, default True
+        Whether to check the words; on CUDA that waits for the stream.
+
+    Raises
+    ------
+    ValueError
+        When there are too few or too many words, or a bit past n is set.
+    TypeError
+        When the words are not uint64.
+
+    Notes
+    -----
+    Bytes are little-endian, so a kernel may view the words as uint32 or as bytes and find vertex v in the same manner.
+    The operators ``&``, ``|``, ``^``, ``~`` and `and_not` make new masks; kernels write into `words` of masks they own.
+
+    Examples
+    --------
+    >>> from hpgraph.formats import Bitmask
+    >>> odd, low = Bitmask.from_indices([1, 3, 5], 6), Bitmask.from_indices([0, 1, 2], 6)
+    >>> (odd & low).to_indices(), (~odd).to_indices()
+    (array([1], dtype=int32), array([0, 2, 4], dtype=int32))
+    """
+
+    n: int
+    words: Any
+    validate: InitVar[bool] = True
+
+    def __post_init__(self, validate: bool) -> None:
+        if not validate:
+            return
+        index_dtype(self.n)
+        words = array_module(self.words).ascontiguousarray(self.words)
+        if words.dtype != np.uint64:
+            raise TypeError(f"words must be uint64, not {words.dtype}: use Bitmask.from_bool or Bitmask.from_indices")
+        if words.shape != (_word_count(self.n),):
+            raise ValueError(f"words must have shape ({_word_count(self.n)},) for {self.n} bits, not {words.shape}")
+        if self.n % 64 and int(words[-1]) >> (self.n % 64):
+            raise ValueError(f"words has bits past n={self.n} set: clear them")
+        object.__setattr__(self, "words", words)
+
+    @property
+    def shape(self) -> tuple[int]:  # type: ignore[override]
+        """The number of vertices, as a shape."""
+        return (self.n,)
+
+    @property
+    def nnz(self) -> int:
+        """Members, as `count`."""
+        return self.count()
+
+    @property
+    def dtype(self) -> None:
+        """None: there are no values."""
+        return None
+
+    @classmethod
+    def zeros(cls, n: int, device: str = "cpu") -> Bitmask:
+        """The empty set.
+
+        Parameters
+        ----------
+        n : int
+            Number of vertices.
+        device : {"cpu", "cuda"}
+            Where.
+
+        Returns
+        -------
+        Bitmask
+        """
+        index_dtype(n)
+        return cls(n, array_module(device).zeros(_word_count(n), dtype=np.uint64), validate=False)
+
+    @classmethod
+    def full(cls, n: int, device: str = "cpu") -> Bitmask:
+        """The set of all vertices.
+
+        Parameters
+        ----------
+        n : int
+            Number of vertices.
+        device : {"cpu", "cuda"}
+            Where.
+
+        Returns
+        -------
+        Bitmask
+        """
+        return ~cls.zeros(n, device)
+
+    @classmethod
+    def from_indices(cls, indices: Any, n: int) -> Bitmask:
+        """The set of the given vertices, in any order, repeats allowed.
+
+        Parameters
+        ----------
+        indices : array of integers, shape (m,)
+            Members.
+        n : int
+            Number of vertices.
+
+        Returns
+        -------
+        Bitmask
+            On the device of `indices`; reading their range on CUDA waits for the stream.
+
+        Raises
+        ------
+        IndexError
+            When one is negative or not below n.
+        """
+        index_dtype(n)
+        indices = as_ids(indices, "indices", n, "vertex")
+        return cls(n, conversions(indices).bits_from_indices(indices, _word_count(n)), validate=False)
+
+    @classmethod
+    def from_bool(cls, flags: Any) -> Bitmask:
+        """The set of the vertices whose flag is true.
+
+        Parameters
+        ----------
+        flags : array of bool, shape (n,)
+            One flag for each vertex.
+
+        Returns
+        -------
+        Bitmask
+            On the device of `flags`.
+
+        Raises
+        ------
+        TypeError
+            When the flags are not bool.
+        ValueError
+            When they are not one-dimensional.
+        """
+        flags = array_module(flags).ascontiguousarray(flags)
+        if flags.dtype != np.bool_:
+            raise TypeError(f"flags must be bool, not {flags.dtype}: compare first, as in flags != 0")
+        if flags.ndim != 1:
+            raise ValueError(f"flags must have one dimension, not shape {flags.shape}")
+        return cls(len(flags), conversions(flags).bits_from_bool(flags, _word_count(len(flags))), validate=False)
+
+    def to_indices(self) -> Any:
+        """The members in ascending order. On CUDA this waits for the stream, to learn how many there are.
+
+        Returns
+        -------
+        array of shape (count,), of type `index_dtype`
+        """
+        return conversions(self.words).bits_to_indices(self.words, index_dtype(self.n))
+
+    def to_bool(self) -> Any:
+        """One flag for each vertex.
+
+        Returns
+        -------
+        array of bool, shape (n,)
+        """
+        return conversions(self.words).bits_to_bool(self.words, self.n)
+
+    def count(self) -> int:
+        """How many members there are. On CUDA this waits for the stream.
+
+        Returns
+        -------
+        int
+        """
+        return int(conversions(self.words).bits_count(self.words))
+
+    def any(self) -> bool:
+        """Whether there is a member. On CUDA this waits for the stream.
+
+        Returns
+        -------
+        bool
+        """
+        return bool(self.words.any())
+
+    def copy(self) -> Bitmask:
+        """A mask with words of its own.
+
+        Returns
+        -------
+        Bitmask
+        """
+        return Bitmask(self.n, self.words.copy(), validate=False)
+
+    def and_not(self, other: Bitmask) -> Bitmask:
+        """The members of this set that are not in the other.
+
+        Parameters
+        ----------
+        other : Bitmask
+            Over as many vertices, on the same device.
+
+        Returns
+        -------
+        Bitmask
+
+        Raises
+        ------
+        ValueError
+            When it is over another number of vertices.
+        TypeError
+            When it is no Bitmask or lies on another device.
+        """
+        return Bitmask(self.n, self.words & ~self._other(other), validate=False)
+
+    def __and__(self, other: Bitmask) -> Bitmask:
+        return Bitmask(self.n, self.words & self._other(other), validate=False)
+
+    def __or__(self, other: Bitmask) -> Bitmask:
+        return Bitmask(self.n, self.words | self._other(other), validate=False)
+
+    def __xor__(self, other: Bitmask) -> Bitmask:
+        return Bitmask(self.n, self.words ^ self._other(other), validate=False)
+
+    def __invert__(self) -> Bitmask:
+        words = ~self.words
+        if self.n % 64:
+            words[-1:] &= np.uint64((1 << self.n % 64) - 1)
+        return Bitmask(self.n, words, validate=False)
+
+    def _other(self, other: Bitmask) -> Any:
+        if not isinstance(other, Bitmask):
+            raise TypeError(f"a Bitmask combines with a Bitmask, not {type(other).__name__}: use Bitmask.from_bool")
+        if other.n != self.n:
+            raise ValueError(f"Bitmasks must be over the same number of vertices, not {self.n} and {other.n}")
+        device_of(self.words, other.words)
+        return other.words
+
+    def __repr__(self) -> str:
+        # Not the count: a repr must not wait for a GPU.
+        return f"<Bitmask of {self.n} vertices, {self.device}, {self.nbytes} bytes>"
+
+
+def _word_count(n: int) -> int:
+    return (n + 63) // 64

@@ -1,0 +1,176 @@
+"""COO: the row, the column and the value of each entry. For building, and for interchange."""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import array_module, device_of, is_cuda
+from hpgraph.formats.checks import as_ids, as_shape, as_value_dtype, as_values, index_dtype
+from hpgraph.formats.csr import CSR, Duplicates, cupy_values
+from hpgraph.formats.storage import Storage
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
+class COO(Storage):
+    """A sparse matrix as triplets, in any order, duplicates allowed.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns.
+    row, col : array of integers, shape (nnz,)
+        Where each entry stands; int32 and int64 are kept as they are, other types become `index_dtype`.
+    data : array, shape (nnz,), optional
+        Value of each entry; None makes a pattern.
+    validate : bool, default True
+        Whether to read the arrays and check them; on CUDA that waits for the stream.
+
+    Raises
+    ------
+    ValueError
+        When lengths do not match.
+    IndexError
+        When an id is negative or beyond the shape.
+    TypeError
+        When arrays hold unfit types or lie on different devices.
+
+    Examples
+    --------
+    >>> from hpgraph.formats import COO
+    >>> COO((2, 3), [0, 1, 1], [2, 0, 0]).to_csr()
+    <CSR 2x3, 2 entries, pattern, cpu, 32 bytes>
+    """
+
+    shape: tuple[int, int]
+    row: Any
+    col: Any
+    data: Any = None
+    validate: InitVar[bool] = True
+
+    def __post_init__(self, validate: bool) -> None:
+        if not validate:
+            return
+        rows, columns = as_shape(self.shape)
+        row = as_ids(self.row, "row", rows, "row")
+        col = as_ids(self.col, "col", columns, "column")
+        if len(row) != len(col):
+            raise ValueError(f"row and col must have the same length, not {len(row)} and {len(col)}")
+        ids = np.promote_types(row.dtype, col.dtype)
+        object.__setattr__(self, "shape", (rows, columns))
+        object.__setattr__(self, "row", row.astype(ids, copy=False))
+        object.__setattr__(self, "col", col.astype(ids, copy=False))
+        object.__setattr__(self, "data", as_values(self.data, "data", row.shape))
+        device_of(*self.arrays)
+
+    @property
+    def nnz(self) -> int:
+        """Stored entries; duplicates and explicit zeros count."""
+        return len(self.row)
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """Type of the values; None for a pattern."""
+        return None if self.data is None else self.data.dtype
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, *, pattern: bool = False) -> COO:
+        """From any SciPy or CuPy sparse array or matrix, on its device; duplicates stay.
+
+        Parameters
+        ----------
+        matrix : scipy.sparse or cupyx.scipy.sparse array or matrix
+            Two-dimensional, any format.
+        pattern : bool, default False
+            Whether to leave the values out.
+
+        Returns
+        -------
+        COO
+
+        Raises
+        ------
+        TypeError
+            When it is no sparse matrix, or its values have a type that kernels do not serve.
+        """
+        if not hasattr(matrix, "tocoo") or len(getattr(matrix, "shape", ())) != 2:
+            raise TypeError(
+                f"matrix must be a two-dimensional SciPy or CuPy sparse array, not {type(matrix).__name__}: "
+                "wrap a dense array in scipy.sparse.coo_array"
+            )
+        if not pattern:
+            as_value_dtype(matrix.dtype, "the matrix")
+        coo = matrix.tocoo()
+        ids = index_dtype(max(coo.shape))
+        made = cls(coo.shape, coo.row, coo.col, None if pattern else coo.data)
+        row, col = made.row.astype(ids, copy=False), made.col.astype(ids, copy=False)
+        return cls(made.shape, row, col, made.data, validate=False)
+
+    @classmethod
+    def from_csr(cls, csr: CSR) -> COO:
+        """From CSR, whose columns and values are shared.
+
+        Parameters
+        ----------
+        csr : CSR
+            The matrix.
+
+        Returns
+        -------
+        COO
+            Sorted by row.
+        """
+        return cls(csr.shape, csr.expand_rows(), csr.indices, csr.data, validate=False)
+
+    def to_csr(self, duplicates: Duplicates = "sum") -> CSR:
+        """As CSR, its rows sorted and without duplicates.
+
+        Parameters
+        ----------
+        duplicates : {"sum", "min", "first", "error"}
+            As in `CSR.from_coo`.
+
+        Returns
+        -------
+        CSR
+        """
+        return CSR.from_coo(self.row, self.col, self.data, self.shape, duplicates=duplicates)
+
+    def to_scipy(self, dtype: Any = None) -> Any:
+        """A COO array of SciPy, or a COO matrix of CuPy, that shares the arrays.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+            Type of the ones that a pattern gets for values; float64 by default. Values that are there keep theirs.
+
+        Returns
+        -------
+        scipy.sparse.coo_array or cupyx.scipy.sparse.coo_matrix
+
+        Raises
+        ------
+        TypeError
+            On CUDA, when the values have a type that CuPy's sparse matrices cannot hold.
+        """
+        data = self.data
+        if data is None:
+            data = array_module(self.row).ones(self.nnz, dtype=np.float64 if dtype is None else dtype)
+        if is_cuda(self.row):
+            from cupyx.scipy import sparse
+
+            return sparse.coo_matrix((cupy_values(data), (self.row, self.col)), shape=self.shape)
+        from scipy import sparse
+
+        return sparse.coo_array((data, (self.row, self.col)), shape=self.shape, copy=False)
+
+    def transpose(self) -> COO:
+        """The transpose, which shares the arrays.
+
+        Returns
+        -------
+        COO
+        """
+        return COO(self.shape[::-1], self.col, self.row, self.data, validate=False)

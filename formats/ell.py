@@ -1,0 +1,146 @@
+"""ELL: every row padded to the same length, stored column by column, so that neighbouring threads read neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import array_module, check_memory, device_of
+from hpgraph.formats.checks import as_ids, as_shape, as_values
+from hpgraph.formats.csr import CSR
+from hpgraph.formats.storage import Storage, conversions
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
+class ELL(Storage):
+    """A slab of K columns: slot k of row i is ``indices[k, i]``.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns of the matrix.
+    indices : array of integers, shape (K, rows), C order
+        Columns of the entries, -1 where a row has fewer than K. A row's entries fill its first slots.
+    data : array, shape (K, rows), C order, optional
+        Values of the entries, anything where the slot is padding; None makes a pattern.
+    nnz : int, optional
+        How many slots are not padding; counted when not given.
+    validate : bool, default True
+        Whether to read the arrays and check them; on CUDA that waits for the stream.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not match, or padding stands before an entry.
+    IndexError
+        When an index is below -1 or beyond the columns.
+    TypeError
+        When arrays hold unfit types or lie on different devices.
+
+    Examples
+    --------
+    >>> from hpgraph.formats import ELL
+    >>> ELL((3, 3), [[0, 1, -1], [2, -1, -1]]).padding_ratio
+    2.0
+    """
+
+    shape: tuple[int, int]
+    indices: Any
+    data: Any = None
+    nnz: int = -1
+    validate: InitVar[bool] = True
+
+    def __post_init__(self, validate: bool) -> None:
+        if validate:
+            rows, columns = as_shape(self.shape)
+            object.__setattr__(self, "shape", (rows, columns))
+            indices = as_ids(self.indices, "indices", columns, "column", low=-1, ndim=2)
+            if indices.shape[1] != rows:
+                raise ValueError(f"indices must have shape (slots, rows={rows}), not {indices.shape}")
+            if bool(((indices[1:] >= 0) & (indices[:-1] < 0)).any()):
+                raise ValueError("indices has padding (-1) before an entry: move each row's entries to its first slots")
+            object.__setattr__(self, "indices", indices)
+            object.__setattr__(self, "data", as_values(self.data, "data", indices.shape))
+            device_of(*self.arrays)
+        if validate or self.nnz < 0:
+            held = int(array_module(self.indices).count_nonzero(self.indices >= 0))
+            if self.nnz not in (-1, held):
+                raise ValueError(f"nnz must be the number of slots that are not padding, {held}, not {self.nnz}")
+            object.__setattr__(self, "nnz", held)
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """Type of the values; None for a pattern."""
+        return None if self.data is None else self.data.dtype
+
+    @property
+    def width(self) -> int:
+        """Slots of each row, K."""
+        return len(self.indices)
+
+    @property
+    def padding_ratio(self) -> float:
+        """Slots per entry; 1 where none is padding."""
+        return self.indices.size / self.nnz if self.nnz else 1.0
+
+    @classmethod
+    def from_csr(cls, csr: CSR, *, limit: float = 4.0) -> ELL:
+        """From CSR, every row padded to the longest.
+
+        Parameters
+        ----------
+        csr : CSR
+            The matrix.
+        limit : float, default 4
+            Most slots per entry to accept.
+
+        Returns
+        -------
+        ELL
+
+        Raises
+        ------
+        ValueError
+            When there would be more slots per entry than that: `HYB` bounds its padding.
+        DeviceMemoryError
+            When it will not fit.
+
+        Examples
+        --------
+        >>> from hpgraph.formats import CSR, ELL
+        >>> ELL.from_csr(CSR((2, 3), [0, 2, 3], [0, 2, 1])).indices
+        array([[ 0,  1],
+               [ 2, -1]], dtype=int32)
+        """
+        width = int(csr.degrees.max()) if csr.shape[0] else 0
+        slots = width * csr.shape[0]
+        if slots > limit * csr.nnz:
+            raise ValueError(
+                f"rows of up to {width} entries would pad {csr.nnz} entries to {slots} slots, more than limit={limit} "
+                "times as many: use HYB.from_csr, or a higher limit"
+            )
+        check_memory(slots * entry_bytes(csr), f"an ELL matrix of {slots} slots", csr.device)
+        slab = conversions(csr.indptr).fill_slab(csr.indptr, csr.indices, csr.data, width)
+        return cls(csr.shape, *slab, nnz=csr.nnz, validate=False)
+
+    def to_csr(self) -> CSR:
+        """As CSR, each row in the order of its slots.
+
+        Returns
+        -------
+        CSR
+        """
+        xp = array_module(self.indices)
+        none = xp.empty(0, dtype=self.indices.dtype)
+        values = None if self.data is None else xp.empty(0, dtype=self.data.dtype)
+        arrays = conversions(self.indices).join_slab_and_tail(
+            self.indices, self.data, none, xp.zeros(1, dtype=np.int64), none, values
+        )
+        return CSR(self.shape, *arrays, validate=False)
+
+
+def entry_bytes(csr: CSR) -> int:
+    """Bytes of one entry: its index and, if there are values, its value."""
+    return int(csr.indices.itemsize + (0 if csr.data is None else csr.data.itemsize))

@@ -1,0 +1,239 @@
+"""HYB: the first entries of every row in an ELL slab, what is left of long rows in a tail. The format to pull from.
+
+Bell and Garland, "Implementing sparse matrix-vector multiplication on throughput-oriented processors", SC 2009. Their
+tail is a COO matrix sorted by row; here its row column is run-length compressed into the rows that have a tail and
+their offsets, so that a kernel can skip a row's tail or leave it early.
+
+Where the memory goes, for n rows, a slab of K columns and a tail of m entries in t rows: ``K * n`` indices for the
+slab, padding included; ``m`` indices, ``t`` row ids and ``t + 1`` offsets of 8 bytes for the tail; as many values as
+indices, if there are any. CSR takes nnz indices and n + 1 offsets. So HYB is smaller than CSR where rows are short and
+alike (a grid: no offsets at all), and larger by its padding where they are not, by `limit` of `hyb_width` at most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import array_module, check_memory, device_of
+from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, as_values
+from hpgraph.formats.csr import CSR
+from hpgraph.formats.ell import ELL, entry_bytes
+from hpgraph.formats.storage import Storage, conversions
+from hpgraph.formats.width import hyb_width
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
+class HYB(Storage):
+    """An ELL slab and a tail sorted by row.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns.
+    ell : ELL
+        The slab, of the same shape; its width may be 0.
+    tail_rows : array of integers, shape (t,)
+        Rows that have entries in the tail, ascending.
+    tail_indptr : array of integers, shape (t + 1,)
+        Offsets of these rows in the tail; kept as int64.
+    tail_indices : array of integers, shape (m,)
+        Columns of the tail's entries.
+    tail_data : array, shape (m,), optional
+        Their values; None for a pattern.
+    validate : bool, default True
+        Whether to read the arrays and check them; on CUDA that waits for the stream.
+
+    Raises
+    ------
+    ValueError
+        When lengths, shapes or the presence of values do not match, or `tail_rows` does not rise.
+    IndexError
+        When a row or column is negative or beyond the shape.
+    TypeError
+        When arrays hold unfit types or lie on different devices.
+
+    Examples
+    --------
+    >>> from hpgraph.formats import CSR, HYB
+    >>> hyb = HYB.from_csr(CSR((3, 3), [0, 3, 4, 5], [0, 1, 2, 1, 2]), width=1)
+    >>> hyb.ell.indices, hyb.tail_row, hyb.tail_indices
+    (array([[0, 1, 2]], dtype=int32), array([0, 0], dtype=int32), array([1, 2], dtype=int32))
+    """
+
+    shape: tuple[int, int]
+    ell: ELL
+    tail_rows: Any
+    tail_indptr: Any
+    tail_indices: Any
+    tail_data: Any = None
+    validate: InitVar[bool] = True
+
+    def __post_init__(self, validate: bool) -> None:
+        if not validate:
+            return
+        if tuple(self.shape) != self.ell.shape:
+            raise ValueError(f"shape must be the slab's, {self.ell.shape}, not {self.shape}")
+        rows, columns = self.ell.shape
+        ids = self.ell.indices.dtype
+        tail_rows = as_ids(self.tail_rows, "tail_rows", rows, "row").astype(ids, copy=False)
+        tail_indices = as_ids(self.tail_indices, "tail_indices", columns, "column").astype(ids, copy=False)
+        if bool((tail_rows[1:] <= tail_rows[:-1]).any()):
+            raise ValueError("tail_rows must rise: name each row that has a tail once, in ascending order")
+        object.__setattr__(self, "shape", self.ell.shape)
+        object.__setattr__(self, "tail_rows", tail_rows)
+        object.__setattr__(self, "tail_indices", tail_indices)
+        offsets = as_offsets(self.tail_indptr, "tail_indptr", len(tail_rows), len(tail_indices))
+        object.__setattr__(self, "tail_indptr", offsets)
+        object.__setattr__(self, "tail_data", as_values(self.tail_data, "tail_data", tail_indices.shape))
+        if (None if self.tail_data is None else self.tail_data.dtype) != self.ell.dtype:
+            raise ValueError(
+                f"tail_data must have values of the slab's type, {self.ell.dtype}, or be None where the slab has none"
+            )
+        device_of(*self.arrays)
+
+    @property
+    def nnz(self) -> int:
+        """Stored entries; padding is not one, an explicit zero is."""
+        return self.ell.nnz + len(self.tail_indices)
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """Type of the values; None for a pattern."""
+        return self.ell.dtype
+
+    @property
+    def width(self) -> int:
+        """Slots of each row in the slab, K."""
+        return self.ell.width
+
+    @property
+    def padding_ratio(self) -> float:
+        """Stored slots, of slab and tail, per entry."""
+        return (self.ell.indices.size + len(self.tail_indices)) / self.nnz if self.nnz else 1.0
+
+    @property
+    def tail_row(self) -> Any:
+        """The row of each entry of the tail, as a COO matrix would store it; made anew at each call."""
+        rows = conversions(self.tail_rows).expand_rows(self.tail_indptr, len(self.tail_indices), self.tail_rows.dtype)
+        return self.tail_rows[rows]
+
+    @classmethod
+    def from_csr(cls, csr: CSR, width: int | None = None) -> HYB:
+        """From CSR, on its device; each row keeps its order, the first entries in the slab.
+
+        Parameters
+        ----------
+        csr : CSR
+            The matrix.
+        width : int, optional
+            Slots of each row in the slab; `hyb_width` by default.
+
+        Returns
+        -------
+        HYB
+
+        Raises
+        ------
+        ValueError
+            When `width` is negative.
+        DeviceMemoryError
+            When it will not fit.
+
+        Notes
+        -----
+        Beside the result and the input this takes some 30 bytes a row at its peak. On CUDA it waits for the stream, to
+        learn the width and the length of the tail.
+        """
+        rows, entries = csr.shape[0], csr.nnz
+        one = entry_bytes(csr)
+        if width is None:
+            width = hyb_width(csr.degrees, one)
+        elif width < 0:
+            raise ValueError(f"width must not be negative, not {width}")
+        slots = width * rows
+        # The longest tail there can be with such a slab holds every entry.
+        check_memory((slots + entries) * one + 28 * rows, f"a HYB matrix of {slots} slots and a tail", csr.device)
+        convert = conversions(csr.indptr)
+        tail = convert.fill_tail(csr.indptr, csr.indices, csr.data, width)
+        slab = convert.fill_slab(csr.indptr, csr.indices, csr.data, width)
+        ell = ELL(csr.shape, *slab, nnz=entries - len(tail[2]), validate=False)
+        return cls(csr.shape, ell, *tail, validate=False)
+
+    def to_csr(self) -> CSR:
+        """As CSR, each row its slots and then its tail: what `from_csr` was given.
+
+        Returns
+        -------
+        CSR
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit.
+        """
+        one = self.tail_indices.itemsize + (0 if self.tail_data is None else self.tail_data.itemsize)
+        check_memory(self.nnz * one + 24 * self.shape[0], "a CSR matrix from HYB", self.device)
+        arrays = conversions(self.tail_rows).join_slab_and_tail(
+            self.ell.indices, self.ell.data, self.tail_rows, self.tail_indptr, self.tail_indices, self.tail_data
+        )
+        return CSR(self.shape, *arrays, validate=False)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, *, pattern: bool = False, width: int | None = None) -> HYB:
+        """From any SciPy or CuPy sparse array or matrix, by way of CSR.
+
+        Parameters
+        ----------
+        matrix : scipy.sparse or cupyx.scipy.sparse array or matrix
+            Two-dimensional, any format.
+        pattern : bool, default False
+            Whether to leave the values out.
+        width : int, optional
+            As in `from_csr`.
+
+        Returns
+        -------
+        HYB
+        """
+        return cls.from_csr(CSR.from_scipy(matrix, pattern=pattern), width)
+
+    def to_scipy(self, dtype: Any = None) -> Any:
+        """A CSR array of SciPy, or a CSR matrix of CuPy.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+            As in `CSR.to_scipy`.
+
+        Returns
+        -------
+        scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
+        """
+        return self.to_csr().to_scipy(dtype)
+
+    def astype(self, dtype: Any) -> HYB:
+        """The same entries with values of another type; a pattern gets ones.
+
+        Parameters
+        ----------
+        dtype : dtype
+            bool, an integer or a float type.
+
+        Returns
+        -------
+        HYB
+            Itself where the values have the type already.
+        """
+        dtype = as_value_dtype(dtype, "dtype")
+        if self.dtype is not None and self.dtype == dtype:
+            return self
+        xp = array_module(self.tail_rows)
+        if self.dtype is None:
+            slab, tail = xp.ones(self.ell.indices.shape, dtype=dtype), xp.ones(len(self.tail_indices), dtype=dtype)
+        else:
+            slab, tail = self.ell.data.astype(dtype), self.tail_data.astype(dtype)
+        ell = ELL(self.shape, self.ell.indices, slab, nnz=self.ell.nnz, validate=False)
+        return HYB(self.shape, ell, self.tail_rows, self.tail_indptr, self.tail_indices, tail, validate=False)

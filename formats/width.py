@@ -1,0 +1,72 @@
+"""How wide the slab of a HYB matrix should be.
+
+Bell and Garland, "Implementing sparse matrix-vector multiplication on throughput-oriented processors", SC 2009,
+section 5: the largest K for which at least one third of the rows hold K or more entries. Two things are added here,
+both counted in bytes: a width that pads too much is reduced, and a tail that costs more than padding would is dropped.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import array_module
+
+MEMORY_LIMIT = 1.5
+NO_TAIL_LIMIT = 1.1
+
+
+def hyb_width(degrees: Any, entry_bytes: int = 4, *, limit: float = MEMORY_LIMIT) -> int:
+    """Columns of the slab for rows of the given lengths.
+
+    Parameters
+    ----------
+    degrees : array of integers, shape (rows,)
+        Entries of each row; reading the answer on CUDA waits for the stream.
+    entry_bytes : int, default 4
+        Bytes of one entry: its index, and its value if it has one.
+    limit : float, default 1.5
+        Most bytes that HYB may take, as a multiple of what CSR takes.
+
+    Returns
+    -------
+    int
+        At least one third of the rows hold that many entries or more, unless padding every row to the longest costs no
+        more than 1.1 times what CSR does: then it is the longest row's length, and no tail is left (a road network).
+        Fewer where HYB would exceed the limit; 0, which makes everything tail, if nothing else keeps it.
+
+    Notes
+    -----
+    A slab of width K over n rows takes ``K * n * entry_bytes``; each entry beyond it ``entry_bytes``, and each row that
+    has any ``4 + 8`` more, for its id and its offset.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hpgraph.formats import hyb_width
+    >>> hyb_width(np.array([2, 3, 3, 4, 2, 4]))
+    4
+    >>> hyb_width(np.array([1, 2, 2, 40, 1, 2]))
+    2
+    """
+    rows = len(degrees)
+    if rows == 0:
+        return 0
+    xp = array_module(degrees)
+    ordered = xp.sort(degrees.astype(np.int32 if int(degrees.max()) < 2**31 else np.int64, copy=False))
+    entries = int(ordered.sum(dtype=np.int64))
+    longest = int(ordered[-1])
+    row_bytes = 12 if rows < 2**31 else 16
+    csr_bytes = entries * entry_bytes + 8 * (rows + 1)
+    if longest * rows * entry_bytes <= min(limit, NO_TAIL_LIMIT) * csr_bytes:
+        return longest
+    third = int(ordered[rows - -(-rows // 3)])
+    # How many rows are longer than 0, 1, ..., third; the entries of slab columns 0..K-1 are the sum of the first K.
+    longer = rows - xp.searchsorted(ordered, xp.arange(third + 1, dtype=ordered.dtype), side="right")
+    longer = longer if xp is np else longer.get()
+    in_slab = np.concatenate(([0], longer.cumsum()[:-1]))
+    width = np.arange(third + 1)
+    hyb_bytes = width * rows * entry_bytes + (entries - in_slab) * entry_bytes + longer * row_bytes
+    fits = np.flatnonzero(hyb_bytes <= limit * csr_bytes)
+    return int(fits[-1]) if len(fits) else 0
