@@ -78,5 +78,5 @@ def debian(
     indptr = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(np.bincount(source, minlength=n), out=indptr[1:])
     weight = np.maximum(size, 1).astype(np.float32)[target] if weighted else None
-    graph = Graph(CSR((n, n), indptr, target, weight), directed=True, names=names)
+    graph = Graph(CSR((n, n), indptr, target, weight, validate=False), directed=True, names=names)
     return graph.to(device)

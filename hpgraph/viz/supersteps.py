@@ -51,7 +51,7 @@ def trace(trace: Any, ax: Axes | None = None) -> Axes:
     direction = np.array([str(name) for name in trace.direction])
     active = np.asarray(to_device(trace.active, "cpu"))
     edges = np.asarray(to_device(trace.edges, "cpu"))
-    step = np.arange(active.size)
+    step = np.arange(1, active.size + 1)  # counted from 1, as trace.explain() does
 
     ax = axes_or_new(ax)
     points = active.size > _MOST_BARS

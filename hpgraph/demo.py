@@ -1,0 +1,267 @@
+"""The whole path on the bundled graph: five analytics on the CPU, and on the GPU where there is one, and a picture.
+
+    python -m hpgraph.demo [--output demo.png] [--device cpu|cuda]
+
+The graph is Debian's packages and who depends on whom, so what is found can be checked with ``apt-cache``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+import hpgraph as hpg
+from hpgraph.device import array_module, cuda_available, to_device
+
+CENTRE, START = "libc6", "firefox-esr"
+_REPEATS = 5
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The graph in the forms that the analytics want it, on one device."""
+
+    depends: hpg.Graph
+    """Arc i -> j: i depends on j; weighted by what j takes when installed, in KiB."""
+    needed_by: hpg.Graph
+    """The same arcs, turned round."""
+    matrix: hpg.Matrix
+    """``matrix[i, j]``: KiB that i's dependency j takes."""
+    device: str
+
+    @classmethod
+    def on(cls, device: str) -> Subject:
+        """Load it onto a device."""
+        depends = hpg.datasets.debian(weighted=True, device=device)
+        needed_by = hpg.Graph(depends.in_csr, directed=True, names=depends.names)
+        return cls(depends, needed_by, hpg.hyb_array(depends.out_csr.to_scipy()), device)
+
+    def wait(self) -> None:
+        """Until the device has done what it was asked to."""
+        if self.device == "cuda":
+            array_module("cuda").cuda.get_current_stream().synchronize()
+
+
+@dataclass(frozen=True)
+class Work:
+    """One line of the table: what is run, what is said about its result, how many arcs it follows."""
+
+    name: str
+    call: Callable[[Subject], Any]
+    found: Callable[[Any], str]
+    arcs: Callable[[Subject, Any], int]
+    values: Callable[[Any], Any]
+    """What must be equal on every device."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What came out of a `Work` on one device, and how long it took in seconds."""
+
+    work: Work
+    result: Any
+    first: float
+    again: float
+    arcs: int
+
+
+def _spmv(subject: Subject) -> Any:
+    return subject.matrix @ array_module(subject.device).ones(subject.depends.n_vertices, dtype=np.float32)
+
+
+def _reached(subject: Subject, reached: Any) -> int:
+    return int(subject.needed_by.out_degree[reached].sum())
+
+
+WORKS = (
+    Work(
+        "BFS",
+        lambda s: hpg.bfs(s.needed_by, s.needed_by.index_of(CENTRE)),
+        lambda r: f"{int((r.level > 0).sum()):,} packages need {CENTRE}, {int(r.level.max())} steps away at most",
+        lambda s, r: _reached(s, r.level >= 0),
+        lambda r: r.level,
+    ),
+    Work(
+        "SSSP",
+        lambda s: hpg.sssp(s.needed_by, s.needed_by.index_of(CENTRE), parents=True),
+        lambda r: f"{float(r.distance[r.distance < np.inf].max()) / 1024:,.0f} MiB on the heaviest lightest chain",
+        lambda s, r: _reached(s, r.distance < np.inf),
+        lambda r: r.distance,
+    ),
+    Work(
+        "PageRank",
+        lambda s: hpg.pagerank(s.depends),
+        lambda r: f"{'converged' if r.converged else 'not converged'} after {r.iterations} iterations",
+        lambda s, r: s.depends.n_edges * r.iterations,
+        lambda r: r.rank,
+    ),
+    Work(
+        "triangles",
+        lambda s: hpg.triangle_count(s.depends),
+        lambda r: f"{int(r):,} triples of packages, each related to the other two",
+        lambda s, r: s.depends.n_edges,
+        lambda r: np.array([int(r)]),
+    ),
+    Work(
+        "SpMV",
+        _spmv,
+        lambda y: f"{float(y.max()) / 2**20:.1f} GiB at most in what one package depends on directly",
+        lambda s, y: s.depends.n_edges,
+        lambda y: y,
+    ),
+)
+
+
+def measure(work: Work, subject: Subject) -> Measured:
+    """Run a piece of work: the first call apart, then the median of some more."""
+    seconds = []
+    result = None
+    for _ in range(1 + _REPEATS):
+        subject.wait()
+        start = time.perf_counter()
+        result = work.call(subject)
+        subject.wait()
+        seconds.append(time.perf_counter() - start)
+    return Measured(work, result, seconds[0], median(seconds[1:]), work.arcs(subject, result))
+
+
+def table(measured: Sequence[Measured], where: str) -> str:
+    """The measurements of one device as text."""
+    width = max(len(m.work.found(m.result)) for m in measured)
+    lines = [f"{where:<{width + 13}}  first call       again     arcs/s"]
+    lines += [
+        f"  {m.work.name:<11}{m.work.found(m.result):<{width}}  {_seconds(m.first)}  {_seconds(m.again)}"
+        f"  {_rate(m.arcs / m.again)}"
+        for m in measured
+    ]
+    return "\n".join(lines)
+
+
+def _seconds(value: float) -> str:
+    unit, scale = ("s ", 1.0) if value >= 1 else ("ms", 1e3) if value >= 1e-3 else ("µs", 1e6)
+    return f"{value * scale:7.3g} {unit}"
+
+
+def _rate(value: float) -> str:
+    return f"{value / 1e9:6.2f} G" if value >= 1e9 else f"{value / 1e6:6.1f} M"
+
+
+def facts(subject: Subject, measured: Sequence[Measured]) -> str:
+    """What the results say about Debian, in sentences that ``apt-cache`` can check."""
+    graph = subject.depends
+    names = graph.names
+    result = {m.work.name: m.result for m in measured}
+    level = to_device(result["BFS"].level, "cpu")
+    distance = to_device(result["SSSP"].distance, "cpu")
+    parent = to_device(result["SSSP"].parent, "cpu")
+    rank = to_device(result["PageRank"].rank, "cpu")
+    wanted = to_device(result["SpMV"], "cpu")
+
+    needs = to_device(hpg.bfs(graph, graph.index_of(START)).level, "cpu")
+    steps = int(level[graph.index_of(CENTRE)] - level[graph.index_of(START)])
+    farthest = int(np.argmax(level))
+    way = to_device(hpg.bfs(subject.needed_by, graph.index_of(CENTRE), deterministic=True).parent, "cpu")
+    heaviest = int(np.argmax(np.where(np.isfinite(distance), distance, -1)))
+    most = int(np.argmax(wanted))
+    top = ", ".join(f"{names[i]} {rank[i]:.1%}" for i in np.argsort(-rank)[:8])
+    return "\n".join(
+        [
+            f"Most depended upon (PageRank): {top}.",
+            f"{START} is {_count(abs(steps), 'step')} from {CENTRE}; all it needs, needs of needs included, is "
+            f"{int((needs > 0).sum())} packages, {_count(int(needs.max()), 'step')} deep.",
+            f"Farthest from {CENTRE}, {_count(int(level[farthest]), 'step')}: {_chain(names, way, farthest)}.",
+            f"Heaviest of the lightest chains to {CENTRE}, {distance[heaviest] / 1024:,.0f} MiB: "
+            f"{_chain(names, parent, heaviest)}.",
+            f"{names[most]} depends on {wanted[most] / 2**20:.1f} GiB of packages directly.",
+        ]
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _chain(names: Sequence[str], parent: np.ndarray, vertex: int) -> str:
+    """The path from a vertex to the root of the search, by name."""
+    path = [vertex]
+    while parent[path[-1]] >= 0 and parent[path[-1]] != path[-1]:
+        path.append(int(parent[path[-1]]))
+    return " -> ".join(str(names[v]) for v in path)
+
+
+def agree(one: Sequence[Measured], other: Sequence[Measured]) -> list[str]:
+    """Names of the analytics whose results differ between two devices."""
+    return [
+        a.work.name
+        for a, b in zip(one, other, strict=True)
+        if not np.allclose(to_device(a.work.values(a.result), "cpu"), to_device(b.work.values(b.result), "cpu"), 1e-5)
+    ]
+
+
+def picture(subject: Subject, measured: Sequence[Measured], path: Path) -> None:
+    """Draw the degree distribution and the supersteps of the BFS into a file."""
+    # A figure of its own, not pyplot's: works without a display and leaves the caller's settings alone.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11.0, 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2)
+    hpg.viz.degree_distribution(subject.depends, left)
+    left.set_title("Degrees: packages and their dependencies", loc="left", fontsize=11)
+    hpg.viz.trace(measured[0].result.trace, right)
+    right.set_title(f"BFS from {CENTRE}, against the dependencies", loc="left", fontsize=11)
+    figure.savefig(path, dpi=120)
+
+
+def _where(device: str) -> str:
+    if device == "cuda":
+        properties = array_module("cuda").cuda.runtime.getDeviceProperties(0)
+        return f"On the GPU ({properties['name'].decode()})"
+    threads = hpg.config.threads or len(os.sched_getaffinity(0))
+    return f"On the CPU ({_count(threads, 'thread')})"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Command line of the demo; returns the exit status, 1 when two devices disagree."""
+    parser = argparse.ArgumentParser(prog="python -m hpgraph.demo", description="hpgraph, once, on its bundled graph.")
+    parser.add_argument("--output", type=Path, default=Path("demo.png"), help="the picture (default: %(default)s)")
+    parser.add_argument("--device", choices=["cpu", "cuda"], help="run on this device only (default: all there are)")
+    options = parser.parse_args(arguments)
+    devices = [options.device] if options.device else ["cpu", "cuda"] if cuda_available() else ["cpu"]
+
+    print(f"hpgraph {hpg.__version__} on the dependencies of Debian bookworm's packages", flush=True)
+    runs: list[tuple[Subject, list[Measured]]] = []
+    for device in devices:
+        subject = Subject.on(device)
+        if not runs:
+            print(f"{subject.depends.n_vertices:,} packages, {subject.depends.n_edges:,} dependencies\n", flush=True)
+        runs.append((subject, [measure(work, subject) for work in WORKS]))
+        print(table(runs[-1][1], _where(device)) + "\n", flush=True)
+    print("The first call compiles, or loads what an earlier run compiled.\n")
+
+    subject, measured = runs[0]
+    print(facts(subject, measured))
+    different = [name for _, other in runs[1:] for name in agree(measured, other)]
+    if len(runs) > 1:
+        print(f"CPU and GPU disagree on {', '.join(different)}!" if different else "CPU and GPU agree on all five.")
+    try:
+        picture(subject, measured, options.output)
+    except ImportError:
+        print("No picture: pip install 'hpgraph[plot]'")
+    else:
+        print(f"Picture: {options.output}")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""The notebooks run from top to bottom, and are stored without output."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+nbclient = pytest.importorskip("nbclient")
+nbformat = pytest.importorskip("nbformat")
+pytest.importorskip("ipykernel")
+
+NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
+
+
+def text(cell) -> str:
+    """What a cell printed and showed, as plain text."""
+    parts = [out.get("text", "") or out.get("data", {}).get("text/plain", "") for out in cell.get("outputs", [])]
+    return "\n".join(parts)
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """Run a notebook once, in a folder of its own."""
+    done = {}
+
+    def run(path: Path):
+        if path not in done:
+            notebook = nbformat.read(path, as_version=4)
+            folder = str(tmp_path_factory.mktemp("notebook"))
+            client = nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": folder}})
+            done[path] = client.execute()
+        return done[path]
+
+    return run
+
+
+def test_there_are_notebooks():
+    assert [path.name for path in NOTEBOOKS][:1] == ["01-first-steps.ipynb"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_stored_without_output(path):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    for cell in notebook.cells:
+        assert cell.cell_type != "code" or (not cell.outputs and cell.execution_count is None)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_runs(path, executed):
+    for cell in executed(path).cells:
+        for out in cell.get("outputs", []):
+            assert out.output_type != "error"
+            # Compile notices are expected on stderr, warnings are not.
+            assert not (out.get("name") == "stderr" and "Warning" in out.text), out.text
+
+
+def test_first_steps_says_what_is_true(executed):
+    """Against numbers that SciPy's csgraph and hand calculation give."""
+    shown = [text(cell) for cell in executed(NOTEBOOKS[0]).cells if cell.cell_type == "code"]
+    everything = "\n".join(shown)
+    assert "49,486 packages need libc6" in everything
+    levels = re.search(r"by number of steps: \[([\d\s]+)\]", everything)
+    assert [int(count) for count in levels[1].split()] == [1, 21809, 16533, 7407, 3421, 230, 59, 23, 3, 1]
+    assert "libmaven-reporting-exec-java -> " in everything
+    assert re.search(r"0\.15\d+\s+libc6", everything)
+    widths = next(eval(out, {"inf": float("inf")}) for out in shown if out.startswith("{'harbour'"))
+    assert widths == {
+        "harbour": float("inf"),
+        "market": 40.0,
+        "mill": 18.0,
+        "station": 18.0,
+        "quarry": 18.0,
+        "airport": 18.0,
+    }
+    assert "converged - residual" in everything and "not converged" not in everything
+    assert shown[-1] in ("True", "np.True_")
