@@ -1,1 +1,62 @@
-"""Operators, monoids and semirings."""
+"""Operators, monoids and semirings, by name or as objects.
+
+Every ``<monoid>_<operator>`` is a semiring and an attribute of this package: ``hpgraph.semiring.min_plus``. Wherever
+the library takes an operator, a monoid or a semiring, its name does too, and for an operator a plain Python function.
+
+Examples
+--------
+>>> import hpgraph as hpg
+>>> hpg.semiring.min_plus
+<Semiring min_plus>
+>>> hpg.semiring.get_monoid("max").identity_for("uint8")
+np.uint8(0)
+"""
+
+from __future__ import annotations
+
+from hpgraph.semiring.function import Function
+from hpgraph.semiring.monoid import Monoid
+from hpgraph.semiring.operators import DTYPES, BinaryOp, UnaryOp
+from hpgraph.semiring.registry import (
+    get_binary,
+    get_monoid,
+    get_semiring,
+    get_unary,
+    register_binary,
+    register_monoid,
+    register_semiring,
+    register_unary,
+    semiring_names,
+)
+from hpgraph.semiring.semiring import Semiring
+
+__all__ = [
+    "DTYPES",
+    "BinaryOp",
+    "Function",
+    "Monoid",
+    "Semiring",
+    "UnaryOp",
+    "get_binary",
+    "get_monoid",
+    "get_semiring",
+    "get_unary",
+    "register_binary",
+    "register_monoid",
+    "register_semiring",
+    "register_unary",
+    "semiring_names",
+]
+
+
+def __getattr__(name: str) -> Semiring:
+    if "_" in name and not name.startswith("_"):
+        try:
+            return get_semiring(name)
+        except ValueError as error:
+            raise AttributeError(f"module 'hpgraph.semiring' has no attribute {name!r}: {error}") from None
+    raise AttributeError(f"module 'hpgraph.semiring' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *semiring_names()})

@@ -1,9 +1,9 @@
 """A name for what a Python function computes, the same in every process.
 
-Compiled kernels are cached on disk under the fingerprints of the functions inlined into them, so two functions may share
-one only if they compile to the same machine code. It covers the bytecode, constants and defaults, and, recursively,
-whatever the function reaches through its closure and its globals: scalars, arrays, other functions, attributes of
-modules. It leaves out what does not matter: line numbers, annotations, the function's own name.
+Compiled kernels are cached on disk under the fingerprints of the functions inlined into them, so two functions may
+share one only if they compile to the same machine code. It covers the bytecode, constants and defaults, and,
+recursively, whatever the function reaches through its closure and its globals: scalars, arrays, other functions,
+attributes of modules. It leaves out what does not matter: line numbers, annotations, the function's own name.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A plain Python function that both backends compile into their kernels.
 
-On the CPU a kernel takes a `Function` as an ordinary argument: its Numba type carries its key, so the kernel is compiled
-once per function, the function is inlined into it, and the next process finds the compiled kernel on disk again
-(`hpgraph.semiring.jit`). On the GPU the function becomes LTO-IR that nvJitLink inlines into a CUDA C++ kernel.
+On the CPU a kernel takes a `Function` as an ordinary argument: its Numba type carries its key, so the kernel is
+compiled once per function, the function is inlined into it, and the next process finds the compiled kernel on disk
+again (`hpgraph.semiring.jit`). On the GPU the function becomes LTO-IR that nvJitLink inlines into a CUDA C++ kernel.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from functools import cached_property
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from hpgraph.errors import MissingExtraError
 from hpgraph.semiring.fingerprint import fingerprint, global_names, is_known_by_name
+
+from hpgraph.errors import MissingExtraError
 
 if TYPE_CHECKING:
     import hpgraph.semiring.jit
@@ -43,8 +44,6 @@ class Function:
     python : function
         The function, with its own copy of all it refers to.
     name : str
-    key : str
-        Fingerprint of the code and of all it refers to, the same in every process.
 
     Raises
     ------
@@ -73,7 +72,11 @@ class Function:
             )
         self.python: FunctionType = copy_function(inner, lambda function: function)
         self.name: str = name or inner.__name__
-        self.key: str = fingerprint(self.python)
+
+    @cached_property
+    def key(self) -> str:
+        """Fingerprint of the code and of all it refers to, the same in every process."""
+        return fingerprint(self.python)
 
     def __call__(self, *args: Any) -> Any:
         """Run the function in Python itself."""
@@ -152,8 +155,11 @@ class Function:
 
 
 def copy_function(function: FunctionType, convert: Callable[[FunctionType], Any]) -> Any:
-    """A function over its own copy of the globals and closure it uses, with `convert` applied to it and, within it,
-    to every plain function it refers to. Recursion and mutual recursion are kept."""
+    """A function over its own copy of the globals and closure it uses.
+
+    `convert` is applied to it and, within it, to every plain function it refers to. Recursion, also of several
+    functions among each other, is kept.
+    """
     return _copy(function, convert, {})
 
 
@@ -193,6 +199,6 @@ def reason(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines()]
     place = next((line.rstrip(":") for line in lines if line.startswith("File ")), "")
     noise = ("Failed in", "- Resolution failure", "There are", "During:", "Enable logging", "Overload", "- Of which")
-    said = [line for line in itertools.takewhile(lambda line: not line.startswith("File "), lines)]
+    said = itertools.takewhile(lambda line: not line.startswith("File "), lines)
     text = " ".join(line for line in said if line and not line.startswith(noise))[:400]
     return f"{text} ({place})" if place else text

@@ -1,15 +1,16 @@
 """Functions as arguments of Numba kernels. Imported by kernels alone: it imports Numba.
 
 A kernel writes ``call(reduce, a, b)`` where ``reduce`` is an argument of its own, a `Function`. The argument has no
-content at run time; its type names the function, which Numba compiles on its first use and LLVM inlines. Because the type is
-named by the function's fingerprint, ``cache=True`` kernels are found again by the next process, and never for a function
-that was edited.
+content at run time; its type names the function, which Numba compiles on its first use and LLVM inlines. Because the
+type is named by the function's fingerprint, ``cache=True`` kernels are found again by the next process, and never for a
+function that was edited.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hpgraph.semiring.function import reason
 from numba import types
 from numba.core.errors import NumbaError
 from numba.core.imputils import lower_builtin
@@ -17,7 +18,6 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import NativeValue, models, register_model, unbox
 
 from hpgraph.errors import CompileError
-from hpgraph.semiring.function import reason
 
 if TYPE_CHECKING:
     from hpgraph.semiring.function import Function
@@ -44,6 +44,7 @@ class FunctionType(types.Opaque):
 
     @property
     def key(self) -> str:
+        """What Numba compares types by."""
         return self.function_key
 
     def __reduce__(self) -> tuple[Any, ...]:

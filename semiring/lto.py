@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
+from hpgraph.semiring.function import Function, copy_function, reason
 from numba import from_dtype, types
 from numba.core.errors import NumbaError
 from numba.cuda import compile as compile_device_function
@@ -19,7 +20,6 @@ from numba.cuda.compiler import compile_cuda
 from numba.cuda.dispatcher import CUDADispatcher
 
 from hpgraph.errors import CompileError
-from hpgraph.semiring.function import Function, copy_function, reason
 
 
 def compile_ltoir(
@@ -56,9 +56,7 @@ class _DeviceFunction(CUDADispatcher):
             with self._compiling_counter:
                 compiled = compile_cuda(self.py_func, return_type, args, nvvm_options={"opt": 3}, cc=self.arch)
                 self.overloads[args] = compiled
-                compiled.target_context.insert_user_function(
-                    compiled.entry_point, compiled.fndesc, [compiled.library]
-                )
+                compiled.target_context.insert_user_function(compiled.entry_point, compiled.fndesc, [compiled.library])
         return self.overloads[args]
 
 

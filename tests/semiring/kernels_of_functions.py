@@ -1,8 +1,7 @@
 """Kernels that take functions as arguments. A module of its own: Numba caches kernels only of importable files."""
 
-from numba import njit, prange
-
 from hpgraph.semiring.jit import call
+from numba import njit, prange
 
 
 @njit(parallel=True, cache=True)

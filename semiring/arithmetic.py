@@ -1,0 +1,188 @@
+"""The built-in operators, in Python. ``operators.cuh`` holds the same in C++; the tests hold the two together.
+
+Division by zero gives 0 for integers and what IEEE 754 says for floats, as in NumPy. ``min`` and ``max`` pass over a
+NaN when the other operand is a number, as GraphBLAS and C's fmin do; of 0.0 and -0.0, which are equal, either may come
+out. Integers wrap around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from hpgraph.semiring.operators import BinaryOp, Kind, Python, UnaryOp, by_kind
+
+
+def _first(a: Any, b: Any) -> Any:
+    return a
+
+
+def _second(a: Any, b: Any) -> Any:
+    return b
+
+
+def _land(a: Any, b: Any) -> Any:
+    return a and b
+
+
+def _lor(a: Any, b: Any) -> Any:
+    return a or b
+
+
+def _lxor(a: Any, b: Any) -> Any:
+    return a != b
+
+
+def _lxnor(a: Any, b: Any) -> Any:
+    return a == b
+
+
+def _itself(a: Any) -> Any:
+    return a
+
+
+def _min(a: Any, b: Any) -> Any:
+    return a if a < b else b
+
+
+def _max(a: Any, b: Any) -> Any:
+    return a if a > b else b
+
+
+def _fmin(a: Any, b: Any) -> Any:
+    # The second comparison is true only for a NaN.
+    return a if a <= b or b != b else b
+
+
+def _fmax(a: Any, b: Any) -> Any:
+    return a if a >= b or b != b else b
+
+
+def _floordiv_signed(a: Any, b: Any) -> Any:
+    # The smallest integer over -1 traps on x86; its negation merely wraps around.
+    if b == 0:
+        return 0
+    return -a if b == -1 else a // b
+
+
+def _floordiv_unsigned(a: Any, b: Any) -> Any:
+    return a // b if b != 0 else a - a
+
+
+def _any(a: Any, b: Any) -> Any:
+    return a if a != 0 else b
+
+
+def _any_index(dtype: np.dtype) -> Python:
+    nothing = np.array(-1).astype(dtype)[()]
+    return lambda a, b: b if a == nothing else a
+
+
+def _sign(a: Any) -> Any:
+    return a if a != a else (a > 0) * 1 - (a < 0) * 1
+
+
+def _positional(a: Any, b: Any) -> Any:
+    raise TypeError("a positional operator has no value for two numbers")
+
+
+def _binary(name: str, python: Python, result: Kind = "same", **kinds: Python) -> BinaryOp:
+    return BinaryOp(name, python, result, specialize=by_kind(**kinds) if kinds else None, cpp=name)
+
+
+def _unary(name: str, python: Python, result: Kind = "same", **kinds: Python) -> UnaryOp:
+    return UnaryOp(name, python, result, specialize=by_kind(**kinds) if kinds else None, cpp=name)
+
+
+def _named(operators: list[Any]) -> dict[str, Any]:
+    return {operator.name: operator for operator in operators}
+
+
+BINARY: dict[str, BinaryOp] = _named(
+    [
+        _binary("plus", lambda a, b: a + b, b=_lor),
+        _binary("minus", lambda a, b: a - b, b=_lxor),
+        _binary("rminus", lambda a, b: b - a, b=_lxor),
+        _binary("times", lambda a, b: a * b, b=_land),
+        _binary("div", lambda a, b: a / b, "float"),
+        _binary("rdiv", lambda a, b: b / a, "float"),
+        _binary(
+            "floordiv",
+            lambda a, b: np.floor_divide(a, b),
+            "number",
+            i=_floordiv_signed,
+            u=_floordiv_unsigned,
+        ),
+        _binary("min", _fmin, b=_land, i=_min, u=_min),
+        _binary("max", _fmax, b=_lor, i=_max, u=_max),
+        _binary("first", _first, "first"),
+        _binary("second", _second, "second"),
+        _binary("pair", lambda a, b: 1),
+        _binary("any", _any, b=_lor),
+        BinaryOp("any_index", lambda a, b: b if a == -1 else a, specialize=_any_index, cpp="any_index"),
+        _binary("lor", _lor, "truth"),
+        _binary("land", _land, "truth"),
+        _binary("lxor", _lxor, "truth"),
+        _binary("lxnor", _lxnor, "truth"),
+        _binary("bor", lambda a, b: a | b, "bits", b=_lor),
+        _binary("band", lambda a, b: a & b, "bits", b=_land),
+        _binary("bxor", lambda a, b: a ^ b, "bits", b=_lxor),
+        _binary("bxnor", lambda a, b: ~(a ^ b), "bits", b=_lxnor),
+        _binary("eq", lambda a, b: a == b, "bool"),
+        _binary("ne", lambda a, b: a != b, "bool"),
+        _binary("lt", lambda a, b: a < b, "bool"),
+        _binary("le", lambda a, b: a <= b, "bool"),
+        _binary("gt", lambda a, b: a > b, "bool"),
+        _binary("ge", lambda a, b: a >= b, "bool"),
+        _binary("hypot", lambda a, b: np.hypot(a, b), "float"),
+        _binary("atan2", lambda a, b: np.arctan2(a, b), "float"),
+        BinaryOp("firsti", _positional, "index", position="target"),
+        BinaryOp("firstj", _positional, "index", position="source"),
+        BinaryOp("secondi", _positional, "index", position="source"),
+    ]
+)
+
+BINARY_ALIASES = {
+    "oneb": "pair",
+    "truediv": "div",
+    "rtruediv": "rdiv",
+    "subtract": "minus",
+    "multiply": "times",
+    "add": "plus",
+}
+
+_FLOAT_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "sqrt": lambda a: np.sqrt(a),
+    "exp": lambda a: np.exp(a),
+    "exp2": lambda a: np.exp2(a),
+    "expm1": lambda a: np.expm1(a),
+    "log": lambda a: np.log(a),
+    "log2": lambda a: np.log2(a),
+    "log10": lambda a: np.log10(a),
+    "log1p": lambda a: np.log1p(a),
+    "sin": lambda a: np.sin(a),
+    "cos": lambda a: np.cos(a),
+    "tan": lambda a: np.tan(a),
+    "tanh": lambda a: np.tanh(a),
+}
+
+UNARY: dict[str, UnaryOp] = _named(
+    [
+        _unary("identity", _itself),
+        _unary("ainv", lambda a: -a, b=_itself),
+        _unary("minv", lambda a: 1 / a, "float"),
+        _unary("abs", lambda a: abs(a), b=_itself, u=_itself),
+        _unary("sign", _sign, b=_itself),
+        _unary("one", lambda a: 1),
+        _unary("lnot", lambda a: not a, "truth"),
+        _unary("bnot", lambda a: ~a, "bits", b=lambda a: not a),
+        _unary("floor", lambda a: np.floor(a), b=_itself, i=_itself, u=_itself),
+        _unary("ceil", lambda a: np.ceil(a), b=_itself, i=_itself, u=_itself),
+        _unary("trunc", lambda a: np.trunc(a), b=_itself, i=_itself, u=_itself),
+        _unary("isnan", lambda a: a != a, "bool"),
+        _unary("isinf", lambda a: a - a != a - a and a == a, "bool", b=lambda a: False),
+        _unary("isfinite", lambda a: a - a == a - a, "bool", b=lambda a: True),
+        *(_unary(name, python, "float") for name, python in _FLOAT_FUNCTIONS.items()),
+    ]
+)

@@ -1,0 +1,207 @@
+"""Monoids: an associative, commutative operator with an identity, to combine any number of values in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from hpgraph.semiring.arithmetic import BINARY
+from hpgraph.semiring.function import Function
+from hpgraph.semiring.laws import check_monoid
+from hpgraph.semiring.operators import BinaryOp, Python, check_dtype
+
+Value = Any
+Element = Value | Callable[[np.dtype], Value]
+
+
+class Monoid:
+    """An operator that combines any number of values of one type to one, whatever their grouping and order.
+
+    Parameters
+    ----------
+    op : BinaryOp or function
+        ``f(a, b)``, of a's type where both are of the same type.
+    identity : number or function
+        ``f(identity, x) == x`` for every x. An infinity stands for the largest or smallest value of integers and bool.
+        A function is asked for the value for a dtype.
+    terminal : number or function, optional
+        ``f(terminal, x) == terminal`` for every x: a reduction that has reached it may stop. A function may answer
+        None for a dtype that has none.
+    idempotent : bool
+        Whether ``f(x, x) == x``, so that combining a value twice does no harm.
+    name : str, optional
+        Default: that of the operator.
+    samples : iterable of numbers, optional
+        Values on which to check the laws, for an operator that obeys them on a part of the numbers only.
+    check : bool
+        Whether to check the laws on a sample of bool, int64, uint64 and float64, as far as the operator takes them.
+
+    Raises
+    ------
+    ValueError
+        If a law fails on the sample; the message shows where.
+
+    Examples
+    --------
+    >>> longest = Monoid(lambda a, b: max(a, b), identity=-np.inf, idempotent=True, name="longest")
+    >>> longest.identity_for("int8"), longest.identity_for("float32")
+    (np.int8(-128), np.float32(-inf))
+    >>> Monoid(lambda a, b: a - b, identity=0, name="difference")
+    Traceback (most recent call last):
+    ...
+    ValueError: 'difference' is no monoid: 0 is not its identity: f(0, 1) = -1, not 1
+    """
+
+    def __init__(
+        self,
+        op: BinaryOp | Python | Function,
+        identity: Element,
+        terminal: Element | None = None,
+        idempotent: bool = False,
+        *,
+        name: str | None = None,
+        samples: Iterable[Value] | None = None,
+        check: bool = True,
+    ) -> None:
+        self.op = op if isinstance(op, BinaryOp) else BinaryOp(name or Function(op).name, op)
+        self.name = name or self.op.name
+        self.identity = identity
+        self.terminal = terminal
+        self.idempotent = bool(idempotent)
+        # The identity ends a reduction by `any` in neither direction, and everything else does.
+        self.ends_on_anything = self.op.cpp in ("any", "any_index")
+        self._terminal_tests: dict[np.dtype, Function] = {}
+        if self.op.position:
+            raise ValueError(f"{self.op.name} gives an index, not a combination of two values, and makes no monoid")
+        if check:
+            check_monoid(self, samples)
+
+    def __repr__(self) -> str:
+        return f"<Monoid {self.name}>"
+
+    @property
+    def cpp(self) -> str | None:
+        """Name of the struct in ``operators.cuh``, None for a monoid made from Python functions."""
+        return self.op.cpp if self is ANY_INDEX or BUILTIN.get(self.name) is self else None
+
+    def identity_for(self, dtype: npt.DTypeLike) -> np.generic:
+        """The identity in a dtype.
+
+        Parameters
+        ----------
+        dtype : dtype-like
+
+        Returns
+        -------
+        numpy scalar of that dtype
+
+        Raises
+        ------
+        ValueError
+            If the dtype cannot hold it.
+        """
+        found = check_dtype(dtype)
+        value = self.identity(found) if callable(self.identity) else self.identity
+        return _hold(value, found, f"the identity of monoid {self.name!r}")
+
+    def terminal_for(self, dtype: npt.DTypeLike) -> np.generic | None:
+        """The value at which a reduction in a dtype may stop.
+
+        Parameters
+        ----------
+        dtype : dtype-like
+
+        Returns
+        -------
+        numpy scalar of that dtype, or None
+            None also for ``any``, which stops at every value but its identity: use `terminal_test` in kernels.
+        """
+        found = check_dtype(dtype)
+        value = self.terminal(found) if callable(self.terminal) else self.terminal
+        return None if value is None else _hold(value, found, f"the terminal of monoid {self.name!r}")
+
+    def has_terminal(self, dtype: npt.DTypeLike) -> bool:
+        """Whether a reduction in a dtype can ever stop early."""
+        return self.ends_on_anything or self.terminal_for(dtype) is not None
+
+    @property
+    def reduce(self) -> Function:
+        """The operator as a `Function` ``f(a, b)`` without conversions: Numba computes small integers in 64 bits."""
+        return self.op.function
+
+    def reduce_for(self, dtype: npt.DTypeLike) -> Function:
+        """The operator as a `Function` ``f(a, b)`` from two values of a dtype to one of the same dtype."""
+        return self.op.typed(dtype, dtype, dtype)
+
+    def terminal_test(self, dtype: npt.DTypeLike) -> Function:
+        """A `Function` ``f(a) -> bool``: whether a reduction in a dtype that has come to `a` may stop."""
+        found = check_dtype(dtype)
+        if found not in self._terminal_tests:
+            self._terminal_tests[found] = Function(self._terminal_test(found), f"{self.name}_terminal")
+        return self._terminal_tests[found]
+
+    def _terminal_test(self, dtype: np.dtype) -> Python:
+        if self.ends_on_anything:
+            nothing = self.identity_for(dtype)
+            return lambda a: a != nothing
+        terminal = self.terminal_for(dtype)
+        if terminal is None:
+            return lambda a: False
+        return lambda a: a == terminal
+
+
+def _hold(value: Value, dtype: np.dtype, what: str) -> np.generic:
+    """The value in a dtype, an infinity as the end of its range; ValueError if the dtype cannot hold it."""
+    if dtype.kind in "biu" and isinstance(value, (float, np.floating)) and np.isinf(value):
+        if dtype.kind == "b":
+            return np.bool_(value > 0)
+        return dtype.type(np.iinfo(dtype).max if value > 0 else np.iinfo(dtype).min)
+    with np.errstate(all="ignore"):
+        held = np.asarray(value).astype(dtype)[()]
+    if dtype.kind in "biu" and held != value:
+        raise ValueError(f"{what} is {value!r}, which {dtype} cannot hold")
+    return held
+
+
+def _all_bits(dtype: np.dtype) -> np.generic:
+    return np.bitwise_not(np.zeros((), dtype))[()] if dtype.kind != "f" else np.float64(0)
+
+
+def _times_terminal(dtype: np.dtype) -> Value:
+    # A float zero does not end a product: zero times infinity is NaN.
+    return None if dtype.kind == "f" else 0
+
+
+def _plus_terminal(dtype: np.dtype) -> Value:
+    return True if dtype.kind == "b" else None
+
+
+def _monoid(name: str, identity: Element, terminal: Element | None = None, idempotent: bool = False) -> Monoid:
+    return Monoid(BINARY[name], identity, terminal, idempotent, check=False)
+
+
+BUILTIN: dict[str, Monoid] = {
+    monoid.name: monoid
+    for monoid in (
+        _monoid("plus", 0, _plus_terminal),
+        _monoid("times", 1, _times_terminal),
+        _monoid("min", np.inf, -np.inf, idempotent=True),
+        _monoid("max", -np.inf, np.inf, idempotent=True),
+        _monoid("any", 0, idempotent=True),
+        _monoid("lor", False, True, idempotent=True),
+        _monoid("land", True, False, idempotent=True),
+        _monoid("lxor", False),
+        _monoid("lxnor", True),
+        _monoid("bor", 0, _all_bits, idempotent=True),
+        _monoid("band", _all_bits, 0, idempotent=True),
+        _monoid("bxor", 0),
+        _monoid("bxnor", _all_bits),
+    )
+}
+
+# Where the values are vertices, 0 is one of them and -1 is none.
+ANY_INDEX = Monoid(
+    BINARY["any_index"], lambda dtype: np.array(-1).astype(dtype)[()], idempotent=True, name="any", check=False
+)

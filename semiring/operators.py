@@ -1,0 +1,265 @@
+"""Unary and binary operators: one Python function each, with the types it works on and the type it gives.
+
+Types follow NumPy: two operands meet in ``numpy.result_type``, and the result is computed, and wraps around, in that
+type. Over bool the arithmetic operators are the logical ones, as in NumPy and in GraphBLAS (plus: or, times: and), and
+minus, which NumPy refuses, is exclusive or, as in GraphBLAS. Operators whose result is a fraction give floats: float64
+from integers, as NumPy's division does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from hpgraph.semiring.function import Function
+
+DTYPES = tuple(
+    np.dtype(name)
+    for name in (
+        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
+    )
+)  # fmt: skip
+
+Python = Callable[..., Any]
+Kind = Literal["same", "number", "bool", "truth", "bits", "float", "first", "second", "index"]
+_UNARY_KINDS = ("same", "bool", "truth", "bits", "float")
+_BINARY_KINDS = ("same", "number", "bool", "truth", "bits", "float", "first", "second", "index")
+
+
+def check_dtype(dtype: npt.DTypeLike, argument: str = "dtype") -> np.dtype:
+    """The dtype as NumPy's object, if the kernels work on it.
+
+    Parameters
+    ----------
+    dtype : dtype-like
+    argument : str
+        What the message calls it.
+
+    Returns
+    -------
+    numpy.dtype
+
+    Raises
+    ------
+    TypeError
+        If it is none of bool, int8 to int64, uint8 to uint64, float32, float64.
+    """
+    found = np.dtype(dtype)
+    if found not in DTYPES:
+        raise TypeError(
+            f"{argument} is {found}; supported are {', '.join(d.name for d in DTYPES)} (convert with .astype)"
+        )
+    return found.newbyteorder("=")
+
+
+class _Operator:
+    """What unary and binary operators share: a name, a function, perhaps other functions for some dtypes."""
+
+    kinds: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        name: str,
+        python: Python | Function,
+        result: Kind = "same",
+        *,
+        specialize: Callable[[np.dtype], Python | None] | None = None,
+        cpp: str | None = None,
+    ) -> None:
+        if result not in self.kinds:
+            raise ValueError(f"result is {result!r}; it must be one of {', '.join(self.kinds)}")
+        self.name = name
+        self.function = Function(python, name)
+        self.result = result
+        self.cpp = cpp
+        self._specialize = specialize
+        self._typed: dict[tuple[np.dtype, ...], Function] = {}
+
+    def python_for(self, dtype: np.dtype) -> Python:
+        """The function that computes in a dtype."""
+        special = self._specialize(dtype) if self._specialize else None
+        return special or self.function.python
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+    def _computing_dtype(self, dtype: np.dtype) -> np.dtype:
+        """The dtype to compute in where the operands have met in `dtype`."""
+        if self.result == "truth":
+            return np.dtype(bool)
+        if self.result == "float" and dtype.kind != "f":
+            return np.dtype(np.float64)
+        if self.result == "number" and dtype.kind == "b":
+            return np.dtype(np.int8)
+        if self.result == "bits" and dtype.kind == "f":
+            raise TypeError(f"{self.name} works on the bits of integers and bool, not on {dtype}")
+        return dtype
+
+
+class UnaryOp(_Operator):
+    """A function of one number.
+
+    Parameters
+    ----------
+    name : str
+    python : function
+        ``f(a)``.
+    result : {"same", "bool", "truth", "bits", "float"}
+        Type of the result: that of the operand; bool; bool computed from bool; the same, integers and bool only; a
+        float.
+    specialize : function, optional
+        From a dtype to the function to use there instead, or None.
+    cpp : str, optional
+        Name of the equivalent in ``operators.cuh``; without it the GPU uses `python`.
+
+    Examples
+    --------
+    >>> from hpgraph.semiring import get_unary
+    >>> get_unary("abs")(np.int32(-3))
+    np.int32(3)
+    """
+
+    kinds = _UNARY_KINDS
+
+    def computing_dtype(self, dtype: npt.DTypeLike) -> np.dtype:
+        """The dtype the operand is converted to."""
+        return self._computing_dtype(check_dtype(dtype))
+
+    def result_dtype(self, dtype: npt.DTypeLike) -> np.dtype:
+        """The dtype of the result for an operand of `dtype`."""
+        computing = self.computing_dtype(dtype)
+        return np.dtype(bool) if self.result == "bool" else computing
+
+    def typed(self, dtype: npt.DTypeLike) -> Function:
+        """The operator for one operand type, as a `Function` for kernels.
+
+        Returns
+        -------
+        Function
+            ``f(a)``, with the conversions of operand and result that NumPy would make.
+        """
+        key = (check_dtype(dtype),)
+        if key not in self._typed:
+            computing = self.computing_dtype(dtype)
+            python = self.python_for(computing)
+            self._typed[key] = _convert_unary(self.name, python, computing.type, self.result_dtype(dtype).type)
+        return self._typed[key]
+
+    def __call__(self, a: Any) -> Any:
+        """The value for a scalar, as a NumPy scalar."""
+        with np.errstate(all="ignore"):
+            return self.typed(np.asarray(a).dtype)(a)
+
+
+class BinaryOp(_Operator):
+    """A function of two numbers.
+
+    Parameters
+    ----------
+    name : str
+    python : function
+        ``f(a, b)``.
+    result : str
+        Type of the result: "same", that in which the operands meet; "number", the same but int8 for bool; "bool", a
+        comparison; "truth", bool computed from bool; "bits", the same as the operands, integers and bool only; "float";
+        "first" or "second", the type of that operand; "index", int64.
+    specialize : function, optional
+        From the dtype in which the operands meet to the function to use there instead, or None.
+    cpp : str, optional
+        Name of the equivalent in ``operators.cuh``; without it the GPU uses `python`.
+    position : {"source", "target"}, optional
+        For operators that give not a value but an index of the matrix entry: its column or its row.
+
+    Examples
+    --------
+    >>> from hpgraph.semiring import get_binary
+    >>> plus = get_binary("plus")
+    >>> plus(np.int8(100), np.int8(100))
+    np.int8(-56)
+    >>> plus.result_dtype("int32", "float32")
+    dtype('float64')
+    """
+
+    kinds = _BINARY_KINDS
+
+    def __init__(
+        self,
+        name: str,
+        python: Python | Function,
+        result: Kind = "same",
+        *,
+        specialize: Callable[[np.dtype], Python | None] | None = None,
+        cpp: str | None = None,
+        position: Literal["source", "target"] | None = None,
+    ) -> None:
+        super().__init__(name, python, result, specialize=specialize, cpp=cpp)
+        self.position = position
+
+    def computing_dtype(self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike) -> np.dtype:
+        """The dtype both operands are converted to."""
+        return self._computing_dtype(np.result_type(check_dtype(a_dtype), check_dtype(b_dtype)))
+
+    def result_dtype(self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike) -> np.dtype:
+        """The dtype of the result for operands of these dtypes.
+
+        Raises
+        ------
+        TypeError
+            If the operator does not work on them.
+        """
+        a, b = check_dtype(a_dtype), check_dtype(b_dtype)
+        fixed = {"bool": np.dtype(bool), "index": np.dtype(np.int64), "first": a, "second": b}
+        return fixed.get(self.result) or self.computing_dtype(a, b)
+
+    def typed(
+        self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike, result_dtype: npt.DTypeLike | None = None
+    ) -> Function:
+        """The operator for two operand types, as a `Function` for kernels.
+
+        Parameters
+        ----------
+        a_dtype, b_dtype : dtype-like
+        result_dtype : dtype-like, optional
+            What the result is converted to at last. Default: that of the method `result_dtype`.
+
+        Returns
+        -------
+        Function
+            ``f(a, b)``, with the conversions of operands and result that NumPy would make.
+        """
+        if self.position:
+            raise TypeError(f"{self.name} gives an index of a matrix entry, not a value for two numbers")
+        a, b = check_dtype(a_dtype), check_dtype(b_dtype)
+        natural = self.result_dtype(a, b)
+        final = natural if result_dtype is None else check_dtype(result_dtype, "result_dtype")
+        key = (a, b, final)
+        if key not in self._typed:
+            if self.result in ("first", "second"):
+                python, first, second = self.python_for(natural), a, b
+            else:
+                first = second = self.computing_dtype(a, b)
+                python = self.python_for(first)
+            self._typed[key] = _convert_binary(self.name, python, first.type, second.type, natural.type, final.type)
+        return self._typed[key]
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        """The value for two scalars, as a NumPy scalar."""
+        with np.errstate(all="ignore"):
+            return self.typed(np.asarray(a).dtype, np.asarray(b).dtype)(a, b)
+
+
+def by_kind(**functions: Python) -> Callable[[np.dtype], Python | None]:
+    """A specialization by NumPy's letter for a family of dtypes: b (bool), i (signed), u (unsigned), f (float)."""
+    return lambda dtype: functions.get(dtype.kind)
+
+
+def _convert_unary(name: str, python: Python, operand: Any, result: Any) -> Function:
+    return Function(lambda a: result(python(operand(a))), name)
+
+
+def _convert_binary(name: str, python: Python, first: Any, second: Any, natural: Any, final: Any) -> Function:
+    if natural is final:
+        return Function(lambda a, b: final(python(first(a), second(b))), name)
+    return Function(lambda a, b: final(natural(python(first(a), second(b)))), name)

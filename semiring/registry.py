@@ -1,0 +1,308 @@
+"""Operators, monoids and semirings by name: the built-in ones, and those a user registers.
+
+Semirings need no list of their own: every ``<monoid>_<operator>`` is one.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from hpgraph.semiring.arithmetic import BINARY, BINARY_ALIASES, UNARY
+from hpgraph.semiring.function import Function
+from hpgraph.semiring.monoid import BUILTIN, Element, Monoid, Value
+from hpgraph.semiring.operators import BinaryOp, Kind, Python, UnaryOp
+from hpgraph.semiring.semiring import Semiring
+
+T = TypeVar("T")
+
+_unary: dict[str, UnaryOp] = dict(UNARY)
+_binary: dict[str, BinaryOp] = dict(BINARY)
+_monoids: dict[str, Monoid] = dict(BUILTIN)
+_semirings: dict[str, Semiring] = {}
+# A function passed twice is one operator, so that what was compiled for it is found again.
+_anonymous: dict[tuple[type, str], Any] = {}
+
+
+def get_unary(op: UnaryOp | str | Python | Function) -> UnaryOp:
+    """A unary operator from its name, from a Python function of one argument, or from itself.
+
+    Parameters
+    ----------
+    op : UnaryOp, str or function
+
+    Returns
+    -------
+    UnaryOp
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name; the message has those of similar name.
+    TypeError
+        If it is something else.
+    """
+    if isinstance(op, UnaryOp):
+        return op
+    if isinstance(op, str):
+        return _look_up(op, _unary, "unary operator")
+    return _from_function(op, UnaryOp, 1)
+
+
+def get_binary(op: BinaryOp | str | Python | Function | Monoid) -> BinaryOp:
+    """A binary operator from its name, from a Python function of two arguments, from a monoid, or from itself.
+
+    Parameters
+    ----------
+    op : BinaryOp, str, function or Monoid
+
+    Returns
+    -------
+    BinaryOp
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name; the message has those of similar name.
+    TypeError
+        If it is something else.
+
+    Examples
+    --------
+    >>> get_binary("mins")
+    Traceback (most recent call last):
+    ...
+    ValueError: no binary operator is called 'mins'; similar: minus, min, rminus
+    """
+    if isinstance(op, BinaryOp):
+        return op
+    if isinstance(op, Monoid):
+        return op.op
+    if isinstance(op, str):
+        return _look_up(BINARY_ALIASES.get(op, op), _binary, "binary operator")
+    return _from_function(op, BinaryOp, 2)
+
+
+def get_monoid(monoid: Monoid | str) -> Monoid:
+    """A monoid from its name or from itself.
+
+    Parameters
+    ----------
+    monoid : Monoid or str
+
+    Returns
+    -------
+    Monoid
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name; the message has those of similar name.
+    TypeError
+        If it is a bare function, whose identity cannot be guessed, or something else.
+    """
+    if isinstance(monoid, Monoid):
+        return monoid
+    if isinstance(monoid, str):
+        return _look_up(monoid, _monoids, "monoid")
+    if callable(monoid):
+        raise TypeError("a function alone makes no monoid, its identity is missing: Monoid(function, identity=...)")
+    raise TypeError(f"a monoid or its name is expected, not {type(monoid).__name__}")
+
+
+def get_semiring(semiring: Semiring | str) -> Semiring:
+    """A semiring from its name, ``<monoid>_<operator>`` or a registered one, or from itself.
+
+    Parameters
+    ----------
+    semiring : Semiring or str
+
+    Returns
+    -------
+    Semiring
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name; the message has those of similar name.
+    TypeError
+        If it is something else.
+
+    Examples
+    --------
+    >>> get_semiring("max_min")
+    <Semiring max_min>
+    """
+    if isinstance(semiring, Semiring):
+        return semiring
+    if not isinstance(semiring, str):
+        raise TypeError(f"a semiring or its name is expected, not {type(semiring).__name__}")
+    if semiring not in _semirings:
+        add, _, multiply = semiring.partition("_")
+        multiply = BINARY_ALIASES.get(multiply, multiply)
+        if add not in _monoids or multiply not in _binary or multiply == "any_index":
+            _look_up(semiring, dict.fromkeys(semiring_names()), "semiring")
+        _semirings.setdefault(semiring, Semiring(_monoids[add], _binary[multiply]))
+    return _semirings[semiring]
+
+
+def semiring_names() -> list[str]:
+    """Names of all semirings there are, sorted.
+
+    Examples
+    --------
+    >>> names = semiring_names()
+    >>> "lor_land" in names, "any_secondi" in names, len(names) > 300
+    (True, True, True)
+    """
+    multiply = [name for name in _binary if name != "any_index"]
+    return sorted({f"{add}_{name}" for add in _monoids for name in multiply} | set(_semirings))
+
+
+def register_unary(name: str, function: Python, result: Kind = "same") -> UnaryOp:
+    """Give a name to a unary operator made from a Python function.
+
+    Parameters
+    ----------
+    name : str
+        An identifier that no built-in operator has; an earlier registration is replaced.
+    function : function
+        ``f(a)``, of what Numba compiles for the CPU and the GPU.
+    result : str
+        Type of the result, as for `UnaryOp`.
+
+    Returns
+    -------
+    UnaryOp
+    """
+    return _register(name, UnaryOp(name, function, result), _unary, UNARY, "unary operator")
+
+
+def register_binary(name: str, function: Python, result: Kind = "same") -> BinaryOp:
+    """Give a name to a binary operator made from a Python function.
+
+    Parameters
+    ----------
+    name : str
+        An identifier that no built-in operator has; an earlier registration is replaced.
+    function : function
+        ``f(a, b)``, of what Numba compiles for the CPU and the GPU.
+    result : str
+        Type of the result, as for `BinaryOp`.
+
+    Returns
+    -------
+    BinaryOp
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> damped = register_binary("damped", lambda weight, x: 0.5 * weight * x, result="float")
+    >>> get_semiring("plus_damped").multiply(np.float32(3), np.float32(4))
+    np.float32(6.0)
+    """
+    _forget_semirings(lambda semiring: semiring.multiply.name == name)
+    return _register(name, BinaryOp(name, function, result), _binary, BINARY, "binary operator")
+
+
+def register_monoid(
+    name: str,
+    op: BinaryOp | str | Python | Function,
+    identity: Element,
+    terminal: Element | None = None,
+    idempotent: bool = False,
+    samples: Iterable[Value] | None = None,
+) -> Monoid:
+    """Give a name to a monoid, after its laws held on a sample.
+
+    Parameters
+    ----------
+    name : str
+        An identifier without underscore that no built-in monoid has; an earlier registration is replaced.
+    op : BinaryOp, str or function
+    identity, terminal, idempotent, samples
+        As for `Monoid`.
+
+    Returns
+    -------
+    Monoid
+
+    Raises
+    ------
+    ValueError
+        If a law fails on the sample; the message shows where.
+
+    Examples
+    --------
+    >>> register_monoid("product", lambda a, b: a * b, identity=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: 'product' is no monoid: False is not its identity: f(False, True) = False, not True
+    """
+    operator = get_binary(op) if isinstance(op, (BinaryOp, str)) else BinaryOp(name, op)
+    monoid = Monoid(operator, identity, terminal, idempotent, name=name, samples=samples)
+    if "_" in name:
+        raise ValueError(
+            f"name is {name!r}; a monoid's name has no underscore: <monoid>_<operator> names its semirings"
+        )
+    _forget_semirings(lambda semiring: semiring.add.name == name)
+    return _register(name, monoid, _monoids, BUILTIN, "monoid")
+
+
+def register_semiring(name: str, add: Monoid | str, multiply: BinaryOp | str | Python | Function) -> Semiring:
+    """Give a name to a semiring.
+
+    Parameters
+    ----------
+    name : str
+        An identifier; an earlier registration is replaced.
+    add : Monoid or str
+    multiply : BinaryOp, str or function
+
+    Returns
+    -------
+    Semiring
+
+    Examples
+    --------
+    >>> register_semiring("reliability", "max", lambda weight, x: weight * x)
+    <Semiring reliability>
+    >>> get_semiring("reliability").add.name
+    'max'
+    """
+    taken = {f"{m}_{b}": None for m in BUILTIN for b in BINARY}
+    return _register(name, Semiring(get_monoid(add), get_binary(multiply), name), _semirings, taken, "semiring")
+
+
+def _look_up(name: str, table: dict[str, T], what: str) -> T:
+    if name not in table:
+        near = difflib.get_close_matches(name, table, n=3, cutoff=0.5)
+        similar = f"; similar: {', '.join(near)}" if near else ""
+        raise ValueError(f"no {what} is called {name!r}{similar}")
+    return table[name]
+
+
+def _from_function(function: Any, kind: type[T], n_arguments: int) -> T:
+    if isinstance(function, (type, Monoid, Semiring)) or not callable(function):
+        raise TypeError(f"an operator, its name or a Python function is expected, not {function!r}")
+    compiled = Function(function)
+    if compiled.n_arguments != n_arguments:
+        raise TypeError(f"{compiled.name}() takes {compiled.n_arguments} arguments; the operator has {n_arguments}")
+    make: Callable[..., T] = kind
+    return _anonymous.setdefault((kind, compiled.key), make(compiled.name, compiled))
+
+
+def _register(name: str, value: T, table: dict[str, T], builtin: dict[str, Any], what: str) -> T:
+    if not name.isidentifier():
+        raise ValueError(f"name is {name!r}; it must be a Python identifier")
+    if name in builtin:
+        raise ValueError(f"{what} {name!r} is built in; choose another name")
+    table[name] = value
+    return value
+
+
+def _forget_semirings(outdated: Callable[[Semiring], bool]) -> None:
+    """A semiring made from the name of an operator must not outlive that operator's registration."""
+    for name in [name for name, semiring in _semirings.items() if outdated(semiring)]:
+        del _semirings[name]

@@ -1,0 +1,141 @@
+"""Semirings: what replaces plus and times in a matrix product."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from hpgraph.semiring.function import Function
+from hpgraph.semiring.monoid import ANY_INDEX, Monoid
+from hpgraph.semiring.operators import BinaryOp, Python, check_dtype
+
+
+class Gather(Function):
+    """The product of a semiring, as what a kernel computes for one matrix entry.
+
+    The Python function is ``gather(state, source, weight, target)`` where ``state`` is a tuple of one array, the
+    vector. The semiring and the types come along, so that a backend may use code of its own instead.
+
+    Attributes
+    ----------
+    semiring : Semiring
+    matrix_dtype, vector_dtype, dtype : numpy.dtype
+        Of the entry, of the vector and of the result.
+    """
+
+    def __init__(
+        self,
+        python: Python,
+        semiring: Semiring,
+        matrix_dtype: np.dtype,
+        vector_dtype: np.dtype,
+        dtype: np.dtype,
+    ) -> None:
+        super().__init__(python, f"{semiring.name}_gather")
+        self.semiring = semiring
+        self.matrix_dtype = matrix_dtype
+        self.vector_dtype = vector_dtype
+        self.dtype = dtype
+
+
+class Semiring:
+    """A monoid that adds and an operator that multiplies.
+
+    Parameters
+    ----------
+    add : Monoid
+    multiply : BinaryOp
+        ``f(matrix entry, vector entry)``.
+    name : str, optional
+        Default: the two names joined by an underscore.
+
+    Examples
+    --------
+    >>> from hpgraph.semiring import get_semiring
+    >>> tropical = get_semiring("min_plus")
+    >>> tropical.add.name, tropical.multiply.name
+    ('min', 'plus')
+    >>> tropical.result_dtype("int32", "float32")
+    dtype('float64')
+    """
+
+    def __init__(self, add: Monoid, multiply: BinaryOp, name: str | None = None) -> None:
+        if not isinstance(add, Monoid):
+            raise TypeError(f"add must be a Monoid, not {type(add).__name__}; get_monoid(name) gives one")
+        if not isinstance(multiply, BinaryOp):
+            raise TypeError(f"multiply must be a BinaryOp, not {type(multiply).__name__}; get_binary(name) gives one")
+        self.name = name or f"{add.name}_{multiply.name}"
+        self.add = ANY_INDEX if multiply.position and add.op.cpp == "any" else add
+        self.multiply = multiply
+        self._gathers: dict[tuple[np.dtype, ...], Gather] = {}
+
+    def __repr__(self) -> str:
+        return f"<Semiring {self.name}>"
+
+    @property
+    def counts(self) -> bool:
+        """Whether a product counts entries: 1 for each pair, summed."""
+        return self.add.op.cpp == "plus" and self.multiply.cpp == "pair"
+
+    def result_dtype(self, matrix_dtype: npt.DTypeLike, vector_dtype: npt.DTypeLike) -> np.dtype:
+        """The dtype of a product.
+
+        It is the type of `multiply`, taken through `add`. Counting (plus_pair) over bool gives int64, since no
+        value of the operands can have been meant to limit the count; sums of bool are otherwise bool.
+
+        Parameters
+        ----------
+        matrix_dtype, vector_dtype : dtype-like
+
+        Returns
+        -------
+        numpy.dtype
+
+        Raises
+        ------
+        TypeError
+            If one of the operators does not work on the types.
+        """
+        product = self.multiply.result_dtype(matrix_dtype, vector_dtype)
+        if self.counts and product.kind == "b":
+            return np.dtype(np.int64)
+        return self.add.op.result_dtype(product, product)
+
+    def gather(
+        self,
+        matrix_dtype: npt.DTypeLike,
+        vector_dtype: npt.DTypeLike,
+        dtype: npt.DTypeLike | None = None,
+    ) -> Gather:
+        """The product for one entry, as a `Function` ``gather(state, source, weight, target)``.
+
+        Parameters
+        ----------
+        matrix_dtype, vector_dtype : dtype-like
+            Of ``weight`` and of ``state[0]``.
+        dtype : dtype-like, optional
+            Of the result. Default: `result_dtype`.
+
+        Returns
+        -------
+        Gather
+            The entry times ``state[0][source]``; a positional operator gives ``source`` or ``target`` itself.
+        """
+        matrix, vector = check_dtype(matrix_dtype, "matrix_dtype"), check_dtype(vector_dtype, "vector_dtype")
+        final = self.result_dtype(matrix, vector) if dtype is None else check_dtype(dtype)
+        key = (matrix, vector, final)
+        if key not in self._gathers:
+            self._gathers[key] = Gather(self._gather(*key), self, *key)
+        return self._gathers[key]
+
+    def _gather(self, matrix: np.dtype, vector: np.dtype, final: np.dtype) -> Python:
+        convert: Any = final.type
+        if self.multiply.position == "source":
+            return lambda state, source, weight, target: convert(source)
+        if self.multiply.position == "target":
+            return lambda state, source, weight, target: convert(target)
+        if self.multiply.cpp == "pair":
+            return lambda state, source, weight, target: convert(1)
+        multiply = self.multiply.typed(matrix, vector, final)
+        return lambda state, source, weight, target: multiply(weight, state[0][source])
