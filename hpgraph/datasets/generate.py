@@ -236,9 +236,8 @@ def _recursive(
 
 
 def _permutation(xp: ModuleType, rng: Any, n: int) -> Any:
-    """A random order of 0..n-1; CuPy's generator has none of its own."""
-    order = rng.permutation(n) if hasattr(rng, "permutation") else xp.argsort(rng.random(n))
-    return order.astype(np.int64)
+    """A random order of 0..n-1; CuPy's generators have no permutation of their own."""
+    return rng.permutation(n) if xp is np else xp.argsort(rng.random(n))
 
 
 def _keys(xp: ModuleType, n: int, source: Any, target: Any) -> Any:

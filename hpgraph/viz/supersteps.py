@@ -54,6 +54,8 @@ def trace(trace: Any, ax: Axes | None = None) -> Axes:
     step = np.arange(1, active.size + 1)  # counted from 1, as trace.explain() does
 
     ax = axes_or_new(ax)
+    from matplotlib.ticker import MaxNLocator
+
     points = active.size > _MOST_BARS
     for name, colour in COLOURS.items():
         chosen = direction == name
@@ -69,7 +71,7 @@ def trace(trace: Any, ax: Axes | None = None) -> Axes:
     if active.any():
         ax.set_yscale("log", nonpositive="clip")
         ax.set_ylim(0.5, 3 * max(active.max(), edges.max()))
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     dress(ax, title="Supersteps", xlabel="superstep", ylabel="vertices, arcs")
     ax.legend(frameon=False, fontsize=9)
     return ax
