@@ -49,7 +49,7 @@ class CSR(Storage):
     --------
     >>> from hpgraph.formats import CSR
     >>> CSR((2, 3), [0, 2, 3], [0, 2, 1], [1.0, 2.0, 3.0])
-    <CSR 2x3, 3 entries, float64, cpu, 72 bytes>
+    <CSR 2x3, 3 entries, float64, cpu, 60 bytes>
     """
 
     shape: tuple[int, int]
@@ -367,7 +367,7 @@ class CSR(Storage):
         --------
         >>> from hpgraph.formats import CSR
         >>> CSR((3, 3), [0, 1, 2, 2], [1, 2]).permute([2, 1, 0]).indices
-        array([1, 0], dtype=int32)
+        array([0, 1], dtype=int32)
         """
         n = self.shape[0]
         if n != self.shape[1]:
