@@ -148,6 +148,11 @@ class Graph:
         return self.out_csr.data is not None
 
     @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """Type of the weights, or None."""
+        return self.out_csr.dtype
+
+    @property
     def device(self) -> Device:
         """Where the graph lies: "cpu" or "cuda"."""
         return self.out_csr.device

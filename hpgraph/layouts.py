@@ -134,12 +134,19 @@ def _move(value: Any, device: Device, moved: dict[int, Any]) -> Any:
     again = functools.partial(_move, device=device, moved=moved)
     result = value
     if isinstance(value, CSR):
-        result = CSR(value.shape, *map(again, (value.indptr, value.indices, value.data)), validate=False)
+        result = CSR(value.shape, again(value.indptr), again(value.indices), again(value.data), validate=False)
     elif isinstance(value, ELL):
         result = ELL(value.shape, again(value.indices), again(value.data), nnz=value.nnz, validate=False)
     elif isinstance(value, HYB):
-        tail = (value.tail_rows, value.tail_indptr, value.tail_indices, value.tail_data)
-        result = HYB(value.shape, again(value.ell), *map(again, tail), validate=False)
+        result = HYB(
+            value.shape,
+            again(value.ell),
+            again(value.tail_rows),
+            again(value.tail_indptr),
+            again(value.tail_indices),
+            again(value.tail_data),
+            validate=False,
+        )
     elif hasattr(value, "to"):
         result = value.to(device)
     elif hasattr(value, "nbytes"):
