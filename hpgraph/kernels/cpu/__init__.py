@@ -1,6 +1,19 @@
-"""Products compiled by Numba for the CPU."""
+"""The kernels for the CPU, compiled by Numba."""
 
-from hpgraph.kernels.cpu import threads
+from hpgraph.kernels.cpu import compilation
 
-# Before any module of this package has Numba load a parallel kernel.
-threads.prepare()
+# Before any module of this package defines a kernel.
+compilation.set_up()
+
+from hpgraph.kernels.cpu.product import pull  # noqa: E402
+from hpgraph.kernels.cpu.product_push import push  # noqa: E402
+from hpgraph.kernels.cpu.traversal import (  # noqa: E402
+    aggregate,
+    apply,
+    first,
+    pull_messages,
+    push_messages,
+    relax,
+)
+
+__all__ = ["aggregate", "apply", "first", "pull", "pull_messages", "push", "push_messages", "relax"]

@@ -1,0 +1,52 @@
+"""What is worked out from a container once and kept beside it for as long as it lives."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Made = TypeVar("Made")
+
+
+def attached(make: Callable[[Any], Made]) -> Callable[[Any], Made]:
+    """Decorator: call `make` once for each container, which must be immutable, hash by identity and allow weak references.
+
+    Parameters
+    ----------
+    make : callable
+        Takes the container; what it returns must not refer back to it, or neither would ever be freed.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> class Rows:
+    ...     pass
+    >>> @attached
+    ... def length(rows):
+    ...     print("counting")
+    ...     return 3
+    >>> rows = Rows()
+    >>> length(rows) + length(rows)
+    counting
+    6
+    """
+    kept: weakref.WeakKeyDictionary[Any, Made] = weakref.WeakKeyDictionary()
+    lock = threading.Lock()
+
+    @functools.wraps(make)
+    def get(container: Any) -> Made:
+        try:
+            return kept[container]
+        except KeyError:
+            made = make(container)
+            with lock:
+                # Another thread may have been faster; all get the same one.
+                return kept.setdefault(container, made)
+
+    return get

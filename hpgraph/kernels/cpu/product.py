@@ -1,0 +1,274 @@
+"""The generalized product y<mask> accum= A (+.x) x<active>, by rows: each row pulls messages from its entries.
+
+Tasks of about equal numbers of arcs (`hpgraph.kernels.cpu.schedule`) are handed out one by one to the threads. Rows
+too long for one task leave partial results behind, which one thread joins in order: no result depends on how many threads
+there are or which of them was first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+
+from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.kernels.cpu.fold import fold, fold_column, is_allowed, join, message
+from hpgraph.kernels.cpu.schedule import schedule
+from hpgraph.kernels.cpu.threads import team
+from hpgraph.semiring.atomics import fetch_add
+from hpgraph.semiring.jit import call
+
+# Below this many entries and rows, waking the other threads costs more than they save.
+SERIAL = 32768
+# Rows shorter than this are folded in place.
+SHORT = 8
+_NO_BITS = np.empty(0, np.uint64)
+
+
+@njit(error_model="numpy")
+def _write(accum, out, v, value, found):
+    """Store the result of row `v`."""
+    if accum is None:
+        out[v] = value
+    elif found:
+        out[v] = call(accum, out[v], value)
+
+
+@njit(error_model="numpy")
+def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
+           begin, end, longest, long_rows, head, head_found, active, mask, complement, out, received):
+    """Pull into the rows begin..end; of long rows only the part in the slab, into `head`."""
+    slot = begin if tail_rows is None else np.searchsorted(tail_rows, begin)
+    for start in range(begin, end, 64):
+        bits = np.uint64(0)
+        for v in range(start, min(start + 64, end)):
+            first, last = np.int64(0), np.int64(0)
+            if tail_rows is None:
+                first, last = indptr[v], indptr[v + 1]
+            elif slot < tail_rows.size and tail_rows[slot] == v:
+                first, last = indptr[slot], indptr[slot + 1]
+                slot += 1
+            if not is_allowed(mask, complement, v):
+                continue
+            value, found = fold_column(gather, reduce, terminal, state, slab, slab_data, v, active, one, identity)
+            if last - first > longest:
+                i = np.searchsorted(long_rows, v)
+                head[i] = value
+                head_found[i] = found
+                continue
+            if last - first < SHORT and active.size == 0:
+                # Without a call: in a road network that would be most of the time.
+                for j in range(first, last):
+                    value = join(reduce, value, message(gather, state, indices, data, j, v, one))
+                    if terminal is not None:
+                        if call(terminal, value):
+                            break
+                found = found or last > first
+            elif last > first:
+                if terminal is None:
+                    value, more = fold(gather, reduce, terminal, state, indices, data, first, last, v, active, one, value)
+                    found = found or more
+                elif not call(terminal, value):
+                    value, more = fold(gather, reduce, terminal, state, indices, data, first, last, v, active, one, value)
+                    found = found or more
+            _write(accum, out, v, value, found)
+            if found:
+                bits |= np.uint64(1) << np.uint64(v & 63)
+        if received.size:
+            received[start >> 6] = bits
+
+
+@njit(error_model="numpy")
+def _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
+           bounds, longest, long_rows, piece_row, piece_begin, piece_end,
+           active, mask, complement, out, received, cursor, head, head_found, part, part_found):
+    """What one thread does: take tasks, first the pieces of long rows, until none is left."""
+    n_pieces = piece_row.size
+    n_tasks = n_pieces + bounds.size - 1
+    while True:
+        task = fetch_add(cursor, 0, 1)
+        if task >= n_tasks:
+            break
+        if task < n_pieces:
+            v = piece_row[task]
+            if is_allowed(mask, complement, v):
+                part[task], part_found[task] = fold(
+                    gather, reduce, terminal, state, indices, data, piece_begin[task], piece_end[task], v, active, one,
+                    identity)
+        else:
+            b = task - n_pieces
+            _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices,
+                   data, bounds[b], bounds[b + 1], longest, long_rows, head, head_found, active, mask, complement, out,
+                   received)
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _pull(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
+          bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end,
+          active, mask, complement, out, received, workers):
+    head = np.empty(long_rows.size, out.dtype)
+    head_found = np.zeros(long_rows.size, np.bool_)
+    part = np.empty(piece_row.size, out.dtype)
+    part_found = np.zeros(piece_row.size, np.bool_)
+    cursor = np.zeros(1, np.int64)
+    if workers == 1:
+        # Not a parallel loop of one: Numba's threading layer need not even start.
+        _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
+               bounds, longest, long_rows, piece_row, piece_begin, piece_end, active, mask, complement, out, received,
+               cursor, head, head_found, part, part_found)
+    else:
+        for _ in prange(workers):
+            _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices,
+                   data, bounds, longest, long_rows, piece_row, piece_begin, piece_end, active, mask, complement, out,
+                   received, cursor, head, head_found, part, part_found)
+    for i in range(long_rows.size):
+        v = long_rows[i]
+        if is_allowed(mask, complement, v):
+            value, found = head[i], head_found[i]
+            for piece in range(long_pieces[i], long_pieces[i + 1]):
+                if part_found[piece]:
+                    value = join(reduce, value, part[piece])
+                    found = True
+            _write(accum, out, v, value, found)
+            if found and received.size:
+                received[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+
+
+def pull(
+    rows: CSR | HYB,
+    gather: Any,
+    reduce: Any,
+    state: tuple[Any, ...],
+    out: Any,
+    *,
+    active: Bitmask | None = None,
+    mask: Bitmask | None = None,
+    complement: bool = False,
+    accum: Any = None,
+    received: Bitmask | None = None,
+) -> None:
+    """Let every row reduce the messages of its entries: ``out[v] = reduce over (u, w) in row v of gather(state, u, w, v)``.
+
+    Parameters
+    ----------
+    rows : CSR or HYB, shape (n, m)
+        Row v lists where v pulls from: the transpose of a graph's adjacency matrix.
+    gather : Function
+        ``gather(state, source, weight, target)`` makes a message; source and target are int64, weight is the matrix
+        entry, or 1 in the type of `out` for a pattern. The message is converted to the type of `out`.
+    reduce : Monoid
+        Joins messages.
+    state : tuple of arrays
+        What `gather` reads. Arrays indexed by source have length m, those by target n.
+    out : array, shape (n,)
+        Written in place. A row without messages gets the monoid's identity, or, with `accum`, is left alone.
+    active : Bitmask of length m, optional
+        Sources that send; all by default.
+    mask : Bitmask of length n, optional
+        Rows to write; the others keep what they hold.
+    complement : bool, default False
+        Write the rows that `mask` does not hold instead.
+    accum : BinaryOp, optional
+        Write ``accum(out[v], result)`` rather than the result.
+    received : Bitmask of length n, optional
+        Overwritten with the rows to which at least one entry contributed.
+
+    Raises
+    ------
+    ValueError
+        When lengths do not match.
+
+    Notes
+    -----
+    Reduction of a row stops when the monoid's terminal value is reached. Results are the same bit for bit on any
+    number of threads. With n rows and a hub of h entries, extra memory is about h / 16384 values.
+    """
+    check(rows, out, active, mask, complement, received)
+    if isinstance(rows, CSR):
+        slab = slab_data = tail_rows = None
+        stored = rows.indptr, rows.indices, rows.data
+    else:
+        slab, slab_data = rows.ell.indices, rows.ell.data
+        tail_rows = rows.tail_rows
+        stored = rows.tail_indptr, rows.tail_indices, rows.tail_data
+    plan = schedule(rows)
+    dtype = out.dtype
+    arguments = (
+        gather,
+        reduce.reduce_for(dtype),
+        None if accum is None else accum.typed(dtype, dtype, dtype),
+        reduce.terminal_test(dtype) if reduce.has_terminal(dtype) else None,
+        reduce.identity_for(dtype),
+        dtype.type(1),
+        tuple(plain(array) for array in state),
+        plain(slab),
+        plain(slab_data),
+        plain(tail_rows),
+        *(plain(array) for array in stored),
+        plan.bounds,
+        plan.longest,
+        plan.long_rows,
+        plan.long_pieces,
+        plan.piece_row,
+        plan.piece_begin,
+        plan.piece_end,
+        _NO_BITS if active is None else active.words,
+        _NO_BITS if mask is None else mask.words,
+        bool(complement),
+        out,
+        _NO_BITS if received is None else received.words,
+    )
+    if rows.nnz + rows.shape[0] <= SERIAL:
+        _pull(*arguments, 1)
+    else:
+        with team() as workers:
+            _pull(*arguments, workers)
+
+
+def plain(array: Any) -> Any:
+    """The array as compiled kernels take it: contiguous and writable, so that each kernel is compiled for one kind only.
+
+    Parameters
+    ----------
+    array : numpy.ndarray or None
+        A read-only one is aliased: kernels never write to their inputs.
+
+    Returns
+    -------
+    numpy.ndarray or None
+    """
+    if array is None:
+        return None
+    array = np.ascontiguousarray(array)
+    return array if array.flags.writeable else np.asarray(_Alias(array))
+
+
+class _Alias:
+    """A read-only array's memory under an interface that does not say so."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        interface = dict(array.__array_interface__)
+        interface["data"] = (interface["data"][0], False)
+        self.__array_interface__ = interface
+
+
+def check(
+    rows: CSR | HYB, out: Any, active: Bitmask | None, mask: Bitmask | None, complement: bool, received: Bitmask | None
+) -> None:
+    """Lengths that a product's arguments must have.
+
+    Raises
+    ------
+    ValueError
+        When one does not.
+    """
+    n, m = rows.shape
+    lengths = (("out", out, n), ("active", active, m), ("mask", mask, n), ("received", received, n))
+    for name, holder, expected in lengths:
+        length = expected if holder is None else holder.n if isinstance(holder, Bitmask) else len(holder)
+        if length != expected:
+            raise ValueError(f"{name} must have length {expected} for a matrix of shape {rows.shape}, not {length}")
+    if complement and mask is None:
+        raise ValueError("complement=True needs a mask to complement")

@@ -1,0 +1,144 @@
+"""The product of a sparse and a dense matrix over any semiring, for ``A @ X``: a row of the result at a time.
+
+Every entry of the sparse row meets a whole row of X, which lies in one piece in memory, so that the loop over columns
+is the inner one and LLVM makes vector instructions of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+
+from hpgraph.formats import CSR, HYB
+from hpgraph.kernels.cpu.columns import columns
+from hpgraph.kernels.cpu.fold import convert, join, slab_weight, vertex, weight
+from hpgraph.kernels.cpu.product import plain
+from hpgraph.kernels.cpu.schedule import schedule
+from hpgraph.kernels.cpu.threads import team
+from hpgraph.semiring.atomics import fetch_add
+from hpgraph.semiring.jit import call
+
+# Below this many arithmetic operations one thread does it all.
+SERIAL = 32768
+
+
+@njit(error_model="numpy")
+def _add(gather, reduce, state, u, w, v, values):
+    """One entry's messages, one a column, into the row's values."""
+    for c in range(values.size):
+        message = convert(values[c], call(gather, columns(state, c), u, w, v))
+        values[c] = join(reduce, values[c], message)
+
+
+@njit(error_model="numpy")
+def _tasks(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
+           bounds, longest, piece_row, piece_begin, piece_end, out, cursor, part):
+    n_pieces = piece_row.size
+    n_tasks = n_pieces + bounds.size - 1
+    while True:
+        task = fetch_add(cursor, 0, 1)
+        if task >= n_tasks:
+            break
+        if task < n_pieces:
+            for j in range(piece_begin[task], piece_end[task]):
+                _add(gather, reduce, state, vertex(indices, j), weight(data, j, one), piece_row[task], part[task])
+            continue
+        begin, end = bounds[task - n_pieces], bounds[task - n_pieces + 1]
+        slot = begin if tail_rows is None else np.searchsorted(tail_rows, begin)
+        for v in range(begin, end):
+            values = out[v]
+            values[:] = identity
+            if slab is not None:
+                for k in range(slab.shape[0]):
+                    if slab[k, v] < 0:
+                        break
+                    _add(gather, reduce, state, np.int64(slab[k, v]), slab_weight(slab_data, k, v, one), v, values)
+            first, last = np.int64(0), np.int64(0)
+            if tail_rows is None:
+                first, last = indptr[v], indptr[v + 1]
+            elif slot < tail_rows.size and tail_rows[slot] == v:
+                first, last = indptr[slot], indptr[slot + 1]
+                slot += 1
+            if last - first <= longest:
+                for j in range(first, last):
+                    _add(gather, reduce, state, vertex(indices, j), weight(data, j, one), v, values)
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _pull_dense(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
+                bounds, longest, piece_row, piece_begin, piece_end, out, workers):
+    part = np.full((piece_row.size, out.shape[1]), identity, out.dtype)
+    cursor = np.zeros(1, np.int64)
+    if workers == 1:
+        _tasks(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, bounds,
+               longest, piece_row, piece_begin, piece_end, out, cursor, part)
+    else:
+        for _ in prange(workers):
+            _tasks(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, bounds,
+                   longest, piece_row, piece_begin, piece_end, out, cursor, part)
+    # Pieces of long rows in their order, after what the slab gave.
+    for piece in range(piece_row.size):
+        v = piece_row[piece]
+        for c in range(out.shape[1]):
+            out[v, c] = join(reduce, out[v, c], part[piece, c])
+
+
+def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
+    """Product with a dense matrix: `hpgraph.kernels.cpu.product.pull` for every column at once.
+
+    Parameters
+    ----------
+    rows : CSR or HYB, shape (n, m)
+    gather : Function
+        As for `pull`; called once for each entry and column, with that column of the state.
+    reduce : Monoid
+    state : tuple of arrays
+        Arrays of shape (m, k) in C order are split in columns; those of one dimension are passed as they are.
+    out : array, shape (n, k), C order
+        Overwritten.
+
+    Raises
+    ------
+    ValueError
+        When `out` has not the shape that `rows` and `state` ask for, or is not in C order.
+    """
+    widths = {array.shape[1] for array in state if array.ndim == 2}
+    if out.ndim != 2 or len(out) != rows.shape[0] or (widths and widths != {out.shape[1]}):
+        raise ValueError(
+            f"out must have one row for each of the {rows.shape[0]} rows of the matrix and as many columns as the dense "
+            f"operand ({', '.join(map(str, widths)) or 'any'}), not shape {out.shape}"
+        )
+    if not out.flags.c_contiguous:
+        raise ValueError("out must be in C order: make it with numpy.empty(shape)")
+    if isinstance(rows, CSR):
+        slab = slab_data = tail_rows = None
+        stored = rows.indptr, rows.indices, rows.data
+    else:
+        slab, slab_data, tail_rows = rows.ell.indices, rows.ell.data, rows.tail_rows
+        stored = rows.tail_indptr, rows.tail_indices, rows.tail_data
+    plan = schedule(rows)
+    dtype = out.dtype
+    arguments = (
+        gather,
+        reduce.reduce_for(dtype),
+        reduce.identity_for(dtype),
+        dtype.type(1),
+        tuple(plain(array) for array in state),
+        plain(slab),
+        plain(slab_data),
+        plain(tail_rows),
+        *(plain(array) for array in stored),
+        plan.bounds,
+        plan.longest,
+        plan.piece_row,
+        plan.piece_begin,
+        plan.piece_end,
+        out,
+    )
+    if (rows.nnz + rows.shape[0]) * max(out.shape[1], 1) <= SERIAL:
+        _pull_dense(*arguments, 1)
+    else:
+        with team() as workers:
+            _pull_dense(*arguments, workers)
