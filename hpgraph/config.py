@@ -126,6 +126,23 @@ class Config:
 
     @contextlib.contextmanager
     def __call__(self, **settings: Any) -> Iterator[Config]:
+        """Settings for the block of a ``with`` statement, in this thread or task only.
+
+        Parameters
+        ----------
+        **settings
+            Attributes of this object and their values; None means what would hold without any setting.
+
+        Yields
+        ------
+        Config
+            This object.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a setting that does not exist, or an unfit value; the block is not entered.
+        """
         checked = {name: _checked(name, value) for name, value in settings.items()}
         token = self._overrides.set({**self._overrides.get(), **checked})
         try:

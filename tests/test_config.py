@@ -63,7 +63,8 @@ def test_block_is_seen_by_its_own_thread_only(config: Config) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "progress", "verbose"), [("1", True, True), ("off", False, False), ("TRUE", True, True), ("no", False, False)]
+    ("text", "progress", "verbose"),
+    [("1", True, True), ("off", False, False), ("TRUE", True, True), ("no", False, False)],
 )
 def test_booleans_of_the_environment(
     config: Config, monkeypatch: pytest.MonkeyPatch, text: str, progress: bool, verbose: bool

@@ -1,0 +1,90 @@
+"""Whether an answer is right, told from the graph itself or from another library's answer, on NumPy and CuPy alike.
+
+Nothing here uses hpgraph. Levels and distances are proven, not recomputed: labels in which no arc can be improved on,
+and each of which is reached over an arc that explains it, are the shortest ones (weights are positive).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .graphs import Case
+
+ITERATIONS = 20
+DAMPING = 0.85
+
+
+def prove(work: str, case: Case, source: int | None, answer: Any, rank_tolerance: float) -> str | None:
+    """Check an answer against the graph.
+
+    Returns
+    -------
+    str or None
+        What is wrong; None when the answer holds.
+    """
+    if work == "bfs":
+        distance = np.asarray(answer) if case.device == "cpu" else answer
+        return _shortest(case, source, case.xp.where(distance < 0, np.inf, distance.astype(np.float64)), unit=True)
+    if work == "sssp":
+        return _shortest(case, source, answer.astype(np.float64), unit=False)
+    if work == "pagerank":
+        return _near_in_sum(answer, _power_iteration(case), rank_tolerance)
+    if work == "spmv":
+        exact = case.csr(case.weights.astype(np.float64)) @ case.vector.astype(np.float64)
+        return _near_each(answer, exact)
+    # Triangles have no short proof; libraries must agree, and with the published count where there is one.
+    return None
+
+
+def agree(work: str, answer: Any, reference: Any, rank_tolerance: float) -> str | None:
+    """Check an answer against one that holds; returns what is wrong, or None."""
+    if work in ("triangles", "build"):
+        return None if int(answer) == int(reference) else f"counted {int(answer):,}, not {int(reference):,}"
+    if work == "pagerank":
+        return _near_in_sum(answer, reference, rank_tolerance)
+    if work == "spmv":
+        return _near_each(answer, reference)
+    # Levels and sums of whole numbers far below 2**24: exact in any type and any order.
+    different = int((answer.astype(np.float64) != reference.astype(np.float64)).sum())
+    return f"{different:,} vertices have another value" if different else None
+
+
+def _shortest(case: Case, source: int | None, distance: Any, unit: bool) -> str | None:
+    xp = case.xp
+    if distance.shape != (case.n,) or source is None or distance[source] != 0:
+        return "the source is not at distance 0"
+    explained = ~xp.isfinite(distance)
+    explained[source] = True
+    for row, column, weight in case.arcs():
+        beyond = distance[row] + (1 if unit else weight)
+        if bool((distance[column] > beyond).any()):
+            return "some arc makes a distance shorter"
+        explained[column[(distance[column] == beyond) & xp.isfinite(beyond)]] = True
+    return None if bool(explained.all()) else "some distance is reached over no arc"
+
+
+def _power_iteration(case: Case) -> Any:
+    """PageRank after so many steps from the uniform start, with the mass of vertices without arcs spread evenly."""
+    xp = case.xp
+    pattern = case.csr(xp.ones(case.n_arcs))
+    dangling = case.degree == 0
+    degree = xp.maximum(case.degree, 1)
+    rank = xp.full(case.n, 1 / case.n)
+    for _ in range(ITERATIONS):
+        # The adjacency is symmetric, so it is its own transpose.
+        lost = rank[dangling].sum()
+        rank = (1 - DAMPING + DAMPING * lost) / case.n + DAMPING * (pattern @ (rank / degree))
+    return rank
+
+
+def _near_in_sum(answer: Any, reference: Any, tolerance: float) -> str | None:
+    gap = float(abs(answer - reference).sum())
+    return None if gap <= tolerance else f"off by {gap:.1e} in sum"
+
+
+def _near_each(answer: Any, reference: Any) -> str | None:
+    # Sums of positive float32 in any order: a relative error of a few thousand roundings at most.
+    gap = float((abs(answer - reference) / (abs(reference) + 1e-30)).max())
+    return None if gap <= 2e-4 else f"off by {gap:.1e} of a value"

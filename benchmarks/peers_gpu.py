@@ -1,0 +1,20 @@
+"""Other libraries on the GPU: what CuPy brings. The rest stand in published.json, measured before on the same graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .library import Library
+
+
+class CuPy(Library):
+    """cuSPARSE through CuPy's CSR matrices."""
+
+    name = "CuPy"
+    distribution = "cupy"
+
+    def spmv(self) -> Any:
+        return self.case.matrix @ self.case.vector
+
+
+PEERS: tuple[type[Library], ...] = (CuPy,)

@@ -1,0 +1,118 @@
+"""The clock: one call at a time, the device idle before and after, its answer checked before its time counts."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from hpgraph import ConvergenceWarning
+from hpgraph.device import require_cupy
+
+from .answers import agree, prove
+from .graphs import Case
+from .library import PER_SOURCE, Library
+
+# Calls of a work that takes no source; the median of an odd number is one of them.
+REPEATS = {"pagerank": 5, "spmv": 51, "triangles": 3, "build": 5}
+
+
+@dataclass
+class Measurement:
+    """Times of one work by one library on one graph, in seconds."""
+
+    graph: str
+    work: str
+    library: str
+    seconds: list[float] = field(default_factory=list)
+    first: float | None = None
+    """The first call, which may compile; not among ``seconds``."""
+    wrong: str | None = None
+
+    @property
+    def median(self) -> float | None:
+        return statistics.median(self.seconds) if self.seconds and self.wrong is None else None
+
+
+class References:
+    """Answers that hold, by work and source, that later libraries' are compared with."""
+
+    def __init__(self, case: Case, triangles: int | None = None) -> None:
+        self._case = case
+        self._answers: dict[tuple[str, int | None], Any] = {}
+        if triangles is not None:
+            self._answers["triangles", None] = triangles
+        self._answers["build", None] = case.n_arcs
+
+    def wrong(self, library: Library, work: str, source: int | None, answer: Any) -> str | None:
+        """What is wrong with a library's answer, or None; the first right one becomes the reference."""
+        if (work, source) in self._answers:
+            return agree(work, answer, self._answers[work, source], library.rank_tolerance)
+        complaint = prove(work, self._case, source, answer, library.rank_tolerance)
+        if complaint is None:
+            self._answers[work, source] = answer
+        return complaint
+
+
+def timed(call: Callable[..., Any], device: str, *arguments: Any) -> tuple[float, Any]:
+    """Seconds that one call took, with all it started on the device, and what it returned."""
+    synchronize = require_cupy().cuda.Device().synchronize if device == "cuda" else lambda: None
+    # A collection in the middle would be charged to whoever is being measured.
+    gc.disable()
+    try:
+        synchronize()
+        start = time.perf_counter()
+        answer = call(*arguments)
+        synchronize()
+        return time.perf_counter() - start, answer
+    finally:
+        gc.enable()
+
+
+def measure(library: Library, work: str, references: References, budget: float) -> Measurement | None:
+    """Time a library's call once per source, or so many times, and check every answer.
+
+    Parameters
+    ----------
+    library : Library
+        With the graph loaded.
+    work : str
+        One of the works.
+    references : References
+        Of the same graph.
+    budget : float
+        Seconds after which no further call is started; one is always timed after the first.
+
+    Returns
+    -------
+    Measurement or None
+        None when the library does not do this work.
+    """
+    call = library.call(work)
+    if call is None:
+        return None
+    case = library.case
+    result = Measurement(case.name, work, library.name)
+    inputs: list[tuple[int, ...]] = [(s,) for s in case.sources] if work in PER_SOURCE else [()] * REPEATS[work]
+    spent = 0.0
+    gc.collect()
+    with warnings.catch_warnings():
+        # So many iterations were asked for, not a tolerance.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for arguments in [inputs[0], *inputs]:
+            seconds, raw = timed(call, case.device, *arguments)
+            if result.first is None:
+                result.first = seconds
+            else:
+                result.seconds.append(seconds)
+            spent += seconds
+            source = arguments[0] if arguments else None
+            result.wrong = references.wrong(library, work, source, library.read(work, raw))
+            del raw
+            if result.wrong or (result.seconds and spent > budget):
+                break
+    return result
