@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
     from hpgraph.algorithms.sssp import SSSPResult, sssp
     from hpgraph.algorithms.triangles import triangle_count, triangles
-    from hpgraph.engine.program import Property, VertexProgram
+    from hpgraph.engine.direction import Direction
+    from hpgraph.engine.program import Parameter, Property, VertexProgram
+    from hpgraph.engine.run import RunResult, run
+    from hpgraph.engine.trace import Trace
     from hpgraph.graph import Graph, as_graph
     from hpgraph.interop.networkx import from_networkx, to_networkx
     from hpgraph.io import read
@@ -46,7 +49,12 @@ _MODULE_OF = {
     "sssp": "hpgraph.algorithms.sssp",
     "triangle_count": "hpgraph.algorithms.triangles",
     "triangles": "hpgraph.algorithms.triangles",
+    "Direction": "hpgraph.engine.direction",
+    "Parameter": "hpgraph.engine.program",
     "Property": "hpgraph.engine.program",
+    "RunResult": "hpgraph.engine.run",
+    "run": "hpgraph.engine.run",
+    "Trace": "hpgraph.engine.trace",
     "VertexProgram": "hpgraph.engine.program",
     "Graph": "hpgraph.graph",
     "as_graph": "hpgraph.graph",
@@ -65,6 +73,7 @@ __all__ = [
     "ConvergenceWarning",
     "DeviceError",
     "DeviceMemoryError",
+    "Direction",
     "FileFormatError",
     "Graph",
     "HpgraphError",
@@ -72,8 +81,11 @@ __all__ = [
     "MissingExtraError",
     "NegativeCycleError",
     "PageRankResult",
+    "Parameter",
     "Property",
+    "RunResult",
     "SSSPResult",
+    "Trace",
     "Vector",
     "VertexProgram",
     "algorithms",
@@ -88,6 +100,7 @@ __all__ = [
     "io",
     "pagerank",
     "read",
+    "run",
     "semiring",
     "sssp",
     "to_networkx",

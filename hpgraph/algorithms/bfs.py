@@ -1,0 +1,162 @@
+"""Breadth-first search: levels and parents from one source.
+
+Direction-optimized (S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC'12): small
+frontiers push along their out-arcs, large ones are found from the other side, each unreached vertex looking among
+its in-neighbours until the first that is in the frontier. All of that is the engine's business; the algorithm is
+"whoever hears first takes the superstep as its level, and whom it heard from as its parent".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.source import source_id
+from hpgraph.device import array_module
+from hpgraph.engine.direction import Direction
+from hpgraph.engine.program import Property, VertexProgram
+from hpgraph.engine.run import run
+from hpgraph.engine.trace import Trace
+from hpgraph.graph import Graph, as_graph
+
+
+class Levels(VertexProgram):
+    """How many supersteps it takes a message to arrive."""
+
+    weighted = False
+    reduce = "any"
+    level = Property("int32", initial=-1)
+
+    def gather(source, weight, target):  # noqa: D102, N805
+        return source.level
+
+    def update(vertex, message, world):  # noqa: D102, N805
+        return world.superstep
+
+
+class Tree(VertexProgram):
+    """Levels, and from whom the first message came."""
+
+    weighted = False
+    reduce = "any"
+    parent = Property(initial=-1)
+    level = Property("int32", initial=-1)
+
+    def gather(source, weight, target):  # noqa: D102, N805
+        return source.id
+
+    def update(vertex, message, world):  # noqa: D102, N805
+        return message, world.superstep
+
+
+class SmallestParent(VertexProgram):
+    """Of the in-neighbours one level up, the one with the smallest id."""
+
+    weighted = False
+    reduce = "min"
+    activity = "all"
+    max_iteration = 1
+    message = "int64"
+    parent = Property()
+    level = Property("int32")
+
+    def gather(source, weight, target):  # noqa: D102, N805
+        # Whoever is no parent says the largest number there is.
+        return source.id if source.level >= 0 and source.level + 1 == target.level else 9223372036854775807
+
+    def update(vertex, message):  # noqa: D102, N805
+        return (message if vertex.level > 0 else vertex.parent), vertex.level
+
+
+@dataclass(frozen=True)
+class BFSResult:
+    """What a breadth-first search found.
+
+    Attributes
+    ----------
+    level : int32 array of length n
+        Arcs from the source; -1 where it does not reach.
+    parent : array of vertex ids of length n, or None
+        A neighbour one level up; the source is its own parent; -1 where the source does not reach.
+    trace : Trace
+        Direction, active vertices, arcs and time of every superstep.
+    """
+
+    level: Any
+    parent: Any
+    trace: Trace
+
+    def __repr__(self) -> str:
+        return f"<BFSResult: {len(self.level)} vertices, {self.trace!r}>"
+
+
+def bfs(
+    G: Graph | Any,
+    source: int | str,
+    *,
+    direction: str | Direction = "auto",
+    parents: bool = True,
+    deterministic: bool = False,
+    max_depth: int | None = None,
+) -> BFSResult:
+    """Breadth-first search from one vertex, along arcs.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph; ``A[i, j]`` is the arc from i to j. Weights are not read.
+    source : int or str
+        Where to start: a vertex id, or a name where the graph has names.
+    direction : {"auto", "push", "pull"} or Direction
+        "auto" chooses each superstep.
+    parents : bool
+        Whether to find parents too.
+    deterministic : bool
+        Whether the parent is the one with the smallest id, the same in every run. Otherwise it is whichever
+        came first. Levels are always the same.
+    max_depth : int, optional
+        Levels beyond it are not searched.
+
+    Returns
+    -------
+    BFSResult
+        Arrays on the graph's device.
+
+    Raises
+    ------
+    IndexError, TypeError, ValueError
+        If `source` is no vertex of the graph, or another argument does not fit.
+
+    References
+    ----------
+    S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC'12.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], n_vertices=5)
+    >>> r = hpg.bfs(G, 0, deterministic=True)
+    >>> r.level.tolist()
+    [0, 1, 1, 2, -1]
+    >>> r.parent.tolist()
+    [0, 0, 0, 1, -1]
+    """
+    graph = as_graph(G)
+    start = source_id(graph, source)
+    xp = array_module(graph.device)
+    n = graph.n_vertices
+    level = xp.full(n, -1, np.int32)
+    level[start] = 0
+    options: dict[str, Any] = {"active": [start], "direction": direction, "max_iteration": max_depth}
+    if not parents:
+        found = run(Levels, graph, level=level, **options)
+        return BFSResult(found.level, None, found.trace)
+    parent = xp.full(n, -1, graph.out_csr.indices.dtype)
+    parent[start] = start
+    found = run(Tree, graph, level=level, parent=parent, **options)
+    parent = found.parent
+    if deterministic:
+        parent = run(SmallestParent, graph, level=found.level, parent=parent).parent
+    return BFSResult(found.level, parent, found.trace)

@@ -1,0 +1,117 @@
+"""Looking for a negative cycle in the middle of a Bellman–Ford run.
+
+Every vertex points to the in-neighbour that offers it the least. If those pointers close a circle of negative length, no
+shortest path exists (B. Cherkassky, A. Goldberg, "Negative-cycle detection algorithms", 1999, Section 3). Pointers are
+followed for all vertices at once by doubling, so that the search takes a few array operations on either device.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import array_module, to_device
+from hpgraph.engine.program import Property, VertexProgram
+from hpgraph.engine.run import run
+from hpgraph.errors import NegativeCycleError
+from hpgraph.graph import Graph
+
+
+class Offer(VertexProgram):
+    """The least that any in-neighbour offers."""
+
+    reduce = "min"
+    activity = "all"
+    max_iteration = 1
+    distance = Property()
+    offer = Property()
+
+    def gather(source, weight, target):  # noqa: D102, N805
+        return source.distance + weight
+
+    def update(vertex, message):  # noqa: D102, N805
+        return vertex.distance, message
+
+
+class Offerer(VertexProgram):
+    """Who offers that, where it is no more than what the vertex has."""
+
+    reduce = "min"
+    activity = "all"
+    max_iteration = 1
+    message = "int64"
+    pointer = Property("int64", initial=-1)
+    distance = Property()
+    offer = Property()
+
+    def gather(source, weight, target):  # noqa: D102, N805
+        holds = source.distance + weight == target.offer and target.offer <= target.distance
+        return source.id if holds and target.offer != np.inf else 9223372036854775807
+
+    def update(vertex, message):  # noqa: D102, N805
+        return (message if message != 9223372036854775807 else -1), vertex.distance, vertex.offer
+
+
+def check_no_negative_cycle(graph: Graph, start: int, distance: Any, supersteps: int) -> None:
+    """Raise if the distances so far show that the source reaches a negative cycle.
+
+    Parameters
+    ----------
+    graph : Graph
+    start : int
+        The source.
+    distance : array of length n
+        Where a Bellman-Ford run stands, with vertices still active.
+    supersteps : int
+        How many it has taken.
+
+    Raises
+    ------
+    NegativeCycleError
+        With the vertices of the cycle, where the pointers show it; also when the run has taken more supersteps than
+        any path without a cycle has arcs.
+    """
+    offer = run(Offer, graph, distance=distance, offer=distance).offer
+    pointer = run(Offerer, graph, distance=distance, offer=offer).pointer
+    cycle = _cycle(pointer)
+    if cycle.size and _length(graph, cycle) < 0:
+        shown = ", ".join(map(str, cycle[:8])) + (", ..." if cycle.size > 8 else "")
+        raise NegativeCycleError(
+            f"vertex {start} reaches a cycle of negative length through {shown}: no shortest paths exist"
+        )
+    if supersteps > graph.n_vertices:
+        raise NegativeCycleError(f"vertex {start} reaches a cycle of negative length: no shortest paths exist")
+
+
+def _cycle(pointer: Any) -> np.ndarray:
+    """Vertices of one circle of pointers, each followed by the one it points to; empty where there is none."""
+    xp = array_module(pointer)
+    n = pointer.size
+    # A vertex n that points to itself takes those without a pointer. The array is left as it is for the walk.
+    ahead = xp.append(xp.where(pointer < 0, n, pointer), n)
+    steps = 1
+    while steps < n:
+        ahead = ahead[ahead]
+        steps *= 2
+    caught = (ahead != n).nonzero()[0]
+    if caught.size == 0:
+        return np.empty(0, np.int64)
+    first = int(ahead[caught[0]])
+    # One circle is a small thing to look at: it goes to the host.
+    host = to_device(pointer, "cpu")
+    cycle = [first]
+    while (vertex := int(host[cycle[-1]])) != first:
+        cycle.append(vertex)
+    return np.array(cycle)
+
+
+def _length(graph: Graph, cycle: np.ndarray) -> float:
+    """Length of the circle, with the lightest of parallel arcs."""
+    arcs = graph.out_csr
+    total = 0.0
+    for target, source in zip(cycle, np.roll(cycle, -1), strict=True):
+        begin, end = int(arcs.indptr[source]), int(arcs.indptr[source + 1])
+        here = to_device(arcs.indices[begin:end], "cpu") == target
+        total += float(to_device(arcs.data[begin:end], "cpu")[here].min())
+    return total

@@ -1,0 +1,272 @@
+"""PageRank by power iteration, pulled along in-arcs.
+
+S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", 1998. A vertex sends its rank divided by its
+out-degree, so the product gathers one number an arc; the rank that dangling vertices hold is a sum over all vertices
+that the next superstep spreads again.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import array_module, to_device
+from hpgraph.engine.program import Parameter, Property, VertexProgram
+from hpgraph.engine.run import run
+from hpgraph.engine.trace import Trace
+from hpgraph.errors import ConvergenceWarning
+from hpgraph.graph import Graph, as_graph
+
+
+class PageRank(VertexProgram):
+    """Everyone's rank from everyone's shares."""
+
+    weighted = False
+    reduce = "plus"
+    activity = "all"
+    share = Property()
+    rank = Property()
+    inverse = Property()  # of the out-degree; 0 where there is none
+    damping = Parameter("float64")
+    jump = Parameter("float64")
+    spread = Parameter("float64")
+    tol = Parameter("float64")
+    aggregators = ("residual", "dangling", "moving")
+
+    def gather(source, weight, target):  # noqa: D102, N805
+        return source.share
+
+    def update(vertex, message, world):  # noqa: D102, N805
+        rank = world.jump + world.damping * message + world.spread * world.dangling
+        return rank * vertex.inverse, rank, vertex.inverse
+
+    def aggregate(before, vertex, world):  # noqa: D102, N805
+        change = abs(vertex.rank - before.rank)
+        return change, (vertex.rank if vertex.inverse == 0 else 0), (1 if change > world.tol else 0)
+
+
+class Personalized(PageRank):
+    """The same where jumps, and dangling rank, go to some vertices more than to others."""
+
+    teleport = Property()
+
+    def update(vertex, message, world):  # noqa: D102, N805
+        rank = (world.jump + world.spread * world.dangling) * vertex.teleport + world.damping * message
+        return rank * vertex.inverse, rank, vertex.inverse, vertex.teleport
+
+
+def _weighted(program: type[PageRank]) -> type[PageRank]:
+    def gather(source, weight, target):  # type: ignore[no-untyped-def]
+        return source.share * weight
+
+    return type(f"Weighted{program.__name__}", (program,), {"weighted": True, "gather": gather})
+
+
+class Leaving(VertexProgram):
+    """The sum of the weights of the arcs that leave a vertex."""
+
+    edges = "out"
+    reduce = "plus"
+    activity = "all"
+    max_iteration = 1
+    total = Property("float64")
+
+    def gather(source, weight, target):  # noqa: D102, N805
+        return weight
+
+    def update(vertex, message):  # noqa: D102, N805
+        return message
+
+
+_PROGRAMS = {
+    (False, False): PageRank,
+    (False, True): Personalized,
+    (True, False): _weighted(PageRank),
+    (True, True): _weighted(Personalized),
+}
+
+
+@dataclass(frozen=True)
+class PageRankResult:
+    """Ranks, and how they were come by.
+
+    Attributes
+    ----------
+    rank : float array of length n
+    iterations : int
+    residual : float
+        The last iteration's change, summed over all vertices.
+    converged : bool
+    trace : Trace
+    """
+
+    rank: Any
+    iterations: int
+    residual: float
+    converged: bool
+    trace: Trace
+
+    def __repr__(self) -> str:
+        end = "converged" if self.converged else "not converged"
+        return f"<PageRankResult: {len(self.rank)} vertices, {end} after {self.iterations} iterations, residual {self.residual:.2g}>"
+
+
+def pagerank(
+    G: Graph | Any,
+    *,
+    damping: float = 0.85,
+    tol: float = 1e-6,
+    max_iteration: int = 100,
+    personalization: Any = None,
+    start: Any = None,
+    normalization: str = "standard",
+    convergence: str = "global",
+    weighted: bool = False,
+    dtype: Any = np.float64,
+) -> PageRankResult:
+    """PageRank of every vertex.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    damping : float, in [0, 1]
+        Probability of following an arc rather than jumping.
+    tol : float
+        Where to stop: see `convergence`. Absolute, not multiplied by the number of vertices. 0 runs to
+        `max_iteration`.
+    max_iteration : int
+        Iterations at the most.
+    personalization : array of length n, optional
+        Where jumps go, and the rank of vertices without out-arcs; not negative, scaled to sum to 1. Default: everywhere
+        alike.
+    start : array of length n, optional
+        Ranks to start from, for instance those of a graph that differs little. Default: the personalization.
+    normalization : {"standard", "hpgraph"}
+        "standard" ranks sum to 1. "hpgraph" is the form of the HPGraph and GraphMat papers, (1 - d) + d Σ rank / degree,
+        starting at 1 with the dangling rank lost.
+    convergence : {"global", "vertex"}
+        "global" stops when the changes of all vertices sum to at most `tol`, "vertex" when no vertex changes by more.
+    weighted : bool
+        Whether a vertex shares its rank in proportion to its arcs' weights, which must not be negative.
+    dtype : float32 or float64
+        Type of the ranks.
+
+    Returns
+    -------
+    PageRankResult
+        Its array lies on the graph's device.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is out of range or has the wrong length.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `tol` was not reached, unless it is 0.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0])
+    >>> hpg.pagerank(G).rank.round(3).tolist()
+    [0.333, 0.333, 0.333]
+    """
+    graph = as_graph(G)
+    dtype = np.dtype(dtype)
+    _check(damping, tol, max_iteration, normalization, convergence, dtype)
+    xp = array_module(graph.device)
+    n = graph.n_vertices
+    if n == 0:
+        return PageRankResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64)))
+    paper = normalization == "hpgraph"
+    teleport = None if personalization is None else _distribution(personalization, "personalization", graph, dtype)
+    if start is not None:
+        rank = _distribution(start, "start", graph, dtype, scale=not paper)
+    elif teleport is not None:
+        rank = teleport * dtype.type(n if paper else 1)
+    else:
+        rank = xp.full(n, 1 if paper else 1 / n, dtype)
+    inverse = _inverse(graph, weighted, dtype)
+    # With a personalization, jumps and dangling rank are multiplied by each vertex's share of it.
+    each = 1.0 if (paper and teleport is None) else (float(n) if paper else (1.0 if teleport is not None else 1 / n))
+    given = {"teleport": teleport} if teleport is not None else {}
+    found = run(
+        _program(weighted, teleport is not None, convergence, tol), graph, max_iteration=max_iteration,
+        share=rank * inverse, rank=rank, inverse=inverse,
+        damping=damping, jump=(1 - damping) * each, spread=0.0 if paper else damping * each, tol=tol, **given,
+    )  # fmt: skip
+    iterations, residual = found.supersteps, float(found.world["residual"])
+    reached = found.world["moving"] == 0 if convergence == "vertex" else residual <= tol
+    converged = bool(iterations and reached)
+    if not converged and tol > 0:
+        warnings.warn(
+            f"PageRank stopped after {iterations} iterations at a change of {residual:.3g}, above tol={tol:g}: "
+            "raise max_iteration or tol",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return PageRankResult(found.rank, iterations, residual, converged, found.trace)
+
+
+def _program(weighted: bool, personal: bool, convergence: str, tol: float) -> type[PageRank]:
+    return _STOPPING[_PROGRAMS[weighted, personal], convergence]
+
+
+def _residual_small(world):  # type: ignore[no-untyped-def]
+    return world.residual <= world.tol
+
+
+def _none_moving(world):  # type: ignore[no-untyped-def]
+    return world.moving == 0
+
+
+_STOPPING = {
+    (program, name): type(program.__name__, (program,), {"converged": stop})
+    for program in _PROGRAMS.values()
+    for name, stop in (("global", _residual_small), ("vertex", _none_moving))
+}
+
+
+def _inverse(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
+    """1 over what leaves each vertex: arcs, or their weights; 0 where nothing does."""
+    xp = array_module(graph.device)
+    if weighted and graph.weighted:
+        if graph.out_csr.nnz and not bool((graph.out_csr.data >= 0).all()):
+            raise ValueError("weights must not be negative or NaN for a weighted PageRank; use weighted=False")
+        leaving = run(Leaving, graph).total
+    else:
+        leaving = graph.out_degree.astype(np.float64)
+    return xp.where(leaving > 0, 1 / xp.where(leaving > 0, leaving, 1), 0).astype(dtype)
+
+
+def _distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: bool = True) -> Any:
+    xp = array_module(graph.device)
+    array = to_device(values if hasattr(values, "dtype") else np.asarray(values), graph.device)
+    if array.shape != (graph.n_vertices,):
+        raise ValueError(f"{name} must have one value for each of the {graph.n_vertices} vertices, not shape {array.shape}")
+    array = array.astype(np.float64)
+    total = float(array.sum())
+    if not (bool(xp.isfinite(array).all()) and bool((array >= 0).all()) and total > 0):
+        raise ValueError(f"{name} must be finite and not negative, with a positive sum")
+    return (array / total if scale else array).astype(dtype)
+
+
+def _check(damping: float, tol: float, max_iteration: int, normalization: str, convergence: str, dtype: np.dtype) -> None:
+    if not 0 <= damping <= 1:
+        raise ValueError(f"damping must lie between 0 and 1, not {damping!r}")
+    if not tol >= 0:
+        raise ValueError(f"tol must not be negative, not {tol!r}")
+    if isinstance(max_iteration, bool) or not isinstance(max_iteration, int | np.integer) or max_iteration < 0:
+        raise ValueError(f"max_iteration must be a whole number, not negative, not {max_iteration!r}")
+    if normalization not in ("standard", "hpgraph"):
+        raise ValueError(f'normalization must be "standard" or "hpgraph", not {normalization!r}')
+    if convergence not in ("global", "vertex"):
+        raise ValueError(f'convergence must be "global" or "vertex", not {convergence!r}')
+    if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise TypeError(f"dtype must be float32 or float64, not {dtype}")

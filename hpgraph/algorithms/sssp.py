@@ -1,0 +1,231 @@
+"""Single-source shortest paths, for weights of any sign.
+
+Where no weight is negative the active vertices are taken in buckets of distance (Δ-stepping, U. Meyer, P. Sanders,
+"Δ-stepping: a parallelizable shortest path algorithm", 2003, with two buckets as in A. Davidson et al., IPDPS'14); otherwise it
+is Bellman–Ford over the vertices whose distance changed, with a look for negative cycles now and then. Distances are
+minima of sums along paths, so their values do not depend on the order of events: they repeat bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.negative_cycle import check_no_negative_cycle
+from hpgraph.algorithms.source import source_id
+from hpgraph.device import array_module
+from hpgraph.engine.program import Property, VertexProgram
+from hpgraph.engine.run import run
+from hpgraph.engine.trace import Trace
+from hpgraph.formats import CSR
+from hpgraph.graph import Graph, as_graph
+from hpgraph.kernels.attached import attached
+
+# Supersteps before the first look for a negative cycle; every further stretch is twice as long.
+FIRST_LOOK = 32
+
+
+class Distances(VertexProgram):
+    """The least of what in-neighbours offer."""
+
+    reduce = "min"
+    distance = Property(initial=np.inf)
+
+    def gather(source, weight, target):  # noqa: D102, N805
+        return source.distance + weight
+
+
+class Hops(VertexProgram):
+    """A tree of shortest paths, by a breadth-first search along the arcs on which the distances are tight.
+
+    A search never closes a circle, not even along arcs of weight zero.
+    """
+
+    reduce = "any"
+    parent = Property()
+    hops = Property("int32", initial=-1)
+    distance = Property()
+
+    def edge_cond(source, weight, target):  # noqa: D102, N805
+        return source.distance + weight == target.distance
+
+    def gather(source, weight, target):  # noqa: D102, N805
+        return source.id
+
+    def update(vertex, message, world):  # noqa: D102, N805
+        return message, world.superstep, vertex.distance
+
+
+class SmallestParent(VertexProgram):
+    """Of the in-neighbours one hop nearer along a tight arc, the one with the smallest id."""
+
+    reduce = "min"
+    activity = "all"
+    max_iteration = 1
+    message = "int64"
+    parent = Property()
+    hops = Property("int32")
+    distance = Property()
+
+    def gather(source, weight, target):  # noqa: D102, N805
+        tight = source.hops >= 0 and source.hops + 1 == target.hops and source.distance + weight == target.distance
+        return source.id if tight else 9223372036854775807
+
+    def update(vertex, message):  # noqa: D102, N805
+        return (message if vertex.hops > 0 else vertex.parent), vertex.hops, vertex.distance
+
+
+@dataclass(frozen=True)
+class SSSPResult:
+    """Shortest paths from one source.
+
+    Attributes
+    ----------
+    distance : float array of length n
+        Infinity where the source does not reach.
+    parent : array of vertex ids of length n, or None
+        The vertex before on a shortest path; the source is its own parent; -1 where the source does not reach.
+    trace : Trace
+        Active vertices, arcs and time of every superstep.
+    """
+
+    distance: Any
+    parent: Any
+    trace: Trace
+
+    def __repr__(self) -> str:
+        return f"<SSSPResult: {len(self.distance)} vertices, {self.trace!r}>"
+
+
+@dataclass(frozen=True)
+class WeightFacts:
+    """What choosing a method takes: the least weight, the mean, and whether any is NaN."""
+
+    least: float
+    mean: float
+    has_nan: bool
+
+
+@attached
+def weight_facts(arcs: CSR) -> WeightFacts:
+    """Facts about the weights of a graph's arcs, worked out once; waits for the GPU."""
+    if arcs.data is None or arcs.nnz == 0:
+        return WeightFacts(1.0, 1.0, False)
+    mean = float(arcs.data.mean(dtype=np.float64))
+    return WeightFacts(float(arcs.data.min()), mean, bool(np.isnan(mean)) and bool((arcs.data != arcs.data).any()))
+
+
+def sssp(
+    G: Graph | Any,
+    source: int | str,
+    *,
+    cutoff: float | None = None,
+    parents: bool = False,
+    deterministic: bool = False,
+    delta: float | None = None,
+) -> SSSPResult:
+    """Length of a shortest path from one vertex to every other.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph; ``A[i, j]`` is the length of the arc from i to j, 1 in an unweighted graph. A stored zero is an arc.
+    source : int or str
+        Where to start: a vertex id, or a name where the graph has names.
+    cutoff : float, optional
+        Vertices farther than this count as not reached.
+    parents : bool
+        Whether to find a tree of shortest paths too.
+    deterministic : bool
+        Whether the parent is the one with the smallest id among those with fewest arcs to the source, the same in every
+        run. Distances are always the same.
+    delta : float, optional
+        Width of a bucket. Default: from the mean weight and degree.
+
+    Returns
+    -------
+    SSSPResult
+        Arrays on the graph's device; distances are float32 where weights are, else float64.
+
+    Raises
+    ------
+    NegativeCycleError
+        If the source reaches a cycle of negative length.
+    ValueError, IndexError, TypeError
+        If a weight is NaN, `source` is no vertex of the graph, or another argument does not fit.
+
+    References
+    ----------
+    R. Bellman, "On a routing problem", 1958. U. Meyer, P. Sanders, "Δ-stepping", J. Algorithms 49 (2003).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], n_vertices=4)
+    >>> r = hpg.sssp(G, 0, parents=True)
+    >>> r.distance.tolist(), r.parent.tolist()
+    ([0.0, 1.0, 3.0, inf], [0, 0, 1, -1])
+    """
+    graph = as_graph(G)
+    start = source_id(graph, source)
+    facts = weight_facts(graph.out_csr)
+    if facts.has_nan:
+        raise ValueError("weights must not be NaN: replace them, or remove those arcs")
+    if cutoff is not None and not cutoff >= 0:
+        raise ValueError(f"cutoff must be a number, not negative, not {cutoff!r}")
+    if delta is not None and not delta > 0:
+        raise ValueError(f"delta must be positive, not {delta!r}")
+    xp = array_module(graph.device)
+    single = graph.weighted and graph.dtype == np.float32
+    distance = xp.full(graph.n_vertices, np.inf, np.float32 if single else np.float64)
+    distance[start] = 0
+    if facts.least < 0:
+        distance, trace = _bellman_ford(graph, start, distance)
+    else:
+        found = run(
+            Distances, graph, active=[start], distance=distance, ceiling=cutoff,
+            delta=_bucket(graph, facts) if delta is None else delta,
+        )  # fmt: skip
+        distance, trace = found.distance, found.trace
+    if cutoff is not None:
+        distance[distance > cutoff] = np.inf
+    parent = _parents(graph, start, distance, deterministic) if parents else None
+    return SSSPResult(distance, parent, trace)
+
+
+def _bucket(graph: Graph, facts: WeightFacts) -> float | None:
+    """A bucket's width, from how far the arcs of one vertex lie apart.
+
+    In a graph of high degree a narrow bucket already holds plenty of work and a wide one repeats it; in a road network
+    a narrow bucket holds too few vertices to be worth a superstep.
+    """
+    if not graph.weighted or not 0 < facts.mean < np.inf:
+        return None
+    degree = graph.n_edges / max(graph.n_vertices, 1)
+    return facts.mean * max(1.0, 32 / max(degree, 1.0))
+
+
+def _bellman_ford(graph: Graph, start: int, distance: Any) -> tuple[Any, Trace]:
+    active: Any = [start]
+    stretch, rows = FIRST_LOOK, []
+    while len(active):
+        found = run(Distances, graph, active=active, distance=distance, max_iteration=stretch)
+        distance, active = found.distance, found.active
+        rows.append(found.trace.rows)
+        stretch *= 2
+        if len(active):
+            check_no_negative_cycle(graph, start, distance, sum(map(len, rows)))
+    return distance, Trace(np.concatenate(rows))
+
+
+def _parents(graph: Graph, start: int, distance: Any, deterministic: bool) -> Any:
+    xp = array_module(graph.device)
+    parent = xp.full(graph.n_vertices, -1, graph.out_csr.indices.dtype)
+    hops = xp.full(graph.n_vertices, -1, np.int32)
+    parent[start], hops[start] = start, 0
+    found = run(Hops, graph, active=[start], parent=parent, hops=hops, distance=distance)
+    if deterministic:
+        found = run(SmallestParent, graph, parent=found.parent, hops=found.hops, distance=distance)
+    return found.parent

@@ -1,0 +1,63 @@
+"""When to push and when to pull.
+
+A push touches the arcs that leave the active vertices; a pull lets every vertex that still waits look among its
+in-neighbours and leave at the first active one. The switch goes by the arcs a push would touch (α, as in XBFS, A. Gaihre
+et al., HPDC'19), the way back by the size of a shrinking frontier (β, Beamer et al., SC'12): two thresholds, so that the
+choice does not flutter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+_FORCED = {"auto": -1, "push": 0, "pull": 1}
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Policy of a direction-optimized traversal.
+
+    Parameters
+    ----------
+    mode : {"auto", "push", "pull"}
+        "auto" chooses each superstep; the others force one direction.
+    alpha : float
+        Share of all arcs above which a push turns into a pull.
+    beta : float
+        Share of all vertices below which a shrinking frontier goes back to pushing.
+
+    Examples
+    --------
+    >>> Direction("push").forced
+    0
+    """
+
+    mode: Literal["auto", "push", "pull"] = "auto"
+    alpha: float = 0.1
+    beta: float = 1 / 18
+
+    def __post_init__(self) -> None:
+        if self.mode not in _FORCED:
+            raise ValueError(f'direction must be "auto", "push" or "pull", not {self.mode!r}')
+        if not (self.alpha >= 0 and self.beta >= 0):
+            raise ValueError(f"alpha and beta must not be negative, not {self.alpha!r} and {self.beta!r}")
+
+    @property
+    def forced(self) -> int:
+        """The direction as kernels take it: -1 for a choice, 0 for push, 1 for pull."""
+        return _FORCED[self.mode]
+
+    @classmethod
+    def of(cls, direction: str | Direction) -> Direction:
+        """A policy as it is, or the standard one in the given mode.
+
+        Parameters
+        ----------
+        direction : str or Direction
+
+        Returns
+        -------
+        Direction
+        """
+        return direction if isinstance(direction, Direction) else cls(direction)  # type: ignore[arg-type]

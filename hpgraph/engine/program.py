@@ -1,0 +1,280 @@
+"""Vertex programs: an algorithm as what one vertex does, in plain Python functions.
+
+The interface is HPGraph's (2018, Figure 4), which is GraphMat's and Pregel's: along every arc of an active vertex `gather`
+makes a message, `reduce` combines the messages that meet at a vertex, `update` turns the combined message into new
+properties. Ligra's `cond` (J. Shun, G. Blelloch, PPoPP'13) says who may still receive.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from hpgraph.kernels.program import ProgramCode
+from hpgraph.semiring import get_monoid
+from hpgraph.semiring.monoid import Monoid
+
+if TYPE_CHECKING:
+    from hpgraph.engine.run import RunResult
+
+_EDGES = ("in", "out", "all")
+_FUNCTIONS = {
+    "gather": (3, "gather(source, weight, target)"),
+    "update": (2, "update(vertex, message) or update(vertex, message, world)"),
+    "cond": (1, "cond(vertex)"),
+    "edge_cond": (3, "edge_cond(source, weight, target)"),
+    "aggregate": (2, "aggregate(before, vertex) or aggregate(before, vertex, world)"),
+    "converged": (1, "converged(world)"),
+}
+
+
+@dataclass(frozen=True)
+class Property:
+    """A value every vertex has, declared in the body of a `VertexProgram`; the program's data is one array a property.
+
+    Parameters
+    ----------
+    dtype : dtype-like, optional
+        Type of the array. None takes the type of the array given to the run.
+    initial : scalar or callable, default 0
+        What a run starts from where it is given no array: a value for all, or a function of the graph that returns an
+        array of its `n_vertices` values.
+
+    Examples
+    --------
+    >>> Property("float32", initial=0.0).dtype
+    'float32'
+    """
+
+    dtype: Any = None
+    initial: Any = 0
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that is the same for all vertices, and reaches `update` as an attribute of ``world``.
+
+    Parameters
+    ----------
+    dtype : dtype-like
+        Its type.
+    default : scalar, default 0
+        Its value where the run is given none.
+
+    Examples
+    --------
+    >>> Parameter("float64", 0.85).default
+    0.85
+    """
+
+    dtype: Any = "float64"
+    default: Any = 0
+
+
+class VertexProgram:
+    """Base class of vertex programs. A subclass's functions are plain Python, without ``self``; they run compiled.
+
+    Attributes
+    ----------
+    edges : {"in", "out", "all"}
+        Along which arcs a vertex gathers: those that enter it, those that leave it, or both.
+    activity : {"changed", "all"}
+        Who sends in a superstep: the vertices whose properties the last one changed, or all; with "all", every
+        vertex is also updated in every superstep.
+    weighted : bool
+        Whether the program reads weights; where it does not, they are not loaded either, and ``weight`` is 1.
+    max_iteration : int or None
+        Supersteps at the most.
+    reduce : str, Monoid or function
+        How messages that meet are combined: a monoid's name ("min", "max", "plus", "any", ...), or an associative
+        and commutative function of two messages, which needs `identity`. "any" keeps whichever comes first; a vertex
+        then receives once in the whole run.
+    identity : scalar
+        Neutral element of a `reduce` that is a function.
+    idempotent : bool
+        Whether a `reduce` that is a function gives ``a`` for ``reduce(a, a)``.
+    message : dtype-like or None
+        Type of a message; None means that of the first property.
+    aggregators : tuple of str
+        Names of the sums that `aggregate` contributes to. They reach the next superstep's ``world``.
+
+    Methods a subclass writes
+    -------------------------
+    gather(source, weight, target)
+        The message along an arc. ``source`` and ``target`` have ``id`` and the properties as attributes; ``weight``
+        is 1 in an unweighted graph.
+    update(vertex, message) or update(vertex, message, world)
+        The new property, or a tuple of all of them in the order of their declaration. ``world`` has ``superstep``
+        (from 1), the parameters, and the sums of the last superstep. A program without `update` has one property,
+        which becomes ``reduce(property, message)``.
+    cond(vertex), optional
+        Whether the vertex may receive. It is asked at the start of the run where `reduce` is "any", else before
+        every message.
+    edge_cond(source, weight, target), optional
+        Whether a message goes along this arc.
+    aggregate(before, vertex) or aggregate(before, vertex, world), optional
+        What an updated vertex adds to the sums: a number, or a tuple of as many as there are aggregators.
+    converged(world), optional
+        Whether to stop; called by Python after each superstep, with the new sums.
+
+    Raises
+    ------
+    TypeError
+        When the class is defined, if a function is missing or has the wrong parameters.
+    ValueError
+        If an attribute has a value that is not listed here, or `reduce` is no monoid; a counterexample is shown.
+
+    Notes
+    -----
+    A superstep is bulk-synchronous: it sees the properties as the last one left them. The exception is a program
+    without `update`, whose only property moves one way: values of the same superstep may already be seen, which
+    changes how many supersteps it takes but not where it ends.
+
+    Examples
+    --------
+    The widest path, whose narrowest arc is as wide as can be:
+
+    >>> import hpgraph as hpg
+    >>> class Widest(hpg.VertexProgram):
+    ...     width = hpg.Property("float32", initial=0.0)
+    ...     reduce = "max"
+    ...     def gather(source, weight, target):
+    ...         return min(source.width, weight)
+    ...     def update(vertex, message):
+    ...         return max(vertex.width, message)
+    >>> G = hpg.Graph.from_edges([0, 0, 1], [1, 2, 2], [5.0, 1.0, 3.0])
+    >>> r = hpg.run(Widest(), G, active=[0], width=[float("inf"), 0, 0])
+    >>> r.width.tolist()
+    [inf, 5.0, 3.0]
+    """
+
+    edges: ClassVar[str] = "in"
+    activity: ClassVar[str] = "changed"
+    weighted: ClassVar[bool] = True
+    max_iteration: ClassVar[int | None] = None
+    reduce: ClassVar[Any] = None
+    identity: ClassVar[Any] = None
+    idempotent: ClassVar[bool] = False
+    message: ClassVar[Any] = None
+    aggregators: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name, (count, form) in _FUNCTIONS.items():
+            function = function_of(cls, name)
+            if function is None:
+                continue
+            taken = len(inspect.signature(function).parameters)
+            if taken != count and not (name in ("update", "aggregate") and taken == 3):
+                raise TypeError(f"{cls.__name__}.{name} must be written {form}, without self; it has {taken} parameters")
+
+    def run(self, graph: Any, **arguments: Any) -> RunResult:
+        """Run the program on a graph; the same as ``hpg.run(program, graph, ...)``.
+
+        Parameters
+        ----------
+        graph : Graph or what `hpgraph.as_graph` takes
+        **arguments
+            As for `hpgraph.run`.
+
+        Returns
+        -------
+        RunResult
+        """
+        from hpgraph.engine.run import run
+
+        return run(self, graph, **arguments)
+
+
+def function_of(program: type, name: str) -> Callable[..., Any] | None:
+    """A program's function as it was written, or None where it has none of that name."""
+    value = inspect.getattr_static(program, name, None)
+    return value.__func__ if isinstance(value, staticmethod) else value
+
+
+def declared(program: type, kind: type) -> dict[str, Any]:
+    """The `Property` or `Parameter` declarations of a program, base classes first, in order."""
+    found: dict[str, Any] = {}
+    for base in reversed(program.__mro__):
+        for name, value in vars(base).items():
+            if isinstance(value, kind):
+                found.pop(name, None)
+                found[name] = value
+            else:
+                found.pop(name, None)
+    return found
+
+
+@lru_cache(maxsize=256)
+def code_of(program: type[VertexProgram], dtypes: tuple[np.dtype, ...]) -> ProgramCode:
+    """The code of a program for given property types; made and checked once.
+
+    Parameters
+    ----------
+    program : subclass of VertexProgram
+    dtypes : tuple of numpy.dtype
+        One a property.
+
+    Returns
+    -------
+    ProgramCode
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `VertexProgram`.
+    """
+    _check_attributes(program)
+    properties = tuple(zip(declared(program, Property), dtypes, strict=True))
+    parameters = [(name, np.dtype(p.dtype)) for name, p in declared(program, Parameter).items()]
+    parameters += [(name, np.dtype("float64")) for name in program.aggregators]
+    message = np.dtype(dtypes[0] if program.message is None else program.message)
+    gather = function_of(program, "gather")
+    assert gather is not None
+    return ProgramCode(
+        name=program.__name__,
+        properties=properties,
+        parameters=tuple(parameters),
+        message=message,
+        reduce=_monoid(program),
+        gather=gather,
+        update=function_of(program, "update"),
+        cond=function_of(program, "cond"),
+        edge_cond=function_of(program, "edge_cond"),
+        aggregate=function_of(program, "aggregate"),
+        aggregates=len(program.aggregators),
+    )
+
+
+def _check_attributes(program: type[VertexProgram]) -> None:
+    name = program.__name__
+    if program.edges not in _EDGES:
+        raise ValueError(f'{name}.edges must be "in", "out" or "all", not {program.edges!r}')
+    if program.activity not in ("changed", "all"):
+        raise ValueError(f'{name}.activity must be "changed" or "all", not {program.activity!r}')
+    if not declared(program, Property):
+        raise TypeError(f"{name} has no vertex property; declare one: value = hpg.Property('float64')")
+    if function_of(program, "gather") is None:
+        raise TypeError(f"{name} has no gather(source, weight, target)")
+    if program.reduce is None:
+        raise TypeError(f'{name} has no reduce; set it to a monoid\'s name such as "min", or to a function')
+    if bool(program.aggregators) != (function_of(program, "aggregate") is not None):
+        raise TypeError(f"{name} must have both aggregators and aggregate(before, vertex), or neither")
+    if function_of(program, "update") is None and len(declared(program, Property)) > 1:
+        raise TypeError(f"{name} has several properties, so it needs update(vertex, message)")
+
+
+def _monoid(program: type[VertexProgram]) -> Monoid:
+    reduce = inspect.getattr_static(program, "reduce")
+    if isinstance(reduce, staticmethod):
+        reduce = reduce.__func__
+    if not inspect.isfunction(reduce):
+        return get_monoid(reduce)
+    if program.identity is None:
+        raise TypeError(f"{program.__name__}.reduce is a function, so {program.__name__}.identity must be set as well")
+    return Monoid(reduce, program.identity, idempotent=program.idempotent, name=f"{program.__name__}.reduce")

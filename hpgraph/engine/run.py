@@ -1,0 +1,261 @@
+"""Running a vertex program: PREPROCESS, then (SPMV, APPLY) until nobody is active (HPGraph, 2018, Section 3).
+
+Three loops serve all programs, and the program's own form says which. Where the first message wins ("any") or one
+property only ever moves one way (no `update`, an idempotent `reduce`), the whole loop over supersteps is one kernel and
+nothing returns to Python before the end. Everything else goes superstep by superstep: a product over the active set,
+then an update.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.device import array_module, kernels, to_device
+from hpgraph.engine.direction import Direction
+from hpgraph.engine.program import Parameter, Property, VertexProgram, code_of, declared
+from hpgraph.engine.superstep import supersteps
+from hpgraph.engine.trace import Trace
+from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.graph import Graph, as_graph
+from hpgraph.kernels.attached import attached
+
+if TYPE_CHECKING:
+    from hpgraph.kernels.program import ProgramCode
+
+_ENDLESS = np.iinfo(np.int64).max
+
+
+class RunResult:
+    """Where a vertex program ended.
+
+    Attributes
+    ----------
+    trace : Trace
+        What each superstep did.
+    supersteps : int
+        How many there were.
+    active : array of vertex ids
+        Who was still active when the limit of supersteps ended the run; empty otherwise.
+    world : dict
+        Parameters and last sums.
+    <property> : array of length n
+        Each property under its own name.
+    """
+
+    def __init__(self, properties: dict[str, Any], trace: Trace, active: Any, world: dict[str, Any]) -> None:
+        self.properties = properties
+        self.trace = trace
+        self.active = active
+        self.world = world
+
+    @property
+    def supersteps(self) -> int:
+        """Number of supersteps."""
+        return len(self.trace)
+
+    def __getattr__(self, name: str) -> Any:
+        properties = self.__dict__.get("properties", {})
+        if name in properties:
+            return properties[name]
+        raise AttributeError(f"the result has no {name!r}; it has {', '.join([*properties, 'trace', 'supersteps'])}")
+
+    def __repr__(self) -> str:
+        return f"<RunResult: {', '.join(self.properties)}; {self.trace!r}>"
+
+
+def run(
+    program: VertexProgram | type[VertexProgram],
+    graph: Any,
+    *,
+    active: Any = None,
+    direction: str | Direction = "auto",
+    max_iteration: int | None = None,
+    delta: float | None = None,
+    ceiling: float | None = None,
+    **initial: Any,
+) -> RunResult:
+    """Run a vertex program on a graph, on the graph's device.
+
+    Parameters
+    ----------
+    program : VertexProgram
+        The program, or its class.
+    graph : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    active : array of vertex ids, bool array of length n, or None
+        Who sends in the first superstep. None means everyone.
+    direction : {"auto", "push", "pull"} or Direction
+        How supersteps find the arcs of active vertices.
+    max_iteration : int, optional
+        Supersteps at the most; default, the program's `max_iteration`.
+    delta : float, optional
+        Only for programs without `update` whose values fall: vertices with a value beyond the current bucket, `delta`
+        wide, wait until those below have settled.
+    ceiling : float, optional
+        Likewise: a vertex with a value beyond it sends nothing.
+    **initial
+        Initial properties (arrays of length n, or scalars) and parameters (scalars) by name.
+
+    Returns
+    -------
+    RunResult
+        Its arrays lie on the graph's device.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        If an argument does not fit the program or the graph.
+    CompileError
+        If Numba cannot compile one of the program's functions; it says which and why.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> class Component(hpg.VertexProgram):
+    ...     label = hpg.Property("int64", initial=lambda G: range(G.n_vertices))
+    ...     edges = "all"
+    ...     reduce = "min"
+    ...     def gather(source, weight, target):
+    ...         return source.label
+    >>> G = hpg.Graph.from_edges([0, 2], [1, 3], n_vertices=5)
+    >>> hpg.run(Component, G).label.tolist()
+    [0, 0, 2, 2, 4]
+    """
+    kind = program if isinstance(program, type) else type(program)
+    if not issubclass(kind, VertexProgram):
+        raise TypeError(f"program must be a VertexProgram, not {kind.__name__}")
+    graph = as_graph(graph)
+    policy = Direction.of(direction)
+    limit = _limit(kind.max_iteration if max_iteration is None else max_iteration)
+    state = _initial_state(kind, graph, initial)
+    world = _parameters(kind, initial)
+    if initial:
+        known = ", ".join([*declared(kind, Property), *declared(kind, Parameter)])
+        raise TypeError(f"{kind.__name__} has no property or parameter {next(iter(initial))!r}; it has {known}")
+    code = code_of(kind, tuple(values.dtype for values in state.values()))
+    arcs = _Arcs(kind, graph)
+    sources = _sources(active, graph)
+    arrays = tuple(state.values())
+    backend = kernels(graph.device)
+    left = sources[:0]
+    if _is_first(kind, code):
+        rows = backend.first(
+            code, arcs.sending, arcs.gathering, arrays, tuple(world.values()), sources,
+            alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=limit,
+        )  # fmt: skip
+    elif _is_relaxation(kind, code):
+        rows, left = backend.relax(
+            code, arcs.sending, arrays, tuple(world.values()), sources, delta=delta, ceiling=ceiling, limit=limit
+        )
+    else:
+        rows, left = supersteps(kind, code, arcs, arrays, world, sources, policy, limit)
+    return RunResult(state, Trace(rows), left, world)
+
+
+def _is_first(kind: type[VertexProgram], code: ProgramCode) -> bool:
+    return kind.activity == "changed" and code.reduce.name == "any" and code.aggregate is None
+
+
+def _is_relaxation(kind: type[VertexProgram], code: ProgramCode) -> bool:
+    in_place = code.update is None and code.reduce.idempotent and code.message == code.properties[0][1]
+    # The kernels swap whole words.
+    return kind.activity == "changed" and in_place and code.message.kind in "iuf" and code.message.itemsize in (4, 8)
+
+
+class _Arcs:
+    """The layouts a program runs over, each built when asked for: a transpose that nobody reads is never made."""
+
+    def __init__(self, kind: type[VertexProgram], graph: Graph) -> None:
+        self._graph = graph.undirected if kind.edges == "all" else graph
+        self._reversed = kind.edges == "out"
+        self._weighted = kind.weighted
+
+    def _layout(self, csr: CSR) -> CSR:
+        return csr if self._weighted or csr.data is None else pattern_of(csr)
+
+    @property
+    def sending(self) -> CSR:
+        """Arcs by the vertex that sends."""
+        return self._layout(self._graph.in_csr if self._reversed else self._graph.out_csr)
+
+    @property
+    def gathering(self) -> CSR:
+        """Arcs by the vertex that gathers."""
+        return self._layout(self._graph.out_csr if self._reversed else self._graph.in_csr)
+
+    @property
+    def product(self) -> CSR | HYB:
+        """The same in the format whole products are quickest in."""
+        if self._graph.device == "cpu" or self._reversed:
+            return self.gathering
+        return self._graph.weighted_hyb if self._weighted else self._graph.hyb
+
+
+@attached
+def pattern_of(csr: CSR) -> CSR:
+    """The same arcs without their weights; made once, so that what is worked out from it is kept too."""
+    return csr.with_data(None)
+
+
+def _limit(max_iteration: int | None) -> int:
+    if max_iteration is None:
+        return _ENDLESS
+    if isinstance(max_iteration, bool) or not isinstance(max_iteration, int | np.integer):
+        raise TypeError(f"max_iteration must be a whole number or None, not {max_iteration!r}")
+    if max_iteration < 0:
+        raise ValueError(f"max_iteration must not be negative, not {max_iteration}")
+    return int(max_iteration)
+
+
+def _initial_state(kind: type[VertexProgram], graph: Graph, initial: dict[str, Any]) -> dict[str, Any]:
+    """One fresh array a property, on the graph's device; takes what it uses out of `initial`."""
+    xp = array_module(graph.device)
+    n = graph.n_vertices
+    state = {}
+    for name, prop in declared(kind, Property).items():
+        value = initial.pop(name, prop.initial)
+        if callable(value):
+            value = value(graph)
+        if not hasattr(value, "dtype") and not np.isscalar(value):
+            value = np.array(value)
+        dtype = np.dtype(prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64))
+        if np.ndim(value) == 0:
+            state[name] = xp.full(n, value, dtype)
+            continue
+        if value.shape != (n,):
+            raise ValueError(f"{name} must be a scalar or have one value for each of the {n} vertices, not shape {value.shape}")
+        state[name] = to_device(value, graph.device).astype(dtype)
+    return state
+
+
+def _parameters(kind: type[VertexProgram], initial: dict[str, Any]) -> dict[str, Any]:
+    world = {
+        name: np.dtype(parameter.dtype).type(initial.pop(name, parameter.default))
+        for name, parameter in declared(kind, Parameter).items()
+    }
+    world.update({name: np.float64(0) for name in kind.aggregators})
+    return world
+
+
+def _sources(active: Any, graph: Graph) -> Any:
+    """Active vertices as an array of distinct ids on the graph's device."""
+    xp = array_module(graph.device)
+    n, ids = graph.n_vertices, graph.out_csr.indices.dtype
+    if active is None:
+        return xp.arange(n, dtype=ids)
+    if isinstance(active, Bitmask):
+        return active.to(graph.device).to_indices().astype(ids)
+    listed = np.asarray(active) if not hasattr(active, "__cuda_array_interface__") else active
+    if listed.dtype == bool:
+        if listed.shape != (n,):
+            raise ValueError(f"active must have one bool for each of the {n} vertices, not shape {listed.shape}")
+        return to_device(listed, graph.device).nonzero()[0].astype(ids)
+    if listed.size and listed.dtype.kind not in "iu":
+        raise TypeError(f"active must be whole vertex ids or a bool for every vertex, not {listed.dtype}")
+    listed = listed.reshape(-1)
+    if listed.size and (int(listed.min()) < 0 or int(listed.max()) >= n):
+        raise IndexError(f"active must lie in 0..{n - 1}, the vertices of the graph; it has {int(listed.min())}..{int(listed.max())}")
+    listed = np.unique(listed) if isinstance(listed, np.ndarray) else xp.unique(listed)
+    return to_device(listed, graph.device).astype(ids)

@@ -1,0 +1,98 @@
+"""Marking vertices from several threads, and gathering them in a queue: what every push over arcs shares.
+
+The queue is filled as in the GAP Benchmark Suite (S. Beamer, K. Asanović, D. Patterson, arXiv:1508.03619): each
+worker fills a small buffer of its own and reserves room in the shared queue once per buffer, with one atomic
+addition. The clock reads the processor's cycle counter because Numba's compiled code has no other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from hpgraph.semiring.atomics import atomic_or, compare_and_swap, fetch_add
+
+# Vertices one worker gathers before it reserves room for them in the shared queue.
+BUFFER = 1024
+
+
+@njit
+def test(words, v):
+    """Whether bit ``v`` is set."""
+    return (words[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != np.uint64(0)
+
+
+@njit
+def claim(words, v):
+    """Set bit ``v``; true for the one caller that set it. Looks before it locks: most bits are set already."""
+    flag = np.uint64(1) << np.uint64(v & 63)
+    if words[v >> 6] & flag != np.uint64(0):
+        return False
+    return atomic_or(words, v >> 6, flag) & flag == np.uint64(0)
+
+
+@njit
+def release(words, v):
+    """Clear bit ``v`` while other threads may be setting its neighbours in the same word."""
+    flag = np.uint64(1) << np.uint64(v & 63)
+    seen = words[v >> 6]
+    while not compare_and_swap(words, v >> 6, seen, seen & ~flag):
+        seen = words[v >> 6]
+
+
+@njit
+def mark(words, v):
+    """Set bit ``v`` where no other thread writes."""
+    words[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+
+
+@njit
+def flush(buffer, filled, queue, tail):
+    """Move ``filled`` vertices from a worker's buffer to the shared queue."""
+    start = fetch_add(tail, 0, filled)
+    for i in range(filled):
+        queue[start + i] = buffer[i]
+    return 0
+
+
+@njit
+def list_bits(words, queue):
+    """Write the positions of the set bits to ``queue`` in ascending order; return how many."""
+    count = 0
+    for i in range(words.size):
+        word = words[i]
+        while word:
+            low = word & (~word + np.uint64(1))
+            queue[count] = (i << 6) + lowest(word)
+            count += 1
+            word ^= low
+    return count
+
+
+@intrinsic
+def lowest(typingctx, word):
+    """Index of the lowest set bit (count of trailing zeros)."""
+
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def cycles(typingctx):
+    """The processor's cycle counter."""
+
+    def codegen(context, builder, signature, args):
+        counter = builder.module.declare_intrinsic("llvm.readcyclecounter", fnty=ir.FunctionType(ir.IntType(64), []))
+        return builder.call(counter, [])
+
+    return types.int64(), codegen
+
+
+@njit(cache=True)
+def now():
+    """The cycle counter, for Python."""
+    return cycles()

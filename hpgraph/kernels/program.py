@@ -1,0 +1,119 @@
+"""What a kernel needs to know of a vertex program: its functions, bare, and the types of its data.
+
+`ProgramCode` is where a vertex program stops being a class and becomes code. The functions still take vertices with
+named properties; each backend wraps them to read and write arrays. The wrappers are generated, because the number and
+names of the properties vary; they are plain Python functions again, so that both backends compile them alike.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hpgraph.semiring.function import Function
+from hpgraph.semiring.monoid import Monoid
+
+
+def buckets(dtype: np.dtype, delta: float | None, ceiling: float | None, least: Any) -> tuple[Any, Any, Any]:
+    """Width of a bucket, end of the first bucket, and the last value that is sent on, in the type of the values.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the values.
+    delta, ceiling : float or None
+        Width and last value, where there is one.
+    least : scalar
+        Where the first bucket begins.
+
+    Returns
+    -------
+    tuple of three scalars
+    """
+    largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    if delta is None:
+        return dtype.type(0), dtype.type(largest), dtype.type(largest if ceiling is None else ceiling)
+    return dtype.type(delta), dtype.type(least + delta), dtype.type(largest if ceiling is None else ceiling)
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramCode:
+    """Functions and types of a vertex program.
+
+    Parameters
+    ----------
+    name : str
+        Of the program, for messages.
+    properties : tuple of (str, numpy.dtype)
+        Names and types of the vertex properties, in order.
+    parameters : tuple of (str, numpy.dtype)
+        Names and types of what ``world`` holds after ``superstep``.
+    message : numpy.dtype
+        Type of a message.
+    reduce : Monoid
+        Combines messages.
+    gather, update, cond, edge_cond, aggregate : function or None
+        As in `hpgraph.VertexProgram`.
+    aggregates : int
+        Number of values `aggregate` returns.
+    """
+
+    name: str
+    properties: tuple[tuple[str, np.dtype], ...]
+    parameters: tuple[tuple[str, np.dtype], ...]
+    message: np.dtype
+    reduce: Monoid
+    gather: Callable[..., Any]
+    update: Callable[..., Any] | None = None
+    cond: Callable[..., Any] | None = None
+    edge_cond: Callable[..., Any] | None = None
+    aggregate: Callable[..., Any] | None = None
+    aggregates: int = 0
+
+    @cached_property
+    def vertex(self) -> type:
+        """Named tuple of a vertex: its id and its properties."""
+        return namedtuple("Vertex", ("id", *(name for name, _ in self.properties)))  # type: ignore[misc]
+
+    @cached_property
+    def world(self) -> type:
+        """Named tuple of what is the same for all vertices in a superstep."""
+        return namedtuple("World", ("superstep", *(name for name, _ in self.parameters)))  # type: ignore[misc]
+
+    def takes_world(self, function: Callable[..., Any], without: int) -> bool:
+        """Whether a function has a parameter more than the `without` it must have."""
+        return Function(function).n_arguments > without
+
+    def wrap(self, name: str, parameters: str, body: str, **names: Any) -> Function:
+        """A generated function ``def name(parameters): body`` over this program's functions and tuples.
+
+        Parameters
+        ----------
+        name, parameters, body : str
+            Python text; the body's lines are separated by newlines and not indented.
+        **names : object
+            What the text refers to, besides ``Vertex`` and ``World``.
+        """
+        cells = {"Vertex": self.vertex, "World": self.world, **names}
+        lines = "\n".join(f"        {line}" for line in body.splitlines())
+        # A factory, so that the names are closure cells: a function's fingerprint covers its cells' contents.
+        text = f"def factory({', '.join(cells)}):\n    def {name}({parameters}):\n{lines}\n    return {name}"
+        namespace: dict[str, Any] = {}
+        exec(text, namespace)
+        return Function(namespace["factory"](**cells), f"{self.name}.{name}")
+
+    def settle(self, scalars: str) -> str:
+        """Python text that sets ``new`` to the updated properties as a tuple and ``changed`` to whether any differs.
+
+        `scalars` are the old properties, separated by commas. A value that turns into NaN is no change: a NaN differs
+        from itself for ever.
+        """
+        many = len(self.properties) > 1
+        old = scalars.split(", ")
+        differs = " or ".join(f"(new[{i}] != {value} and new[{i}] == new[{i}])" for i, value in enumerate(old))
+        return f"new = {'result' if many else '(result,)'}\nchanged = {differs}"
