@@ -1,0 +1,97 @@
+// *where = op(*where, value), atomically; each returns whether *where changed.
+//
+// By the hardware's own instruction where there is one, else by compare-and-swap, which leaves at once when nothing would
+// change. A min or max of floats is one of integers: among floats without sign bit the order is that of their bits, among
+// those with it the reverse, and as signed integers the latter all lie below the former.
+#pragma once
+#include "numbers.cuh"
+
+namespace hpgraph {
+namespace op {
+
+// Op::apply(T, T) -> T. Types of one and two bytes are swapped within the aligned word around them.
+template <class Op, class T>
+__device__ bool combine_by_cas(T* where, T value) {
+    typedef Wide<T> Word;
+    const size_t address = (size_t)where;
+    Word* const word = (Word*)(address & ~(size_t)(sizeof(Word) - 1));
+    const int shift = sizeof(T) < sizeof(Word) ? 8 * (int)(address % sizeof(Word)) : 0;
+    const Word mask = (Word)(Unsigned<T>)~0ULL << shift;
+    Word seen = *(volatile Word*)word;
+    while (true) {
+        const T old = bits_as<T>((Unsigned<T>)(seen >> shift));
+        const T now = Op::apply(old, value);
+        const Word put = (seen & ~mask) | ((Word)bits_as<Unsigned<T>>(now) << shift);
+        if (put == seen) return false;
+        const Word found = atomicCAS(word, seen, put);
+        if (found == seen) return true;
+        seen = found;
+    }
+}
+
+template <class T> constexpr bool has_word_atomics = sizeof(T) >= 4 && !is_float<T>;
+
+template <class Op, class T>
+__device__ bool combine_plus(T* where, T value) {
+    if constexpr (is_float<T>) {
+        // Rounding makes the sum depend on the order of the threads: for callers who can bear that.
+        atomicAdd(where, value);
+        return value != T(0);
+    } else if constexpr (has_word_atomics<T>) {
+        atomicAdd((Unsigned<T>*)where, (Unsigned<T>)value);
+        return value != T(0);
+    } else {
+        return combine_by_cas<Op>(where, value);
+    }
+}
+
+template <class Op, bool is_min, class T>
+__device__ bool combine_extreme(T* where, T value) {
+    if constexpr (has_word_atomics<T>) {
+        const T old = is_min ? atomicMin(where, value) : atomicMax(where, value);
+        return is_min ? value < old : value > old;
+    } else if constexpr (is_float<T>) {
+        if (value != value) return false;
+        const T seen = *(volatile T*)where;
+        if (seen != seen) return combine_by_cas<Op>(where, value);  // a NaN's bits fit into neither order
+        const bool better = is_min ? value < seen : value > seen;
+        // Zeros of both signs are equal but must not be left to the order of the threads.
+        const bool zeros = value == T(0) && seen == T(0);
+        if (!better && !zeros) return false;
+        const Signed<T> bits = bits_as<Signed<T>>(value);
+        Unsigned<T> old;
+        if ((bits >= 0) == is_min)
+            old = is_min ? (Unsigned<T>)atomicMin((Signed<T>*)where, bits) : atomicMin((Unsigned<T>*)where, (Unsigned<T>)bits);
+        else
+            old = is_min ? atomicMax((Unsigned<T>*)where, (Unsigned<T>)bits) : (Unsigned<T>)atomicMax((Signed<T>*)where, bits);
+        const T before = bits_as<T>(old);
+        return is_min ? value < before : value > before;
+    } else {
+        return combine_by_cas<Op>(where, value);
+    }
+}
+
+template <class Op, class T>
+__device__ bool combine_or(T* where, T value) {
+    if constexpr (has_word_atomics<T>) return (value & ~atomicOr((Unsigned<T>*)where, (Unsigned<T>)value)) != 0;
+    else return combine_by_cas<Op>(where, value);
+}
+
+template <class Op, class T>
+__device__ bool combine_and(T* where, T value) {
+    if constexpr (has_word_atomics<T>) return (~value & atomicAnd((Unsigned<T>*)where, (Unsigned<T>)value)) != 0;
+    else return combine_by_cas<Op>(where, value);
+}
+
+template <class Op, class T>
+__device__ bool combine_xor(T* where, T value) {
+    if constexpr (has_word_atomics<T>) {
+        atomicXor((Unsigned<T>*)where, (Unsigned<T>)value);
+        return value != 0;
+    } else {
+        return combine_by_cas<Op>(where, value);
+    }
+}
+
+}  // namespace op
+}  // namespace hpgraph

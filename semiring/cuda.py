@@ -1,0 +1,360 @@
+"""Operators, monoids, products and Python functions as CUDA C++ types, for the kernels' templates.
+
+A built-in operator is a struct of ``operators.cuh``; a Python function is declared as ``extern "C"`` and linked in as
+LTO-IR. Either way the template sees a type with a static ``apply``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hpgraph.semiring.function import Function
+from hpgraph.semiring.monoid import Monoid
+from hpgraph.semiring.operators import BinaryOp, UnaryOp, check_dtype
+from hpgraph.semiring.semiring import Gather
+
+_C_TYPES = {
+    "bool": "bool",
+    "int8": "signed char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long long",
+    "uint8": "unsigned char",
+    "uint16": "unsigned short",
+    "uint32": "unsigned int",
+    "uint64": "unsigned long long",
+    "float32": "float",
+    "float64": "double",
+}
+INCLUDE = '#include "operators.cuh"\n'
+
+
+@dataclass(frozen=True)
+class LinkedCode:
+    """LTO-IR that is made only when it is needed: a kernel found in the cache needs none.
+
+    Parameters
+    ----------
+    key : str
+        What decides the code: equal keys, equal code, in every process.
+    produce : callable
+        Returns the LTO-IR.
+    """
+
+    key: str
+    produce: Callable[[], bytes] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class DeviceCode:
+    """A C++ type and what it takes to define it.
+
+    Parameters
+    ----------
+    functor : str
+        Name of the type.
+    source : str
+        C++ text that defines it, to stand before the kernel's.
+    ltoir : tuple of LinkedCode
+        To be linked with the kernel.
+    """
+
+    functor: str
+    source: str
+    ltoir: tuple[LinkedCode, ...] = ()
+
+
+def c_type(dtype: npt.DTypeLike) -> str:
+    """The C++ type of a dtype.
+
+    Parameters
+    ----------
+    dtype : dtype-like
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> c_type("uint16")
+    'unsigned short'
+    """
+    return _C_TYPES[check_dtype(dtype).name]
+
+
+def c_literal(value: np.generic) -> str:
+    """A NumPy scalar as a C++ expression of the same type and the same bits.
+
+    Parameters
+    ----------
+    value : numpy scalar
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> c_literal(np.int8(-128)), c_literal(np.float32(0.1))
+    ('((signed char)-128LL)', '((float)0x1.99999a0000000p-4)')
+    """
+    kind = c_type(value.dtype)
+    if value.dtype.kind == "b":
+        return "true" if value else "false"
+    if value.dtype.kind == "u":
+        return f"(({kind}){int(value)}ULL)"
+    if value.dtype.kind == "i":
+        # The smallest int64 cannot be written: C++ reads the sign apart from the digits.
+        return f"(({kind})(-{-int(value) - 1}LL - 1LL))" if int(value) == -(2**63) else f"(({kind}){int(value)}LL)"
+    if np.isfinite(value):
+        return f"(({kind}){float(value).hex()})"
+    return f"(({kind})__longlong_as_double({np.float64(value).view(np.int64)}LL))"
+
+
+def unary_functor(op: UnaryOp, dtype: npt.DTypeLike, name: str) -> DeviceCode:
+    """A struct with ``static R apply(A a)``.
+
+    Parameters
+    ----------
+    op : UnaryOp
+    dtype : dtype-like
+        Of the operand.
+    name : str
+        Of the struct.
+
+    Returns
+    -------
+    DeviceCode
+    """
+    if op.cpp is None:
+        return function_functor(op.typed(dtype), (dtype,), op.result_dtype(dtype), name)
+    operand, computing, result = c_type(dtype), c_type(op.computing_dtype(dtype)), c_type(op.result_dtype(dtype))
+    body = f"return ({result})hpgraph::op::{op.cpp}::apply<{computing}>(({computing})a);"
+    return DeviceCode(name, INCLUDE + _struct(name, result, f"{operand} a", body))
+
+
+def binary_functor(
+    op: BinaryOp,
+    a_dtype: npt.DTypeLike,
+    b_dtype: npt.DTypeLike,
+    name: str,
+    result_dtype: npt.DTypeLike | None = None,
+) -> DeviceCode:
+    """A struct with ``static R apply(A a, B b)``.
+
+    Parameters
+    ----------
+    op : BinaryOp
+    a_dtype, b_dtype : dtype-like
+    name : str
+        Of the struct.
+    result_dtype : dtype-like, optional
+        What the result is converted to. Default: that of the operator.
+
+    Returns
+    -------
+    DeviceCode
+
+    Examples
+    --------
+    >>> from hpgraph.semiring import get_binary
+    >>> print(binary_functor(get_binary("plus"), "int32", "float32", "Multiply").source)
+    #include "operators.cuh"
+    struct Multiply {
+        typedef double result_type;
+        __device__ static double apply(int a, float b) {
+            return (double)hpgraph::op::plus::apply<double>((double)a, (double)b);
+        }
+    };
+    <BLANKLINE>
+    """
+    typed = op.typed(a_dtype, b_dtype, result_dtype)
+    natural = op.result_dtype(a_dtype, b_dtype)
+    final = natural if result_dtype is None else check_dtype(result_dtype, "result_dtype")
+    if op.cpp is None:
+        return function_functor(typed, (a_dtype, b_dtype), final, name)
+    value = _apply(op, a_dtype, b_dtype, final, "a", "b")
+    parameters = f"{c_type(a_dtype)} a, {c_type(b_dtype)} b"
+    return DeviceCode(name, INCLUDE + _struct(name, c_type(final), parameters, f"return {value};"))
+
+
+def monoid_functor(monoid: Monoid, dtype: npt.DTypeLike, name: str) -> DeviceCode:
+    """A struct of a monoid in one type T.
+
+    It has ``T apply(T, T)``, ``T identity()``, ``bool is_terminal(T)``, ``bool atomic_combine(T* where, T value)`` (whether
+    ``*where`` changed), all static, and the constants ``has_terminal`` and ``idempotent``.
+
+    Parameters
+    ----------
+    monoid : Monoid
+    dtype : dtype-like
+    name : str
+        Of the struct.
+
+    Returns
+    -------
+    DeviceCode
+    """
+    found = check_dtype(dtype)
+    kind = c_type(found)
+    code = binary_functor(monoid.op, found, found, f"{name}Operator", found)
+    terminal = monoid.terminal_for(found)
+    if monoid.ends_on_anything:
+        is_terminal = f"a != {c_literal(monoid.identity_for(found))}"
+    else:
+        is_terminal = "false" if terminal is None else f"a == {c_literal(terminal)}"
+    # The struct of the same name in operators.cuh knows the hardware's atomics, but for bool as a number its own type.
+    atomic = (
+        f"hpgraph::op::{monoid.op.cpp}::atomic_combine(where, value)"
+        if monoid.cpp
+        else f"hpgraph::op::combine_by_cas<{code.functor}>(where, value)"
+    )
+    source = f"""{code.source}struct {name} : {code.functor} {{
+    typedef {kind} value_type;
+    static constexpr bool has_terminal = {str(monoid.has_terminal(found)).lower()};
+    static constexpr bool idempotent = {str(monoid.idempotent).lower()};
+    __device__ static {kind} identity() {{ return {c_literal(monoid.identity_for(found))}; }}
+    __device__ static bool is_terminal({kind} a) {{ return {is_terminal}; }}
+    __device__ static bool atomic_combine({kind}* where, {kind} value) {{ return {atomic}; }}
+}};
+"""
+    return DeviceCode(name, source if source.startswith(INCLUDE) else INCLUDE + source, code.ltoir)
+
+
+def gather_functor(
+    gather: Function,
+    weight_dtype: npt.DTypeLike,
+    state_dtypes: Sequence[npt.DTypeLike],
+    result_dtype: npt.DTypeLike,
+    index_dtype: npt.DTypeLike,
+    name: str,
+) -> DeviceCode:
+    """A struct with ``static R apply(const S0* s0, ..., I source, W weight, I target)``.
+
+    Parameters
+    ----------
+    gather : Function
+        ``gather(state, source, weight, target)``, `state` a tuple of arrays; that of a semiring with a built-in
+        operator becomes C++.
+    weight_dtype : dtype-like
+    state_dtypes : sequence of dtype-like
+        Of the arrays of the state.
+    result_dtype : dtype-like
+    index_dtype : dtype-like
+        Of source and target.
+    name : str
+        Of the struct.
+
+    Returns
+    -------
+    DeviceCode
+    """
+    weight, result = check_dtype(weight_dtype, "weight_dtype"), check_dtype(result_dtype, "result_dtype")
+    state = [check_dtype(dtype, "state_dtypes") for dtype in state_dtypes]
+    index = c_type(index_dtype)
+    pointers = [f"const {c_type(dtype)}* s{i}" for i, dtype in enumerate(state)]
+    parameters = ", ".join([*pointers, f"{index} source", f"{c_type(weight)} weight", f"{index} target"])
+    if isinstance(gather, Gather) and (gather.semiring.multiply.cpp or gather.semiring.multiply.position):
+        op = gather.semiring.multiply
+        if op.position:
+            value = f"({c_type(result)}){op.position}"
+        elif op.cpp == "pair":
+            value = f"({c_type(result)})1"
+        else:
+            value = _apply(op, weight, state[0], result, "weight", "s0[source]")
+        return DeviceCode(name, INCLUDE + _struct(name, c_type(result), parameters, f"return {value};"))
+    types = (tuple(f"{dtype.name}*" for dtype in state), index_dtype, weight, index_dtype)
+    declaration, call, code = _linked(gather, types, result)
+    arguments = [*(f"({c_type(dtype)}*)s{i}" for i, dtype in enumerate(state)), "source", "weight", "target"]
+    body = f"return {call.format(', '.join(arguments))};"
+    return DeviceCode(name, INCLUDE + declaration + _struct(name, c_type(result), parameters, body), (code,))
+
+
+def function_functor(
+    function: Function, argument_dtypes: Sequence[Any], return_dtype: npt.DTypeLike | None, name: str
+) -> DeviceCode:
+    """A struct with ``static R apply(A0 a0, A1 a1, ...)`` that calls a Python function.
+
+    Parameters
+    ----------
+    function : Function
+    argument_dtypes : sequence
+        As for `Function.cuda`, but no Numba types; a tuple's members are separate parameters.
+    return_dtype : dtype-like or None
+    name : str
+        Of the struct.
+
+    Returns
+    -------
+    DeviceCode
+
+    Raises
+    ------
+    CompileError
+        Not here, but when the LTO-IR is produced, if the function does not compile.
+    """
+    declaration, call, code = _linked(function, tuple(argument_dtypes), return_dtype)
+    kinds = [_parameter_type(dtype) for dtype in _flat(argument_dtypes)]
+    parameters = ", ".join(f"{kind} a{i}" for i, kind in enumerate(kinds))
+    value = call.format(", ".join(f"a{i}" for i in range(len(kinds))))
+    result = "void" if return_dtype is None else c_type(return_dtype)
+    body = f"{value};" if return_dtype is None else f"return {value};"
+    return DeviceCode(name, INCLUDE + declaration + _struct(name, result, parameters, body), (code,))
+
+
+def _struct(name: str, result: str, parameters: str, body: str) -> str:
+    return f"""struct {name} {{
+    typedef {result} result_type;
+    __device__ static {result} apply({parameters}) {{
+        {body}
+    }}
+}};
+"""
+
+
+def _apply(op: BinaryOp, a_dtype: Any, b_dtype: Any, final: np.dtype, a: str, b: str) -> str:
+    """C++ expression of a built-in operator, with the conversions that `BinaryOp.typed` makes."""
+    if op.result in ("first", "second"):
+        natural = op.result_dtype(a_dtype, b_dtype)
+        return f"({c_type(final)})({c_type(natural)}){a if op.result == 'first' else b}"
+    computing, natural = c_type(op.computing_dtype(a_dtype, b_dtype)), c_type(op.result_dtype(a_dtype, b_dtype))
+    value = f"hpgraph::op::{op.cpp}::apply<{computing}>(({computing}){a}, ({computing}){b})"
+    return f"({c_type(final)}){value}" if natural == c_type(final) else f"({c_type(final)})({natural}){value}"
+
+
+def _linked(function: Function, types: tuple[Any, ...], result: Any) -> tuple[str, str, LinkedCode]:
+    """Declaration of a Python function, how to call it (``{}``: its arguments), and its code to link."""
+    flat = [_parameter_type(dtype) for dtype in _flat(types)]
+    returned = "void" if result is None else c_type(result)
+    identity = f"{function.key}({', '.join(flat)}) -> {returned} {_nesting(types)}"
+    symbol = f"hpgraph_{hashlib.sha256(identity.encode()).hexdigest()[:24]}"
+    # A bool is one byte in the interface with Numba's code.
+    declared = [kind.replace("bool", "unsigned char") if kind == "bool" else kind for kind in flat]
+    declaration = f'extern "C" __device__ {"unsigned char" if returned == "bool" else returned} {symbol}('
+    declaration += f"{', '.join(declared)});\n"
+    call = f"{'(bool)' if returned == 'bool' else ''}{symbol}({{}})"
+    return declaration, call, LinkedCode(identity, lambda: function.cuda(types, result, symbol))
+
+
+def _flat(types: Sequence[Any]) -> list[Any]:
+    flat: list[Any] = []
+    for dtype in types:
+        flat.extend(_flat(dtype) if isinstance(dtype, tuple) else [dtype])
+    return flat
+
+
+def _nesting(types: tuple[Any, ...]) -> str:
+    return "(" + "".join(_nesting(dtype) if isinstance(dtype, tuple) else "." for dtype in types) + ")"
+
+
+def _parameter_type(dtype: Any) -> str:
+    if isinstance(dtype, str) and dtype.rstrip().endswith("*"):
+        return c_type(dtype.rstrip()[:-1].strip()) + "*"
+    return c_type(dtype)
