@@ -1,4 +1,4 @@
-"""Other libraries on the GPU: what CuPy brings. The rest stand in published.json, measured before on the same graphs."""
+"""Other libraries on the GPU: CuPy. The rest stand in published.json, measured before on the same graphs."""
 
 from __future__ import annotations
 
