@@ -1,1 +1,5 @@
 """Graph files in and out, one format a file."""
+
+from hpgraph.io.files import read, write
+
+__all__ = ["read", "write"]

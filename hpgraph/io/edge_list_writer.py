@@ -1,0 +1,84 @@
+"""Writing edge lists: a comment that says what the lines cannot, then an edge a line."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from hpgraph.io.arcs import Arcs
+
+if TYPE_CHECKING:
+    from hpgraph.graph import Graph
+
+_BLOCK = 1 << 16
+
+
+def write_edge_list(graph: Graph, path: Path) -> None:
+    """Write a graph as an edge list; an undirected edge once.
+
+    Parameters
+    ----------
+    graph : Graph
+        On the CPU.
+    path : pathlib.Path
+        ``.csv`` puts commas between fields and a header line on top, ``.tsv`` tabs, all others blanks, or tabs
+        where a name needs them. A file whose name ends in ``.gz`` is compressed.
+
+    Raises
+    ------
+    ValueError
+        Where a name cannot stand in a line, or a graph without weights goes to ``.wel``.
+    """
+    arcs = Arcs.of(graph).each_edge_once()
+    zipped = path.suffix.lower() == ".gz"
+    kind = path.suffixes[-2 if zipped else -1].lower()
+    if kind == ".wel" and arcs.weight is None:
+        raise ValueError(f"{path}: a .wel file holds weights and the graph has none; write it to .el")
+    delimiter = {".csv": ",", ".tsv": "\t"}.get(kind, " ")
+    names, by = None, ""
+    if arcs.names is not None:
+        by = " by name" if any(isinstance(name, str) for name in arcs.names) else " by number"
+        names = [str(name) for name in arcs.names]
+        if delimiter == " " and not all(map(_stands_between_blanks, names)):
+            delimiter = "\t"
+        names = [_as_field(name, delimiter, path) for name in names]
+
+    with cast(IO[str], gzip.open(path, "wt", 6, "utf-8") if zipped else path.open("w", encoding="utf-8")) as target:
+        directed = "directed" if arcs.directed else "undirected"
+        target.write(f"# hpgraph: {arcs.n_vertices} vertices, {arcs.source.size} edges, {directed}{by}\n")
+        if kind == ".csv":
+            target.write("source,target\n" if arcs.weight is None else "source,target,weight\n")
+        _write_lines(arcs, names, delimiter, target)
+
+
+def _write_lines(arcs: Arcs, names: Sequence[str] | None, delimiter: str, target: IO[str]) -> None:
+    columns: list[Any] = [
+        ends.tolist() if names is None else map(names.__getitem__, ends.tolist()) for ends in (arcs.source, arcs.target)
+    ]
+    if arcs.weight is not None:
+        columns.append((arcs.weight.astype("i1") if arcs.weight.dtype.kind == "b" else arcs.weight).tolist())
+    # %r gives the shortest digits that read back as the same number.
+    marks = ["%s", "%s", "%r"][: len(columns)]
+    line: Callable[[Any], str] = delimiter.join(marks).__mod__
+    edges = zip(*columns, strict=True)
+    while block := list(islice(edges, _BLOCK)):
+        target.write("\n".join(map(line, block)) + "\n")
+
+
+def _stands_between_blanks(name: str) -> bool:
+    return set(name).isdisjoint(' ,;"') and not name.startswith(("#", "%"))
+
+
+def _as_field(name: str, delimiter: str, path: Path) -> str:
+    """A name as it stands in a line: quoted where it would be split or taken for a comment."""
+    if not name or name != name.strip() or not name.isprintable():
+        raise ValueError(
+            f"{path}: the name {name!r} is empty, begins or ends with a blank or holds a control character, which an "
+            "edge list cannot show; .npz holds any name"
+        )
+    if delimiter == " " or (delimiter not in name and '"' not in name and not name.startswith(("#", "%"))):
+        return name
+    return '"' + name.replace('"', '""') + '"'

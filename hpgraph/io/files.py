@@ -1,0 +1,236 @@
+"""Graph files by the suffix of their name: `read` and `write`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.device import normalize_device
+from hpgraph.io.edge_list import read_edge_list
+from hpgraph.io.edge_list_writer import write_edge_list
+from hpgraph.io.matrix_market import read_matrix_market, write_matrix_market
+from hpgraph.io.npz import read_npz, write_npz
+
+if TYPE_CHECKING:
+    from hpgraph.graph import Graph
+
+EDGE_LISTS = (".txt", ".tsv", ".csv", ".el", ".wel")
+"""Suffixes of edge lists; each also with .gz."""
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    directed: bool | None = None,
+    comments: str | Sequence[str] | None = ("#", "%"),
+    delimiter: str | None = None,
+    n_vertices: int | None = None,
+    names: bool | None = None,
+    dtype: Any = None,
+    progress: bool | None = None,
+    device: str = "cpu",
+) -> Graph:
+    r"""Read a graph from a file; the suffix of its name says the format.
+
+    ======================================  ====================================================================
+    ``.mtx`` ``.mtx.gz``                    Matrix Market; entry (i, j) is the arc i - 1 -> j - 1
+    ``.el`` ``.wel`` ``.txt`` ``.tsv``      edge list: a line holds source, target and perhaps a weight, between
+    ``.csv``, each also ``.gz``             blanks, tabs, commas or semicolons; a header line is recognized
+    ``.npz``                                sparse array saved by `scipy.sparse.save_npz`, or by `write`
+    ======================================  ====================================================================
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+    directed : bool, optional
+        Whether (u, v) is an arc u -> v only. By default as the file says: a Matrix Market file whose header says
+        ``symmetric`` and an array that is symmetric are undirected, an edge list is directed.
+    comments : str, sequence of str or None, optional
+        What a comment line of an edge list begins with. In a file of numbers a comment may also end a line.
+    delimiter : str, optional
+        What stands between the fields of an edge list, one character; a blank means any run of blanks. Found from
+        the first lines by default.
+    n_vertices : int, optional
+        Number of vertices of an edge list whose ids are vertex numbers; 1 + the largest id by default.
+    names : bool, optional
+        What the ids of an edge list are. False: vertex numbers, taken as they are. True: names, whatever they look
+        like. By default ids that are not whole numbers are names; whole numbers are vertex numbers, unless more than
+        half of 0 .. largest goes unused: those are names as well. Names are kept as ``Graph.names``; text is numbered
+        in order of appearance, numbers in ascending order.
+    dtype : dtype, optional
+        Of the weights. By default int64 where the file's are whole numbers and float64 otherwise. A file without
+        weights makes a graph without weights.
+    progress : bool, optional
+        Show a progress bar when reading takes longer than a second; as ``hpgraph.config.progress`` says by default.
+    device : {"cpu", "cuda"}, optional
+        Where the graph is to lie.
+
+    Returns
+    -------
+    Graph
+        Of two arcs with the same ends the lighter is kept.
+
+    Raises
+    ------
+    FileFormatError
+        The file is cut short or does not hold what its suffix says; with the line number.
+    ValueError
+        For an unknown suffix or an argument that does not fit the format.
+    FileNotFoundError
+        There is no such file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, hpgraph as hpg
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "roads.csv"
+    >>> _ = path.write_text("from,to,km\nBonn,Mainz,170\nMainz,Trier,160\n")
+    >>> G = hpg.read(path, directed=False)
+    >>> G.n_vertices, G.n_edges, G.names.tolist()
+    (3, 4, ['Bonn', 'Mainz', 'Trier'])
+    """
+    place = _path(path)
+    device = normalize_device(device)
+    weight_dtype = _weight_dtype(dtype)
+    kind = _format(place)
+    if kind != "edge list":
+        _only_for_edge_lists(place, delimiter=delimiter, n_vertices=n_vertices, names=names)
+    if kind == "Matrix Market":
+        arcs = read_matrix_market(place, progress)
+    elif kind == "npz":
+        arcs = read_npz(place, progress)
+    else:
+        marks = _marks(comments)
+        arcs = read_edge_list(
+            place,
+            progress,
+            comments=marks,
+            delimiter=_delimiter(delimiter, marks),
+            n_vertices=_count(n_vertices),
+            names=names,
+        )
+    weight = arcs.weight if weight_dtype is None else _cast(arcs.weight, weight_dtype, place)
+    graph = arcs.graph(weight, arcs.directed if directed is None else bool(directed))
+    return graph if device == "cpu" else graph.to(device)
+
+
+def write(graph: Any, path: str | os.PathLike[str]) -> None:
+    """Write a graph to a file that `read` turns back into the same graph; the suffix of its name says the format.
+
+    Parameters
+    ----------
+    graph : Graph, or anything `hpgraph.as_graph` takes
+        The graph; from the GPU it is copied to the CPU first.
+    path : str or os.PathLike
+        Where to; the suffixes are those of `read`. ``.npz`` keeps everything. ``.mtx`` keeps no names. An edge list
+        of a graph with names leaves out vertices without an edge, and `read` numbers the others anew. ``.wel`` wants
+        weights.
+
+    Raises
+    ------
+    ValueError
+        For an unknown suffix, or names that the format cannot hold.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, hpgraph as hpg
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "path.el"
+    >>> hpg.io.write(hpg.Graph.from_edges([0, 1], [1, 2]), path)
+    >>> print(path.read_text(), end="")
+    # hpgraph: 3 vertices, 2 edges, directed
+    0 1
+    1 2
+    """
+    from hpgraph.graph import as_graph
+
+    place = _path(path)
+    kind = _format(place)
+    writers: dict[str, Callable[[Graph, Path], None]] = {
+        "Matrix Market": write_matrix_market,
+        "npz": write_npz,
+        "edge list": write_edge_list,
+    }
+    writers[kind](as_graph(graph).to("cpu"), place)
+
+
+def _path(path: object) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be a string or a path, not {type(path).__name__}")
+    return Path(os.fspath(path)).expanduser()  # type: ignore[arg-type]
+
+
+def _format(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    zipped = suffixes[-1:] == [".gz"]
+    suffix = suffixes[-2:-1] if zipped else suffixes[-1:]
+    if suffix == [".mtx"]:
+        return "Matrix Market"
+    if suffix == [".npz"] and not zipped:
+        return "npz"
+    if suffix and suffix[0] in EDGE_LISTS:
+        return "edge list"
+    raise ValueError(
+        f"{path}: the suffix does not name a known format; known are .mtx (Matrix Market), "
+        f"{', '.join(EDGE_LISTS)} (edge lists), these also with .gz, and .npz (SciPy sparse array)"
+    )
+
+
+def _weight_dtype(dtype: Any) -> np.dtype[Any] | None:
+    if dtype is None:
+        return None
+    chosen = np.dtype(dtype)
+    if chosen.kind not in "biuf":
+        raise TypeError(f"dtype must be boolean, integer or floating, not {chosen}")
+    return chosen
+
+
+def _cast(weight: Any, dtype: np.dtype[Any], path: Path) -> Any:
+    if weight is None or weight.dtype == dtype:
+        return weight
+    with np.errstate(invalid="ignore", over="ignore"):
+        cast = weight.astype(dtype)
+        wrong = np.flatnonzero(cast != weight) if dtype.kind in "biu" else np.empty(0, np.intp)
+    if wrong.size:
+        raise ValueError(
+            f"dtype={dtype} cannot hold the weight {weight[wrong[0]]} of {path}; dtype=None finds one that can"
+        )
+    return cast
+
+
+def _marks(comments: str | Sequence[str] | None) -> tuple[str, ...]:
+    marks = (comments,) if isinstance(comments, str) else tuple(comments or ())
+    if not all(isinstance(mark, str) and mark.strip() for mark in marks):
+        raise ValueError(f"comments must be strings that a comment line begins with, or None, not {comments!r}")
+    return marks
+
+
+def _delimiter(delimiter: str | None, comments: tuple[str, ...]) -> str | None:
+    if delimiter is None:
+        return None
+    if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"' or delimiter in comments:
+        raise ValueError(
+            f"delimiter must be one character that is no quote, line end or comment mark, or None, not {delimiter!r}"
+        )
+    return delimiter
+
+
+def _count(n_vertices: Any) -> int | None:
+    if n_vertices is None:
+        return None
+    try:
+        count = int(n_vertices.__index__())
+    except AttributeError:
+        raise TypeError(f"n_vertices must be a whole number or None, not {type(n_vertices).__name__}") from None
+    if count < 0:
+        raise ValueError(f"n_vertices must not be negative, and is {count}")
+    return count
+
+
+def _only_for_edge_lists(path: Path, **arguments: object) -> None:
+    for name, value in arguments.items():
+        if value is not None:
+            raise ValueError(f"{name} is for edge lists ({', '.join(EDGE_LISTS)}); {path} needs none: leave it out")

@@ -1,0 +1,273 @@
+"""How the lines of an edge list are made up, found from its first ones: delimiter, header, columns, kind of ids."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
+
+from hpgraph.errors import FileFormatError
+from hpgraph.io.stream import open_text, shortened
+
+# Data lines looked at: enough to tell whole weights from fractions, most of the time.
+_SAMPLE = 64
+
+_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_SOURCE_NAMES = frozenset({"source", "src", "from", "fromnodeid"})
+_TARGET_NAMES = frozenset({"target", "dst", "dest", "destination", "to", "tonodeid"})
+_WEIGHT_NAMES = frozenset({"weight", "weights", "w", "distance", "length", "cost", "value"})
+# What `write` puts in the first line: a reader that does not know it sees a comment.
+_OWN_HEADER = re.compile(r"\W*hpgraph: ([0-9]+) vertices, [0-9]+ edges, (un)?directed(?: by (name|number))?", re.ASCII)
+
+Line = tuple[int, str]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The make-up of an edge list.
+
+    Attributes
+    ----------
+    delimiter : str or None
+        One character, or None for any run of blanks and tabs.
+    columns : int
+        Fields of every line; 0 where there is no line with data.
+    source, target : int
+        Columns of the two ends.
+    weight : int or None
+        Column of the weight.
+    skip : int
+        Lines up to and with the header line; 0 without one.
+    numbered : bool
+        Whether ids are whole numbers.
+    whole : bool
+        Whether the weights seen are whole numbers.
+    quoted : bool
+        Whether there are double quotes around fields.
+    n_vertices, directed, relabel : int, bool, bool, or None
+        What a comment by `hpgraph.io.write` says of the graph; `relabel`: its ids are numbers used as names.
+    """
+
+    delimiter: str | None = None
+    columns: int = 0
+    source: int = 0
+    target: int = 1
+    weight: int | None = None
+    skip: int = 0
+    numbered: bool = True
+    whole: bool = True
+    quoted: bool = False
+    n_vertices: int | None = None
+    directed: bool | None = None
+    relabel: bool | None = None
+
+
+def is_whole(text: str) -> bool:
+    """Whether a field is a whole number.
+
+    Parameters
+    ----------
+    text : str
+        The field.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_whole("-12"), is_whole("1_000"), is_whole("1.0")
+    (True, False, False)
+    """
+    return _INTEGER.fullmatch(text) is not None
+
+
+def is_number(text: str) -> bool:
+    """Whether a field is a number; ``nan`` and ``inf`` are.
+
+    Parameters
+    ----------
+    text : str
+        The field.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_number("1e-3"), is_number("nan"), is_number("knows")
+    (True, True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
+def data_lines(lines: Iterable[str], comments: tuple[str, ...], skip: int = 0) -> Iterator[Line]:
+    """Lines that hold data, with their numbers: neither blank nor a comment, and after a header.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        The file.
+    comments : tuple of str
+        What a comment line begins with.
+    skip : int, optional
+        Lines to pass over first.
+
+    Yields
+    ------
+    tuple of int and str
+        Line number, from 1, and the line.
+    """
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if number > skip and text and not text.startswith(comments):
+            yield number, line
+
+
+def split_fields(line: str, delimiter: str | None) -> list[str]:
+    """The fields of one line, without the blanks around them; double quotes protect a delimiter.
+
+    Parameters
+    ----------
+    line : str
+        The line.
+    delimiter : str or None
+        As in `Layout`.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> split_fields('"Doe, Jane", 7', ",")
+    ['Doe, Jane', '7']
+    """
+    if delimiter is None:
+        return line.split()
+    if '"' not in line:
+        return [field.strip() for field in line.rstrip("\r\n").split(delimiter)]
+    return [field.strip() for field in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
+
+
+def find_layout(path: Path, comments: tuple[str, ...], delimiter: str | None, names: bool | None) -> Layout | None:
+    """Look at the first lines of an edge list.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    comments : tuple of str
+        What a comment line begins with.
+    delimiter : str or None
+        The delimiter; None finds it.
+    names : bool or None
+        Whether ids are names; None decides by the first line.
+
+    Returns
+    -------
+    Layout or None
+        None where no line holds data and no comment of ours says how many vertices there are.
+
+    Raises
+    ------
+    FileFormatError
+        Where the first line does not hold two ids, or a third column that is no weight.
+    """
+    with open_text(path) as text:
+        first = text.readline()
+        own = _OWN_HEADER.match(first)
+        sample = list(islice(data_lines(chain([first], text), comments, skip=1 if own else 0), _SAMPLE))
+    known = Layout()
+    if own is not None:
+        # Ids that are names do not tell of vertices without an edge.
+        known = Layout(n_vertices=None if own[3] else int(own[1]), directed=own[2] is None, relabel=own[3] == "number")
+        names = own[3] == "name" if names is None else names
+    if not sample:
+        return None if own is None else known
+
+    if delimiter is None:
+        delimiter = _find_delimiter(sample[-1][1], path)
+    elif delimiter.isspace() and delimiter != "\t":
+        delimiter = None
+    rows = [split_fields(line, delimiter) for _, line in sample]
+    source, target, weight, header = _columns(rows)
+    if header and len(sample) == 1:
+        return None if own is None else known
+    (number, line), row = sample[header], rows[header]
+    needed = 1 + max(source, target, weight or 0)
+    if len(row) < needed:
+        between = name_of(delimiter)
+        raise FileFormatError(
+            path, f"{needed} fields expected ({between} between them), {len(row)} found: {shortened(line)!r}", number
+        )
+    if weight is not None and not is_number(row[weight]):
+        raise FileFormatError(path, f"the weight, column {weight + 1}, is not a number: {row[weight]!r}", number)
+    return replace(
+        known,
+        delimiter=delimiter,
+        columns=len(row),
+        source=source,
+        target=target,
+        weight=weight,
+        skip=sample[0][0] if header else int(own is not None),
+        numbered=names is not True and is_whole(row[source]) and is_whole(row[target]),
+        quoted=delimiter is not None and any('"' in line for _, line in sample),
+        whole=weight is not None and all(is_whole(row[weight]) for row in rows[header:] if len(row) > weight),
+    )
+
+
+def name_of(delimiter: str | None) -> str:
+    """A delimiter as a message names it.
+
+    Parameters
+    ----------
+    delimiter : str or None
+        As in `Layout`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> name_of(None), name_of(";")
+    ('blanks', "';'")
+    """
+    return {None: "blanks", "\t": "a tab", ",": "a comma"}.get(delimiter, repr(delimiter))
+
+
+def _find_delimiter(line: str, path: Path) -> str | None:
+    by_suffix = {".csv": ",;\t", ".tsv": "\t,;"}
+    kind = next((suffix for suffix in path.suffixes[-2:] if suffix in by_suffix), "")
+    mark = next((mark for mark in by_suffix.get(kind, "\t,;") if mark in line), None)
+    # Columns of numbers lined up by tabs and blanks together.
+    return None if mark == "\t" and "" in line.rstrip("\n").split("\t") and all(map(is_number, line.split())) else mark
+
+
+def _columns(rows: list[list[str]]) -> tuple[int, int, int | None, bool]:
+    """Columns of source, target and weight, and whether the first row is a header that says so."""
+    titles = [field.lower().replace("_", "").replace(" ", "") for field in rows[0]]
+    source = next((at for at, title in enumerate(titles) if title in _SOURCE_NAMES), None)
+    target = next((at for at, title in enumerate(titles) if title in _TARGET_NAMES), None)
+    weight = next((at for at, title in enumerate(titles) if title in _WEIGHT_NAMES), None)
+    below = rows[1] if len(rows) > 1 else []
+    if source is not None and target is not None:
+        if weight is None and len(titles) == 3 and len(below) == 3 and is_number(below[2]):
+            weight = 2
+        return source, target, weight, True
+    # Unknown titles: a first row without numbers where the second has them.
+    header = len(below) == len(titles) and any(
+        is_number(under) and not is_number(over) for over, under in zip(titles[:3], below[:3], strict=True)
+    )
+    if header:
+        return 0, 1, 2 if len(below) > 2 and is_number(below[2]) else None, True
+    return 0, 1, 2 if len(titles) > 2 else None, False

@@ -1,0 +1,212 @@
+"""A file as a stream of bytes: decompressed where it is compressed, with a progress bar where it takes long.
+
+Progress counts the bytes taken from the disk, whose total is known at the start; that of what comes out of gzip is not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from hpgraph.config import config
+from hpgraph.errors import FileFormatError
+
+PATIENCE = 1.0
+"""Seconds that a read may take before it shows a progress bar."""
+
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+class _CountedFile(io.RawIOBase):
+    """A file opened for reading that moves a progress bar, once reading has gone on for `PATIENCE` seconds."""
+
+    def __init__(self, path: Path, show: bool) -> None:
+        self._file = path.open("rb", buffering=0)
+        self._name = path.name
+        self._show = show
+        self._taken = 0
+        self._start = time.monotonic()
+        self._bar: Any = None
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def readinto(self, buffer: Any) -> int | None:
+        count = self._file.readinto(buffer)
+        self._taken += count or 0
+        if self._bar is not None:
+            self._bar.update(count)
+        elif self._show and time.monotonic() - self._start > PATIENCE:
+            self._open_bar()
+        return count
+
+    def _open_bar(self) -> None:
+        from tqdm.auto import tqdm
+
+        size = os.fstat(self._file.fileno()).st_size
+        self._bar = tqdm(
+            total=size,
+            initial=self._taken,
+            desc=f"reading {self._name}",
+            unit="B",
+            unit_scale=True,
+            leave=False,
+            file=sys.stderr,
+        )
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        self._file.close()
+        super().close()
+
+
+@contextlib.contextmanager
+def open_bytes(path: Path, progress: bool | None = False) -> Iterator[BinaryIO]:
+    """The content of a file, gzip undone; what is compressed is known by its first bytes, not by its name.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    progress : bool, optional
+        Whether to show a bar when the read takes longer than `PATIENCE`; None asks `hpgraph.config`.
+
+    Yields
+    ------
+    binary file, readable and seekable
+
+    Raises
+    ------
+    FileFormatError
+        Where compressed data are cut short or damaged, with the line up to which they could be read. Also raised
+        when that shows only in the body of the ``with``.
+    """
+    raw = _CountedFile(path, config.show_progress() if progress is None else bool(progress))
+    with contextlib.closing(raw), io.BufferedReader(raw, 1 << 20) as buffered:
+        if buffered.peek(2)[:2] != _GZIP_MAGIC:
+            yield buffered
+            return
+        with gzip.GzipFile(fileobj=buffered) as unzipped:
+            try:
+                yield cast(BinaryIO, unzipped)
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                lines = _readable_lines(path)
+                raise FileFormatError(
+                    path, f"the compressed data end early or are damaged from here on ({error})", line=lines + 1
+                ) from None
+
+
+@contextlib.contextmanager
+def open_text(path: Path, progress: bool | None = False) -> Iterator[IO[str]]:
+    """As `open_bytes`, decoded from UTF-8.
+
+    Bytes that are not UTF-8 come through as lone surrogates: in a comment they do no harm.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    progress : bool, optional
+        As for `open_bytes`.
+
+    Yields
+    ------
+    text file
+    """
+    with open_bytes(path, progress) as content:
+        text = io.TextIOWrapper(content, encoding="utf-8-sig", errors="surrogateescape")
+        try:
+            yield text
+        finally:
+            # The stream underneath belongs to open_bytes, which closes it.
+            text.detach()
+
+
+def line_of(path: Path, number: int) -> str:
+    """One line of a text file, for an error message: without its end, shortened.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    number : int
+        Line number, from 1.
+
+    Returns
+    -------
+    str
+        Empty where the file has fewer lines.
+    """
+    with open_text(path) as text:
+        for at, line in enumerate(text, start=1):
+            if at == number:
+                return shortened(line)
+    return ""
+
+
+def count_lines(path: Path) -> int:
+    """Lines of a text file; a last one without an end counts.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+
+    Returns
+    -------
+    int
+    """
+    with open_text(path) as text:
+        return sum(1 for _ in text)
+
+
+def shortened(text: str, limit: int = 60) -> str:
+    """A piece of a file as an error message can show it.
+
+    Parameters
+    ----------
+    text : str
+        The piece.
+    limit : int, optional
+        Characters at most.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shortened("1 2 x" + chr(10))
+    '1 2 x'
+    """
+    text = text.rstrip("\r\n").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _readable_lines(path: Path) -> int:
+    """How many whole lines come out of a damaged gzip file."""
+    lines = 0
+    damage = contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile)
+    with path.open("rb") as file, gzip.GzipFile(fileobj=file) as unzipped, damage:
+        # Small pieces: a read that fails gives back nothing of what it had.
+        while piece := unzipped.read1(4096):
+            lines += piece.count(b"\n")
+    return lines

@@ -1,0 +1,207 @@
+"""Reading and writing by suffix: npz, round trips, arguments, the progress bar."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import hpgraph as hpg
+from hpgraph.errors import FileFormatError
+from hpgraph.io import read, stream, write
+
+SUFFIXES = [".mtx", ".mtx.gz", ".el", ".txt", ".tsv", ".csv", ".el.gz", ".csv.gz", ".npz"]
+
+
+def assert_same(found: hpg.Graph, expected: hpg.Graph) -> None:
+    assert found.n_vertices == expected.n_vertices
+    assert found.directed is expected.directed
+    assert found.out_csr.indptr.tolist() == expected.out_csr.indptr.tolist()
+    assert found.out_csr.indices.tolist() == expected.out_csr.indices.tolist()
+    assert found.weighted is expected.weighted
+    if expected.weighted:
+        np.testing.assert_array_equal(found.out_csr.data, expected.out_csr.data)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("weights", [None, "int64", "float64"])
+def test_round_trip(tmp_path: Path, suffix: str, directed: bool, weights: str | None) -> None:
+    random = np.random.default_rng(17)
+    source, target = random.integers(0, 40, (2, 150))
+    weight = None if weights is None else (random.normal(0, 100, 150)).astype(weights)
+    if weights == "float64":
+        assert weight is not None
+        weight[:2] = np.nan, np.inf
+    # Two vertices at the end have no edge.
+    graph = hpg.Graph.from_edges(source, target, weight, n_vertices=42, directed=directed)
+    path = tmp_path / f"g{suffix}"
+    write(graph, path)
+    assert_same(read(path), graph)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_round_trip_without_an_edge(tmp_path: Path, suffix: str) -> None:
+    none = np.empty(0, np.int64)
+    for directed in (True, False):
+        graph = hpg.Graph.from_edges(none, none, n_vertices=3, directed=directed)
+        path = tmp_path / f"g{suffix}"
+        write(graph, path)
+        assert_same(read(path), graph)
+
+
+def named_arcs(graph: hpg.Graph) -> set[tuple[Any, Any]]:
+    rows = np.repeat(np.arange(graph.n_vertices), np.diff(graph.out_csr.indptr))
+    return {(graph.names[a], graph.names[b]) for a, b in zip(rows, graph.out_csr.indices, strict=True)}
+
+
+@pytest.mark.parametrize("suffix", [".el", ".txt.gz", ".tsv", ".csv", ".npz"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a", "b", "c"],
+        ["New York", 'the "B"', "C#"],
+        ["x,y", "#first", "semi;colon"],
+        ["1", "2", "700"],
+        ["ß", "日本", "%"],
+        [10, 2, 99_999_999_999],
+    ],
+)
+def test_names_round_trip(tmp_path: Path, suffix: str, names: list[Any]) -> None:
+    graph = hpg.Graph.from_edges([0, 1, 2], [1, 2, 2], n_vertices=3, names=names)
+    path = tmp_path / f"g{suffix}"
+    write(graph, path)
+    again = read(path)
+    assert named_arcs(again) == named_arcs(graph)
+    if suffix == ".npz":
+        assert list(again.names) == list(names)
+
+
+@pytest.mark.parametrize("name", ["", " a", "two\nlines", "a\tb"])
+def test_names_that_no_line_can_hold(tmp_path: Path, name: str) -> None:
+    graph = hpg.Graph.from_edges([0], [1], names=["b", name])
+    with pytest.raises(ValueError, match=r"the name .* \.npz holds any name"):
+        write(graph, tmp_path / "g.csv")
+    write(graph, tmp_path / "g.npz")
+    assert list(read(tmp_path / "g.npz").names) == ["b", name]
+
+
+def test_wel_wants_weights(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"a \.wel file holds weights and the graph has none; write it to \.el"):
+        write(hpg.Graph.from_edges([0], [1]), tmp_path / "g.wel")
+    write(hpg.Graph.from_edges([0], [1], [2.5]), tmp_path / "g.wel")
+    assert (tmp_path / "g.wel").read_text().splitlines()[1:] == ["0 1 2.5"]
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "bsr", "dia"])
+def test_scipys_npz(tmp_path: Path, layout: str) -> None:
+    matrix = scipy.sparse.random_array((20, 20), density=0.1, random_state=4)
+    scipy.sparse.save_npz(tmp_path / "g.npz", matrix.asformat(layout))
+    graph = read(tmp_path / "g.npz")
+    assert np.array_equal(graph.out_csr.to_scipy().toarray(), matrix.toarray())
+    assert graph.directed
+    both = (matrix + matrix.T).tocsr()
+    scipy.sparse.save_npz(tmp_path / "s.npz", both.asformat(layout))
+    assert not read(tmp_path / "s.npz").directed
+    assert read(tmp_path / "s.npz", directed=True).directed
+
+
+def test_scipy_reads_our_npz(tmp_path: Path) -> None:
+    graph = hpg.Graph.from_edges([0, 1], [1, 2], [2.5, 7], n_vertices=4, names=list("abcd"))
+    write(graph, tmp_path / "g.npz")
+    matrix = scipy.sparse.load_npz(tmp_path / "g.npz")
+    assert np.array_equal(matrix.toarray(), graph.out_csr.to_scipy().toarray())
+
+
+def test_unfit_npz(tmp_path: Path) -> None:
+    path = tmp_path / "g.npz"
+    np.savez(path, a=np.arange(3), b=np.arange(4))
+    with pytest.raises(FileFormatError, match=r"no sparse array, only a, b; scipy.sparse.save_npz saves one"):
+        read(path)
+    scipy.sparse.save_npz(path, scipy.sparse.random_array((3, 4), density=0.5))
+    with pytest.raises(FileFormatError, match=r"a 3 x 4 array; .* is square"):
+        read(path)
+    scipy.sparse.save_npz(path, scipy.sparse.eye_array(3, dtype=complex))
+    with pytest.raises(FileFormatError, match="entries of type complex128"):
+        read(path)
+    scipy.sparse.save_npz(path, scipy.sparse.random_array((60, 60), density=0.5))
+    whole = path.read_bytes()
+    for content in (b"", b"not an archive", whole[: len(whole) // 2], whole[:-10]):
+        path.write_bytes(content)
+        with pytest.raises(FileFormatError, match="not a whole NumPy archive"):
+            read(path)
+    with path.open("wb") as file:
+        np.save(file, np.arange(3))
+    with pytest.raises(FileFormatError, match="a single NumPy array"):
+        read(path)
+
+
+def test_unknown_suffixes(tmp_path: Path) -> None:
+    for name in ("graph", "graph.xyz", "graph.gz", "graph.npz.gz", "mtx"):
+        with pytest.raises(ValueError, match=r"known are \.mtx .*\.txt, \.tsv, \.csv, \.el, \.wel .*\.npz"):
+            read(tmp_path / name)
+        with pytest.raises(ValueError, match="does not name a known format"):
+            write(hpg.Graph.from_edges([0], [1]), tmp_path / name)
+        assert not (tmp_path / name).exists()
+
+
+def test_missing_file_and_folder(tmp_path: Path) -> None:
+    for suffix in (".mtx", ".el", ".npz"):
+        with pytest.raises(FileNotFoundError, match=f"nothing{suffix}"):
+            read(tmp_path / f"nothing{suffix}")
+    (tmp_path / "folder.mtx").mkdir()
+    with pytest.raises(IsADirectoryError):
+        read(tmp_path / "folder.mtx")
+
+
+def test_unfit_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "g.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
+    with pytest.raises(TypeError, match="path must be a string or a path, not int"):
+        read(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="n_vertices is for edge lists"):
+        read(path, n_vertices=3)
+    with pytest.raises(ValueError, match='device must be "cpu" or "cuda"'):
+        read(path, device="tpu")
+    edges = tmp_path / "g.el"
+    edges.write_text("0 1\n")
+    with pytest.raises(TypeError, match="n_vertices must be a whole number or None, not float"):
+        read(edges, n_vertices=2.0)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="n_vertices must not be negative"):
+        read(edges, n_vertices=-1)
+    with pytest.raises(ValueError, match="comments must be strings"):
+        read(edges, comments=("#", ""))
+
+
+def test_graph_lies_on_the_device(tmp_path: Path, device: str) -> None:
+    path = tmp_path / "g.el"
+    path.write_text("0 1\n1 2\n")
+    graph = read(path, device=device)
+    assert graph.device == device
+    write(graph, tmp_path / "again.el")
+    assert (tmp_path / "again.el").read_text().splitlines()[1:] == ["0 1", "1 2"]
+
+
+@pytest.mark.parametrize("name", ["long.el", "long.el.gz", "long.mtx", "long.mtx.gz", "long.npz"])
+def test_progress_bar_on_long_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    random = np.random.default_rng(0)
+    graph = hpg.Graph.from_edges(*random.integers(0, 500, (2, 5_000)), n_vertices=500)
+    write(graph, tmp_path / name)
+    assert_same(read(tmp_path / name, progress=True), graph)
+    assert "reading" not in capsys.readouterr().err
+    # As if every read were a long one.
+    monkeypatch.setattr(stream, "PATIENCE", -1.0)
+    read(tmp_path / name, progress=True)
+    assert f"reading {name}" in capsys.readouterr().err
+    read(tmp_path / name, progress=False)
+    with hpg.config(progress=False):
+        read(tmp_path / name)
+    assert capsys.readouterr().err == ""
+    with hpg.config(progress=True):
+        read(tmp_path / name)
+    assert f"reading {name}" in capsys.readouterr().err

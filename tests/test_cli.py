@@ -1,0 +1,210 @@
+"""The command line: what it prints and writes, and how it refuses."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from hpgraph import __version__
+from hpgraph.cli import main
+
+ROADS = "from,to,km\nBonn,Mainz,170\nMainz,Trier,160\nBonn,Trier,145\nTrier,Metz,100\nUlm,Metz,350\n"
+
+
+@pytest.fixture
+def roads(tmp_path: Path) -> str:
+    path = tmp_path / "roads.csv"
+    path.write_text(ROADS)
+    return str(path)
+
+
+@pytest.fixture
+def karate(tmp_path: Path) -> str:
+    path = tmp_path / "karate.txt"
+    nx.write_edgelist(nx.karate_club_graph(), path, data=False)
+    return str(path)
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", newline="") as file:  # type: ignore[operator]
+        return list(csv.DictReader(file))
+
+
+def test_info(roads: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", roads]) == 0
+    said = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert said[0].startswith(f"{roads}: 5 vertices, 5 arcs, directed; read in ")
+    for line in (
+        "vertices 5",
+        "arcs 5",
+        "directed yes",
+        "weights int64, 100 to 350",
+        "self-loops 0",
+        "without an edge 0",
+        "mean degree 1",
+        "largest out-degree 2 (vertex Bonn)",
+        "largest in-degree 2 (vertex Trier)",
+    ):
+        assert line in said
+
+
+def test_info_undirected_without_an_arc(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "none.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 0\n")
+    assert main(["info", str(path)]) == 0
+    assert "undirected" in capsys.readouterr().out
+
+
+def test_bfs(roads: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "levels.csv"
+    assert main(["bfs", roads, "--source", "Bonn", "--device", device, "-o", str(out), "--explain"]) == 0
+    said = capsys.readouterr().out
+    assert f"BFS from Bonn on {device}: 4 of 5 vertices reached, the farthest in 2 steps" in said
+    assert "direction" in said
+    rows = table(out)
+    assert [row["vertex"] for row in rows] == ["Bonn", "Mainz", "Trier", "Metz", "Ulm"]
+    assert [row["level"] for row in rows] == ["0", "1", "1", "2", "-1"]
+    assert [row["parent"] for row in rows][1:] == ["Bonn", "Bonn", "Trier", ""]
+
+
+def test_bfs_takes_numbers_too(karate: str, roads: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bfs", karate, "--source", "33", "--undirected"]) == 0
+    expected = max(nx.single_source_shortest_path_length(nx.karate_club_graph(), 33).values())
+    assert f"34 of 34 vertices reached, the farthest in {expected} steps" in capsys.readouterr().out
+    assert main(["bfs", roads, "--source", "1"]) == 0
+    assert "BFS from Mainz" in capsys.readouterr().out
+
+
+def test_sssp(roads: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "lengths.csv.gz"
+    assert main(["sssp", roads, "--source", "Bonn", "--device", device, "-o", str(out)]) == 0
+    assert "the farthest (Metz) at distance 245" in capsys.readouterr().out
+    rows = {row["vertex"]: row for row in table(out)}
+    assert [float(rows[city]["distance"]) for city in ("Bonn", "Mainz", "Trier", "Metz")] == [0, 170, 145, 245]
+    assert rows["Metz"]["parent"] == "Trier"
+    assert rows["Ulm"]["parent"] == ""
+    assert main(["sssp", roads, "--source", "Ulm", "--device", device]) == 0
+
+
+def test_pagerank(karate: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "ranks.npz"
+    arguments = ["pagerank", karate, "--undirected", "--top", "3", "--tol", "1e-10", "--damping", "0.9", "-o", str(out)]
+    assert main([*arguments, "--device", device]) == 0
+    expected = nx.pagerank(nx.karate_club_graph(), alpha=0.9, tol=1e-12, weight=None)
+    best = sorted(expected, key=lambda vertex: -expected[vertex])[:3]
+    lines = capsys.readouterr().out.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.split() == ["vertex", "rank"])
+    assert [int(line.split()[0]) for line in lines[start + 1 : start + 4]] == best
+    assert float(lines[start + 1].split()[1]) == pytest.approx(expected[best[0]], rel=1e-5)
+    with np.load(out) as stored:
+        np.testing.assert_allclose(stored["rank"], [expected[vertex] for vertex in range(34)], atol=1e-9)
+
+
+def test_triangles(karate: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "triangles.csv"
+    assert main(["triangles", karate, "--undirected", "--device", device, "--top", "1", "-o", str(out)]) == 0
+    expected = nx.triangles(nx.karate_club_graph())
+    assert f"{sum(expected.values()) // 3} triangles on {device}" in capsys.readouterr().out
+    assert [int(row["triangles"]) for row in table(out)] == [expected[vertex] for vertex in range(34)]
+
+
+def test_the_bundled_graph(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bfs", "debian", "--source", "firefox-esr"]) == 0
+    assert "BFS from firefox-esr on cpu" in capsys.readouterr().out
+
+
+def test_warmup_compiles_for_later(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["warmup", "--device", "cpu"]) == 0
+    said = capsys.readouterr().out
+    for what in ("BFS", "SSSP, float32", "PageRank, float64", "triangle count", "A @ x, float32"):
+        assert f"cpu   {what}" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["info", "nothing.mtx"], "nothing.mtx: No such file or directory"),
+        (["info", "graph.xyz"], "graph.xyz: the suffix does not name a known format; known are .mtx"),
+        (["bfs", "ROADS", "--source", "Bon"], "no vertex is named 'Bon': did you mean 'Bonn'?"),
+        (["bfs", "ROADS", "--source", "5"], "--source 5: the graph has the vertices 0 to 4"),
+        (["bfs", "KARATE", "--source", "-1"], "--source -1: the vertices of this graph have no names, give a number"),
+        (["sssp", "KARATE", "--source", "bob"], "--source bob: the vertices of this graph have no names"),
+        (["bfs", "ROADS", "--source", "Bonn", "-o", "x.xlsx"], "--output x.xlsx: the name must end in .csv"),
+        (["pagerank", "ROADS", "--damping", "1.5"], "damping"),
+        (["info", "ROADS", "--threads", "0"], "threads must be at least 1"),
+        (["info", "BAD"], "bad.el, line 3: 2 fields expected (blanks between them), 1 found: '2'"),
+    ],
+)
+def test_one_line_and_status_2(
+    arguments: list[str], message: str, roads: str, karate: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "bad.el"
+    bad.write_text("0 1\n1 2\n2\n")
+    files = {"ROADS": roads, "KARATE": karate, "BAD": str(bad)}
+    assert main([files.get(argument, argument) for argument in arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("hpgraph: ")
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_negative_cycle_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "cycle.wel"
+    path.write_text("0 1 1\n1 0 -2\n")
+    assert main(["sssp", str(path), "--source", "0"]) == 2
+    assert "negative" in capsys.readouterr().err
+
+
+def test_debug_shows_the_traceback(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        main(["info", str(tmp_path / "nothing.mtx"), "--debug"])
+
+
+@pytest.mark.parametrize("arguments", [[], ["fly"], ["bfs", "x.mtx"], ["info"], ["bfs", "x", "--device", "tpu"]])
+def test_arguments_that_make_no_sense(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+
+
+def hpgraph(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "hpgraph.cli", *arguments], capture_output=True, text=True, timeout=60)
+
+
+def test_as_a_process(roads: str) -> None:
+    assert hpgraph("--version").stdout == f"hpgraph {__version__}\n"
+    good = hpgraph("info", roads)
+    assert (good.returncode, good.stderr) == (0, "")
+    assert "5 vertices, 5 arcs, directed" in good.stdout
+    bad = hpgraph("info", "nothing.mtx")
+    assert (bad.returncode, bad.stdout, bad.stderr) == (2, "", "hpgraph: nothing.mtx: No such file or directory\n")
+
+
+def test_help_is_quick_and_imports_nothing_heavy() -> None:
+    start = time.perf_counter()
+    assert "pagerank" in hpgraph("--help").stdout
+    # Three times what it may take, for a machine with other things to do.
+    assert time.perf_counter() - start < 0.9
+    code = (
+        "import sys, hpgraph.cli\n"
+        "try: hpgraph.cli.main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('numpy', 'scipy', 'numba', 'networkx', 'tqdm', 'cupy') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_reader_that_stops_early(roads: str) -> None:
+    script = f"{sys.executable} -m hpgraph.cli info {roads} | true; exit ${{PIPESTATUS[0]}}"
+    run = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stderr) == (0, "")
