@@ -84,16 +84,17 @@ def as_ids(array: Any, name: str, bound: int, axis: str, *, low: int = 0, ndim: 
         least, largest = int(array.min()), int(array.max())
         if least < low or largest >= bound:
             wrong = least if least < low else largest
-            allowed = f"ids are 0..{bound - 1}" if bound else "so it can hold no id"
-            raise IndexError(f"{name} holds {wrong}, and there {axis_count(bound, axis)}: {allowed}")
+            allowed = f"ids are {low}..{bound - 1}" if bound else "so it can hold no id"
+            raise IndexError(f"{name} holds {wrong}, and there {_counted(bound, axis)}: {allowed}")
     if given not in (np.int32, np.int64):
         array = array.astype(index_dtype(bound))
     return xp.ascontiguousarray(array)
 
 
-def axis_count(count: int, axis: str) -> str:
-    """In words how many rows or columns there are."""
-    return f"is 1 {axis}" if count == 1 else f"are {count} {axis}s"
+def _counted(count: int, axis: str) -> str:
+    if count == 1:
+        return f"is 1 {axis}"
+    return f"are {count} {'vertices' if axis == 'vertex' else axis + 's'}"
 
 
 def as_offsets(indptr: Any, name: str, segments: int, total: int, *, check: bool = True) -> Any:

@@ -88,7 +88,8 @@ class HYB(Storage):
         offsets = as_offsets(self.tail_indptr, "tail_indptr", len(tail_rows), len(tail_indices))
         object.__setattr__(self, "tail_indptr", offsets)
         object.__setattr__(self, "tail_data", as_values(self.tail_data, "tail_data", tail_indices.shape))
-        if (None if self.tail_data is None else self.tail_data.dtype) != self.ell.dtype:
+        # As text, since NumPy takes None for float64 when it compares types.
+        if str(self.ell.dtype) != str(None if self.tail_data is None else self.tail_data.dtype):
             raise ValueError(
                 f"tail_data must have values of the slab's type, {self.ell.dtype}, or be None where the slab has none"
             )
