@@ -92,7 +92,7 @@ WORKS = (
     ),
     Work(
         "SSSP",
-        lambda s: hpg.sssp(s.needed_by, s.needed_by.index_of(CENTRE), parents=True),
+        lambda s: hpg.sssp(s.needed_by, s.needed_by.index_of(CENTRE)),
         lambda r: f"{float(r.distance[r.distance < np.inf].max()) / 1024:,.0f} MiB on the heaviest lightest chain",
         lambda s, r: _reached(s, r.distance < np.inf),
         lambda r: r.distance,
@@ -162,14 +162,12 @@ def facts(subject: Subject, measured: Sequence[Measured]) -> str:
     result = {m.work.name: m.result for m in measured}
     level = to_device(result["BFS"].level, "cpu")
     distance = to_device(result["SSSP"].distance, "cpu")
-    parent = to_device(result["SSSP"].parent, "cpu")
     rank = to_device(result["PageRank"].rank, "cpu")
     wanted = to_device(result["SpMV"], "cpu")
 
     needs = to_device(hpg.bfs(graph, graph.index_of(START)).level, "cpu")
     steps = int(level[graph.index_of(CENTRE)] - level[graph.index_of(START)])
     farthest = int(np.argmax(level))
-    way = to_device(hpg.bfs(subject.needed_by, graph.index_of(CENTRE), deterministic=True).parent, "cpu")
     heaviest = int(np.argmax(np.where(np.isfinite(distance), distance, -1)))
     most = int(np.argmax(wanted))
     top = ", ".join(f"{names[i]} {rank[i]:.1%}" for i in np.argsort(-rank)[:8])
@@ -178,9 +176,9 @@ def facts(subject: Subject, measured: Sequence[Measured]) -> str:
             f"Most depended upon (PageRank): {top}.",
             f"{START} is {_count(abs(steps), 'step')} from {CENTRE}; all it needs, needs of needs included, is "
             f"{int((needs > 0).sum())} packages, {_count(int(needs.max()), 'step')} deep.",
-            f"Farthest from {CENTRE}, {_count(int(level[farthest]), 'step')}: {_chain(names, way, farthest)}.",
+            f"Farthest from {CENTRE}, {_count(int(level[farthest]), 'step')}: {_chain(graph, level, farthest)}.",
             f"Heaviest of the lightest chains to {CENTRE}, {distance[heaviest] / 1024:,.0f} MiB: "
-            f"{_chain(names, parent, heaviest)}.",
+            f"{_chain(graph, distance, heaviest, weighted=True)}.",
             f"{names[most]} depends on {wanted[most] / 2**20:.1f} GiB of packages directly.",
         ]
     )
@@ -190,12 +188,16 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _chain(names: Sequence[str], parent: np.ndarray, vertex: int) -> str:
-    """The path from a vertex to the root of the search, by name."""
+def _chain(graph: hpg.Graph, distance: np.ndarray, vertex: int, *, weighted: bool = False) -> str:
+    """A shortest path from a vertex to where the search began, by name: on each step, one that lost no way."""
+    arcs = graph.out_csr.to("cpu")
     path = [vertex]
-    while parent[path[-1]] >= 0 and parent[path[-1]] != path[-1]:
-        path.append(int(parent[path[-1]]))
-    return " -> ".join(str(names[v]) for v in path)
+    while distance[path[-1]] > 0:
+        row = slice(arcs.indptr[path[-1]], arcs.indptr[path[-1] + 1])
+        step = arcs.data[row] if weighted else 1
+        tight = distance[arcs.indices[row]] + step == distance[path[-1]]
+        path.append(int(arcs.indices[row][tight][0]))
+    return " -> ".join(str(graph.names[v]) for v in path)
 
 
 def agree(one: Sequence[Measured], other: Sequence[Measured]) -> list[str]:

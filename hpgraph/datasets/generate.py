@@ -108,8 +108,8 @@ def social(
     Examples
     --------
     >>> import hpgraph as hpg
-    >>> hpg.datasets.social(10).out_degree.max() < hpg.datasets.kron(10).out_degree.max()
-    True
+    >>> int(hpg.datasets.social(10).out_degree.max()), int(hpg.datasets.kron(10).out_degree.max())
+    (316, 469)
     """
     return _recursive(scale, edge_factor, (0.45, 0.22, 0.22), seed, weighted, device)
 
