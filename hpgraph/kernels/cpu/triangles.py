@@ -1,13 +1,13 @@
 """Triangles on the CPU: mark a vertex's lower neighbours in a bitmap, then probe those of its upper neighbours.
 
-A triangle u > v > w is found at its middle vertex v: the neighbours w below v are marked, and for each neighbour u above
-v the neighbours of u below v are looked up. Each pair of arcs that leave the same u is looked at once, Σ d⁺(d⁺-1)/2 in
-all, which is the least that any enumeration of wedges needs; walking the rows of u and v side by side, as in the
-GAP Benchmark Suite (Beamer, Asanović & Patterson, arXiv:1508.03619), takes several times that and a mispredicted branch at
-nearly every step.
+A triangle u > v > w is found at its middle vertex v: the neighbours w below v are marked, and for each neighbour u
+above v the neighbours of u below v are looked up. Each pair of arcs that leave the same u is looked at once,
+Σ d⁺(d⁺-1)/2 in all, which is the least that any enumeration of wedges needs; walking the rows of u and v side by side,
+as the GAP Benchmark Suite does (Beamer, Asanović & Patterson, arXiv:1508.03619), takes several times that and a
+mispredicted branch at nearly every step.
 
-"Below" is by rank in order of falling degree where degrees are uneven (see `hpgraph.kernels.orientation`) and by id where
-they are not; then nothing has to be prepared, the rows are used as they lie.
+"Below" is by rank in order of falling degree where degrees are uneven (see `hpgraph.kernels.orientation`), and by id
+where they are not; then nothing has to be prepared, the rows are used as they lie.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _cut_by_arcs(indptr, order, parts):
 
 @njit(cache=True, nogil=True, parallel=True)
 def _orient(indptr, indices, order, rank, bounds):
-    """Rows of the neighbours of lower rank, sorted: a counting sort by target of arcs that are visited in order of source.
+    """Rows of the neighbours of lower rank, sorted: arcs visited in order of source, counting sort by target.
 
     Each part of the ranks counts its own arcs into each row, so that every part knows where to write.
     """
