@@ -5,10 +5,11 @@ When the C parser refuses a file, a second pass in Python finds the line and say
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import count, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def read_edge_list(
     directed = layout.directed is not False
     if not layout.numbered:
         if names is False:
-            raise _fault(path, layout, comments, None)
+            raise _fault(path, replace(layout, numbered=True), comments)
         if n_vertices is not None:
             raise ValueError(
                 f"n_vertices is for ids that are vertex numbers, and those of {path} are names: leave it out, "
@@ -71,7 +72,7 @@ def read_edge_list(
     source, target = np.ascontiguousarray(table["source"]), np.ascontiguousarray(table["target"])
     weight = None if layout.weight is None else np.ascontiguousarray(table["weight"])
     if min(source.min(), target.min()) < 0:
-        raise _fault(path, layout, comments, None)
+        raise _fault(path, layout, comments)
     largest = int(max(source.max(), target.max()))
     if n_vertices is not None:
         if largest >= n_vertices:
@@ -87,33 +88,36 @@ def read_edge_list(
 
 def _parse(path: Path, progress: bool | None, layout: Layout, comments: tuple[str, ...]) -> Array:
     """Ids and weights as a structured array."""
-    kinds: list[Any] = ["f8"] if layout.weight is not None else [None]
-    if layout.whole:
-        kinds.insert(0, "i8")
-    for kind in kinds:
-        columns = [layout.source, layout.target, *([] if layout.weight is None else [layout.weight])]
+    columns = [layout.source, layout.target, *([] if layout.weight is None else [layout.weight])]
+    kinds = ["i8", "f8"] if layout.whole else ["f8"]
+    # Most files have no comment after their first line, and NumPy is several times as fast if it need not look for one.
+    for commented, kind in product((False, True), kinds):
         fields = [("source", "i8"), ("target", "i8"), ("weight", kind)][: len(columns)]
         try:
             with open_text(path, progress) as text:
-                # NumPy takes either quotes or several kinds of comment.
-                lines: Iterable[str] = text
-                if layout.quoted:
-                    lines = (line for _, line in data_lines(text, comments, layout.skip))
                 return np.loadtxt(
-                    lines,
+                    _bare_lines(text, layout, comments) if commented else text,
                     dtype=np.dtype(fields),
-                    comments=None if layout.quoted else list(comments) or None,
+                    comments=None,
                     delimiter=layout.delimiter,
-                    skiprows=0 if layout.quoted else layout.skip,
+                    skiprows=0 if commented else layout.start - 1,
                     usecols=None if columns == list(range(layout.columns)) else columns,
                     ndmin=1,
-                    quotechar='"' if layout.quoted else None,
+                    quotechar=None if layout.delimiter is None else '"',
                 )
         except FileFormatError:
             raise
         except ValueError as error:
             reason = str(error)
-    raise _fault(path, layout, comments, None, reason)
+    raise _fault(path, replace(layout, numbered=True), comments, reason=reason)
+
+
+def _bare_lines(text: Iterable[str], layout: Layout, comments: tuple[str, ...]) -> Iterator[str]:
+    """Lines of a file of numbers without comments."""
+    for _, line in data_lines(text, comments, layout.start):
+        for mark in comments:
+            line = line.partition(mark)[0]
+        yield line
 
 
 def _is_sparse(source: Array, target: Array, largest: int) -> bool:
@@ -128,44 +132,67 @@ def _is_sparse(source: Array, target: Array, largest: int) -> bool:
 
 def _read_names(path: Path, progress: bool | None, layout: Layout, comments: tuple[str, ...], directed: bool) -> Arcs:
     """Ids as names, numbered in the order in which they first come."""
-    number_of: dict[str, int] = {}
+    # Numbers a name when it is first looked up.
+    number_of: defaultdict[str, int] = defaultdict(count().__next__)
     source: list[int] = []
     target: list[int] = []
-    weights: list[float] = []
+    weights: list[str] = []
     with open_text(path, progress) as text:
-        for number, line in data_lines(text, comments, layout.skip):
+        for _, line in data_lines(text, comments, layout.start):
             fields = split_fields(line, layout.delimiter)
-            reason = _reason(fields, layout, None)
-            if reason is not None:
-                raise FileFormatError(path, f"{reason}: {shortened(line)!r}", number)
-            source.append(number_of.setdefault(fields[layout.source], len(number_of)))
-            target.append(number_of.setdefault(fields[layout.target], len(number_of)))
+            if len(fields) != layout.columns:
+                raise _fault(path, layout, comments)
+            source.append(number_of[fields[layout.source]])
+            target.append(number_of[fields[layout.target]])
             if layout.weight is not None:
-                field = fields[layout.weight]
-                weights.append(int(field) if layout.whole and is_whole(field) else float(field))
+                weights.append(fields[layout.weight])
+    if any(_unfit_name(name) for name in number_of):
+        raise _fault(path, layout, comments)
     weight = None
     if layout.weight is not None:
-        whole = layout.whole and all(isinstance(value, int) and abs(value) <= _INT64_MAX for value in weights)
-        weight = np.array(weights, dtype=np.int64 if whole else np.float64)
+        try:
+            weight = _numbers(weights)
+        except ValueError:
+            raise _fault(path, layout, comments) from None
     ends = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)
     return Arcs(*ends, weight, len(number_of), directed, list(number_of))
 
 
+def _numbers(fields: list[str]) -> Array:
+    if all(map(is_whole, fields)):
+        try:
+            return np.array(list(map(int, fields)), dtype=np.int64)
+        except OverflowError:
+            pass  # float64 comes nearest to whole numbers beyond 64 bits.
+    if any("_" in field for field in fields):
+        raise ValueError("Python's own way to write a number")
+    return np.array(list(map(float, fields)), dtype=np.float64)
+
+
 def _fault(
-    path: Path, layout: Layout, comments: tuple[str, ...], n_vertices: int | None, reason: str = "not an edge list"
+    path: Path,
+    layout: Layout,
+    comments: tuple[str, ...],
+    n_vertices: int | None = None,
+    reason: str = "not an edge list",
 ) -> FileFormatError:
-    """The first line that is wrong in a file of numbers, found slowly."""
-    numbers = replace(layout, numbered=True)
+    """The first line that is wrong, found slowly."""
     with open_text(path) as text:
-        for number, line in data_lines(text, comments, layout.skip):
-            bare = line
-            for mark in comments:
-                # As NumPy's parser does in a file of numbers.
-                bare = bare.partition(mark)[0]
-            found = _reason(split_fields(bare, layout.delimiter), numbers, n_vertices)
+        for number, line in data_lines(text, comments, layout.start):
+            bare = next(_bare_lines([line], replace(layout, start=1), comments)) if layout.numbered else line
+            found = _reason(split_fields(bare, layout.delimiter), layout, n_vertices)
             if found is not None:
                 return FileFormatError(path, f"{found}: {shortened(line)!r}", number)
     return FileFormatError(path, reason)
+
+
+def _unfit_name(name: str) -> str | None:
+    if not name:
+        return "a vertex without a name"
+    # What open_text makes of bytes that are not UTF-8; nothing else gives lone surrogates.
+    if not name.isascii() and any("\udc80" <= letter <= "\udcff" for letter in name):
+        return "a name that is not UTF-8"
+    return None
 
 
 def _reason(fields: list[str], layout: Layout, n_vertices: int | None) -> str | None:
@@ -174,10 +201,8 @@ def _reason(fields: list[str], layout: Layout, n_vertices: int | None) -> str | 
         return f"{layout.columns} fields expected ({name_of(layout.delimiter)} between them), {len(fields)} found"
     for field in (fields[layout.source], fields[layout.target]):
         if not layout.numbered:
-            if not field:
-                return "a vertex without a name"
-            if not field.isprintable() and "\udc80" <= max(field) <= "\udcff":
-                return "a name that is not UTF-8"
+            if unfit := _unfit_name(field):
+                return unfit
         elif not is_whole(field):
             return f"vertex id {field!r} is not a whole number (names=True reads all ids as names)"
         # 30 digits settle it, and Python refuses to convert thousands.

@@ -39,14 +39,12 @@ class Layout:
         Columns of the two ends.
     weight : int or None
         Column of the weight.
-    skip : int
-        Lines up to and with the header line; 0 without one.
+    start : int
+        Number of the first line that holds data; 1 is the first of the file.
     numbered : bool
         Whether ids are whole numbers.
     whole : bool
         Whether the weights seen are whole numbers.
-    quoted : bool
-        Whether there are double quotes around fields.
     n_vertices, directed, relabel : int, bool, bool, or None
         What a comment by `hpgraph.io.write` says of the graph; `relabel`: its ids are numbers used as names.
     """
@@ -56,10 +54,9 @@ class Layout:
     source: int = 0
     target: int = 1
     weight: int | None = None
-    skip: int = 0
+    start: int = 1
     numbered: bool = True
     whole: bool = True
-    quoted: bool = False
     n_vertices: int | None = None
     directed: bool | None = None
     relabel: bool | None = None
@@ -109,8 +106,8 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def data_lines(lines: Iterable[str], comments: tuple[str, ...], skip: int = 0) -> Iterator[Line]:
-    """Lines that hold data, with their numbers: neither blank nor a comment, and after a header.
+def data_lines(lines: Iterable[str], comments: tuple[str, ...], start: int = 1) -> Iterator[Line]:
+    """Lines that hold data, with their numbers: neither blank nor a comment.
 
     Parameters
     ----------
@@ -118,17 +115,17 @@ def data_lines(lines: Iterable[str], comments: tuple[str, ...], skip: int = 0) -
         The file.
     comments : tuple of str
         What a comment line begins with.
-    skip : int, optional
-        Lines to pass over first.
+    start : int, optional
+        Number of the first line to look at.
 
     Yields
     ------
     tuple of int and str
         Line number, from 1, and the line.
     """
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(islice(lines, start - 1, None), start):
         text = line.strip()
-        if number > skip and text and not text.startswith(comments):
+        if text and not text.startswith(comments):
             yield number, line
 
 
@@ -185,7 +182,7 @@ def find_layout(path: Path, comments: tuple[str, ...], delimiter: str | None, na
     with open_text(path) as text:
         first = text.readline()
         own = _OWN_HEADER.match(first)
-        sample = list(islice(data_lines(chain([first], text), comments, skip=1 if own else 0), _SAMPLE))
+        sample = list(islice(data_lines(chain([first], text), comments, start=2 if own else 1), _SAMPLE))
     known = Layout()
     if own is not None:
         # Ids that are names do not tell of vertices without an edge.
@@ -218,9 +215,8 @@ def find_layout(path: Path, comments: tuple[str, ...], delimiter: str | None, na
         source=source,
         target=target,
         weight=weight,
-        skip=sample[0][0] if header else int(own is not None),
+        start=number,
         numbered=names is not True and is_whole(row[source]) and is_whole(row[target]),
-        quoted=delimiter is not None and any('"' in line for _, line in sample),
         whole=weight is not None and all(is_whole(row[weight]) for row in rows[header:] if len(row) > weight),
     )
 
