@@ -22,7 +22,7 @@ RESULTS = Path(__file__).parent / "results"
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=sys.modules["benchmarks"].__doc__)
-    parser.add_argument("device", choices=["cpu", "gpu"], help="where to measure")
+    parser.add_argument("device", nargs="?", default="cpu", choices=["cpu", "gpu"], help="where to measure (cpu)")
     parser.add_argument("--graphs", help="names separated by commas; kron12, urand12 and road64 are quick trials")
     parser.add_argument("--works", default=",".join(WORKS), help="of " + ", ".join(WORKS))
     parser.add_argument("--libraries", help="beside hpgraph; by default all that are installed")

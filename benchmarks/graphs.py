@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
-from hpgraph.device import array_module
+from hpgraph.device import array_module, to_device
 
 # Arcs looked at in one go where a temporary per arc is needed.
 CHUNK = 1 << 24
@@ -136,6 +136,6 @@ def make(name: str, device: str, n_sources: int) -> Case:
     graph = _MAKERS[device][name]()
     arcs = graph.out_csr
     degree = array_module(device).diff(arcs.indptr)
-    candidates = np.flatnonzero(hpg.device.to_device(degree, "cpu") > 0)
+    candidates = np.flatnonzero(to_device(degree, "cpu") > 0)
     chosen = np.random.default_rng(7).choice(candidates, max(16, n_sources), replace=False)[:n_sources]
     return Case(name, device, arcs.indptr, arcs.indices, arcs.data, graph, [int(source) for source in chosen])
