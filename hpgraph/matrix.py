@@ -1,0 +1,99 @@
+"""Matrix: a sparse matrix with the manners of a SciPy sparse array, on the CPU or on the GPU, over any semiring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hpgraph.html_table import html_table
+from hpgraph.matrix_arithmetic import Arithmetic
+
+
+class Matrix(Arithmetic):
+    """A sparse matrix whose products run on hpgraph's kernels.
+
+    It takes the place of a SciPy CSR array (on CUDA, of a CuPy CSR matrix): names and meanings are SciPy's, and
+    ``scipy.sparse.linalg``'s solvers take it as they take one. Beyond that `mxv` and `vxm` multiply over any semiring.
+
+    Parameters
+    ----------
+    source : SciPy or CuPy sparse array or matrix, 2-d array, Matrix, Graph, CSR, COO, ELL or HYB
+        The entries. Those at the same place are summed, explicit zeros kept. Of a dense array the zeros are left out.
+        CSR input that is sorted and free of duplicates is shared, not copied.
+    format : {"auto", "csr", "hyb"}, optional
+        The layout that products read; "auto" is CSR on the CPU and HYB on CUDA. Others are made when asked for.
+    dtype : dtype, optional
+        Type to convert the values to.
+
+    Raises
+    ------
+    TypeError
+        When `source` is no matrix, or its values are complex or of another type that no kernel serves.
+    ValueError
+        When `format` is unknown.
+
+    Notes
+    -----
+    A matrix does not change. A pattern, which has no values, acts as a matrix of bool all true. What is built from
+    it (other layouts, the transpose) is kept, and several threads may ask at once.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse, hpgraph as hpg
+    >>> A = hpg.Matrix(scipy.sparse.csr_array([[0, 2.0], [1.0, 0]]))
+    >>> A @ np.array([1.0, 10.0])
+    array([20.,  1.])
+    >>> A.mxv(np.array([1.0, 10.0]), "min_plus")
+    array([12.,  2.])
+    """
+
+    # ndarray @ A, ndarray * A and the like come to us.
+    __array_ufunc__ = None
+    __array_priority__ = 1000.0
+    __hash__ = object.__hash__
+
+    def __len__(self) -> int:
+        raise TypeError("the length of a sparse matrix is ambiguous: use A.shape[0] or A.nnz")
+
+    def __bool__(self) -> bool:
+        if self.shape == (1, 1):
+            return bool(self.sum())
+        raise ValueError("the truth value of a sparse matrix is ambiguous: use A.nnz or A.count_nonzero()")
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        values = "pattern" if self.is_pattern else str(self.dtype)
+        return f"<Matrix {rows}x{columns}, {self.nnz:,} entries, {values}, {self.format}, {self.device}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("shape", " × ".join(f"{length:,}" for length in self.shape)),
+            ("entries", f"{self.nnz:,}"),
+            ("values", "pattern" if self.is_pattern else str(self.dtype)),
+            ("format", self.format),
+            ("device", self.device),
+            ("memory", f"{self.nbytes / 2**20:,.1f} MiB"),
+        ]
+        return html_table("Matrix", rows)
+
+
+def hyb_array(source: Any, *, dtype: Any = None) -> Matrix:
+    """A `Matrix` whose products read HYB.
+
+    Parameters
+    ----------
+    source : object
+        What `Matrix` takes.
+    dtype : dtype, optional
+        Type to convert the values to.
+
+    Returns
+    -------
+    Matrix
+
+    Examples
+    --------
+    >>> import scipy.sparse, hpgraph as hpg
+    >>> hpg.hyb_array(scipy.sparse.eye_array(3))
+    <Matrix 3x3, 3 entries, float64, hyb, cpu>
+    """
+    return Matrix(source, format="hyb", dtype=dtype)

@@ -1,0 +1,198 @@
+"""A Matrix as other things: SciPy's and CuPy's sparse arrays, dense arrays, other value types."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from hpgraph.device import array_module, check_memory
+from hpgraph.formats import CSR
+from hpgraph.matrix_storage import MatrixStorage
+
+
+class Conversions(MatrixStorage):
+    """What `Matrix` turns into."""
+
+    # Rows are sorted and free of duplicates from the start; SciPy's names for that.
+    has_sorted_indices = True
+    has_canonical_format = True
+
+    def tocsr(self, copy: bool = False) -> Any:
+        """The matrix in the CSR class of SciPy or, on CUDA, of CuPy.
+
+        Parameters
+        ----------
+        copy : bool, default False
+            Whether to copy indices and values. Otherwise they are shared: whoever changes them changes the matrix.
+
+        Returns
+        -------
+        scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
+            A pattern gets values of bool.
+
+        Raises
+        ------
+        TypeError
+            On CUDA, where CuPy's sparse matrices cannot hold the values' type.
+
+        Examples
+        --------
+        >>> import scipy.sparse, hpgraph as hpg
+        >>> S = scipy.sparse.csr_array([[0, 2.0], [1.0, 0]])
+        >>> import numpy as np
+        >>> np.shares_memory(hpg.Matrix(S).tocsr().data, S.data)
+        True
+        """
+        made = self.csr.to_scipy(dtype=np.bool_)
+        return made.copy() if copy else made
+
+    def tocsc(self, copy: bool = False) -> Any:
+        """The matrix in the CSC class of SciPy or CuPy.
+
+        Parameters
+        ----------
+        copy : bool, default False
+            As for `tocsr`.
+
+        Returns
+        -------
+        scipy.sparse.csc_array or cupyx.scipy.sparse.csc_matrix
+        """
+        return self.T.tocsr(copy=copy).T
+
+    def tocoo(self, copy: bool = True) -> Any:
+        """The matrix in the COO class of SciPy or CuPy, by rows.
+
+        Parameters
+        ----------
+        copy : bool, default True
+            As for `tocsr`.
+
+        Returns
+        -------
+        scipy.sparse.coo_array or cupyx.scipy.sparse.coo_matrix
+        """
+        return self.tocsr().tocoo(copy=copy)
+
+    def asformat(self, format: str | None, copy: bool = False) -> Any:
+        """The matrix in any class of SciPy or CuPy.
+
+        Parameters
+        ----------
+        format : str or None
+            "csr", "csc", "coo", ...; None gives the matrix itself.
+        copy : bool, default False
+            As for `tocsr`.
+
+        Returns
+        -------
+        sparse array
+        """
+        return self if format is None else self.tocsr(copy=copy).asformat(format)
+
+    def toarray(self, order: str | None = None, out: Any = None) -> Any:
+        """The matrix as a dense array.
+
+        Parameters
+        ----------
+        order : {"C", "F"}, optional
+            Order in memory.
+        out : array, optional
+            Where to write: of the same shape, type and device.
+
+        Returns
+        -------
+        numpy.ndarray or cupy.ndarray
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit.
+        ValueError
+            When `out` does not fit the matrix.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Matrix([[0, 2], [1, 0]]).toarray()
+        array([[0, 2],
+               [1, 0]])
+        """
+        xp = array_module(self.device)
+        if out is None:
+            check_memory(self.shape[0] * self.shape[1] * self.dtype.itemsize, "a dense matrix", self.device)
+            out = xp.zeros(self.shape, dtype=self.dtype, order=order or "C")
+        else:
+            if getattr(out, "shape", None) != self.shape or out.dtype != self.dtype or not isinstance(out, xp.ndarray):
+                raise ValueError(f"out must be an array of shape {self.shape} and type {self.dtype} on {self.device}")
+            out[...] = 0
+        csr = self.csr
+        out[csr.expand_rows(), csr.indices] = True if csr.data is None else csr.data
+        return out
+
+    def todense(self, order: str | None = None, out: Any = None) -> Any:
+        """The same as `toarray`, as for SciPy's sparse arrays."""
+        return self.toarray(order, out)
+
+    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
+        """The matrix with values of another type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            bool, an integer or a float type.
+        casting : str, optional
+            What may be lost, as for `numpy.ndarray.astype`.
+        copy : bool, default True
+            Whether to copy values that have the type already.
+
+        Returns
+        -------
+        Matrix
+
+        Raises
+        ------
+        TypeError
+            For other types, complex ones among them, and where `casting` forbids it.
+        """
+        csr = self.csr
+        kind = np.dtype(dtype)
+        if not np.can_cast(self.dtype, kind, casting=casting):  # type: ignore[arg-type]
+            raise TypeError(f"values of type {self.dtype} cannot be cast to {kind} with casting={casting!r}")
+        converted = csr.astype(kind)
+        return self._with(converted.with_data(csr.data.copy()) if converted is csr and copy else converted)
+
+    def copy(self) -> Self:
+        """The matrix over arrays of its own.
+
+        Returns
+        -------
+        Matrix
+        """
+        csr = self.csr
+        data = None if csr.data is None else csr.data.copy()
+        return self._with(CSR(csr.shape, csr.indptr.copy(), csr.indices.copy(), data, validate=False))
+
+    def transpose(self, axes: Any = None, copy: bool = False) -> Self:
+        """The transpose.
+
+        Parameters
+        ----------
+        axes : None or (1, 0)
+            There for SciPy's sake.
+        copy : bool, default False
+            Whether to copy the arrays.
+
+        Returns
+        -------
+        Matrix
+
+        Raises
+        ------
+        ValueError
+            For any other `axes`.
+        """
+        if axes is not None and tuple(axes) not in ((1, 0), (-1, -2), (-1, 0), (1, -2)):
+            raise ValueError(f"axes must be None or (1, 0), not {axes!r}: a matrix can only swap its two axes")
+        return self.T.copy() if copy else self.T

@@ -1,0 +1,233 @@
+"""What a Matrix consists of: layouts of it and of its transpose, each made when first asked for."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from hpgraph.device import Device, array_module, is_cuda, normalize_device
+from hpgraph.formats import COO, CSR, ELL, HYB
+from hpgraph.formats.checks import as_value_dtype
+from hpgraph.layouts import Layouts
+from hpgraph.product_plan import value_dtype
+
+Format = Literal["auto", "csr", "hyb"]
+
+
+class MatrixStorage:
+    """Entries, shape, layouts and place of a `hpgraph.Matrix`.
+
+    Parameters
+    ----------
+    source, format, dtype
+        As for `hpgraph.Matrix`.
+    """
+
+    ndim = 2
+
+    def __init__(self, source: Any, *, format: Format = "auto", dtype: Any = None) -> None:
+        if format not in ("auto", "csr", "hyb"):
+            raise ValueError(f'format must be "auto", "csr" or "hyb", not {format!r}')
+        layouts, turned = _layouts_of(source)
+        if dtype is not None and as_value_dtype(dtype, "dtype") != layouts["dtype"]:
+            layouts, turned = _new(_csr(layouts, turned).astype(dtype)), False
+        self._set(layouts, turned, format)
+
+    def _set(self, layouts: Layouts, turned: bool, format: Format) -> Self:
+        self._layouts = layouts
+        self._turned = turned
+        self._format = format
+        rows, columns = layouts["shape"]
+        self._shape = (columns, rows) if turned else (rows, columns)
+        # What A @ x needs for each type of x: kept with the layouts, so that A.T finds it each time.
+        plans: dict[tuple[str, bool], dict[Any, tuple[Any, ...]]] = layouts.once("plans", dict)
+        self._plans = plans.setdefault((self.format, turned), {})
+        self._array_type: Any = array_module(self.device).ndarray
+        return self
+
+    def _with(self, csr: CSR) -> Self:
+        """Another matrix of the same kind."""
+        return object.__new__(type(self))._set(_new(csr), False, self._format)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values; bool for a pattern."""
+        return value_dtype(self._layouts["dtype"])
+
+    @property
+    def nnz(self) -> int:
+        """Stored entries, explicit zeros among them."""
+        return int(self._layouts["nnz"])
+
+    @property
+    def size(self) -> int:
+        """Stored entries, as in SciPy."""
+        return self.nnz
+
+    @property
+    def device(self) -> Device:
+        """Where the matrix lies: "cpu" or "cuda"."""
+        device: Device = self._layouts["device"]
+        return device
+
+    @property
+    def format(self) -> str:
+        """The layout that products read: "csr" or "hyb"."""
+        if self._format != "auto":
+            return self._format
+        return "hyb" if self.device == "cuda" else "csr"
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether there are places only, no values."""
+        return self._layouts["dtype"] is None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all layouts built so far, of the transpose too; arrays that they share count once."""
+        return self._layouts.nbytes
+
+    @property
+    def csr(self) -> CSR:
+        """The matrix as CSR."""
+        return _csr(self._layouts, self._turned)
+
+    @property
+    def hyb(self) -> HYB:
+        """The matrix as HYB."""
+        return _hyb(self._layouts, self._turned)
+
+    @property
+    def rows(self) -> CSR | HYB:
+        """The layout that products read."""
+        return self.hyb if self.format == "hyb" else self.csr
+
+    @property
+    def stored_dtype(self) -> np.dtype[Any] | None:
+        """Type of the stored values; None for a pattern."""
+        dtype: np.dtype[Any] | None = self._layouts["dtype"]
+        return dtype
+
+    @property
+    def columns_if_built(self) -> CSR | None:
+        """The matrix by columns, as CSR of the transpose, where that is there already."""
+        csr: CSR | None = self._layouts.get("csr" if self._turned else "csr_t")
+        return csr
+
+    @property
+    def T(self) -> Self:
+        """The transpose: a view that shares every layout with the matrix."""
+        return object.__new__(type(self))._set(self._layouts, not self._turned, self._format)
+
+    @property
+    def H(self) -> Self:
+        """The conjugate transpose, which is the transpose: values are real."""
+        return self.T
+
+    def to(self, device: str) -> Self:
+        """The matrix on a device, with every layout built so far; itself where it lies there already.
+
+        Parameters
+        ----------
+        device : {"cpu", "cuda"}
+            Where to.
+
+        Returns
+        -------
+        Matrix
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit.
+        MissingExtraError, DeviceError
+            When CUDA cannot be had.
+        """
+        device = normalize_device(device)
+        if device == self.device:
+            return self
+        layouts = self._layouts.to(device, "the matrix")
+        layouts["device"] = device
+        layouts["plans"] = {}
+        return object.__new__(type(self))._set(layouts, self._turned, self._format)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What can be built again is left out.
+        return {"csr": self.csr, "format": self._format}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set(_new(state["csr"]), False, state["format"])
+
+
+def _new(csr: CSR, **others: Any) -> Layouts:
+    return Layouts(shape=csr.shape, nnz=csr.nnz, dtype=csr.dtype, device=csr.device, csr=csr, **others)
+
+
+def _csr(layouts: Layouts, turned: bool) -> CSR:
+    """The matrix, or its transpose, as CSR. Layouts of the transpose have names that end in ``_t``."""
+    here, there = ("_t", "") if turned else ("", "_t")
+
+    def build() -> CSR:
+        if f"hyb{here}" in layouts:
+            made: CSR = layouts[f"hyb{here}"].to_csr()
+            return made
+        if f"csr{there}" not in layouts:
+            layouts[f"csr{there}"] = layouts[f"hyb{there}"].to_csr()
+        turned_csr: CSR = layouts[f"csr{there}"].transpose()
+        return turned_csr
+
+    csr: CSR = layouts.once(f"csr{here}", build)
+    return csr
+
+
+def _hyb(layouts: Layouts, turned: bool) -> HYB:
+    hyb: HYB = layouts.once("hyb_t" if turned else "hyb", lambda: HYB.from_csr(_csr(layouts, turned)))
+    return hyb
+
+
+def _layouts_of(source: Any) -> tuple[Layouts, bool]:
+    """Layouts that hold the source, and whether they hold its transpose."""
+    from hpgraph.graph import Graph
+
+    if isinstance(source, MatrixStorage):
+        return source._layouts, source._turned
+    if isinstance(source, Graph):
+        turned = source._layouts.get("in_csr")
+        return _new(source.out_csr, **({} if turned is None else {"csr_t": turned})), False
+    if isinstance(source, CSR):
+        return _new(_canonical(source)), False
+    if isinstance(source, COO):
+        return _new(CSR.from_coo(source.row, source.col, source.data, source.shape)), False
+    if isinstance(source, ELL | HYB):
+        csr = source.to_csr()
+        canonical = _canonical(csr)
+        kept = {"hyb": source} if isinstance(source, HYB) and canonical is csr else {}
+        return _new(canonical, **kept), False
+    if hasattr(source, "tocsr"):
+        return _new(CSR.from_scipy(source)), False
+    return _new(_from_dense(source)), False
+
+
+def _canonical(csr: CSR) -> CSR:
+    return csr if csr.is_canonical() else CSR.from_coo(csr.expand_rows(), csr.indices, csr.data, csr.shape)
+
+
+def _from_dense(source: Any) -> CSR:
+    if not (is_cuda(source) or isinstance(source, np.ndarray | list | tuple)):
+        raise TypeError(
+            f"no matrix can be made of {type(source).__name__}: give a sparse array of SciPy or CuPy, a Graph or a "
+            "two-dimensional array"
+        )
+    xp = array_module("cuda" if is_cuda(source) else "cpu")
+    array = xp.asarray(source)
+    if array.ndim != 2:
+        raise ValueError(f"a matrix needs two dimensions, not shape {array.shape}")
+    as_value_dtype(array.dtype, "the matrix")
+    row, col = array.nonzero()
+    return CSR.from_coo(row, col, array[row, col], array.shape)

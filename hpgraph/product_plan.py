@@ -1,0 +1,122 @@
+"""What a product over a semiring needs of its operands' types: made once for each, so that a call finds it at once."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from hpgraph.semiring import BinaryOp, Semiring, get_binary
+
+_COMMUTATIVE = frozenset({
+    "plus", "times", "min", "max", "pair", "any", "land", "lor", "lxor", "lxnor", "band", "bor", "bxor", "bxnor",
+    "eq", "ne", "hypot",
+})  # fmt: skip
+_SWAPPED = {
+    "first": "second",
+    "second": "first",
+    "minus": "rminus",
+    "rminus": "minus",
+    "div": "rdiv",
+    "rdiv": "div",
+    "lt": "gt",
+    "gt": "lt",
+    "le": "ge",
+    "ge": "le",
+}
+_RESULT_SWAPPED = {"first": "second", "second": "first"}
+
+
+def swapped(semiring: Semiring) -> Semiring:
+    """The semiring that multiplies the vector by the matrix entry, for products with the vector on the left.
+
+    Parameters
+    ----------
+    semiring : Semiring
+        Its operator is f.
+
+    Returns
+    -------
+    Semiring
+        Its operator is g(a, x) = f(x, a); the semiring itself where that is the same.
+
+    Examples
+    --------
+    >>> from hpgraph.semiring import get_semiring
+    >>> swapped(get_semiring("plus_first"))
+    <Semiring plus_second>
+    """
+    return _swapped(semiring, semiring.multiply)
+
+
+@functools.lru_cache(maxsize=1024)
+def _swapped(semiring: Semiring, op: BinaryOp) -> Semiring:
+    builtin = op.cpp == op.name and get_binary(op.name) is op
+    if builtin and op.name in _COMMUTATIVE:
+        return semiring
+    if builtin and op.name in _SWAPPED:
+        return Semiring(semiring.add, get_binary(_SWAPPED[op.name]))
+    if op.position == "source":
+        # Of the vector's entry and of the matrix's row alike, as in GraphBLAS.
+        return semiring
+    if op.position == "target":
+        # The row index of a vector that is itself a row.
+        return Semiring(semiring.add, BinaryOp("firsti_of_row", lambda a, b: 0, "index"))
+    result: Any = _RESULT_SWAPPED.get(op.result, op.result)
+    turned = BinaryOp(
+        f"{op.name}_swapped",
+        _turn(op.function.python),
+        result,
+        specialize=lambda dtype: _turn(op.python_for(dtype)),
+    )
+    return Semiring(semiring.add, turned)
+
+
+def _turn(python: Any) -> Any:
+    return lambda a, b: python(b, a)
+
+
+def value_dtype(dtype: np.dtype[Any] | None) -> np.dtype[Any]:
+    """Type of a matrix's values as its user sees it: those of a pattern are bool, all true."""
+    return np.dtype(bool) if dtype is None else dtype
+
+
+def plan(
+    semiring: Semiring, matrix_dtype: Any, vector_dtype: Any, dtype: Any = None
+) -> tuple[Any, Any, np.dtype[Any]]:
+    """How to compute a product.
+
+    Parameters
+    ----------
+    semiring : Semiring
+        The semiring.
+    matrix_dtype : dtype or None
+        Type of the matrix's values; None for a pattern.
+    vector_dtype : dtype
+        Type of the vector.
+    dtype : dtype, optional
+        Type of the result; by default that of the semiring for these operands.
+
+    Returns
+    -------
+    gather : Function
+        Makes the message of an entry.
+    reduce : Monoid
+        Joins messages.
+    dtype : numpy.dtype
+        Type of the result.
+
+    Raises
+    ------
+    TypeError
+        When the semiring does not work on these types.
+
+    Examples
+    --------
+    >>> from hpgraph.semiring import get_semiring
+    >>> plan(get_semiring("min_plus"), "int8", "float64")[2]
+    dtype('float64')
+    """
+    gather = semiring.gather(value_dtype(matrix_dtype), vector_dtype, dtype)
+    return gather, semiring.add, gather.dtype

@@ -1,0 +1,343 @@
+"""Vector: one value for each index, some of which may be absent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from hpgraph.device import Device, array_module, device_of, is_cuda, kernels, normalize_device, to_device
+from hpgraph.formats import CSR, Bitmask, index_dtype
+from hpgraph.formats.checks import as_value_dtype
+from hpgraph.product_plan import plan
+from hpgraph.semiring import Monoid, Semiring, get_binary, get_monoid
+
+
+class Vector(NDArrayOperatorsMixin):
+    """Values on the CPU or on the GPU, and which of them are present.
+
+    Parameters
+    ----------
+    values : array or sequence, shape (n,)
+        A value for each index. Arrays that serve as they are are shared, not copied.
+    present : Bitmask or array of bool, shape (n,), optional
+        Which entries are present; all by default.
+
+    Raises
+    ------
+    ValueError
+        When there is not one dimension, or lengths differ.
+    TypeError
+        When values are complex or of another type that no kernel serves, or arrays lie on different devices.
+
+    Notes
+    -----
+    Products take absent entries to be no entries at all. Where an array is asked for (`values`, ``numpy.asarray``),
+    something fills their places: 0 from `from_indices`, from a product the identity of its addition, such as inf for
+    a distance. Operators and NumPy's functions work entry by entry; an entry of the result is present where it
+    is in all operands.
+
+    Examples
+    --------
+    >>> import numpy as np, hpgraph as hpg
+    >>> v = hpg.Vector.from_indices([0, 3], [1.5, 2.5], 5)
+    >>> v
+    <Vector of 5, 2 present, float64, cpu>
+    >>> (2 * v + 1).to_indices()
+    (array([0, 3], dtype=int32), array([4., 6.]))
+    >>> v.reduce("max")
+    np.float64(2.5)
+    """
+
+    def __init__(self, values: Any, present: Any = None) -> None:
+        if isinstance(values, Vector):
+            present = values.present if present is None else present
+            values = values.values
+        values = _as_array(values)
+        if values.ndim != 1:
+            raise ValueError(f"values must have one dimension, not shape {values.shape}")
+        as_value_dtype(values.dtype, "values")
+        if present is not None and not isinstance(present, Bitmask):
+            flags = _as_array(present)
+            if flags.dtype != np.bool_:
+                raise TypeError(
+                    f"present must be a Bitmask or an array of bool, not {flags.dtype}: for a list of indices use "
+                    "Vector.from_indices"
+                )
+            present = Bitmask.from_bool(flags)
+        if present is not None:
+            if present.n != len(values):
+                raise ValueError(f"present must have one flag for each of the {len(values)} values, not {present.n}")
+            device_of(values, present.words)
+        self._values = values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+        self._present: Bitmask | None = present
+
+    @classmethod
+    def from_indices(cls, indices: Any, values: Any, size: int, *, fill: Any = 0) -> Vector:
+        """A vector of which some entries are present, on the device of the indices.
+
+        Parameters
+        ----------
+        indices : array or sequence of integers, shape (m,)
+            Which entries; no index twice.
+        values : array or sequence, shape (m,), or scalar
+            Their values.
+        size : int
+            Length of the vector.
+        fill : scalar, default 0
+            What fills the places of absent entries.
+
+        Returns
+        -------
+        Vector
+
+        Raises
+        ------
+        IndexError
+            When an index is negative or not below `size`.
+        ValueError
+            When lengths differ, or an index is given twice.
+        """
+        indices = _as_array(indices)
+        if indices.size == 0:
+            indices = indices.astype(index_dtype(size))
+        xp = array_module(device_of(indices))
+        values = values if is_cuda(values) else xp.asarray(values)
+        device_of(indices, values if values.ndim else None)
+        if values.ndim and values.shape != indices.shape:
+            raise ValueError(f"values must be a scalar or have shape {indices.shape}, as indices, not {values.shape}")
+        present = Bitmask.from_indices(indices, size)
+        if present.count() != len(indices):
+            raise ValueError("indices holds an index more than once: combine its values first")
+        held = xp.full(size, fill, dtype=as_value_dtype(values.dtype, "values"))
+        held[indices] = values
+        return cls(held, present)
+
+    @classmethod
+    def full(cls, size: int, value: Any, dtype: Any = None, device: str = "cpu") -> Vector:
+        """A vector of one value throughout.
+
+        Parameters
+        ----------
+        size : int
+            Length.
+        value : scalar
+            The value.
+        dtype : dtype, optional
+            Type; by default that of the value.
+        device : {"cpu", "cuda"}
+            Where.
+
+        Returns
+        -------
+        Vector
+        """
+        return cls(array_module(device).full(size, value, dtype=dtype or np.asarray(value).dtype))
+
+    @property
+    def values(self) -> Any:
+        """A value for each index, absent ones filled: the array itself, not a copy."""
+        return self._values
+
+    @property
+    def present(self) -> Bitmask | None:
+        """Which entries are present; None where all are."""
+        return self._present
+
+    @property
+    def structure(self) -> Bitmask:
+        """Which entries are present, whatever their values: as a mask, the structural one."""
+        return Bitmask.full(self.size, self.device) if self._present is None else self._present
+
+    @property
+    def size(self) -> int:
+        """Length, absent entries counted."""
+        return len(self._values)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The length, as a shape."""
+        return (self.size,)
+
+    @property
+    def ndim(self) -> int:
+        """1."""
+        return 1
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        dtype: np.dtype[Any] = self._values.dtype
+        return dtype
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries that are present; on CUDA this waits for the stream."""
+        return self.size if self._present is None else self._present.count()
+
+    @property
+    def device(self) -> Device:
+        """Where the vector lies: "cpu" or "cuda"."""
+        return device_of(self._values)
+
+    def to_indices(self) -> tuple[Any, Any]:
+        """The present entries.
+
+        Returns
+        -------
+        indices : integer array, shape (nvals,)
+            Ascending.
+        values : array, shape (nvals,)
+            Their values.
+        """
+        indices = self.structure.to_indices()
+        return indices, self._values[indices]
+
+    def to(self, device: str) -> Vector:
+        """The vector on a device; itself where it lies there already.
+
+        Parameters
+        ----------
+        device : {"cpu", "cuda"}
+            Where to.
+
+        Returns
+        -------
+        Vector
+        """
+        device = normalize_device(device)
+        if device == self.device:
+            return self
+        return Vector(to_device(self._values, device), None if self._present is None else self._present.to(device))
+
+    def copy(self) -> Vector:
+        """The vector over arrays of its own.
+
+        Returns
+        -------
+        Vector
+        """
+        return Vector(self._values.copy(), None if self._present is None else self._present.copy())
+
+    def astype(self, dtype: Any) -> Vector:
+        """The vector with values of another type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            bool, an integer or a float type.
+
+        Returns
+        -------
+        Vector
+        """
+        return Vector(self._values.astype(as_value_dtype(dtype, "dtype")), self._present)
+
+    def reduce(self, monoid: Monoid | str = "plus") -> Any:
+        """All present entries, combined to one value.
+
+        Parameters
+        ----------
+        monoid : Monoid or str, default "plus"
+            What combines two values.
+
+        Returns
+        -------
+        NumPy scalar of the vector's type
+            The monoid's identity where nothing is present. On CUDA this waits for the stream.
+
+        Raises
+        ------
+        ValueError
+            When no monoid has the name.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Vector([3, 1, 2]).reduce("min")
+        np.int64(1)
+        """
+        found = get_monoid(monoid)
+        xp = array_module(self.device)
+        # One row that pulls from every entry: the kernels split it as they do a hub, and know every monoid.
+        row = CSR(
+            (1, self.size),
+            xp.asarray([0, self.size], dtype=np.int64),
+            xp.arange(self.size, dtype=index_dtype(self.size)),
+            validate=False,
+        )
+        gather, reduce, dtype = plan(Semiring(found, get_binary("second")), None, self.dtype, self.dtype)
+        result = xp.empty(1, dtype=dtype)
+        kernels(self.device).pull(row, gather, reduce, (self._values,), result, active=self._present)
+        return to_device(result, "cpu")[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if self.device == "cuda":
+            raise TypeError("a vector on the GPU does not turn into a NumPy array by itself: use v.to('cpu')")
+        return np.array(self._values, dtype=dtype, copy=copy)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if self.device != "cuda":
+            raise AttributeError("only a vector on the GPU has a __cuda_array_interface__")
+        interface: dict[str, Any] = self._values.__cuda_array_interface__
+        return interface
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._values.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._values.__dlpack_device__()
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        out = options.get("out", ())
+        if method != "__call__" or any(getattr(operand, "ndim", 0) > 1 for operand in (*inputs, *out)):
+            return NotImplemented
+        vectors = [operand for operand in inputs if isinstance(operand, Vector)]
+        arrays = [operand.values if isinstance(operand, Vector) else operand for operand in inputs]
+        device_of(*arrays, *(operand for operand in out if not isinstance(operand, Vector)))
+        masks = [vector.present for vector in vectors if vector.present is not None]
+        present = _all_of(masks)
+        if out:
+            options["out"] = tuple(target.values if isinstance(target, Vector) else target for target in out)
+        # On CuPy's arrays NumPy's function hands over to CuPy's.
+        with np.errstate(all="ignore") if present is not None else np.errstate():
+            results = ufunc(*arrays, **options)
+        if out:
+            for target in out:
+                if isinstance(target, Vector):
+                    target._present = present
+            return out[0] if len(out) == 1 else out
+        made = tuple(Vector(result, present) for result in (results if isinstance(results, tuple) else (results,)))
+        return made if isinstance(results, tuple) else made[0]
+
+    # @ is a matrix's.
+    __matmul__: Callable[..., Any] = None  # type: ignore[assignment]
+    __rmatmul__: Callable[..., Any] = None  # type: ignore[assignment]
+    __imatmul__: Callable[..., Any] = None  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __repr__(self) -> str:
+        entries = "all" if self._present is None else f"{self.nvals:,}"
+        return f"<Vector of {self.size:,}, {entries} present, {self.dtype}, {self.device}>"
+
+
+def _as_array(values: Any) -> Any:
+    if is_cuda(values):
+        return values
+    if hasattr(values, "__cuda_array_interface__"):
+        return array_module("cuda").asarray(values)
+    return np.asarray(values)
+
+
+def _all_of(masks: list[Bitmask]) -> Bitmask | None:
+    if not masks:
+        return None
+    present = masks[0]
+    for mask in masks[1:]:
+        present = present & mask
+    return present
