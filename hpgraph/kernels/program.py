@@ -103,17 +103,18 @@ class ProgramCode:
         lines = "\n".join(f"        {line}" for line in body.splitlines())
         # A factory, so that the names are closure cells: a function's fingerprint covers its cells' contents.
         text = f"def factory({', '.join(cells)}):\n    def {name}({parameters}):\n{lines}\n    return {name}"
-        namespace: dict[str, Any] = {}
+        namespace: dict[str, Any] = {"__name__": __name__}
         exec(text, namespace)
         return Function(namespace["factory"](**cells), f"{self.name}.{name}")
 
-    def settle(self, scalars: str) -> str:
-        """Python text that sets ``new`` to the updated properties as a tuple and ``changed`` to whether any differs.
+    def settle(self, old: str, stored: str) -> str:
+        """Python text that sets ``new`` to the updated properties and ``changed`` to whether any of them differs.
 
-        `scalars` are the old properties, separated by commas. A value that turns into NaN is no change: a NaN differs
-        from itself for ever.
+        ``result`` is what `update` gave; `old` names the properties before, separated by commas; `stored` is the tuple of
+        ``new``'s values in the types of the properties. A value that turns into NaN is no change: a NaN differs from
+        itself for ever.
         """
-        many = len(self.properties) > 1
-        old = scalars.split(", ")
-        differs = " or ".join(f"(new[{i}] != {value} and new[{i}] == new[{i}])" for i, value in enumerate(old))
-        return f"new = {'result' if many else '(result,)'}\nchanged = {differs}"
+        new = "result" if len(self.properties) > 1 else "(result,)"
+        values = enumerate(old.split(", "))
+        differs = " or ".join(f"(new[{i}] != {value} and new[{i}] == new[{i}])" for i, value in values)
+        return f"new = {new}\nnew = {stored}\nchanged = {differs}"

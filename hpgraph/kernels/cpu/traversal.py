@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,11 @@ from hpgraph.kernels.cpu import apply as _apply
 from hpgraph.kernels.cpu.claim import now
 from hpgraph.kernels.cpu.product import plain, pull
 from hpgraph.kernels.cpu.product_push import push
-from hpgraph.kernels.cpu.program import CPUProgram
 from hpgraph.kernels.cpu.relax import relax as _relax
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.kernels.cpu.traverse import traverse_first as _first
+from hpgraph.kernels.functions import functions_of
 from hpgraph.kernels.program import ProgramCode, buckets
-
-
-@cache
-def _program(code: ProgramCode) -> CPUProgram:
-    return CPUProgram(code)
 
 
 class _Clock:
@@ -77,7 +71,7 @@ def first(
     int64 array of shape (supersteps, 4)
         Direction, active vertices, arcs looked at, nanoseconds.
     """
-    program = _program(code)
+    program = functions_of(code)
     n = out.shape[0]
     with team() as workers:
         settled = _apply.settle(program.cond, state, n)
@@ -135,7 +129,7 @@ def relax(
     active : array of vertex ids
         Who would have gone on.
     """
-    program = _program(code)
+    program = functions_of(code)
     n = out.shape[0]
     with team() as workers:
         words = (n + 63) // 64
@@ -191,7 +185,7 @@ def apply(
     changed, updated : int
         How many vertices changed, and were updated.
     """
-    program = _program(code)
+    program = functions_of(code)
     with team():
         return _apply.apply_update(
             program.update, program.aggregate, program.load, state, message, received.words, world, step, active.words,
@@ -215,7 +209,7 @@ def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any
     -------
     float64 array
     """
-    program = _program(code)
+    program = functions_of(code)
     with team():
         return _apply.apply_aggregate(program.aggregate, program.load, state, world, state[0].size, code.aggregates)
 
@@ -245,7 +239,7 @@ def pull_messages(
     received : Bitmask
         Overwritten: who got one.
     """
-    program = _program(code)
+    program = functions_of(code)
     pull(rows, program.offer, code.reduce, state, message, active=active, received=received, **_closed(code, state))
 
 
@@ -274,7 +268,7 @@ def push_messages(
     received : Bitmask
         Overwritten: who got one.
     """
-    program = _program(code)
+    program = functions_of(code)
     message.fill(code.reduce.identity_for(code.message))
     touched = push(arcs, program.offer, code.reduce, state, frontier, message, **_closed(code, state))
     received.words[:] = Bitmask.from_indices(touched, received.n).words
@@ -286,7 +280,7 @@ def _closed(code: ProgramCode, state: tuple[np.ndarray, ...]) -> dict[str, Any]:
         return {}
     n = state[0].size
     with team():
-        words = _apply.settle(_program(code).cond, state, n)
+        words = _apply.settle(functions_of(code).cond, state, n)
     if n % 64:
         words[-1] &= (np.uint64(1) << np.uint64(n % 64)) - np.uint64(1)
     return {"mask": Bitmask(n, words), "complement": True}

@@ -1,1 +1,7 @@
-"""Products as CUDA C++ templates, compiled at run time."""
+"""The kernels for the GPU: CUDA C++ templates, compiled at run time."""
+
+from hpgraph.kernels.cuda.product import pull
+from hpgraph.kernels.cuda.product_push import push
+from hpgraph.kernels.cuda.traversal import aggregate, apply, first, pull_messages, push_messages, relax
+
+__all__ = ["aggregate", "apply", "first", "pull", "pull_messages", "push", "push_messages", "relax"]

@@ -31,7 +31,7 @@ struct FirstSpace {
     Frontier<Index> queue, following;
     TraceRow* trace;
     i64 trace_rows;
-    i64* steps;          // supersteps done
+    i64* outcome;        // supersteps done
 };
 
 __device__ inline bool bit(const u32* words, i64 v) { return words[v >> 5] >> (v & 31) & 1; }
@@ -223,7 +223,7 @@ first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, c
             began = now_ns;
         }
     }
-    if (thread == 0) *space.steps = step;
+    if (thread == 0) space.outcome[0] = step, space.outcome[1] = 0;
 }
 
 }  // namespace hpgraph

@@ -73,8 +73,8 @@ struct RelaxSpace {
 template <class Value>
 struct Priority {
     int on;
-    Value threshold, delta, ceiling;
-    Value* least;  // one cell; holds the largest value of the type
+    Value threshold, delta, ceiling, largest;
+    Value* least;  // one cell
 };
 
 // The vertices of the far pile that are near under a higher threshold join the queue.
@@ -106,7 +106,7 @@ relax(Program program, i64 n, Arcs<Index, Weight> out, const Index* sources, i64
     const int lane = threadIdx.x & 31;
     for (i64 w = thread; w < (n + 31) / 32; w += threads)
         space.queued[w] = space.following_queued[w] = space.waiting[w] = 0;
-    if (thread == 0) *space.outcome = 0;
+    if (thread == 0) *priority.least = priority.largest;
     barrier.wait();
     {
         Collector<Index> found(slots);
@@ -151,7 +151,7 @@ relax(Program program, i64 n, Arcs<Index, Weight> out, const Index* sources, i64
                   found);
             found.finish(space.queue, tally, 0);
             barrier.wait();
-            if (thread == 0) *far_tail = 0, *priority.least = program.largest();
+            if (thread == 0) *far_tail = 0, *priority.least = priority.largest;
             pile_index = 1 - pile_index;
             Index* const swap = space.far;
             space.far = space.far_kept, space.far_kept = swap;

@@ -1,0 +1,133 @@
+"""A vertex program's functions as kernels call them: over a tuple of arrays, one a property, and vertex ids.
+
+The same wrappers serve both backends: Numba compiles them for the CPU with arrays in the tuple, for the GPU with pointers.
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+
+from hpgraph.kernels.program import ProgramCode
+from hpgraph.semiring.function import Function
+
+
+class ProgramFunctions:
+    """The functions kernels call. ``state`` is the tuple of property arrays, ``world`` a tuple of parameters.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        The program.
+    """
+
+    def __init__(self, code: ProgramCode) -> None:
+        self.code = code
+
+    def _vertex(self, id_: str) -> str:
+        reads = "".join(f", state[{i}][{id_}]" for i in range(len(self.code.properties)))
+        return f"Vertex({id_}{reads})"
+
+    @property
+    def _world(self) -> str:
+        return "World(step" + "".join(f", world[{i}]" for i in range(len(self.code.parameters))) + ")"
+
+    @cached_property
+    def gather(self) -> Function:
+        """``gather(state, u, weight, v) -> message``."""
+        body = f"return cast(gather({self._vertex('u')}, weight, {self._vertex('v')}))"
+        names = {"gather": self.code.gather, "cast": self.code.message.type}
+        return self.code.wrap("gather_at", "state, u, weight, v", body, **names)
+
+    @cached_property
+    def offer(self) -> Function:
+        """`gather`, or the monoid's identity where `edge_cond` lets no message through."""
+        if self.code.edge_cond is None:
+            return self.gather
+        return self.code.wrap(
+            "offer_at",
+            "state, u, weight, v",
+            "return gather(state, u, weight, v) if edge_cond(state, u, weight, v) else nothing",
+            gather=self.gather.python,
+            edge_cond=self.edge_cond.python,
+            nothing=self.code.reduce.identity_for(self.code.message).item(),
+        )
+
+    @cached_property
+    def edge_cond(self) -> Function:
+        """``edge_cond(state, u, weight, v) -> bool``."""
+        if self.code.edge_cond is None:
+            return self.code.wrap("edge_cond_at", "state, u, weight, v", "return True")
+        body = f"return edge_cond({self._vertex('u')}, weight, {self._vertex('v')})"
+        return self.code.wrap("edge_cond_at", "state, u, weight, v", body, edge_cond=self.code.edge_cond)
+
+    @cached_property
+    def reduce(self) -> Function:
+        """``reduce(a, b) -> message``."""
+        return self.code.reduce.reduce_for(self.code.message)
+
+    @cached_property
+    def cond(self) -> Function:
+        """``cond(state, v) -> bool``."""
+        if self.code.cond is None:
+            return self.code.wrap("cond_at", "state, v", "return True")
+        return self.code.wrap("cond_at", "state, v", f"return cond({self._vertex('v')})", cond=self.code.cond)
+
+    @cached_property
+    def update(self) -> Function:
+        """``update(state, v, message, world, step) -> bool``: writes the properties; whether any changed."""
+        code = self.code
+        if code.update is None:
+            body = "result = message"
+            names = {}
+        else:
+            world = f", {self._world}" if code.takes_world(code.update, 2) else ""
+            body = f"result = update({self._vertex('v')}, message{world})"
+            names = {"update": code.update}
+        old = ", ".join(f"state[{i}][v]" for i in range(len(code.properties)))
+        # What is stored is what was compared: a result is first rounded to the property's type.
+        casts = {f"cast{i}": dtype.type for i, (_, dtype) in enumerate(code.properties)}
+        stored = "".join(f"cast{i}(new[{i}]), " for i in range(len(code.properties)))
+        writes = "".join(f"\nstate[{i}][v] = new[{i}]" for i in range(len(code.properties)))
+        return code.wrap(
+            "update_at", "state, v, message, world, step",
+            f"{body}\n{code.settle(old, f'({stored})')}{writes}\nreturn changed",
+            **names, **casts,
+        )  # fmt: skip
+
+    @cached_property
+    def aggregate(self) -> Function:
+        """``aggregate(state, before, v, world, step, sums)``: adds what v contributes; `before` has its old values."""
+        code = self.code
+        if code.aggregate is None:
+            return code.wrap("aggregate_at", "state, before, v, world, step, sums", "return None")
+        before = "Vertex(v" + "".join(f", before[{i}]" for i in range(len(code.properties))) + ")"
+        world = f", {self._world}" if code.takes_world(code.aggregate, 2) else ""
+        parts = "result" if code.aggregates > 1 else "(result,)"
+        adds = "".join(f"\nsums[{i}] += parts[{i}]" for i in range(code.aggregates))
+        return code.wrap(
+            "aggregate_at",
+            "state, before, v, world, step, sums",
+            f"result = aggregate({before}, {self._vertex('v')}{world})\nparts = {parts}{adds}",
+            aggregate=code.aggregate,
+        )
+
+    @cached_property
+    def load(self) -> Function:
+        """``load(state, v) -> tuple`` of the properties of v."""
+        reads = "".join(f"state[{i}][v], " for i in range(len(self.code.properties)))
+        return self.code.wrap("load_at", "state, v", f"return ({reads})")
+
+
+@cache
+def functions_of(code: ProgramCode) -> ProgramFunctions:
+    """The functions of a program; made once.
+
+    Parameters
+    ----------
+    code : ProgramCode
+
+    Returns
+    -------
+    ProgramFunctions
+    """
+    return ProgramFunctions(code)
