@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.device import array_module, device_of
 from hpgraph.formats.checks import as_ids, index_dtype
-from hpgraph.formats.storage import Storage, conversions
+from hpgraph.formats.storage import Storage, backend
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -135,7 +135,7 @@ class Bitmask(Storage):
         """
         index_dtype(n)
         indices = as_ids(indices, "indices", n, "vertex")
-        return cls(n, conversions(indices).bits_from_indices(indices, _word_count(n)), validate=False)
+        return cls(n, backend("bits", indices).bits_from_indices(indices, _word_count(n)), validate=False)
 
     @classmethod
     def from_bool(cls, flags: Any) -> Bitmask:
@@ -163,7 +163,7 @@ class Bitmask(Storage):
             raise TypeError(f"flags must be bool, not {flags.dtype}: compare first, as in flags != 0")
         if flags.ndim != 1:
             raise ValueError(f"flags must have one dimension, not shape {flags.shape}")
-        return cls(len(flags), conversions(flags).bits_from_bool(flags, _word_count(len(flags))), validate=False)
+        return cls(len(flags), backend("bits", flags).bits_from_bool(flags, _word_count(len(flags))), validate=False)
 
     def to_indices(self) -> Any:
         """The members in ascending order. On CUDA this waits for the stream, to learn how many there are.
@@ -172,7 +172,7 @@ class Bitmask(Storage):
         -------
         array of shape (count,), of type `index_dtype`
         """
-        return conversions(self.words).bits_to_indices(self.words, index_dtype(self.n))
+        return backend("bits", self.words).bits_to_indices(self.words, index_dtype(self.n))
 
     def to_bool(self) -> Any:
         """One flag for each vertex.
@@ -181,7 +181,7 @@ class Bitmask(Storage):
         -------
         array of bool, shape (n,)
         """
-        return conversions(self.words).bits_to_bool(self.words, self.n)
+        return backend("bits", self.words).bits_to_bool(self.words, self.n)
 
     def count(self) -> int:
         """How many members there are. On CUDA this waits for the stream.
@@ -190,7 +190,7 @@ class Bitmask(Storage):
         -------
         int
         """
-        return int(conversions(self.words).bits_count(self.words))
+        return int(backend("bits", self.words).bits_count(self.words))
 
     def any(self) -> bool:
         """Whether there is a member. On CUDA this waits for the stream.

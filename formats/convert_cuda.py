@@ -1,32 +1,26 @@
 """Conversions between formats on the GPU, over bare CuPy arrays; `convert_cpu` has the same functions.
 
-Kernels lie in convert.cuh and bitmask.cuh. Rows are sorted by one 64-bit key an entry, row above column, with CuPy's
+Kernels lie in convert.cuh. Rows are sorted by one 64-bit key an entry, row above column, with CuPy's
 stable radix sort. That takes 16 bytes an entry, 48 where values follow, so a large matrix is sorted in parts of whole
 rows: as many as keep the scratch at half of the result. Each part costs one more pass over the input.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from hpgraph.device import require_cupy
 from hpgraph.formats.convert_cpu import duplicate_error
+from hpgraph.formats.launch import ID, launch, on_its_device, strided
 
 Array = Any
 Rows = tuple[Array, Array, Array | None]
-P = ParamSpec("P")
-R = TypeVar("R")
 
-_THREADS = 256
 _TILE = 4096
 _LEAST_PART = 1 << 20
-_NULL = np.uint64(0)
-_ID = {4: "int", 8: "long long"}
 _WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 _TYPE = {
     "bool": "bool",
@@ -43,38 +37,8 @@ _TYPE = {
 }
 
 
-def _on_its_device(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, run on the GPU that holds its first argument."""
-
-    @functools.wraps(function)
-    def placed(*args: P.args, **kwargs: P.kwargs) -> R:
-        array: Any = args[0]
-        with array.device:
-            return function(*args, **kwargs)
-
-    return placed
-
-
-@functools.cache
-def _kernel(file: str, expression: str, gpu: int) -> Any:
-    """A kernel compiled for the current GPU; CuPy keeps the machine code on disk."""
-    code = Path(__file__).with_name(file).read_text(encoding="utf-8")
-    module = require_cupy().RawModule(code=code, options=("-std=c++17",), name_expressions=(expression,))
-    return module.get_function(expression)
-
-
-def _launch(file: str, expression: str, blocks: int, *args: Any) -> None:
-    gpu = require_cupy().cuda.runtime.getDevice()
-    _kernel(file, f"hpgraph::{expression}", gpu)((blocks,), (_THREADS,), tuple(_NULL if a is None else a for a in args))
-
-
 def _tiles(entries: int) -> int:
     return -(-entries // _TILE)
-
-
-def _strided(items: int) -> int:
-    """Blocks for a kernel whose threads stride over the items: enough to fill any GPU, not more."""
-    return min(-(-items // _THREADS), 1 << 16)
 
 
 def _words(data: Array | None) -> tuple[str, Array | None]:
@@ -95,7 +59,7 @@ def _count(ids: Array, n: int) -> Array:
     """How often each of 0..n-1 occurs, int64."""
     counts = require_cupy().zeros(n, dtype=np.int64)
     if len(ids):
-        _launch("convert.cuh", f"count_ids<{_ID[ids.itemsize]}>", _strided(len(ids)), ids, len(ids), counts)
+        launch("convert.cuh", f"count_ids<{ID[ids.itemsize]}>", strided(len(ids)), ids, len(ids), counts)
     return counts
 
 
@@ -126,14 +90,14 @@ def _pick(
 ) -> tuple[Array, Array | None]:
     """Keys, and positions if wanted, of the `size` entries whose major id lies in low..high-1, in their order."""
     cupy = require_cupy()
-    kind, entries, tiles = _ID[major.itemsize], len(major), _tiles(len(major))
+    kind, entries, tiles = ID[major.itemsize], len(major), _tiles(len(major))
     kept = cupy.empty(tiles, dtype=np.int64)
-    _launch("convert.cuh", f"count_range<{kind}>", tiles, major, entries, low, high, kept)
+    launch("convert.cuh", f"count_range<{kind}>", tiles, major, entries, low, high, kept)
     starts = cupy.cumsum(kept) - kept
     keys = cupy.empty(size, dtype=np.int64)
     positions = cupy.empty(size, dtype=np.int64) if place else None
     rows = 0 if indptr is None else len(indptr) - 1
-    _launch(
+    launch(
         "convert.cuh", f"pick_range<{kind}>", tiles,
         major, minor, indptr, rows, entries, low, high, np.int32(bits), starts, keys, positions,
     )  # fmt: skip
@@ -149,7 +113,7 @@ def _sort(keys: Array, positions: Array | None) -> tuple[Array, Array | None]:
     return keys[order], positions[order]
 
 
-@_on_its_device
+@on_its_device
 def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int], duplicates: str) -> Rows:
     """Rows, sorted and without duplicates, from triplets in any order: (indptr, indices, data)."""
     cupy = require_cupy()
@@ -195,14 +159,14 @@ def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates
         return data[positions[heads]]
     merged = require_cupy().empty(len(heads), dtype=data.dtype)
     how = "Least" if duplicates == "min" else "Sum"
-    _launch(
-        "convert.cuh", f"merge_runs<{_TYPE[data.dtype.name]}, hpgraph::{how}>", _strided(len(heads)),
+    launch(
+        "convert.cuh", f"merge_runs<{_TYPE[data.dtype.name]}, hpgraph::{how}>", strided(len(heads)),
         data, positions, len(positions), heads, len(heads), merged,
     )  # fmt: skip
     return merged
 
 
-@_on_its_device
+@on_its_device
 def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -> Rows:
     """The transpose's (indptr, indices, data), each row in the order of the given rows."""
     cupy = require_cupy()
@@ -220,7 +184,7 @@ def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -
     return turned, out, values
 
 
-@_on_its_device
+@on_its_device
 def sort_rows(indptr: Array, indices: Array, data: Array | None, columns: int) -> tuple[Array, Array | None]:
     """Indices and values with each row in ascending order, duplicates in the order they had."""
     cupy = require_cupy()
@@ -230,8 +194,8 @@ def sort_rows(indptr: Array, indices: Array, data: Array | None, columns: int) -
     values = None if data is None else cupy.empty(entries, dtype=data.dtype)
     for low, _, first, last in _parts(indptr, entries, bits, _scratch(indices.itemsize, data)):
         keys = cupy.empty(last - first, dtype=np.int64)
-        _launch(
-            "convert.cuh", f"row_keys<{_ID[indices.itemsize]}>", _tiles(last - first),
+        launch(
+            "convert.cuh", f"row_keys<{ID[indices.itemsize]}>", _tiles(last - first),
             indptr, rows, indices, low, first, last, np.int32(bits), keys,
         )  # fmt: skip
         if values is None or data is None:
@@ -243,32 +207,32 @@ def sort_rows(indptr: Array, indices: Array, data: Array | None, columns: int) -
     return out, values
 
 
-@_on_its_device
+@on_its_device
 def expand_rows(indptr: Array, entries: int, dtype: Any) -> Array:
     """The row of each entry."""
     row = require_cupy().empty(entries, dtype=dtype)
     if entries:
-        _launch(
-            "convert.cuh", f"expand_rows<{_ID[row.itemsize]}>", _tiles(entries), indptr, len(indptr) - 1, entries, row
+        launch(
+            "convert.cuh", f"expand_rows<{ID[row.itemsize]}>", _tiles(entries), indptr, len(indptr) - 1, entries, row
         )
     return row
 
 
-@_on_its_device
+@on_its_device
 def is_sorted(indptr: Array, indices: Array, *, strictly: bool) -> bool:
     """Whether columns rise within every row, strictly or not."""
     entries = len(indices)
     if entries < 2:
         return True
     fell = require_cupy().zeros(1, dtype=np.int32)
-    _launch(
-        "convert.cuh", f"find_falls<{_ID[indices.itemsize]}>", _tiles(entries),
+    launch(
+        "convert.cuh", f"find_falls<{ID[indices.itemsize]}>", _tiles(entries),
         indptr, len(indptr) - 1, indices, entries, np.bool_(strictly), fell,
     )  # fmt: skip
     return not int(fell[0])
 
 
-@_on_its_device
+@on_its_device
 def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     """Whether the hashes of the arcs and of the reversed arcs agree."""
     entries = len(indices)
@@ -276,8 +240,8 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
         return True
     difference = require_cupy().zeros(2, dtype=np.uint64)
     value = "bool" if data is None else _TYPE[data.dtype.name]
-    _launch(
-        "convert.cuh", f"hash_arcs<{_ID[indices.itemsize]}, {value}>", _tiles(entries),
+    launch(
+        "convert.cuh", f"hash_arcs<{ID[indices.itemsize]}, {value}>", _tiles(entries),
         indptr, len(indptr) - 1, indices, data, entries, difference,
     )  # fmt: skip
     return not bool(difference.any())
@@ -291,13 +255,13 @@ def _copy_segments(
     if entries == 0:
         return
     word, values = _words(data)
-    _launch(
-        "convert.cuh", f"copy_segments<{_ID[indices.itemsize]}, {word}>", _tiles(entries),
+    launch(
+        "convert.cuh", f"copy_segments<{ID[indices.itemsize]}, {word}>", _tiles(entries),
         offsets, len(source), entries, source, target, relabel, indices, values, out, _words(out_data)[1],
     )  # fmt: skip
 
 
-@_on_its_device
+@on_its_device
 def gather_rows(indptr: Array, indices: Array, data: Array | None, order: Array, relabel: Array) -> Rows:
     """Row i of the result is row order[i], its columns c replaced by relabel[c] and left in their order."""
     cupy = require_cupy()
@@ -308,16 +272,16 @@ def gather_rows(indptr: Array, indices: Array, data: Array | None, order: Array,
     return new_indptr, out, values
 
 
-@_on_its_device
+@on_its_device
 def without_diagonal(indptr: Array, indices: Array, data: Array | None) -> Rows:
     """The rows without the entries (i, i); the very arrays given where there are none."""
     cupy = require_cupy()
-    rows, entries, kind = len(indptr) - 1, len(indices), _ID[indices.itemsize]
+    rows, entries, kind = len(indptr) - 1, len(indices), ID[indices.itemsize]
     if entries == 0:
         return indptr, indices, data
     tiles = _tiles(entries)
     kept, removed = cupy.empty(tiles, dtype=np.int64), cupy.zeros(rows, dtype=np.int64)
-    _launch("convert.cuh", f"count_off_diagonal<{kind}>", tiles, indptr, rows, indices, entries, kept, removed)
+    launch("convert.cuh", f"count_off_diagonal<{kind}>", tiles, indptr, rows, indices, entries, kept, removed)
     ends = cupy.cumsum(kept)
     left = int(ends[-1])  # synchronizes, to learn the size of the result
     if left == entries:
@@ -325,14 +289,14 @@ def without_diagonal(indptr: Array, indices: Array, data: Array | None) -> Rows:
     word, source = _words(data)
     out = cupy.empty(left, dtype=indices.dtype)
     values = None if data is None else cupy.empty(left, dtype=data.dtype)
-    _launch(
+    launch(
         "convert.cuh", f"drop_diagonal<{kind}, {word}>", tiles,
         indptr, rows, indices, source, entries, ends - kept, out, _words(values)[1],
     )  # fmt: skip
     return indptr - _offsets(removed), out, values
 
 
-@_on_its_device
+@on_its_device
 def fill_slab(indptr: Array, indices: Array, data: Array | None, width: int) -> tuple[Array, Array | None]:
     """The first `width` entries of each row as a slab of shape (width, rows), padded with -1 and 0."""
     cupy = require_cupy()
@@ -341,14 +305,14 @@ def fill_slab(indptr: Array, indices: Array, data: Array | None, width: int) -> 
     values = None if data is None else cupy.empty((width, rows), dtype=data.dtype)
     if slab.size:
         word, source = _words(data)
-        _launch(
-            "convert.cuh", f"fill_slab<{_ID[indices.itemsize]}, {word}>", _strided(rows),
+        launch(
+            "convert.cuh", f"fill_slab<{ID[indices.itemsize]}, {word}>", strided(rows),
             indptr, rows, width, indices, source, slab, _words(values)[1],
         )  # fmt: skip
     return slab, values
 
 
-@_on_its_device
+@on_its_device
 def fill_tail(
     indptr: Array, indices: Array, data: Array | None, width: int
 ) -> tuple[Array, Array, Array, Array | None]:
@@ -365,17 +329,17 @@ def fill_tail(
     return rows.astype(indices.dtype), offsets, tail, values
 
 
-@_on_its_device
+@on_its_device
 def join_slab_and_tail(
     slab: Array, slab_data: Array | None, rows: Array, offsets: Array, tail: Array, tail_data: Array | None
 ) -> Rows:
     """The rows whose first entries a slab holds and whose others a tail: (indptr, indices, data)."""
     cupy = require_cupy()
     width, n_rows = slab.shape
-    kind = _ID[slab.itemsize]
+    kind = ID[slab.itemsize]
     held = cupy.zeros(n_rows, dtype=np.int64)
     if slab.size:
-        _launch("convert.cuh", f"slab_lengths<{kind}>", _strided(n_rows), slab, n_rows, width, held)
+        launch("convert.cuh", f"slab_lengths<{kind}>", strided(n_rows), slab, n_rows, width, held)
     lengths = held.copy()
     lengths[rows] += offsets[1:] - offsets[:-1]
     indptr = _offsets(lengths)
@@ -384,63 +348,9 @@ def join_slab_and_tail(
     data = None if slab_data is None else cupy.empty(entries, dtype=slab_data.dtype)
     if slab.size:
         word, source = _words(slab_data)
-        _launch(
-            "convert.cuh", f"empty_slab<{kind}, {word}>", _strided(n_rows),
+        launch(
+            "convert.cuh", f"empty_slab<{kind}, {word}>", strided(n_rows),
             slab, source, n_rows, width, indptr, indices, _words(data)[1],
         )  # fmt: skip
     _copy_segments(offsets, offsets[:-1], indptr[rows] + held[rows], None, tail, tail_data, indices, data)
     return indptr, indices, data
-
-
-@_on_its_device
-def bits_from_indices(indices: Array, words: int) -> Array:
-    """Words with the bits of the given indices set."""
-    bits = require_cupy().zeros(words, dtype=np.uint64)
-    if len(indices):
-        kind = _ID[indices.itemsize]
-        _launch("bitmask.cuh", f"set_bits<{kind}>", _strided(len(indices)), indices, len(indices), bits)
-    return bits
-
-
-@_on_its_device
-def bits_to_indices(words: Array, dtype: Any) -> Array:
-    """The positions of the bits that are set, ascending."""
-    cupy = require_cupy()
-    kept = _bits_by_block(words)
-    ends = cupy.cumsum(kept)
-    ids = cupy.empty(int(ends[-1]) if len(ends) else 0, dtype=dtype)  # synchronizes, to learn how many there are
-    if len(ids):
-        _launch("bitmask.cuh", f"list_bits<{_ID[ids.itemsize]}>", len(kept), words, len(words), ends - kept, ids)
-    return ids
-
-
-def _bits_by_block(words: Array) -> Array:
-    blocks = -(-len(words) // _THREADS)
-    kept = require_cupy().empty(blocks, dtype=np.int64)
-    if blocks:
-        _launch("bitmask.cuh", "count_bits", blocks, words, len(words), kept)
-    return kept
-
-
-@_on_its_device
-def bits_from_bool(flags: Array, words: int) -> Array:
-    """Words with a bit for each flag that is true."""
-    bits = require_cupy().empty(words, dtype=np.uint64)
-    if words:
-        _launch("bitmask.cuh", "pack_flags", _strided(64 * words), flags, len(flags), bits, 2 * words)
-    return bits
-
-
-@_on_its_device
-def bits_to_bool(words: Array, n: int) -> Array:
-    """The first n bits as flags."""
-    flags = require_cupy().empty(n, dtype=np.bool_)
-    if n:
-        _launch("bitmask.cuh", "unpack_flags", _strided(n), words, n, flags)
-    return flags
-
-
-@_on_its_device
-def bits_count(words: Array) -> int:
-    """How many bits are set."""
-    return int(_bits_by_block(words).sum()) if len(words) else 0

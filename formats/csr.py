@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.device import array_module, check_memory, device_of, is_cuda
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_value_dtype, as_values, index_dtype
-from hpgraph.formats.storage import Storage, conversions
+from hpgraph.formats.storage import Storage, backend
 
 Duplicates = Literal["sum", "min", "first", "error"]
 
@@ -125,8 +125,7 @@ class CSR(Storage):
         ids = index_dtype(max(shape))
         indptr = csr.indptr.astype(np.int64, copy=False)
         # SciPy allows arrays longer than the last offset says.
-        indices = csr.indices[: csr.nnz]
-        made = cls(shape, indptr, indices, None if pattern else csr.data[: csr.nnz])
+        made = cls(shape, indptr, csr.indices[: csr.nnz], None if pattern else csr.data[: csr.nnz])
         if not made.is_canonical():
             return cls.from_coo(made.expand_rows(), made.indices, made.data, shape)
         return cls(shape, made.indptr, made.indices.astype(ids, copy=False), made.data, validate=False)
@@ -181,8 +180,8 @@ class CSR(Storage):
         device = device_of(row, col, data)
         final = len(row) * (ids.itemsize + (0 if data is None else data.itemsize)) + 8 * (rows + 1)
         check_memory(2 * final, f"a CSR matrix of {len(row)} entries", device)
-        arrays = conversions(row).compress(row, col, data, (rows, columns), duplicates)
-        return cls((rows, columns), *arrays, validate=False)
+        indptr, indices, data = backend("convert", row).compress(row, col, data, (rows, columns), duplicates)
+        return cls((rows, columns), indptr, indices, data, validate=False)
 
     def to_scipy(self, dtype: Any = None) -> Any:
         """A CSR array of SciPy, or a CSR matrix of CuPy, that shares indices and values.
@@ -229,11 +228,9 @@ class CSR(Storage):
             Itself where the values have the type already.
         """
         dtype = as_value_dtype(dtype, "dtype")
-        if self.dtype == dtype and self.data is not None:
-            return self
         if self.data is None:
             return self.with_data(array_module(self.indices).ones(self.nnz, dtype=dtype))
-        return self.with_data(self.data.astype(dtype))
+        return self if self.dtype == dtype else self.with_data(self.data.astype(dtype))
 
     def with_data(self, data: Any) -> CSR:
         """The same entries with other values.
@@ -258,7 +255,7 @@ class CSR(Storage):
         -------
         array of shape (nnz,), of the type of `indices`
         """
-        return conversions(self.indptr).expand_rows(self.indptr, self.nnz, self.indices.dtype)
+        return backend("convert", self.indptr).expand_rows(self.indptr, self.nnz, self.indices.dtype)
 
     def is_sorted(self) -> bool:
         """Whether the columns of no row fall. On CUDA this waits for the stream.
@@ -267,7 +264,7 @@ class CSR(Storage):
         -------
         bool
         """
-        return bool(conversions(self.indptr).is_sorted(self.indptr, self.indices, strictly=False))
+        return bool(backend("convert", self.indptr).is_sorted(self.indptr, self.indices, strictly=False))
 
     def is_canonical(self) -> bool:
         """Whether the columns of every row rise strictly: sorted, no duplicates. On CUDA this waits for the stream.
@@ -276,7 +273,7 @@ class CSR(Storage):
         -------
         bool
         """
-        return bool(conversions(self.indptr).is_sorted(self.indptr, self.indices, strictly=True))
+        return bool(backend("convert", self.indptr).is_sorted(self.indptr, self.indices, strictly=True))
 
     def sorted(self) -> CSR:
         """The same entries with each row in ascending order of columns; duplicates keep their order.
@@ -289,8 +286,9 @@ class CSR(Storage):
         if self.is_sorted():
             return self
         check_memory(2 * self.nbytes, "sorting the rows of a CSR matrix", self.device)
-        arrays = conversions(self.indptr).sort_rows(self.indptr, self.indices, self.data, self.shape[1])
-        return CSR(self.shape, self.indptr, *arrays, validate=False)
+        convert = backend("convert", self.indptr)
+        indices, data = convert.sort_rows(self.indptr, self.indices, self.data, self.shape[1])
+        return CSR(self.shape, self.indptr, indices, data, validate=False)
 
     def transpose(self) -> CSR:
         """The transpose, its rows sorted.
@@ -312,8 +310,9 @@ class CSR(Storage):
         array([0, 2, 2, 3])
         """
         check_memory(2 * self.nbytes, "the transpose of a CSR matrix", self.device)
-        arrays = conversions(self.indptr).transpose(self.indptr, self.indices, self.data, self.shape[1])
-        return CSR(self.shape[::-1], *arrays, validate=False)
+        convert = backend("convert", self.indptr)
+        indptr, indices, data = convert.transpose(self.indptr, self.indices, self.data, self.shape[1])
+        return CSR(self.shape[::-1], indptr, indices, data, validate=False)
 
     def is_symmetric(self) -> bool:
         """Whether the matrix equals its transpose, values included; NaN equals NaN here.
@@ -322,8 +321,8 @@ class CSR(Storage):
         -------
         bool
             Exact on the CPU. On CUDA two 64-bit additive hashes of the multisets of arcs (i, j, value) and (j, i,
-            value) are compared in one pass over the entries: unequal hashes prove asymmetry, and equal ones err once
-            in 2¹²⁸ random matrices. This waits for the stream.
+            value) are compared in one pass: unequal hashes prove asymmetry, and equal ones err once in 2¹²⁸ random
+            matrices. This waits for the stream.
 
         Notes
         -----
@@ -332,7 +331,7 @@ class CSR(Storage):
         """
         if self.shape[0] != self.shape[1]:
             return False
-        return bool(conversions(self.indptr).is_symmetric(self.indptr, self.indices, self.data))
+        return bool(backend("convert", self.indptr).is_symmetric(self.indptr, self.indices, self.data))
 
     def without_diagonal(self) -> CSR:
         """The matrix without the entries (i, i).
@@ -342,8 +341,8 @@ class CSR(Storage):
         CSR
             Itself where there are none.
         """
-        arrays = conversions(self.indptr).without_diagonal(self.indptr, self.indices, self.data)
-        return self if arrays[1] is self.indices else CSR(self.shape, *arrays, validate=False)
+        indptr, indices, data = backend("convert", self.indptr).without_diagonal(self.indptr, self.indices, self.data)
+        return self if indices is self.indices else CSR(self.shape, indptr, indices, data, validate=False)
 
     def permute(self, order: Any) -> CSR:
         """Rows and columns relabelled: new vertex i is old vertex ``order[i]``.
@@ -361,7 +360,7 @@ class CSR(Storage):
         Raises
         ------
         ValueError
-            When the matrix is not square or `order` is no permutation.
+            When the matrix is not square, or `order` is no permutation.
 
         Examples
         --------
@@ -380,9 +379,10 @@ class CSR(Storage):
         if order.shape != (n,) or bool((inverse < 0).any()):
             raise ValueError(f"order must hold each of 0..{n - 1} once")
         check_memory(2 * self.nbytes, "permuting a CSR matrix", self.device)
-        convert = conversions(self.indptr)
+        convert = backend("convert", self.indptr)
         indptr, indices, data = convert.gather_rows(self.indptr, self.indices, self.data, order, inverse)
-        return CSR(self.shape, indptr, *convert.sort_rows(indptr, indices, data, n), validate=False)
+        indices, data = convert.sort_rows(indptr, indices, data, n)
+        return CSR(self.shape, indptr, indices, data, validate=False)
 
 
 def cupy_values(data: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.device import array_module, check_memory, device_of
 from hpgraph.formats.checks import as_ids, as_shape, as_values
 from hpgraph.formats.csr import CSR
-from hpgraph.formats.storage import Storage, conversions
+from hpgraph.formats.storage import Storage, backend
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -122,8 +122,8 @@ class ELL(Storage):
                 "times as many: use HYB.from_csr, or a higher limit"
             )
         check_memory(slots * entry_bytes(csr), f"an ELL matrix of {slots} slots", csr.device)
-        slab = conversions(csr.indptr).fill_slab(csr.indptr, csr.indices, csr.data, width)
-        return cls(csr.shape, *slab, nnz=csr.nnz, validate=False)
+        indices, data = backend("convert", csr.indptr).fill_slab(csr.indptr, csr.indices, csr.data, width)
+        return cls(csr.shape, indices, data, nnz=csr.nnz, validate=False)
 
     def to_csr(self) -> CSR:
         """As CSR, each row in the order of its slots.
@@ -135,10 +135,10 @@ class ELL(Storage):
         xp = array_module(self.indices)
         none = xp.empty(0, dtype=self.indices.dtype)
         values = None if self.data is None else xp.empty(0, dtype=self.data.dtype)
-        arrays = conversions(self.indices).join_slab_and_tail(
+        indptr, indices, data = backend("convert", self.indices).join_slab_and_tail(
             self.indices, self.data, none, xp.zeros(1, dtype=np.int64), none, values
         )
-        return CSR(self.shape, *arrays, validate=False)
+        return CSR(self.shape, indptr, indices, data, validate=False)
 
 
 def entry_bytes(csr: CSR) -> int:

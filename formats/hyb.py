@@ -21,7 +21,7 @@ from hpgraph.device import array_module, check_memory, device_of
 from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, as_values
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import ELL, entry_bytes
-from hpgraph.formats.storage import Storage, conversions
+from hpgraph.formats.storage import Storage, backend
 from hpgraph.formats.width import hyb_width
 
 
@@ -118,7 +118,9 @@ class HYB(Storage):
     @property
     def tail_row(self) -> Any:
         """The row of each entry of the tail, as a COO matrix would store it; made anew at each call."""
-        rows = conversions(self.tail_rows).expand_rows(self.tail_indptr, len(self.tail_indices), self.tail_rows.dtype)
+        rows = backend("convert", self.tail_rows).expand_rows(
+            self.tail_indptr, len(self.tail_indices), self.tail_rows.dtype
+        )
         return self.tail_rows[rows]
 
     @classmethod
@@ -157,11 +159,11 @@ class HYB(Storage):
         slots = width * rows
         # The longest tail there can be with such a slab holds every entry.
         check_memory((slots + entries) * one + 28 * rows, f"a HYB matrix of {slots} slots and a tail", csr.device)
-        convert = conversions(csr.indptr)
-        tail = convert.fill_tail(csr.indptr, csr.indices, csr.data, width)
-        slab = convert.fill_slab(csr.indptr, csr.indices, csr.data, width)
-        ell = ELL(csr.shape, *slab, nnz=entries - len(tail[2]), validate=False)
-        return cls(csr.shape, ell, *tail, validate=False)
+        convert = backend("convert", csr.indptr)
+        tail_rows, tail_indptr, tail_indices, tail_data = convert.fill_tail(csr.indptr, csr.indices, csr.data, width)
+        slab, slab_data = convert.fill_slab(csr.indptr, csr.indices, csr.data, width)
+        ell = ELL(csr.shape, slab, slab_data, nnz=entries - len(tail_indices), validate=False)
+        return cls(csr.shape, ell, tail_rows, tail_indptr, tail_indices, tail_data, validate=False)
 
     def to_csr(self) -> CSR:
         """As CSR, each row its slots and then its tail: what `from_csr` was given.
@@ -177,10 +179,10 @@ class HYB(Storage):
         """
         one = self.tail_indices.itemsize + (0 if self.tail_data is None else self.tail_data.itemsize)
         check_memory(self.nnz * one + 24 * self.shape[0], "a CSR matrix from HYB", self.device)
-        arrays = conversions(self.tail_rows).join_slab_and_tail(
+        indptr, indices, data = backend("convert", self.tail_rows).join_slab_and_tail(
             self.ell.indices, self.ell.data, self.tail_rows, self.tail_indptr, self.tail_indices, self.tail_data
         )
-        return CSR(self.shape, *arrays, validate=False)
+        return CSR(self.shape, indptr, indices, data, validate=False)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, pattern: bool = False, width: int | None = None) -> HYB:

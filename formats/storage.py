@@ -6,16 +6,16 @@ import dataclasses
 import importlib
 from abc import ABC, abstractmethod
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from hpgraph.device import Device, device_of, normalize_device, to_device
 
 
-def conversions(*arrays: Any) -> ModuleType:
-    """`convert_cpu` or `convert_cuda`, which have the same functions, as the arrays lie."""
-    return importlib.import_module(f"hpgraph.formats.convert_{device_of(*arrays)}")
+def backend(subject: Literal["convert", "bits"], *arrays: Any) -> ModuleType:
+    """The module of this subject for the device that holds the arrays; both devices' have the same functions."""
+    return importlib.import_module(f"hpgraph.formats.{subject}_{device_of(*arrays)}")
 
 
 class Storage(ABC):
@@ -94,7 +94,7 @@ class Storage(ABC):
             elif hasattr(value, "nbytes"):
                 value = to_device(value, device)
             moved[field.name] = value
-        return type(self)(**moved, validate=False)
+        return type(self)(**moved, validate=False)  # type: ignore[call-arg]
 
     def __repr__(self) -> str:
         size = "x".join(str(length) for length in self.shape)

@@ -1,0 +1,54 @@
+"""Compiles and launches the CUDA kernels of the formats.
+
+They are few and small, so CuPy's own compiler and its cache on disk serve them; the kernels of products, which are
+specialized by user's functions, have a loader of their own above this layer.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from hpgraph.device import require_cupy
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+THREADS = 256
+ID = {4: "int", 8: "long long"}
+_NULL = np.uint64(0)
+
+
+def on_its_device(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, run on the GPU that holds its first argument."""
+
+    @functools.wraps(function)
+    def placed(*args: P.args, **kwargs: P.kwargs) -> R:
+        array: Any = args[0]
+        with array.device:
+            return function(*args, **kwargs)
+
+    return placed
+
+
+@functools.cache
+def _kernel(file: str, expression: str, gpu: int) -> Any:
+    """A kernel compiled for the current GPU; CuPy keeps the machine code on disk."""
+    code = Path(__file__).with_name(file).read_text(encoding="utf-8")
+    module = require_cupy().RawModule(code=code, options=("-std=c++17",), name_expressions=(expression,))
+    return module.get_function(expression)
+
+
+def launch(file: str, expression: str, blocks: int, *args: Any) -> None:
+    """Run a kernel template, given as in "fill_slab<int, float>", over blocks of `THREADS`; None is a null pointer."""
+    kernel = _kernel(file, f"hpgraph::{expression}", require_cupy().cuda.runtime.getDevice())
+    kernel((blocks,), (THREADS,), tuple(_NULL if argument is None else argument for argument in args))
+
+
+def strided(items: int) -> int:
+    """Blocks for a kernel whose threads stride over the items: enough to fill any GPU, not more."""
+    return min(-(-items // THREADS), 1 << 16)
