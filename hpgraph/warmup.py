@@ -49,14 +49,18 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
     ]
     calls += [(f"SSSP, {kind}", partial(hpg.sssp, weighted[kind], 0, parents=True)) for kind in _WEIGHTS]
     calls += [(f"PageRank, {kind}", partial(hpg.pagerank, plain, dtype=kind)) for kind in _FLOATS]
-    calls += [
-        ("triangle count", partial(hpg.triangle_count, plain)),
-        ("triangles of each vertex", partial(hpg.triangles, plain)),
-    ]
+    # Triangles are counted in another order where degrees are uneven.
+    for graph, degrees in ((plain, "even"), (_star(device), "uneven")):
+        calls.append((f"triangle count, {degrees}", partial(hpg.triangle_count, graph)))
+        calls.append((f"triangles by vertex, {degrees}", partial(hpg.triangles, graph)))
     for kind in _FLOATS:
         matrix = hpg.hyb_array(weighted[kind].out_csr.to_scipy())
         calls.append((f"A @ x, {kind}", partial(matrix.__matmul__, array_module(device).ones(5, dtype=kind))))
     return calls
+
+
+def _star(device: str) -> hpg.Graph:
+    return hpg.Graph.from_edges(np.zeros(200, np.int64), np.arange(1, 201), directed=False).to(device)
 
 
 def _small_graph(device: str, weight: np.ndarray[Any, np.dtype[Any]] | None = None) -> hpg.Graph:
