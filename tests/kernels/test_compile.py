@@ -14,6 +14,7 @@ import pytest
 from hpgraph import config
 from hpgraph.errors import CompileError
 from hpgraph.kernels.cuda import compile as compiler
+from hpgraph.semiring.cuda import LinkedCode
 
 pytest.importorskip("cuda.core")
 
@@ -101,7 +102,7 @@ def test_linked_code_is_not_produced_when_cached(folder):
 
     prologue = 'extern "C" __device__ float user_function(float);'
     for _ in range(2):
-        code = compiler.LinkedCode("square plus one", produce)
+        code = LinkedCode("square plus one", produce)
         compiler.build_cached("map.cuh", prologue, [code], ["map<float>"])
     assert len(produced) == 1
 

@@ -17,34 +17,18 @@ import os
 import re
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from hpgraph.config import config
 from hpgraph.errors import CompileError, MissingExtraError
+from hpgraph.semiring.cuda import LinkedCode
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _lock = threading.RLock()
 _modules: dict[tuple[Any, ...], Module] = {}
-
-
-@dataclass(frozen=True)
-class LinkedCode:
-    """Code to be linked in that is made only if no finished kernel is in the cache.
-
-    Parameters
-    ----------
-    key : str
-        What decides the code: equal keys, equal code, in every process.
-    produce : callable
-        Returns the LTO-IR as bytes.
-    """
-
-    key: str
-    produce: Callable[[], bytes] = field(compare=False, repr=False)
 
 
 class Module:
@@ -111,7 +95,8 @@ def load(
     prologue : str
         C++ text put before it, which may include others (``#include "operators.cuh"``).
     ltoir : sequence of bytes or LinkedCode
-        LTO-IR that defines the ``extern "C"`` device functions declared in the prologue.
+        LTO-IR that defines the ``extern "C"`` device functions declared in the prologue. `LinkedCode` is produced only
+        if no finished kernel is found.
     names : sequence of str
         Name expressions of the kernels to instantiate, for instance ``"hpgraph::pull_slab<Product>"``.
     cooperative : bool
@@ -240,9 +225,7 @@ def compiler_version() -> str:
         return "unknown"
 
 
-def cache_key(
-    source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str
-) -> str:
+def cache_key(source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str) -> str:
     """Fingerprint of all that decides the machine code.
 
     Parameters

@@ -1,0 +1,334 @@
+"""Products by rows on every device, held against a reference that goes entry by entry, and against SciPy."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from reference_product import messages, product, total
+
+from hpgraph import config
+from hpgraph.device import is_cuda, kernels
+from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.semiring import DTYPES, Function, get_binary, get_monoid, get_semiring
+
+SEMIRINGS = {
+    "plus_times": "float32",
+    "plus_first": "int16",
+    "plus_second": "float64",
+    "plus_pair": "int64",
+    "min_plus": "float32",
+    "max_plus": "int32",
+    "min_times": "float64",
+    "max_min": "float32",
+    "min_max": "uint16",
+    "lor_land": "bool",
+    "any_pair": "bool",
+    "any_secondi": "int32",
+    "min_first": "int64",
+    "min_second": "int8",
+    "max_second": "uint64",
+    "bor_band": "uint32",
+}
+OTHER_DTYPES = [d.name for d in DTYPES if d.name not in ("float32", "bool")]
+
+
+def host(array):
+    return array.get() if is_cuda(array) else array
+
+
+def random_values(rng, count, dtype):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return rng.random(count) < 0.6
+    if dtype.kind == "f":
+        # Halves add up exactly, so that the order of a sum does not matter.
+        return (rng.integers(-20, 20, count) / 2).astype(dtype)
+    return rng.integers(0 if dtype.kind == "u" else -50, 100, count).astype(dtype)
+
+
+def random_rows(rng, shape, dtype, density=0.1, ids=np.int32):
+    """A CSR with some empty rows, one long row and values of any kind, zero included."""
+    pattern = rng.random(shape) < density
+    pattern[::7] = False
+    if shape[0] > 3:
+        pattern[3] = rng.random(shape[1]) < 0.9
+    indptr = np.concatenate(([0], np.cumsum(pattern.sum(axis=1)))).astype(np.int64)
+    indices = np.nonzero(pattern)[1].astype(ids)
+    data = None if dtype is None else random_values(rng, len(indices), dtype)
+    return CSR(shape, indptr, indices, data)
+
+
+def entries_of(csr, one=1):
+    row = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+    data = np.full(csr.nnz, one) if csr.data is None else csr.data
+    return list(zip(row.tolist(), csr.indices.tolist(), data, strict=True))
+
+
+def run(device, csr, semiring, x, out, *, form="csr", pattern_weight=None, active=None, mask=None, accum=None, **others):
+    """`pull` on a device, sets given as flags; returns the result and who received, on the host."""
+    ring = get_semiring(semiring)
+    rows = (HYB.from_csr(csr, width=3) if form == "hyb" else csr).to(device)
+    weight = out.dtype if csr.data is None else csr.data.dtype
+    gather = ring.gather(weight, x.dtype, out.dtype)
+    moved = {name: array_on(device, value) for name, value in (("x", x), ("out", out.copy()))}
+    received = Bitmask.full(len(out), device=device)
+    kernels(device).pull(
+        rows,
+        gather,
+        ring.add,
+        (moved["x"],),
+        moved["out"],
+        active=None if active is None else Bitmask.from_bool(active).to(device),
+        mask=None if mask is None else Bitmask.from_bool(mask).to(device),
+        accum=None if accum is None else get_binary(accum),
+        received=received,
+        **others,
+    )
+    return host(moved["out"]), host(received.to_bool())
+
+
+def array_on(device, array):
+    if device == "cpu":
+        return array
+    import cupy
+
+    return cupy.asarray(array)
+
+
+def agree(found, expected, semiring, choices, allowed):
+    result, received = found
+    wanted, wanted_received = expected
+    np.testing.assert_array_equal(received, wanted_received)
+    if not semiring.startswith("any"):
+        np.testing.assert_array_equal(result, wanted)
+        return
+    for v, values in choices.items():
+        if values:
+            assert any(result[v] == value for value in values)
+    np.testing.assert_array_equal(result[~allowed], wanted[~allowed])
+
+
+@pytest.mark.parametrize(("semiring", "dtype"), SEMIRINGS.items())
+def test_semirings(device, semiring, dtype):
+    rng = np.random.default_rng(1)
+    csr = random_rows(rng, (67, 50), dtype)
+    x = random_values(rng, 50, dtype)
+    result_dtype = get_semiring(semiring).result_dtype(dtype, dtype)
+    out = random_values(rng, 67, result_dtype)
+    found = run(device, csr, semiring, x, out)
+    result, received, choices = product(entries_of(csr), semiring, x, out, result_dtype)
+    agree(found, (result, received), semiring, choices, np.ones(67, bool))
+
+
+@pytest.mark.parametrize("dtype", OTHER_DTYPES)
+def test_dtypes(device, dtype):
+    rng = np.random.default_rng(2)
+    csr = random_rows(rng, (30, 40), dtype)
+    x, out = random_values(rng, 40, dtype), np.zeros(30, dtype)
+    result, _, _ = product(entries_of(csr), "plus_times", x, out, dtype)
+    np.testing.assert_array_equal(run(device, csr, "plus_times", x, out)[0], result)
+
+
+@pytest.mark.parametrize("semiring", ["plus_times", "min_plus", "lor_land"])
+@pytest.mark.parametrize("form", ["csr", "hyb"])
+def test_mask_active_and_accumulator(device, semiring, form):
+    rng = np.random.default_rng(3)
+    dtype = SEMIRINGS[semiring]
+    csr = random_rows(rng, (130, 70), dtype, density=0.08)
+    x, out = random_values(rng, 70, dtype), random_values(rng, 130, dtype)
+    accum = semiring.split("_")[0]
+    for active in (None, rng.random(70) < 0.3, np.zeros(70, bool)):
+        for mask, complement in ((None, False), (rng.random(130) < 0.5, False), (rng.random(130) < 0.5, True)):
+            for add_to in (None, accum):
+                sets = {"active": active, "mask": mask, "complement": complement, "accum": add_to}
+                found = run(device, csr, semiring, x, out, form=form, **sets)
+                if dtype == "bool" and add_to:
+                    add_to = "lor"
+                expected = product(entries_of(csr), semiring, x, out, dtype, **(sets | {"accum": add_to}))
+                np.testing.assert_array_equal(found[0], expected[0])
+                np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_another_accumulator_leaves_rows_without_messages_alone(device):
+    csr = CSR((3, 2), [0, 1, 1, 2], [0, 1], np.array([1.0, 2.0], np.float32))
+    x, out = np.array([10, 20], np.float32), np.array([1, 2, 3], np.float32)
+    result, received = run(device, csr, "min_plus", x, out, accum="plus")
+    np.testing.assert_array_equal(result, [12, 2, 25])
+    np.testing.assert_array_equal(received, [True, False, True])
+
+
+@pytest.mark.parametrize("form", ["csr", "hyb"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scipy_multiplies_the_same(device, form, dtype):
+    rng = np.random.default_rng(4)
+    matrix = sp.random_array((500, 400), density=0.03, rng=rng, dtype=dtype).tocsr()
+    x, out = rng.random(400).astype(dtype), np.full(500, np.nan, dtype)
+    result, _ = run(device, CSR.from_scipy(matrix), "plus_times", x, out, form=form)
+    np.testing.assert_allclose(result, matrix @ x, rtol=1e-5 if dtype == np.float32 else 1e-13)
+
+
+@pytest.mark.parametrize("form", ["csr", "hyb"])
+def test_pattern_weighs_one(device, form):
+    rng = np.random.default_rng(5)
+    csr = random_rows(rng, (90, 80), None)
+    x = random_values(rng, 80, np.float32)
+    result, _ = run(device, csr, "plus_times", x, np.zeros(90, np.float32), form=form)
+    ones = sp.csr_array((np.ones(csr.nnz, np.float32), csr.indices, csr.indptr), shape=csr.shape)
+    np.testing.assert_array_equal(result, ones @ x)
+
+
+@pytest.mark.parametrize("form", ["csr", "hyb"])
+@pytest.mark.parametrize("semiring", ["plus_times", "min_plus"])
+def test_hub(device, form, semiring):
+    rng = np.random.default_rng(6)
+    hub, n = 200_000, 200_100
+    others = rng.integers(0, 20, 99)
+    lengths = np.concatenate((others[:50], [hub], others[50:]))
+    indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    indices = np.concatenate([np.sort(rng.choice(n, size, replace=False)) for size in lengths]).astype(np.int32)
+    csr = CSR((100, n), indptr, indices, random_values(rng, len(indices), np.float32))
+    x = random_values(rng, n, np.float32)
+    result, received = run(device, csr, semiring, x, np.zeros(100, np.float32), form=form)
+    with np.errstate(all="ignore"):
+        sent = csr.data * x[indices] if semiring == "plus_times" else csr.data + x[indices]
+    for v in range(100):
+        mine = sent[indptr[v] : indptr[v + 1]]
+        if semiring == "plus_times":
+            assert result[v] == mine.astype(np.float64).sum()
+        else:
+            assert result[v] == (mine.min() if len(mine) else np.inf)
+    np.testing.assert_array_equal(received, lengths > 0)
+    # A mask that forbids the hub, and an active set that leaves it one message.
+    mask = np.arange(100) != 50
+    active = np.zeros(n, bool)
+    active[indices[indptr[50] + hub // 2]] = True
+    forbidden, _ = run(device, csr, semiring, x, np.full(100, 7, np.float32), form=form, mask=mask)
+    assert forbidden[50] == 7
+    lone, received = run(device, csr, semiring, x, np.zeros(100, np.float32), form=form, active=active)
+    assert lone[50] == sent[indptr[50] + hub // 2]
+    assert received[50]
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 5), (5, 0), (1, 1), (64, 3), (65, 3)])
+@pytest.mark.parametrize("form", ["csr", "hyb"])
+def test_small_and_empty(device, shape, form):
+    empty = CSR(shape, np.zeros(shape[0] + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
+    out = np.full(shape[0], 5, np.float32)
+    result, received = run(device, empty, "min_plus", np.ones(shape[1], np.float32), out, form=form)
+    np.testing.assert_array_equal(result, np.full(shape[0], np.inf))
+    assert not received.any()
+    if min(shape):
+        rows = np.arange(shape[0] + 1, dtype=np.int64)
+        full = CSR(shape, rows, np.full(shape[0], shape[1] - 1, np.int32), np.full(shape[0], 2, np.float32))
+        result, received = run(device, full, "min_plus", np.ones(shape[1], np.float32), out, form=form)
+        np.testing.assert_array_equal(result, np.full(shape[0], 3))
+        assert received.all()
+
+
+def test_nan_and_infinity(device):
+    values = np.array([1, np.nan, np.inf, -np.inf, np.inf, 0, 3], np.float32)
+    csr = CSR((4, 7), [0, 2, 4, 6, 7], np.arange(7, dtype=np.int32), values)
+    ones = np.ones(7, np.float32)
+    sums, _ = run(device, csr, "plus_times", ones, np.zeros(4, np.float32))
+    np.testing.assert_array_equal(sums, [np.nan, np.nan, np.inf, 3])
+    least, _ = run(device, csr, "min_plus", ones, np.zeros(4, np.float32))
+    np.testing.assert_array_equal(least, [2, -np.inf, 1, 4])
+
+
+@pytest.mark.parametrize("form", ["csr", "hyb"])
+def test_wide_ids(device, form):
+    rng = np.random.default_rng(7)
+    csr = random_rows(rng, (40, 60), np.float64, ids=np.int64)
+    x = random_values(rng, 60, np.float64)
+    dense = sp.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape).toarray()
+    result, _ = run(device, csr, "plus_times", x, np.zeros(40), form=form)
+    np.testing.assert_array_equal(result, dense @ x)
+
+
+def test_state_of_several_arrays_and_a_target(device):
+    rng = np.random.default_rng(8)
+    csr = random_rows(rng, (50, 50), np.float32)
+    height, slope = random_values(rng, 50, np.float32), random_values(rng, 50, np.int32)
+    gather = Function(lambda state, source, weight, target: state[0][source] + weight * state[1][target] + source)
+    state = tuple(array_on(device, array) for array in (height, slope))
+    out = array_on(device, np.zeros(50, np.float32))
+    kernels(device).pull(csr.to(device), gather, get_monoid("max"), state, out)
+    for v in range(50):
+        sent = [height[u] + w * slope[v] + u for row, u, w in entries_of(csr) if row == v]
+        assert host(out)[v] == max(sent, default=-np.inf)
+
+
+@pytest.mark.parametrize("form", ["csr", "hyb"])
+def test_same_bits_every_time(device, form):
+    rng = np.random.default_rng(9)
+    lengths = np.concatenate(([90_000], rng.integers(0, 60, 3000)))
+    indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    indices = rng.integers(0, 5000, indptr[-1]).astype(np.int32)
+    csr = CSR((3001, 5000), indptr, indices, rng.random(len(indices)).astype(np.float32))
+    x = rng.random(5000).astype(np.float32)
+    results = []
+    for threads in (1, 2, 2):
+        with config(threads=threads):
+            results.append(run(device, csr, "plus_times", x, np.zeros(3001, np.float32), form=form)[0])
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)
+    exact = np.add.reduceat(csr.data.astype(float) * x[indices], indptr[:-1][lengths > 0])
+    np.testing.assert_allclose(results[0][lengths > 0], exact, rtol=1e-5)
+
+
+def test_inputs_may_be_read_only_or_strided(device):
+    rng = np.random.default_rng(10)
+    csr = random_rows(rng, (30, 40), np.float32)
+    x = random_values(rng, 80, np.float32)[::2]
+    expected, _ = run(device, csr, "plus_times", x.copy(), np.zeros(30, np.float32))
+    x.flags.writeable = False
+    for array in (csr.indptr, csr.indices, csr.data):
+        array.flags.writeable = False
+    ring = get_semiring("plus_times")
+    out = array_on(device, np.zeros(30, np.float32))
+    gather = ring.gather(np.float32, np.float32)
+    kernels(device).pull(csr.to(device), gather, ring.add, (array_on(device, x),), out)
+    np.testing.assert_array_equal(host(out), expected)
+
+
+def test_two_threads_at_once(device):
+    rng = np.random.default_rng(11)
+    csr = random_rows(rng, (600, 500), np.float32, density=0.3)
+    vectors = [random_values(rng, 500, np.float32) for _ in range(4)]
+    alone = [run(device, csr, "plus_times", x, np.zeros(600, np.float32))[0] for x in vectors]
+    with ThreadPoolExecutor(4) as pool:
+        together = pool.map(lambda x: run(device, csr, "plus_times", x, np.zeros(600, np.float32))[0], vectors)
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("wrong", ["out", "active", "mask", "received"])
+def test_wrong_length_is_refused(device, wrong):
+    csr = CSR((3, 2), [0, 1, 1, 2], [0, 1], np.ones(2, np.float32)).to(device)
+    ring = get_semiring("plus_times")
+    out = array_on(device, np.zeros(9 if wrong == "out" else 3, np.float32))
+    sets = {} if wrong == "out" else {wrong: Bitmask.zeros(9, device=device)}
+    with pytest.raises(ValueError, match=f"{wrong} must have length"):
+        gather = ring.gather(np.float32, np.float32)
+        kernels(device).pull(csr, gather, ring.add, (array_on(device, np.ones(2, np.float32)),), out, **sets)
+
+
+def test_complement_without_mask_is_refused(device):
+    csr = CSR((1, 1), [0, 1], [0], np.ones(1, np.float32)).to(device)
+    ring = get_semiring("plus_times")
+    one = array_on(device, np.ones(1, np.float32))
+    with pytest.raises(ValueError, match="complement"):
+        kernels(device).pull(csr, ring.gather(np.float32, np.float32), ring.add, (one,), one.copy(), complement=True)
+
+
+def test_the_reference_itself():
+    entries = [(0, 1, 2.0), (0, 2, 3.0), (2, 0, 1.0)]
+    x = np.array([1.0, 10.0, 100.0])
+    assert messages(entries, "times", x, float) == {0: [20, 300], 2: [1]}
+    assert total([np.float64(3), np.float64(-1)], "min", float) == -1
+    result, received, _ = product(entries, "plus_times", x, np.zeros(3), float, mask=np.array([1, 0, 0], bool))
+    np.testing.assert_array_equal(result, [320, 0, 0])
+    np.testing.assert_array_equal(received, [True, False, False])
