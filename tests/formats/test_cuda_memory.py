@@ -30,7 +30,7 @@ def random_csr(values):
     import cupy
 
     cupy.random.seed(7)
-    n, entries = 200_000, 8_000_000
+    n, entries = 500_000, 24_000_000
     # Low ids are hubs.
     row, col = ((cupy.random.random(entries) ** 4 * n).astype(cupy.int32) for _ in range(2))
     data = cupy.random.random(entries, dtype=cupy.float32) if values else None
