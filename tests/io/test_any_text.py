@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hpgraph.errors import FileFormatError
 from hpgraph.io import read
 
-PLACE = Path(tempfile.mkdtemp())
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("any")
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet='0123 \t,;#\n-."ab%e+_', max_size=60), st.sampled_from([".txt", ".csv", ".tsv"]))
-def test_edge_lists(text: str, suffix: str) -> None:
-    path = PLACE / f"any{suffix}"
+def test_edge_lists(place: Path, text: str, suffix: str) -> None:
+    path = place / f"any{suffix}"
     path.write_text(text, newline="")
     try:
         graph = read(path)
@@ -39,9 +42,9 @@ def test_edge_lists(text: str, suffix: str) -> None:
     st.lists(st.sampled_from(["", "# c", "% 1 2 3", "   "]), max_size=12),
 )
 def test_numbers_as_a_plain_loop_reads_them(
-    rows: list[tuple[int, int, float]], delimiter: str, between: list[str]
+    place: Path, rows: list[tuple[int, int, float]], delimiter: str, between: list[str]
 ) -> None:
-    path = PLACE / "numbers.txt"
+    path = place / "numbers.txt"
     lines = [delimiter.join(map(repr, row)) for row in rows]
     for at, line in enumerate(between):
         lines.insert(2 * at, line)
@@ -61,8 +64,8 @@ def test_numbers_as_a_plain_loop_reads_them(
     st.sampled_from(["general", "symmetric", "skew-symmetric", "hermitian"]),
     st.text(alphabet="0123 \t\n-.a%", max_size=60),
 )
-def test_matrix_market(field: str, symmetry: str, text: str) -> None:
-    path = PLACE / "any.mtx"
+def test_matrix_market(place: Path, field: str, symmetry: str, text: str) -> None:
+    path = place / "any.mtx"
     path.write_text(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{text}", newline="")
     try:
         graph = read(path)
