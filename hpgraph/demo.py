@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -93,7 +94,7 @@ WORKS = (
     Work(
         "SSSP",
         lambda s: hpg.sssp(s.needed_by, s.needed_by.index_of(CENTRE)),
-        lambda r: f"{float(r.distance[r.distance < np.inf].max()) / 1024:,.0f} MiB on the heaviest lightest chain",
+        lambda r: f"the lightest chains weigh up to {float(r.distance[r.distance < np.inf].max()) / 1024:,.0f} MiB",
         lambda s, r: _reached(s, r.distance < np.inf),
         lambda r: r.distance,
     ),
@@ -137,7 +138,7 @@ def measure(work: Work, subject: Subject) -> Measured:
 def table(measured: Sequence[Measured], where: str) -> str:
     """The measurements of one device as text."""
     width = max(len(m.work.found(m.result)) for m in measured)
-    lines = [f"{where:<{width + 13}}  first call       again     arcs/s"]
+    lines = [f"{where:<{width + 13}}  first call       again    arcs/s"]
     lines += [
         f"  {m.work.name:<11}{m.work.found(m.result):<{width}}  {_seconds(m.first)}  {_seconds(m.again)}"
         f"  {_rate(m.arcs / m.again)}"
@@ -171,17 +172,17 @@ def facts(subject: Subject, measured: Sequence[Measured]) -> str:
     heaviest = int(np.argmax(np.where(np.isfinite(distance), distance, -1)))
     most = int(np.argmax(wanted))
     top = ", ".join(f"{names[i]} {rank[i]:.1%}" for i in np.argsort(-rank)[:8])
-    return "\n".join(
-        [
-            f"Most depended upon (PageRank): {top}.",
-            f"{START} is {_count(abs(steps), 'step')} from {CENTRE}; all it needs, needs of needs included, is "
-            f"{int((needs > 0).sum())} packages, {_count(int(needs.max()), 'step')} deep.",
-            f"Farthest from {CENTRE}, {_count(int(level[farthest]), 'step')}: {_chain(graph, level, farthest)}.",
-            f"Heaviest of the lightest chains to {CENTRE}, {distance[heaviest] / 1024:,.0f} MiB: "
-            f"{_chain(graph, distance, heaviest, weighted=True)}.",
-            f"{names[most]} depends on {wanted[most] / 2**20:.1f} GiB of packages directly.",
-        ]
+    sentences = (
+        f"Most depended upon (PageRank): {top}.",
+        f"{START} is {_count(abs(steps), 'step')} from {CENTRE}; all it needs, needs of needs included, is "
+        f"{int((needs > 0).sum())} packages, {_count(int(needs.max()), 'step')} deep.",
+        f"Farthest from {CENTRE}, {_count(int(level[farthest]), 'step')}: {_chain(graph, level, farthest)}.",
+        f"Heaviest of the lightest chains to {CENTRE}, {distance[heaviest] / 1024:,.0f} MiB: "
+        f"{_chain(graph, distance, heaviest, weighted=True)}.",
+        f"{names[most]} depends on {wanted[most] / 2**20:.1f} GiB of packages directly.",
     )
+    # Package names have hyphens of their own: no line breaks at them.
+    return "\n".join(textwrap.fill(line, 110, subsequent_indent="  ", break_on_hyphens=False) for line in sentences)
 
 
 def _count(number: int, noun: str) -> str:

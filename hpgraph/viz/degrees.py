@@ -63,7 +63,7 @@ def degree_distribution(G: Graph | Any, ax: Axes | None = None) -> Axes:
         ax.set_yscale("log")
     dress(ax, title="Degree distribution", xlabel="degree d", ylabel="vertices with degree d or more")
     if len(series) > 1:
-        ax.legend(frameon=False, markerscale=1.8)
+        ax.legend(frameon=False, fontsize=9, markerscale=1.8)
     return ax
 
 

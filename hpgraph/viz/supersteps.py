@@ -71,7 +71,7 @@ def trace(trace: Any, ax: Axes | None = None) -> Axes:
     if active.any():
         ax.set_yscale("log", nonpositive="clip")
         ax.set_ylim(0.5, 3 * max(active.max(), edges.max()))
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
     dress(ax, title="Supersteps", xlabel="superstep", ylabel="vertices, arcs")
     ax.legend(frameon=False, fontsize=9)
     return ax
