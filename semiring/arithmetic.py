@@ -1,8 +1,8 @@
 """The built-in operators, in Python. ``operators.cuh`` holds the same in C++; the tests hold the two together.
 
 Division by zero gives 0 for integers and what IEEE 754 says for floats, as in NumPy. ``min`` and ``max`` pass over a
-NaN when the other operand is a number, as GraphBLAS and C's fmin do; of 0.0 and -0.0, which are equal, either may come
-out. Integers wrap around.
+NaN when the other operand is a number, as GraphBLAS and C's fmin do, so that a reduction of nothing but NaN gives the
+identity; of 0.0 and -0.0, which are equal, either may come out. Integers wrap around.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from hpgraph.semiring.operators import BinaryOp, Kind, Python, UnaryOp, by_kind
 
 
@@ -70,6 +71,20 @@ def _floordiv_unsigned(a: Any, b: Any) -> Any:
     return a // b if b != 0 else a - a
 
 
+def _floordiv_float(a: Any, b: Any) -> Any:
+    # NumPy's way: from the exact remainder, so that the quotient is not rounded up to the next integer.
+    if b == 0:
+        return a / b
+    remainder = np.fmod(a, b)
+    quotient = (a - remainder) / b
+    if remainder != 0 and (b < 0) != (remainder < 0):
+        quotient = quotient - 1
+    if quotient == 0:
+        return np.copysign(quotient, a / b)
+    whole = np.floor(quotient)
+    return whole + 1 if quotient - whole > 0.5 else whole
+
+
 def _any(a: Any, b: Any) -> Any:
     return a if a != 0 else b
 
@@ -109,7 +124,7 @@ BINARY: dict[str, BinaryOp] = _named(
         _binary("rdiv", lambda a, b: b / a, "float"),
         _binary(
             "floordiv",
-            lambda a, b: np.floor_divide(a, b),
+            _floordiv_float,
             "number",
             i=_floordiv_signed,
             u=_floordiv_unsigned,

@@ -188,8 +188,8 @@ def binary_functor(
 def monoid_functor(monoid: Monoid, dtype: npt.DTypeLike, name: str) -> DeviceCode:
     """A struct of a monoid in one type T.
 
-    It has ``T apply(T, T)``, ``T identity()``, ``bool is_terminal(T)``, ``bool atomic_combine(T* where, T value)`` (whether
-    ``*where`` changed), all static, and the constants ``has_terminal`` and ``idempotent``.
+    It has ``T apply(T, T)``, ``T identity()``, ``bool is_terminal(T)``, ``bool atomic_combine(T* where, T value)``
+    (whether ``*where`` changed), all static, and the constants ``has_terminal`` and ``idempotent``.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def monoid_functor(monoid: Monoid, dtype: npt.DTypeLike, name: str) -> DeviceCod
         is_terminal = f"a != {c_literal(monoid.identity_for(found))}"
     else:
         is_terminal = "false" if terminal is None else f"a == {c_literal(terminal)}"
-    # The struct of the same name in operators.cuh knows the hardware's atomics, but for bool as a number its own type.
+    # A built-in monoid's struct in operators.cuh uses the hardware's atomics where there are some.
     atomic = (
         f"hpgraph::op::{monoid.op.cpp}::atomic_combine(where, value)"
         if monoid.cpp

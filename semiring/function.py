@@ -14,9 +14,8 @@ from functools import cached_property
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from hpgraph.semiring.fingerprint import fingerprint, global_names, is_known_by_name
-
 from hpgraph.errors import MissingExtraError
+from hpgraph.semiring.fingerprint import fingerprint, global_names, is_known_by_name
 
 if TYPE_CHECKING:
     import hpgraph.semiring.jit

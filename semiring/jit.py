@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hpgraph.semiring.function import reason
 from numba import types
 from numba.core.errors import NumbaError
 from numba.core.imputils import lower_builtin
@@ -18,6 +17,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import NativeValue, models, register_model, unbox
 
 from hpgraph.errors import CompileError
+from hpgraph.semiring.function import reason
 
 if TYPE_CHECKING:
     from hpgraph.semiring.function import Function

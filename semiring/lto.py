@@ -6,20 +6,26 @@ compiled for the architecture asked for.
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Sequence
 from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
 import numpy as np
-from hpgraph.semiring.function import Function, copy_function, reason
 from numba import from_dtype, types
-from numba.core.errors import NumbaError
 from numba.cuda import compile as compile_device_function
 from numba.cuda.compiler import compile_cuda
+from numba.cuda.datamodel.models import PointerModel
 from numba.cuda.dispatcher import CUDADispatcher
+from numba.cuda.extending import lower_builtin, register_model
+from numba.cuda.mathimpl import get_unary_impl_for_fn_and_ty
+from numba.cuda.np.ufunc_db import get_ufunc_info, get_ufuncs
+from numba.cuda.ufuncs import ufunc_db
 
 from hpgraph.errors import CompileError
+from hpgraph.semiring.function import Function, copy_function, reason
 
 
 def compile_ltoir(
@@ -39,9 +45,52 @@ def _compile(function: Function, arguments: tuple[Any, ...], result: Any, symbol
         ltoir, _ = compile_device_function(
             wrapper, parameters, device=True, abi="c", abi_info={"abi_name": symbol}, output="ltoir", cc=arch
         )
-    except (NumbaError, TypeError) as error:  # TypeError: wrong number of arguments
+    except Exception as error:  # NVVM, libdevice and Numba's passes each raise their own
         raise CompileError(function.name, reason(error)) from error
     return bytes(ltoir)
+
+
+class _BoolPointer(types.CPointer):
+    """Pointer to bool: numba-cuda's own reads and writes the byte in memory as if it were LLVM's one bit."""
+
+    def __init__(self) -> None:
+        super().__init__(types.boolean)
+        self.name = "bool*"
+
+
+register_model(_BoolPointer)(PointerModel)
+
+
+@lower_builtin(operator.getitem, _BoolPointer, types.Integer)
+def _read_bool(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    element = builder.gep(args[0], [args[1]])
+    return context.data_model_manager[types.boolean].from_data(builder, builder.load(element))
+
+
+@lower_builtin(operator.setitem, _BoolPointer, types.Integer, types.Any)
+def _write_bool(context: Any, builder: Any, sig: Any, args: Any) -> None:
+    element = builder.gep(args[0], [args[1]])
+    builder.store(context.data_model_manager[types.boolean].as_data(builder, args[2]), element)
+
+
+def _complete_ufuncs() -> None:
+    """Give numba-cuda the NumPy functions it types but has no GPU code for, np.sqrt and np.exp among them."""
+
+    def loop(function: Any) -> Any:
+        def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return get_unary_impl_for_fn_and_ty(function, sig.args[0])(context, builder, sig, args)
+
+        return lower
+
+    known = ufunc_db()
+    for name in ("sqrt", "exp", "exp2", "expm1", "log1p", "floor", "ceil", "trunc", "fabs"):
+        lower = loop(getattr(math, name))
+        known.setdefault(getattr(np, name), {"f->f": lower, "d->d": lower})
+    for ufunc in get_ufuncs():  # Numba's loops for the CPU are plain arithmetic for most
+        known.setdefault(ufunc, get_ufunc_info(ufunc))
+
+
+_complete_ufuncs()
 
 
 class _DeviceFunction(CUDADispatcher):
@@ -93,5 +142,6 @@ def _numba_type(dtype: Any) -> Any:
     if isinstance(dtype, tuple):
         return tuple(_numba_type(member) for member in dtype)
     if isinstance(dtype, str) and dtype.rstrip().endswith("*"):
-        return types.CPointer(_numba_type(dtype.rstrip()[:-1].strip()))
+        pointee = _numba_type(dtype.rstrip()[:-1].strip())
+        return _BoolPointer() if pointee == types.boolean else types.CPointer(pointee)
     return from_dtype(np.dtype(dtype))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from hpgraph.semiring.arithmetic import BINARY
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.laws import check_monoid

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+
 from hpgraph.semiring.function import Function
 
 DTYPES = tuple(
@@ -46,12 +47,12 @@ def check_dtype(dtype: npt.DTypeLike, argument: str = "dtype") -> np.dtype:
     TypeError
         If it is none of bool, int8 to int64, uint8 to uint64, float32, float64.
     """
-    found = np.dtype(dtype)
+    found = np.dtype(dtype).newbyteorder("=")
     if found not in DTYPES:
         raise TypeError(
             f"{argument} is {found}; supported are {', '.join(d.name for d in DTYPES)} (convert with .astype)"
         )
-    return found.newbyteorder("=")
+    return found
 
 
 class _Operator:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import ANY_INDEX, Monoid
 from hpgraph.semiring.operators import BinaryOp, Python, check_dtype

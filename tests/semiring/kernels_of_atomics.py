@@ -1,7 +1,8 @@
 """Kernels whose threads contend for the same elements."""
 
-from hpgraph.semiring.atomics import atomic_load, atomic_or, compare_and_swap, fetch_add
 from numba import njit, prange
+
+from hpgraph.semiring.atomics import atomic_load, atomic_or, compare_and_swap, fetch_add
 
 
 @njit(parallel=True)

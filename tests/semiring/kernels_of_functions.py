@@ -1,7 +1,8 @@
 """Kernels that take functions as arguments. A module of its own: Numba caches kernels only of importable files."""
 
-from hpgraph.semiring.jit import call
 from numba import njit, prange
+
+from hpgraph.semiring.jit import call
 
 
 @njit(parallel=True, cache=True)
@@ -23,3 +24,8 @@ def apply(function, values, out):
 def apply_constant(function, out):
     out[0] = call(function)
     out[1] = call(function)
+
+
+@njit(cache=True)
+def apply_two(function, a, b, out):
+    out[0] = call(function, a, b)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hpgraph.semiring.fingerprint import fingerprint
-from hpgraph.semiring.function import Function
 
 from hpgraph.errors import CompileError
+from hpgraph.semiring.fingerprint import fingerprint
+from hpgraph.semiring.function import Function
 
 Vertex = collections.namedtuple("Vertex", "dist rank")
 HERE = Path(__file__).parent
@@ -266,20 +266,26 @@ extern "C" __device__ unsigned char both(unsigned char, unsigned char);
 extern "C" __device__ signed char add_bytes(signed char, signed char);
 extern "C" __device__ unsigned short add_shorts(unsigned short, unsigned short);
 extern "C" __device__ void store(double*, double);
+extern "C" __device__ void flip(bool*, int);
 extern "C" __global__ void kernel(float* dist, float* rank, float* out, bool* flags, signed char* bytes,
-                                  unsigned short* shorts, double* stored) {
+                                  unsigned short* shorts, double* stored, bool* marks) {
     int i = threadIdx.x;
     out[i] = gather_f(dist, rank, i, 0.5f, 7);
     flags[i] = both(flags[i], flags[i ^ 1]);
     bytes[i] = add_bytes(bytes[i], bytes[i]);
     shorts[i] = add_shorts(shorts[i], shorts[i]);
     store(stored + i, out[i]);
+    flip(marks, i);
 }
 """
 
 
 def put(pointer, value):
     pointer[0] = value * 2
+
+
+def flip(marks, i):
+    marks[i] = not marks[i]
 
 
 def link(arch: str) -> bytes:
@@ -292,6 +298,7 @@ def link(arch: str) -> bytes:
         Function(lambda a, b: a + b).cuda((np.int8, np.int8), np.int8, "add_bytes"),
         Function(lambda a, b: a + b).cuda((np.uint16, np.uint16), np.uint16, "add_shorts"),
         Function(put).cuda(("float64*", "float64"), None, "store"),
+        Function(flip).cuda(("bool*", "int32"), None, "flip"),
     ]
     options = ProgramOptions(arch=arch, std="c++17", relocatable_device_code=True, link_time_optimization=True)
     kernel = Program(CUDA_SOURCE, "c++", options).compile("ltoir")
@@ -320,10 +327,12 @@ def test_values_on_the_gpu(device, tmp_path):
     signed = cupy.arange(-16, 16, dtype=np.int8) * 5
     unsigned = (cupy.arange(32) * 3000).astype(np.uint16)
     stored = cupy.zeros(32)
-    arguments = (dist, rank, out, flags, signed.copy(), unsigned.copy(), stored)
+    marks = before.copy()
+    arguments = (dist, rank, out, flags, signed.copy(), unsigned.copy(), stored, marks)
     kernel((1,), (32,), arguments)
     assert cupy.array_equal(out, dist * 2 + 0.5)
     assert cupy.array_equal(flags, before & before.reshape(16, 2)[:, ::-1].ravel())
     assert cupy.array_equal(arguments[4], signed + signed)
     assert cupy.array_equal(arguments[5], unsigned + unsigned)
+    assert cupy.array_equal(marks, ~before)
     assert cupy.array_equal(stored, out.astype(np.float64) * 2)
