@@ -40,7 +40,8 @@ class Arithmetic(Products):
     __rmul__ = __mul__
 
     def __truediv__(self, scalar: Any) -> Any:
-        return self._scale(scalar, operator.truediv, "/")
+        # In float64 also where values are float32, as SciPy does.
+        return self._scale(scalar, lambda data, divisor: data.astype(np.float64) / divisor, "/")
 
     def __add__(self, other: Any) -> Any:
         return self._with_sparse(other, operator.add, "+")
