@@ -159,7 +159,6 @@ def _rate(value: float) -> str:
 def facts(subject: Subject, measured: Sequence[Measured]) -> str:
     """What the results say about Debian, in sentences that ``apt-cache`` can check."""
     graph = subject.depends
-    names = graph.names
     result = {m.work.name: m.result for m in measured}
     level = to_device(result["BFS"].level, "cpu")
     distance = to_device(result["SSSP"].distance, "cpu")
@@ -171,7 +170,7 @@ def facts(subject: Subject, measured: Sequence[Measured]) -> str:
     farthest = int(np.argmax(level))
     heaviest = int(np.argmax(np.where(np.isfinite(distance), distance, -1)))
     most = int(np.argmax(wanted))
-    top = ", ".join(f"{names[i]} {rank[i]:.1%}" for i in np.argsort(-rank)[:8])
+    top = ", ".join(f"{_name(graph, i)} {rank[i]:.1%}" for i in np.argsort(-rank)[:8])
     sentences = (
         f"Most depended upon (PageRank): {top}.",
         f"{START} is {_count(abs(steps), 'step')} from {CENTRE}; all it needs, needs of needs included, is "
@@ -179,7 +178,7 @@ def facts(subject: Subject, measured: Sequence[Measured]) -> str:
         f"Farthest from {CENTRE}, {_count(int(level[farthest]), 'step')}: {_chain(graph, level, farthest)}.",
         f"Heaviest of the lightest chains to {CENTRE}, {distance[heaviest] / 1024:,.0f} MiB: "
         f"{_chain(graph, distance, heaviest, weighted=True)}.",
-        f"{names[most]} depends on {wanted[most] / 2**20:.1f} GiB of packages directly.",
+        f"{_name(graph, most)} depends on {wanted[most] / 2**20:.1f} GiB of packages directly.",
     )
     # Package names have hyphens of their own: no line breaks at them.
     return "\n".join(textwrap.fill(line, 110, subsequent_indent="  ", break_on_hyphens=False) for line in sentences)
@@ -187,6 +186,11 @@ def facts(subject: Subject, measured: Sequence[Measured]) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _name(graph: hpg.Graph, vertex: int) -> str:
+    assert graph.names is not None  # the bundled graph has them
+    return str(graph.names[vertex])
 
 
 def _chain(graph: hpg.Graph, distance: np.ndarray, vertex: int, *, weighted: bool = False) -> str:
@@ -198,7 +202,7 @@ def _chain(graph: hpg.Graph, distance: np.ndarray, vertex: int, *, weighted: boo
         step = arcs.data[row] if weighted else 1
         tight = distance[arcs.indices[row]] + step == distance[path[-1]]
         path.append(int(arcs.indices[row][tight][0]))
-    return " -> ".join(str(graph.names[v]) for v in path)
+    return " -> ".join(_name(graph, v) for v in path)
 
 
 def agree(one: Sequence[Measured], other: Sequence[Measured]) -> list[str]:

@@ -51,3 +51,19 @@ def test_make_targets():
     assert {"demo", "test"} <= named
     for target in named:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"README names make {target}"
+
+
+def test_demo_output_is_what_the_demo_prints_today(capsys, tmp_path):
+    """Everything but the times: a reader must find in the README what the demo will say."""
+    from hpgraph import demo
+
+    assert demo.main(["--device", "cpu", "--output", str(tmp_path / "demo.png")]) == 0
+    shown = re.search(r"^```text\n(hpgraph .*?)^```", TEXT, re.MULTILINE | re.DOTALL)[1]
+
+    def timeless(text):
+        text = re.sub(r"\s+[\d.]+ (?:s |ms|µs) +[\d.]+ (?:s |ms|µs) +[\d.]+ [MG]$", "", text, flags=re.MULTILINE)
+        text = re.sub(r"On the CPU \(\d+ threads?\)", "On the CPU", text)
+        return [re.sub(r"\s+", " ", line) for line in text.splitlines() if not line.startswith("Picture: ")]
+
+    wanted = timeless(capsys.readouterr().out)
+    assert [line for line in timeless(shown) if line in wanted] == wanted
