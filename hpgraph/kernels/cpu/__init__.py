@@ -6,6 +6,7 @@ from hpgraph.kernels.cpu import compilation
 compilation.set_up()
 
 from hpgraph.kernels.cpu.product import pull  # noqa: E402
+from hpgraph.kernels.cpu.product_dense import pull_dense  # noqa: E402
 from hpgraph.kernels.cpu.product_push import push  # noqa: E402
 from hpgraph.kernels.cpu.traversal import (  # noqa: E402
     aggregate,
@@ -16,4 +17,4 @@ from hpgraph.kernels.cpu.traversal import (  # noqa: E402
     relax,
 )
 
-__all__ = ["aggregate", "apply", "first", "pull", "pull_messages", "push", "push_messages", "relax"]
+__all__ = ["aggregate", "apply", "first", "pull", "pull_dense", "pull_messages", "push", "push_messages", "relax"]

@@ -33,56 +33,60 @@ def _add(gather, reduce, state, u, w, v, values):
 
 
 @njit(error_model="numpy")
-def _tasks(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
-           bounds, longest, piece_row, piece_begin, piece_end, out, cursor, part):
-    n_pieces = piece_row.size
-    n_tasks = n_pieces + bounds.size - 1
-    while True:
-        task = fetch_add(cursor, 0, 1)
-        if task >= n_tasks:
-            break
-        if task < n_pieces:
-            for j in range(piece_begin[task], piece_end[task]):
-                _add(gather, reduce, state, vertex(indices, j), weight(data, j, one), piece_row[task], part[task])
-            continue
-        begin, end = bounds[task - n_pieces], bounds[task - n_pieces + 1]
-        slot = begin if tail_rows is None else np.searchsorted(tail_rows, begin)
-        for v in range(begin, end):
-            values = out[v]
-            values[:] = identity
-            if slab is not None:
-                for k in range(slab.shape[0]):
-                    if slab[k, v] < 0:
-                        break
-                    _add(gather, reduce, state, np.int64(slab[k, v]), slab_weight(slab_data, k, v, one), v, values)
-            first, last = np.int64(0), np.int64(0)
-            if tail_rows is None:
-                first, last = indptr[v], indptr[v + 1]
-            elif slot < tail_rows.size and tail_rows[slot] == v:
-                first, last = indptr[slot], indptr[slot + 1]
-                slot += 1
-            if last - first <= longest:
-                for j in range(first, last):
-                    _add(gather, reduce, state, vertex(indices, j), weight(data, j, one), v, values)
+def _block(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, begin, end, longest,
+           out):
+    """Rows begin..end; of long ones only the part in the slab."""
+    slot = begin if tail_rows is None else np.searchsorted(tail_rows, begin)
+    for v in range(begin, end):
+        values = out[v]
+        values[:] = identity
+        if slab is not None:
+            for k in range(slab.shape[0]):
+                if slab[k, v] < 0:
+                    break
+                _add(gather, reduce, state, np.int64(slab[k, v]), slab_weight(slab_data, k, v, one), v, values)
+        first, last = np.int64(0), np.int64(0)
+        if tail_rows is None:
+            first, last = indptr[v], indptr[v + 1]
+        elif slot < tail_rows.size and tail_rows[slot] == v:
+            first, last = indptr[slot], indptr[slot + 1]
+            slot += 1
+        if last - first <= longest:
+            for j in range(first, last):
+                _add(gather, reduce, state, vertex(indices, j), weight(data, j, one), v, values)
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _pull_dense(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
                 bounds, longest, piece_row, piece_begin, piece_end, out, workers):
-    part = np.full((piece_row.size, out.shape[1]), identity, out.dtype)
+    n_pieces = piece_row.size
+    n_tasks = n_pieces + bounds.size - 1
+    part = np.full((n_pieces, out.shape[1]), identity, out.dtype)
     cursor = np.zeros(1, np.int64)
-    if workers == 1:
-        _tasks(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, bounds,
-               longest, piece_row, piece_begin, piece_end, out, cursor, part)
-    else:
-        for _ in prange(workers):
-            _tasks(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, bounds,
-                   longest, piece_row, piece_begin, piece_end, out, cursor, part)
+    for _ in prange(workers):
+        while True:
+            task = fetch_add(cursor, 0, 1)
+            if task >= n_tasks:
+                break
+            if task < n_pieces:
+                for j in range(piece_begin[task], piece_end[task]):
+                    _add(gather, reduce, state, vertex(indices, j), weight(data, j, one), piece_row[task], part[task])
+            else:
+                b = task - n_pieces
+                _block(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
+                       bounds[b], bounds[b + 1], longest, out)
     # Pieces of long rows in their order, after what the slab gave.
-    for piece in range(piece_row.size):
+    for piece in range(n_pieces):
         v = piece_row[piece]
         for c in range(out.shape[1]):
             out[v, c] = join(reduce, out[v, c], part[piece, c])
+
+
+# The same for one thread: quicker to compile.
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pull_dense_alone(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, out):
+    _block(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, 0, out.shape[0],
+           indptr[indptr.size - 1], out)
 
 
 def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
@@ -118,27 +122,19 @@ def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...]
     else:
         slab, slab_data, tail_rows = rows.ell.indices, rows.ell.data, rows.tail_rows
         stored = rows.tail_indptr, rows.tail_indices, rows.tail_data
-    plan = schedule(rows)
     dtype = out.dtype
-    arguments = (
+    what = (
         gather,
         reduce.reduce_for(dtype),
         reduce.identity_for(dtype),
         dtype.type(1),
         tuple(plain(array) for array in state),
-        plain(slab),
-        plain(slab_data),
-        plain(tail_rows),
-        *(plain(array) for array in stored),
-        plan.bounds,
-        plan.longest,
-        plan.piece_row,
-        plan.piece_begin,
-        plan.piece_end,
-        out,
+        *(plain(array) for array in (slab, slab_data, tail_rows, *stored)),
     )
     if (rows.nnz + rows.shape[0]) * max(out.shape[1], 1) <= SERIAL:
-        _pull_dense(*arguments, 1)
-    else:
-        with team() as workers:
-            _pull_dense(*arguments, workers)
+        _pull_dense_alone(*what, out)
+        return
+    plan = schedule(rows)
+    tasks = plan.bounds, plan.longest, plan.piece_row, plan.piece_begin, plan.piece_end
+    with team() as workers:
+        _pull_dense(*what, *tasks, out, workers)

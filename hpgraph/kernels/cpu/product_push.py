@@ -77,35 +77,48 @@ def _list(seen, low, high, touched, count):
                     count += 1
 
 
+@njit(error_model="numpy")
+def _write(accum, out, values, touched):
+    if accum is not None:
+        for i in range(touched.size):
+            v = touched[i]
+            out[v] = call(accum, out[v], values[v])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _push_alone(gather, reduce, accum, one, state, indptr, indices, data, frontier, limit, mask, complement, out):
+    n = out.size
+    seen = np.zeros((n + 63) >> 6, np.uint64)
+    values = out
+    if accum is not None:
+        values = np.empty(n, out.dtype)
+    touched = np.empty(limit, indices.dtype)
+    count = _send(gather, reduce, one, state, indptr, indices, data, False, frontier, 0, n, mask, complement, seen,
+                  values, touched)
+    touched = np.sort(touched[:count])
+    _write(accum, out, values, touched)
+    return touched
+
+
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _push(gather, reduce, accum, one, state, indptr, indices, data, is_sorted, frontier, bounds, limit, mask, complement,
-          out):
+def _push(gather, reduce, accum, one, state, indptr, indices, data, is_sorted, frontier, bounds, mask, complement, out):
     n = out.size
     seen = np.zeros((n + 63) >> 6, np.uint64)
     values = out
     if accum is not None:
         values = np.empty(n, out.dtype)
     parts = bounds.size - 1
-    if parts == 1:
-        touched = np.empty(limit, indices.dtype)
-        count = _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier, 0, n, mask, complement,
-                      seen, values, touched)
-        touched = np.sort(touched[:count])
-    else:
-        nothing = np.empty(0, indices.dtype)
-        counts = np.zeros(parts + 1, np.int64)
-        for p in prange(parts):
-            counts[p + 1] = _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier, bounds[p],
-                                  bounds[p + 1], mask, complement, seen, values, nothing)
-        for p in range(parts):
-            counts[p + 1] += counts[p]
-        touched = np.empty(counts[parts], indices.dtype)
-        for p in prange(parts):
-            _list(seen, bounds[p], bounds[p + 1], touched, counts[p])
-    if accum is not None:
-        for i in range(touched.size):
-            v = touched[i]
-            out[v] = call(accum, out[v], values[v])
+    nothing = np.empty(0, indices.dtype)
+    counts = np.zeros(parts + 1, np.int64)
+    for p in prange(parts):
+        counts[p + 1] = _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier, bounds[p],
+                              bounds[p + 1], mask, complement, seen, values, nothing)
+    for p in range(parts):
+        counts[p + 1] += counts[p]
+    touched = np.empty(counts[parts], indices.dtype)
+    for p in prange(parts):
+        _list(seen, bounds[p], bounds[p + 1], touched, counts[p])
+    _write(accum, out, values, touched)
     return touched
 
 
@@ -191,7 +204,6 @@ def push(
     )
     targets = _NO_BITS if mask is None else mask.words, bool(complement), out
     if arcs <= SERIAL:
-        whole = np.array([0, n])
-        return _push(*arguments, False, frontier, whole, min(arcs, n), *targets)
+        return _push_alone(*arguments, frontier, min(arcs, n), *targets)
     with team() as workers:
-        return _push(*arguments, _is_sorted(rows), frontier, _bounds(rows, workers), min(arcs, n), *targets)
+        return _push(*arguments, _is_sorted(rows), frontier, _bounds(rows, workers), *targets)

@@ -12,7 +12,7 @@ from hpgraph.kernels.cuda.bins import BLOCK, address, bins, words
 from hpgraph.kernels.cuda.product import DeviceGather, Specialization, contiguous, specialize
 from hpgraph.semiring.cuda import binary_functor, c_type
 
-_NAMES = ("dense_slab", "dense_tail", "dense_long")
+DENSE_ROWS = ("dense_slab", "dense_tail", "dense_long")
 
 
 @functools.lru_cache(maxsize=256)
@@ -101,7 +101,7 @@ def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...]
     special = specialize_dense(
         gather, reduce, None if data is None else data.dtype, indices.dtype, operand.dtype, out.dtype
     )
-    module = special.load("product_dense.cuh", *_NAMES)
+    module = special.load("product_dense.cuh", *DENSE_ROWS)
     log_columns = min(5, (columns - 1).bit_length())
     tiles = -(-columns // (1 << log_columns))
     shape = np.int64(columns), np.int32(log_columns)

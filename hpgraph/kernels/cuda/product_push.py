@@ -19,6 +19,7 @@ from hpgraph.kernels.cuda.product import (
 )
 from hpgraph.semiring.cuda import c_type
 
+PUSHES = ("push_atomic", "push_expand", "push_write")
 # Blocks in flight: enough to fill any GPU; each takes as many stretches as there are.
 _BLOCKS_PER_PROCESSOR = 8
 
@@ -133,7 +134,7 @@ def push(
         address(frontier), address(offsets), len(frontier), address(rows.indptr), address(rows.indices),
         address(rows.data),
     )  # fmt: skip
-    module = special.load("product_push.cuh", "push_atomic", "push_expand", "push_write")
+    module = special.load("product_push.cuh", *PUSHES)
     arguments = special.gather.arguments(state)
     blocks = _BLOCKS_PER_PROCESSOR * cupy.cuda.Device().attributes["MultiProcessorCount"]
     permitted = 0 if mask is None else address(mask.words)

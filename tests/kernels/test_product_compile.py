@@ -1,0 +1,88 @@
+"""Every CUDA kernel of the products compiles for every generation of GPUs; no GPU is needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hpgraph.kernels.cuda.compile import compile_only
+from hpgraph.kernels.cuda.product import PULL_ROWS, specialize
+from hpgraph.kernels.cuda.product_dense import DENSE_ROWS, specialize_dense
+from hpgraph.kernels.cuda.product_push import PUSHES, specialize_sorted
+from hpgraph.semiring import Function, get_binary, get_monoid, get_semiring
+
+pytest.importorskip("cuda.core")
+
+ARCHITECTURES = ["sm_75", "sm_80", "sm_90", "sm_100"]
+# A few that differ in what is hard for the GPU: small and wide types, bool, positions, atomics.
+INSTANCES = [("plus_times", "float32"), ("min_plus", "float64"), ("lor_land", "bool"), ("any_secondi", "int64")]
+MORE = [("plus_times", "int8"), ("plus_pair", "uint16"), ("max_second", "uint64"), ("bor_band", "uint32")]
+
+
+def compiles(source, special, names, arch="sm_90"):
+    code = compile_only(source, special.prologue, special.ltoir, [f"hpgraph::{name}<Product>" for name in names], arch)
+    assert code[:4] == b"\x7fELF"
+
+
+def instance(semiring, dtype, *, index="int32", pattern=False, filtered=False, accum=None):
+    ring, dtype = get_semiring(semiring), np.dtype(dtype)
+    message = ring.result_dtype(dtype, dtype)
+    weight = None if pattern else dtype
+    gather = ring.gather(message if pattern else dtype, dtype, message)
+    return specialize(gather, ring.add, accum, weight, np.dtype(index), (dtype,), message, filtered)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize(("semiring", "dtype"), INSTANCES)
+def test_pull(semiring, dtype, arch):
+    pytest.importorskip("numba.cuda")
+    compiles("product.cuh", instance(semiring, dtype), PULL_ROWS, arch)
+
+
+@pytest.mark.parametrize(("semiring", "dtype"), MORE)
+def test_pull_over_other_types(semiring, dtype):
+    accum = get_monoid(semiring.split("_")[0]).op
+    special = instance(semiring, dtype, index="int64", pattern=True, filtered=True, accum=accum)
+    compiles("product.cuh", special, (*PULL_ROWS, "accumulate"))
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_push(arch):
+    for semiring, dtype in INSTANCES:
+        compiles("product_push.cuh", instance(semiring, dtype), PUSHES, arch)
+    compiles("product.cuh", specialize_sorted(get_monoid("plus"), np.dtype(np.float64)), PULL_ROWS, arch)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_dense(arch):
+    for semiring, dtype in INSTANCES:
+        ring, dtype = get_semiring(semiring), np.dtype(dtype)
+        message = ring.result_dtype(dtype, dtype)
+        gather = ring.gather(dtype, dtype, message)
+        special = specialize_dense(gather, ring.add, dtype, np.dtype(np.int32), dtype, message)
+        compiles("product_dense.cuh", special, DENSE_ROWS, arch)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_python_functions_are_linked_in(arch):
+    pytest.importorskip("numba.cuda")
+    gather = Function(lambda state, source, weight, target: state[0][source] + weight * state[1][target])
+    accum = get_binary(lambda a, b: a if a > b else b)
+    single, double = np.dtype(np.float32), np.dtype(np.float64)
+    special = specialize(gather, get_monoid("min"), accum, single, np.dtype(np.int32), (single, double), single, False)
+    assert len(special.ltoir) == 2
+    compiles("product.cuh", special, (*PULL_ROWS, "accumulate"), arch)
+
+
+def test_instances_are_told_apart():
+    one = instance("plus_times", "float32")
+    assert one is instance("plus_times", "float32")
+    others = [
+        instance("plus_times", "float64"),
+        instance("min_times", "float32"),
+        instance("plus_times", "float32", pattern=True),
+        instance("plus_times", "float32", filtered=True),
+        instance("plus_times", "float32", index="int64"),
+        instance("plus_times", "float32", accum=get_binary("min")),
+    ]
+    assert len({one.prologue, *(other.prologue for other in others)}) == 1 + len(others)

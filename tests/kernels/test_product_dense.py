@@ -1,0 +1,98 @@
+"""Products with a dense matrix on every device, held against loops, SciPy and pulls column by column."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from reference_product import dense_product
+
+from hpgraph import config
+from hpgraph.device import is_cuda, kernels
+from hpgraph.formats import CSR, HYB
+from hpgraph.semiring import Function, get_semiring
+
+
+def host(array):
+    return array.get() if is_cuda(array) else array
+
+
+def array_on(device, array):
+    if device == "cpu":
+        return array
+    import cupy
+
+    return cupy.asarray(array)
+
+
+def run(device, matrix, X, semiring="plus_times", form="csr", out=None):
+    csr = CSR.from_scipy(matrix)
+    ring = get_semiring(semiring)
+    rows = (HYB.from_csr(csr, width=2) if form == "hyb" else csr).to(device)
+    dtype = ring.result_dtype(matrix.dtype, X.dtype)
+    out = np.full((matrix.shape[0], X.shape[1]), 77, dtype) if out is None else out
+    moved = array_on(device, out)
+    gather = ring.gather(matrix.dtype, X.dtype, dtype)
+    kernels(device).pull_dense(rows, gather, ring.add, (array_on(device, X),), moved)
+    return host(moved)
+
+
+@pytest.mark.parametrize("form", ["csr", "hyb"])
+@pytest.mark.parametrize("columns", [0, 1, 2, 5, 32, 70])
+def test_plus_times(device, form, columns):
+    rng = np.random.default_rng(1)
+    matrix = sp.random_array((40, 30), density=0.15, rng=rng, data_sampler=lambda size: rng.integers(-9, 9, size)).tocsr()
+    matrix = matrix.astype(np.float32)
+    X = rng.integers(-9, 9, (30, columns)).astype(np.float32)
+    np.testing.assert_array_equal(run(device, matrix, X, form=form), dense_product(matrix.toarray(), X))
+
+
+@pytest.mark.parametrize("form", ["csr", "hyb"])
+@pytest.mark.parametrize("columns", [3, 40])
+def test_hub_and_several_threads(device, form, columns):
+    rng = np.random.default_rng(2)
+    matrix = sp.random_array((300, 20_000), density=0.002, rng=rng, dtype=np.float32).tolil()
+    matrix[7, :] = 1
+    matrix = matrix.tocsr()
+    X = rng.random((20_000, columns)).astype(np.float32)
+    results = []
+    for threads in (1, 2):
+        with config(threads=threads):
+            results.append(run(device, matrix, X, form=form))
+    np.testing.assert_array_equal(*results)
+    np.testing.assert_allclose(results[0], matrix.astype(float) @ X, rtol=1e-4)
+
+
+@pytest.mark.parametrize("semiring", ["min_plus", "any_secondi", "plus_pair"])
+def test_other_semirings(device, semiring):
+    rng = np.random.default_rng(3)
+    matrix = sp.random_array((40, 30), density=0.15, rng=rng, dtype=np.float32).tocsr()
+    X = rng.integers(-9, 9, (30, 3)).astype(np.float32)
+    found = run(device, matrix, X, semiring)
+    for v in range(40):
+        columns, weights = matrix.indices[slice(*matrix.indptr[v : v + 2])], matrix.data[slice(*matrix.indptr[v : v + 2])]
+        for c in range(3):
+            if semiring == "min_plus":
+                assert found[v, c] == min(weights + X[columns, c], default=np.inf)
+            elif semiring == "plus_pair":
+                assert found[v, c] == len(columns)
+            else:
+                assert found[v, c] in (columns if len(columns) else [-1])
+
+
+def test_wrong_shapes_are_refused(device):
+    matrix = sp.eye_array(4, dtype=np.float32).tocsr()
+    X = np.ones((4, 2), np.float32)
+    with pytest.raises(ValueError, match="out must"):
+        run(device, matrix, X, out=np.zeros((4, 3), np.float32))
+    with pytest.raises(ValueError, match="C order"):
+        run(device, matrix, X, out=np.zeros((2, 4), np.float32).T)
+
+
+@pytest.mark.parametrize("device", ["cuda"], indirect=True)
+def test_gather_of_no_semiring_is_refused(device):
+    csr = CSR.from_scipy(sp.eye_array(4, dtype=np.float32)).to(device)
+    X = array_on(device, np.ones((4, 2), np.float32))
+    gather = Function(lambda state, source, weight, target: state[0][source])
+    with pytest.raises(TypeError, match="semiring"):
+        kernels(device).pull_dense(csr, gather, get_semiring("plus_times").add, (X,), X.copy())
