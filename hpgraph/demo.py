@@ -232,7 +232,8 @@ def picture(subject: Subject, measured: Sequence[Measured], path: Path) -> None:
 
 def _where(device: str) -> str:
     if device == "cuda":
-        properties = array_module("cuda").cuda.runtime.getDeviceProperties(0)
+        cuda = array_module("cuda").cuda
+        properties = cuda.runtime.getDeviceProperties(cuda.Device().id)
         return f"On the GPU ({properties['name'].decode()})"
     threads = hpg.config.threads or len(os.sched_getaffinity(0))
     return f"On the CPU ({_count(threads, 'thread')})"
