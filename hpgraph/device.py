@@ -5,6 +5,7 @@ Nothing here imports CuPy before a CUDA array or the CUDA device is really in pl
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 from types import ModuleType
@@ -64,7 +65,12 @@ def is_cuda(array: object) -> bool:
     >>> is_cuda(np.zeros(3))
     False
     """
-    return any(kind.__module__.partition(".")[0] in ("cupy", "cupyx") for kind in type(array).__mro__)
+    return _is_cuda_type(type(array))
+
+
+@functools.cache
+def _is_cuda_type(kind: type) -> bool:
+    return any(base.__module__.partition(".")[0] in ("cupy", "cupyx") for base in kind.__mro__)
 
 
 def device_of(*arrays: object) -> Device:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.source import source_id
-from hpgraph.device import array_module
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.run import run
@@ -27,10 +26,10 @@ class Levels(VertexProgram):
 
     weighted = False
     reduce = "any"
-    level = Property("int32", initial=-1)
+    level = Property("int32", initial=-1, start=0)
 
     def gather(source, weight, target):  # noqa: D102, N805
-        return source.level
+        return 0
 
     def update(vertex, message, world):  # noqa: D102, N805
         return world.superstep
@@ -41,14 +40,21 @@ class Tree(VertexProgram):
 
     weighted = False
     reduce = "any"
-    parent = Property(initial=-1)
-    level = Property("int32", initial=-1)
+    parent = Property("int32", initial=-1, start="id")
+    level = Property("int32", initial=-1, start=0)
 
     def gather(source, weight, target):  # noqa: D102, N805
         return source.id
 
     def update(vertex, message, world):  # noqa: D102, N805
         return message, world.superstep
+
+
+class WideTree(Tree):
+    """The same for ids that need 64 bits."""
+
+    parent = Property("int64", initial=-1, start="id")
+    level = Property("int32", initial=-1, start=0)
 
 
 class SmallestParent(VertexProgram):
@@ -145,17 +151,11 @@ def bfs(
     """
     graph = as_graph(G)
     start = source_id(graph, source)
-    xp = array_module(graph.device)
-    n = graph.n_vertices
-    level = xp.full(n, -1, np.int32)
-    level[start] = 0
-    options: dict[str, Any] = {"active": [start], "direction": direction, "max_iteration": max_depth}
+    narrow = graph.out_csr.indices.dtype == np.int32
+    program = (Tree if narrow else WideTree) if parents else Levels
+    found = run(program, graph, active=[start], direction=direction, max_iteration=max_depth)
     if not parents:
-        found = run(Levels, graph, level=level, **options)
         return BFSResult(found.level, None, found.trace)
-    parent = xp.full(n, -1, graph.out_csr.indices.dtype)
-    parent[start] = start
-    found = run(Tree, graph, level=level, parent=parent, **options)
     parent = found.parent
     if deterministic:
         parent = run(SmallestParent, graph, level=found.level, parent=parent).parent

@@ -31,10 +31,16 @@ class Distances(VertexProgram):
     """The least of what in-neighbours offer."""
 
     reduce = "min"
-    distance = Property(initial=np.inf)
+    distance = Property("float64", initial=np.inf, start=0)
 
     def gather(source, weight, target):  # noqa: D102, N805
         return source.distance + weight
+
+
+class SingleDistances(Distances):
+    """The same in single precision."""
+
+    distance = Property("float32", initial=np.inf, start=0)
 
 
 class Hops(VertexProgram):
@@ -177,17 +183,12 @@ def sssp(
         raise ValueError(f"cutoff must be a number, not negative, not {cutoff!r}")
     if delta is not None and not delta > 0:
         raise ValueError(f"delta must be positive, not {delta!r}")
-    xp = array_module(graph.device)
-    single = graph.weighted and graph.dtype == np.float32
-    distance = xp.full(graph.n_vertices, np.inf, np.float32 if single else np.float64)
-    distance[start] = 0
+    program = SingleDistances if graph.weighted and graph.out_csr.dtype == np.float32 else Distances
     if facts.least < 0:
-        distance, trace = _bellman_ford(graph, start, distance)
+        distance, trace = _bellman_ford(program, graph, start)
     else:
-        found = run(
-            Distances, graph, active=[start], distance=distance, ceiling=cutoff,
-            delta=_bucket(graph, facts) if delta is None else delta,
-        )  # fmt: skip
+        width = _bucket(graph, facts) if delta is None else delta
+        found = run(program, graph, active=[start], ceiling=cutoff, delta=width)
         distance, trace = found.distance, found.trace
     if cutoff is not None:
         distance[distance > cutoff] = np.inf
@@ -207,12 +208,14 @@ def _bucket(graph: Graph, facts: WeightFacts) -> float | None:
     return facts.mean * max(1.0, 32 / max(degree, 1.0))
 
 
-def _bellman_ford(graph: Graph, start: int, distance: Any) -> tuple[Any, Trace]:
+def _bellman_ford(program: type[Distances], graph: Graph, start: int) -> tuple[Any, Trace]:
     active: Any = [start]
     stretch, rows = FIRST_LOOK, []
+    so_far: dict[str, Any] = {}
     while len(active):
-        found = run(Distances, graph, active=active, distance=distance, max_iteration=stretch)
+        found = run(program, graph, active=active, max_iteration=stretch, **so_far)
         distance, active = found.distance, found.active
+        so_far["distance"] = distance
         rows.append(found.trace.rows)
         stretch *= 2
         if len(active):

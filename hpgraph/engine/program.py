@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -44,6 +44,9 @@ class Property:
     initial : scalar or callable, default 0
         What a run starts from where it is given no array: a value for all, or a function of the graph that returns an
         array of its `n_vertices` values.
+    start : scalar or "id", optional
+        What the vertices that are active at first have instead; "id" is the vertex's own number. Only where the run
+        is given no array.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class Property:
 
     dtype: Any = None
     initial: Any = 0
+    start: Any = None
 
 
 @dataclass(frozen=True)
@@ -197,6 +201,7 @@ def function_of(program: type, name: str) -> Callable[..., Any] | None:
     return value.__func__ if isinstance(value, staticmethod) else value
 
 
+@cache
 def declared(program: type, kind: type) -> dict[str, Any]:
     """The `Property` or `Parameter` declarations of a program, base classes first, in order."""
     found: dict[str, Any] = {}

@@ -20,6 +20,7 @@ from hpgraph.engine.trace import Trace
 from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.graph import Graph, as_graph
 from hpgraph.kernels.attached import attached
+from hpgraph.kernels.program import Beginning, begin
 
 if TYPE_CHECKING:
     from hpgraph.kernels.program import ProgramCode
@@ -129,7 +130,7 @@ def run(
     graph = as_graph(graph)
     policy = Direction.of(direction)
     limit = _limit(kind.max_iteration if max_iteration is None else max_iteration)
-    state = _initial_state(kind, graph, initial)
+    state, beginnings = _initial_state(kind, graph, initial)
     world = _parameters(kind, initial)
     if initial:
         known = ", ".join([*declared(kind, Property), *declared(kind, Parameter)])
@@ -142,14 +143,16 @@ def run(
     left = sources[:0]
     if _is_first(kind, code):
         rows = backend.first(
-            code, arcs.sending, arcs.gathering, arrays, tuple(world.values()), sources,
+            code, arcs.sending, arcs.gathering, arrays, beginnings, tuple(world.values()), sources,
             alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=limit,
         )  # fmt: skip
     elif _is_relaxation(kind, code):
         rows, left = backend.relax(
-            code, arcs.sending, arrays, tuple(world.values()), sources, delta=delta, ceiling=ceiling, limit=limit
+            code, arcs.sending, arrays, beginnings, tuple(world.values()), sources, delta=delta, ceiling=ceiling, limit=limit
         )
     else:
+        sources = to_device(sources, graph.device)
+        begin(arrays, beginnings, sources)
         rows, left = supersteps(kind, code, arcs, arrays, world, sources, policy, limit)
     return RunResult(state, Trace(rows), left, world)
 
@@ -209,25 +212,35 @@ def _limit(max_iteration: int | None) -> int:
     return int(max_iteration)
 
 
-def _initial_state(kind: type[VertexProgram], graph: Graph, initial: dict[str, Any]) -> dict[str, Any]:
-    """One fresh array a property, on the graph's device; takes what it uses out of `initial`."""
+def _initial_state(
+    kind: type[VertexProgram], graph: Graph, initial: dict[str, Any]
+) -> tuple[dict[str, Any], tuple[Beginning | None, ...]]:
+    """One fresh array a property, on the graph's device, and what those not given yet are to be filled with.
+
+    Takes what it uses out of `initial`.
+    """
     xp = array_module(graph.device)
     n = graph.n_vertices
-    state = {}
+    state: dict[str, Any] = {}
+    beginnings: list[Beginning | None] = []
     for name, prop in declared(kind, Property).items():
-        value = initial.pop(name, prop.initial)
+        given = name in initial
+        value = initial.pop(name) if given else prop.initial
         if callable(value):
             value = value(graph)
         if not hasattr(value, "dtype") and not np.isscalar(value):
             value = np.array(value)
         dtype = np.dtype(prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64))
         if np.ndim(value) == 0:
-            state[name] = xp.full(n, value, dtype)
+            state[name] = xp.empty(n, dtype)
+            beginnings.append(Beginning(value, None if given else prop.start))
             continue
         if value.shape != (n,):
             raise ValueError(f"{name} must be a scalar or have one value for each of the {n} vertices, not shape {value.shape}")
-        state[name] = to_device(value, graph.device).astype(dtype)
-    return state
+        moved = to_device(value, graph.device)
+        state[name] = moved.astype(dtype, copy=moved is value)
+        beginnings.append(None)
+    return state, tuple(beginnings)
 
 
 def _parameters(kind: type[VertexProgram], initial: dict[str, Any]) -> dict[str, Any]:
@@ -240,7 +253,9 @@ def _parameters(kind: type[VertexProgram], initial: dict[str, Any]) -> dict[str,
 
 
 def _sources(active: Any, graph: Graph) -> Any:
-    """Active vertices as an array of distinct ids on the graph's device."""
+    """Active vertices as an array of distinct ids: on the graph's device, or, where it is but one, in NumPy."""
+    if isinstance(active, list) and len(active) == 1 and isinstance(active[0], int) and 0 <= active[0] < graph.n_vertices:
+        return np.array(active, graph.out_csr.indices.dtype)
     xp = array_module(graph.device)
     n, ids = graph.n_vertices, graph.out_csr.indices.dtype
     if active is None:

@@ -19,6 +19,43 @@ from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import Monoid
 
 
+@dataclass(frozen=True)
+class Beginning:
+    """What a property is before the first superstep, where no array was given.
+
+    Parameters
+    ----------
+    fill : scalar
+        The value of every vertex.
+    start : scalar, "id" or None
+        The value of the sources instead; "id" is the vertex's own number.
+    """
+
+    fill: Any
+    start: Any
+
+
+def begin(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], sources: Any) -> None:
+    """Fill the properties that have a `Beginning`.
+
+    Parameters
+    ----------
+    state : tuple of arrays
+        The properties; those without a `Beginning` are left as they are.
+    beginnings : tuple of Beginning or None
+        One a property.
+    sources : array of vertex ids
+        Who is active at first; on the device of the properties, or a NumPy array of length 1.
+    """
+    for values, beginning in zip(state, beginnings, strict=True):
+        if beginning is None:
+            continue
+        values.fill(beginning.fill)
+        if beginning.start is not None:
+            where = int(sources[0]) if len(sources) == 1 else sources
+            values[where] = where if beginning.start == "id" else beginning.start
+
+
 def buckets(dtype: np.dtype, delta: float | None, ceiling: float | None, least: Any) -> tuple[Any, Any, Any]:
     """Width of a bucket, end of the first bucket, and the last value that is sent on, in the type of the values.
 

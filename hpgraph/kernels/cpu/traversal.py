@@ -16,7 +16,7 @@ from hpgraph.kernels.cpu.relax import relax as _relax
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.kernels.cpu.traverse import traverse_first as _first
 from hpgraph.kernels.functions import functions_of
-from hpgraph.kernels.program import ProgramCode, buckets
+from hpgraph.kernels.program import Beginning, ProgramCode, begin, buckets
 
 
 class _Clock:
@@ -37,6 +37,7 @@ def first(
     out: CSR,
     in_: CSR,
     state: tuple[np.ndarray, ...],
+    beginnings: tuple[Beginning | None, ...],
     world: tuple[Any, ...],
     sources: np.ndarray,
     *,
@@ -55,6 +56,8 @@ def first(
         Arcs by their source, and by their target, of `n` vertices.
     state : tuple of arrays of length n
         The properties; changed in place.
+    beginnings : tuple of Beginning or None
+        What to fill each property with first, if anything.
     world : tuple of scalars
         Parameters.
     sources : array of vertex ids, without duplicates
@@ -73,6 +76,7 @@ def first(
     """
     program = functions_of(code)
     n = out.shape[0]
+    begin(state, beginnings, sources)
     with team() as workers:
         settled = _apply.settle(program.cond, state, n)
         np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
@@ -94,6 +98,7 @@ def relax(
     code: ProgramCode,
     out: CSR,
     state: tuple[np.ndarray, ...],
+    beginnings: tuple[Beginning | None, ...],
     world: tuple[Any, ...],
     sources: np.ndarray,
     *,
@@ -111,6 +116,8 @@ def relax(
         Arcs by their source.
     state : tuple of one array
         The property; changed in place.
+    beginnings : tuple of Beginning or None
+        What to fill it with first, if anything.
     world : tuple of scalars
         Parameters.
     sources : array of vertex ids, without duplicates
@@ -131,6 +138,7 @@ def relax(
     """
     program = functions_of(code)
     n = out.shape[0]
+    begin(state, beginnings, sources)
     with team() as workers:
         words = (n + 63) // 64
         queued, waiting = np.zeros(words, np.uint64), np.zeros(words, np.uint64)

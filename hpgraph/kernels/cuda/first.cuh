@@ -8,6 +8,7 @@
 #pragma once
 #include "frontier.cuh"
 #include "grid_barrier.cuh"
+#include "local.cuh"
 #include "trace.cuh"
 
 namespace hpgraph {
@@ -32,30 +33,27 @@ struct FirstSpace {
     TraceRow* trace;
     i64 trace_rows;
     i64* outcome;        // supersteps done
+    LocalReturn* local;
 };
 
 __device__ inline bool bit(const u32* words, i64 v) { return words[v >> 5] >> (v & 31) & 1; }
 
-template <class Program, class Index, class Weight>
-__device__ u64 push_first(Program program, i64 step, Arcs<Index, Weight> out, Frontier<Index> queue, const Tally& now,
-                          u32* settled, Frontier<Index> next, Tally* tally, Collector<Index>& found) {
-    u64 looked = 0;
-    for_each_arc<Index>(out, queue, now.light, now.pieces, [&](bool live, Index u, i64 j) {
-        bool won = false;
-        Index v = 0;
-        if (live) {
-            ++looked;
-            v = out.indices[j];
-            const u32 flag = 1u << (v & 31);
-            if (!(settled[v >> 5] & flag)) {
-                const auto weight = out.weight(j);
-                if (program.edge_cond(u, weight, v) && !(atomicOr(settled + (v >> 5), flag) & flag))
-                    won = program.update(v, program.gather(u, weight, v), step);
-            }
+// Offer a message along arc j from u; by whole warps.
+template <class Program, class Index, class Weight, class Found>
+__device__ void offer(const Program& program, i64 step, const Arcs<Index, Weight>& out, u32* settled, bool live, Index u,
+                      i64 j, Found& found) {
+    bool won = false;
+    Index v = 0;
+    if (live) {
+        v = out.indices[j];
+        const u32 flag = 1u << (v & 31);
+        if (!(settled[v >> 5] & flag)) {
+            const auto weight = out.weight(j);
+            if (program.edge_cond(u, weight, v) && !(atomicOr(settled + (v >> 5), flag) & flag))
+                won = program.update(v, program.gather(u, weight, v), step);
         }
-        found.add(won, v, out.indptr, next, tally);
-    });
-    return looked;
+    }
+    found.add(won, v);
 }
 
 template <class Program, class Index, class Weight>
@@ -124,13 +122,12 @@ __device__ u64 pull_first(Program program, i64 step, i64 n, Arcs<Index, Weight> 
 
 // Bits to queue, and queue to bits, where the direction turns.
 template <class Index>
-__device__ void queue_from_bits(const u32* words, i64 n, const i64* indptr, Frontier<Index> queue, Tally* tally,
-                                Collector<Index>& found) {
+__device__ void queue_from_bits(const u32* words, i64 n, Collector<Index>& found) {
     const int lane = threadIdx.x & 31;
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     for (i64 word = warp; word < (n + 31) / 32; word += warps) {
         const u32 bits = words[word];
-        if (bits) found.add(bits >> lane & 1, (Index)(word * 32 + lane), indptr, queue, tally);
+        if (bits) found.add(bits >> lane & 1, (Index)(word * 32 + lane));
     }
 }
 
@@ -146,53 +143,60 @@ __device__ void bits_from_queue(Frontier<Index> queue, const Tally& now, u32* wo
 
 template <class Program, class Index, class Weight>
 __global__ void __launch_bounds__(THREADS, 1)
-first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, const Index* sources, i64 source_count,
+first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, Sources<Index> sources,
       Policy policy, FirstSpace<Index> space) {
-    __shared__ Index slots[WARPS * 64];
+    __shared__ union {
+        Index slots[WARPS * 64];
+        LocalQueue<Index> local;
+    } shared;
     GridBarrier barrier(space.barrier);
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = threadIdx.x & 31;
 
     // Nobody waits for a vertex without in-arcs, nor for one that `cond` keeps from receiving.
     for (i64 v = thread; v < (n + 31) / 32 * 32; v += threads) {
+        if (v < n) program.fill(v);
         const u32 bits = __ballot_sync(ALL, v >= n || in.indptr[v] == in.indptr[v + 1] || !program.cond(v));
         if (lane == 0) space.settled[v >> 5] = bits, space.active[v >> 5] = 0;
     }
     barrier.wait();
     {
-        Collector<Index> found(slots);
-        for (i64 i = thread; i - lane < source_count; i += threads) {
-            const bool mine = i < source_count;
+        Collector<Index> found(shared.slots, out.indptr, space.queue, &space.tally[0]);
+        for (i64 i = thread; i - lane < sources.count; i += threads) {
+            const bool mine = i < sources.count;
             const Index v = mine ? sources[i] : 0;
+            if (mine) program.start(v);
             if (mine) atomicOr(space.settled + (v >> 5), 1u << (v & 31));
-            found.add(mine, v, out.indptr, space.queue, &space.tally[0]);
+            found.add(mine, v);
         }
-        found.finish(space.queue, &space.tally[0], 0);
+        found.finish(0);
     }
     barrier.wait();
 
     int direction = PUSH;
     bool queued = true;
-    i64 step = 0, previous = 0, began = nanoseconds();
+    i64 step = 0, phase = 0, previous = 0, began = nanoseconds();
     const double total = (double)out.indptr[n];
-    while (true) {
-        Tally* const tally = &space.tally[(step + 1) % 3];
-        Tally now = space.tally[step % 3];
-        if (now.count == 0 || step >= policy.limit) break;
+    Tally now = space.tally[0];
+    const auto trace = [&](i64 active, i64 looked) {
+        if (thread != 0 || step > space.trace_rows) return;
+        const i64 ended = nanoseconds();
+        space.trace[step - 1] = TraceRow{direction, active, looked, ended - began};
+        began = ended;
+    };
+    while (now.count && step < policy.limit) {
         if (policy.forced >= 0) direction = policy.forced;
         else if (direction == PUSH && now.arcs > policy.alpha * total) direction = PULL;
         else if (direction == PULL && now.count < policy.beta * n && (i64)now.count < previous) direction = PUSH;
         previous = now.count;
-        if (thread == 0) space.tally[(step + 2) % 3] = Tally{0, 0, 0, 0, 0};
 
-        Collector<Index> found(slots);
         if (direction == PUSH && !queued) {
-            // The tally's queue tails are still zero after a pull; its sums are not to be counted twice.
-            queue_from_bits(space.active, n, out.indptr, space.queue, &space.tally[step % 3], found);
-            if (found.filled) found.flush(space.queue, &space.tally[step % 3]);
-            found.count = found.arcs = 0;
+            // After a pull the tally's queue tails are still zero.
+            Collector<Index> found(shared.slots, out.indptr, space.queue, &space.tally[phase % 3]);
+            queue_from_bits(space.active, n, found);
+            if (found.filled) found.flush();
             barrier.wait();
-            now = space.tally[step % 3];
+            now = space.tally[phase % 3];
             queued = true;
         } else if (direction == PULL && queued) {
             if (step > 0) {  // the bits of an earlier pull may still stand
@@ -203,10 +207,39 @@ first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, c
             barrier.wait();
             queued = false;
         }
+
+        if (direction == PUSH && is_local(now)) {
+            if (blockIdx.x == 0)
+                run_local(
+                    shared.local, out.indptr, space.queue, space.following, now, step, space.local,
+                    [&](Index vertex, i64 start, int degree, LocalCollector<Index>& found, i64 at) {
+                        deal_arcs(vertex, start, degree, [&](bool live, Index u, i64 j) {
+                            offer(program, at, out, space.settled, live, u, j, found);
+                        });
+                    },
+                    [&](const Index*, const LocalTally& here, i64 at) {
+                        step = at;
+                        trace(here.count, here.arcs);
+                    },
+                    [&](const LocalTally& next, i64 at) {
+                        return at < policy.limit && (policy.forced >= 0 || !(next.arcs > policy.alpha * total));
+                    });
+            barrier.wait();
+            now = space.local->tally, step = space.local->step, previous = space.local->previous;
+            const Frontier<Index> swap = space.queue;
+            space.queue = space.following, space.following = swap;
+            continue;
+        }
+
+        Tally* const tally = &space.tally[(phase + 1) % 3];
+        if (thread == 0) space.tally[(phase + 2) % 3] = Tally{0, 0, 0, 0, 0};
+        Collector<Index> found(shared.slots, out.indptr, space.following, tally);
         ++step;
-        u64 looked;
+        u64 looked = 0;
         if (direction == PUSH) {
-            looked = push_first(program, step, out, space.queue, now, space.settled, space.following, tally, found);
+            for_each_arc<Index>(out, space.queue, now.light, now.pieces, [&](bool live, Index u, i64 j) {
+                offer(program, step, out, space.settled, live, u, j, found);
+            });
             const Frontier<Index> swap = space.queue;
             space.queue = space.following, space.following = swap;
         } else {
@@ -214,14 +247,12 @@ first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, c
             u32* const swap = space.active;
             space.active = space.next, space.next = swap;
         }
-        // After the phase `following` holds what was just read; what was found went to the other one.
-        found.finish(direction == PUSH ? space.queue : space.following, tally, looked);
+        found.finish(looked);
         barrier.wait();
-        if (thread == 0 && step <= space.trace_rows) {
-            const i64 now_ns = nanoseconds();
-            space.trace[step - 1] = TraceRow{direction, previous, (i64)tally->looked, now_ns - began};
-            began = now_ns;
-        }
+        const i64 arcs = now.arcs;
+        now = *tally;
+        ++phase;
+        trace(previous, direction == PUSH ? arcs : (i64)now.looked);
     }
     if (thread == 0) space.outcome[0] = step, space.outcome[1] = 0;
 }

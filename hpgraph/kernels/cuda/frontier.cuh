@@ -44,6 +44,15 @@ struct Piece {
     int number;
 };
 
+// Who is active at first; a single vertex needs no array.
+template <class Index>
+struct Sources {
+    const Index* list;
+    i64 count;
+    Index single;
+    __device__ Index operator[](i64 i) const { return list ? list[i] : single; }
+};
+
 // What one superstep leaves for the next: vertices reached, arcs that leave them, arcs looked at, and the two tails.
 struct Tally {
     u64 count, arcs, looked, light, pieces;
@@ -55,16 +64,65 @@ struct Frontier {
     Piece<Index>* pieces;
 };
 
+// The lanes' amounts laid end to end, so that items can be dealt to lanes whoever they belong to.
+struct WarpScan {
+    int through, total;  // amounts of the lanes up to this one, and of all
+
+    __device__ explicit WarpScan(int amount) : through(amount) {
+        const int lane = threadIdx.x & 31;
+        for (int d = 1; d < 32; d <<= 1) {
+            const int below = __shfl_up_sync(ALL, through, d);
+            if (lane >= d) through += below;
+        }
+        total = __shfl_sync(ALL, through, 31);
+    }
+
+    // The lane that item t belongs to; some lane where t is past the last item. By the whole warp.
+    __device__ int owner(int t) const {
+        int lane = 0;
+        for (int d = 16; d; d >>= 1)
+            if (__shfl_sync(ALL, through, lane + d - 1) <= t) lane += d;
+        return lane & 31;
+    }
+};
+
+// Append `pieces` pieces a lane, of the whole warp at once: one atomic for all of them.
+template <class Index, class Counter>
+__device__ void append_pieces(Index v, i64 degree, Piece<Index>* list, Counter* tail) {
+    const int pieces = degree > PIECE ? (int)((degree + PIECE - 1) / PIECE) : 0;
+    if (!__any_sync(ALL, pieces)) return;
+    const int lane = threadIdx.x & 31;
+    const WarpScan scan(pieces);
+    Counter base = 0;
+    if (lane == 0) base = atomicAdd(tail, (Counter)scan.total);
+    base = __shfl_sync(ALL, base, 0);
+    for (int begin = 0; begin < scan.total; begin += 32) {
+        const int t = begin + lane, owner = scan.owner(t);
+        const Index vertex = __shfl_sync(ALL, v, owner);
+        const int number = t - __shfl_sync(ALL, scan.through - pieces, owner);
+        if (t < scan.total) list[base + t] = Piece<Index>{vertex, number};
+    }
+}
+
+__device__ inline u64 warp_sum(u64 value) {
+    for (int d = 16; d; d >>= 1) value += __shfl_down_sync(ALL, value, d);
+    return value;
+}
+
 // A warp's share of the queue, kept in shared memory until 32 vertices are worth one atomic.
 template <class Index>
 struct Collector {
     Index* slots;  // 64 of them, this warp's own
+    const i64* indptr;
+    Frontier<Index> next;
+    Tally* tally;
     int filled;
     u64 count, arcs;
 
-    __device__ Collector(Index* shared) : slots(shared + (threadIdx.x >> 5) * 64), filled(0), count(0), arcs(0) {}
+    __device__ Collector(Index* shared, const i64* indptr, Frontier<Index> next, Tally* tally)
+        : slots(shared + (threadIdx.x >> 5) * 64), indptr(indptr), next(next), tally(tally), filled(0), count(0), arcs(0) {}
 
-    __device__ void flush(Frontier<Index> next, Tally* tally) {
+    __device__ void flush() {
         const int lane = threadIdx.x & 31;
         __syncwarp();
         u64 base = 0;
@@ -76,37 +134,30 @@ struct Collector {
     }
 
     // All lanes of the warp come here together; `mine` says whether this lane brings vertex v.
-    __device__ void add(bool mine, Index v, const i64* indptr, Frontier<Index> next, Tally* tally) {
-        const u32 brought = __ballot_sync(ALL, mine);
-        if (!brought) return;
+    __device__ void add(bool mine, Index v) {
+        if (!__any_sync(ALL, mine)) return;
         const int lane = threadIdx.x & 31;
         const i64 degree = mine ? indptr[v + 1] - indptr[v] : 0;
         count += mine;
         arcs += degree;
-        const u32 light = __ballot_sync(ALL, mine && degree > 0 && degree <= PIECE);
+        const u32 light = __ballot_sync(ALL, degree > 0 && degree <= PIECE);
         if (light >> lane & 1) slots[filled + __popc(light & ((1u << lane) - 1))] = v;
         filled += __popc(light);
-        if (filled >= 32) flush(next, tally);
-        for (u32 heavy = __ballot_sync(ALL, degree > PIECE); heavy; heavy &= heavy - 1) {
-            const int owner = __ffs(heavy) - 1;
-            const int pieces = (int)((__shfl_sync(ALL, degree, owner) + PIECE - 1) / PIECE);
-            const Index vertex = __shfl_sync(ALL, v, owner);
-            u64 base = 0;
-            if (lane == 0) base = atomicAdd(&tally->pieces, (u64)pieces);
-            base = __shfl_sync(ALL, base, 0);
-            for (int i = lane; i < pieces; i += 32) next.pieces[base + i] = Piece<Index>{vertex, i};
-        }
+        if (filled >= 32) flush();
+        append_pieces(v, degree, next.pieces, &tally->pieces);
     }
 
     // At the end of a phase, by all threads of the block: what remains goes to the queue, the sums to the tally.
-    __device__ void finish(Frontier<Index> next, Tally* tally, u64 looked) {
+    __device__ void finish(u64 looked) {
         __shared__ u64 sums[3];
-        if (filled) flush(next, tally);
+        if (filled) flush();
         if (threadIdx.x < 3) sums[threadIdx.x] = 0;
         __syncthreads();
-        if (count) atomicAdd(&sums[0], count);
-        if (arcs) atomicAdd(&sums[1], arcs);
-        if (looked) atomicAdd(&sums[2], looked);
+        if (__any_sync(ALL, count | looked)) {
+            count = warp_sum(count), arcs = warp_sum(arcs), looked = warp_sum(looked);
+            if ((threadIdx.x & 31) == 0)
+                atomicAdd(&sums[0], count), atomicAdd(&sums[1], arcs), atomicAdd(&sums[2], looked);
+        }
         __syncthreads();
         if (threadIdx.x == 0) {
             if (sums[0]) atomicAdd(&tally->count, sums[0]);
@@ -115,6 +166,19 @@ struct Collector {
         }
     }
 };
+
+// Deal the arcs of the warp's 32 vertices to its lanes; see for_each_arc.
+template <class Index, class Visit>
+__device__ void deal_arcs(Index u, i64 start, int degree, Visit visit) {
+    const int lane = threadIdx.x & 31;
+    const WarpScan scan(degree);
+    for (int begin = 0; begin < scan.total; begin += 32) {
+        const int t = begin + lane, owner = scan.owner(t);
+        const Index vertex = __shfl_sync(ALL, u, owner);
+        const i64 j = __shfl_sync(ALL, start, owner) + t - __shfl_sync(ALL, scan.through - degree, owner);
+        visit(t < scan.total, vertex, j);
+    }
+}
 
 // Call visit(live, u, j) for every arc j that leaves a vertex u of the frontier, by whole warps: lanes without an arc
 // come with live = false, so that visit may use warp-wide votes.
@@ -136,21 +200,7 @@ __device__ void for_each_arc(Graph graph, Frontier<Index> frontier, u64 light, u
         const Index u = has ? frontier.light[base + lane] : 0;
         const i64 start = has ? graph.indptr[u] : 0;
         const int degree = has ? (int)(graph.indptr[u + 1] - start) : 0;
-        int scan = degree;
-        for (int d = 1; d < 32; d <<= 1) {
-            const int below = __shfl_up_sync(ALL, scan, d);
-            if (lane >= d) scan += below;
-        }
-        const int total = __shfl_sync(ALL, scan, 31);
-        for (int first = 0; first < total; first += 32) {
-            const int t = first + lane;
-            int owner = 0;
-            for (int d = 16; d; d >>= 1)
-                if (__shfl_sync(ALL, scan, owner + d - 1) <= t) owner += d;
-            const Index vertex = __shfl_sync(ALL, u, owner & 31);
-            const i64 j = __shfl_sync(ALL, start, owner & 31) + t - __shfl_sync(ALL, scan - degree, owner & 31);
-            visit(t < total, vertex, j);
-        }
+        deal_arcs(u, start, degree, visit);
     }
 }
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from hpgraph.kernels.cuda.structs import struct
 from hpgraph.kernels.functions import functions_of
-from hpgraph.kernels.program import ProgramCode
+from hpgraph.kernels.program import Beginning, ProgramCode
 from hpgraph.semiring.cuda import LinkedCode, c_type
 from hpgraph.semiring.function import Function
 
@@ -40,7 +40,9 @@ class CUDAProgram:
         self._world = tuple(dtype for _, dtype in code.parameters)
         self._pointers = tuple(f"{dtype.name}*" for dtype in self._properties)
 
-    def struct(self, state: tuple[Any, ...], world: tuple[Any, ...]) -> np.ndarray:
+    def struct(
+        self, state: tuple[Any, ...], world: tuple[Any, ...], beginnings: tuple[Beginning | None, ...] = ()
+    ) -> np.ndarray:
         """The struct's value for given arrays and parameters.
 
         Parameters
@@ -49,12 +51,20 @@ class CUDAProgram:
             The properties.
         world : tuple of scalars
             The parameters.
+        beginnings : tuple of Beginning or None
+            What a traversal fills each property with first.
 
         Returns
         -------
         numpy array of shape ()
         """
-        return struct(*state, *(dtype.type(value) for value, dtype in zip(world, self._world, strict=True)))
+        fills, flags = [], 0
+        for i, (dtype, beginning) in enumerate(zip(self._properties, beginnings or (None,) * len(state), strict=True)):
+            fill, start = (0, None) if beginning is None else (beginning.fill, beginning.start)
+            flags |= (beginning is not None) << i | (start is not None) << 8 + i | (start == "id") << 16 + i
+            fills += [dtype.type(fill), dtype.type(0 if start in (None, "id") else start)]
+        parameters = [dtype.type(value) for value, dtype in zip(world, self._world, strict=True)]
+        return struct(*state, *parameters, *fills, np.int32(flags))
 
     @property
     def weight_type(self) -> str:
@@ -95,6 +105,12 @@ class CUDAProgram:
         arc = f"long long u, {_c(self.weight)} weight, long long v"
         fields = [f"{_c(dtype)}* p{i};" for i, dtype in enumerate(self._properties)]
         fields += [f"{_c(dtype)} w{i};" for i, dtype in enumerate(self._world)]
+        fields += [f"{_c(dtype)} fill{i}, start{i};" for i, dtype in enumerate(self._properties)] + ["int flags;"]
+        fills = [f"        if (flags >> {i} & 1) p{i}[v] = fill{i};" for i in range(len(self._properties))]
+        starts = [
+            f"        if (flags >> {8 + i} & 1) p{i}[v] = flags >> {16 + i} & 1 ? ({_c(dtype)})v : start{i};"
+            for i, dtype in enumerate(self._properties)
+        ]
         before = [f"        const {_c(dtype)} b{i} = p{i}[v];" for i, dtype in enumerate(self._properties)]
         adds = []
         if self.code.aggregate is not None:
@@ -118,6 +134,13 @@ class CUDAProgram:
                 "        const bool changed = update(v, message, step);",
                 *adds,
                 "        return changed;",
+                "    }",
+                "    // What a traversal's vertices have before it, and its sources.",
+                "    __device__ void fill(long long v) const {",
+                *fills,
+                "    }",
+                "    __device__ void start(long long v) const {",
+                *starts,
                 "    }",
                 "    __device__ void contribute(long long v, long long step, double* sums) const {",
                 *before,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ def struct(*fields: Any) -> np.ndarray:
 
     Parameters
     ----------
-    *fields : CuPy array, None, NumPy scalar or struct
+    *fields : CuPy array, None or NumPy scalar
         An array stands for its address, None for a null pointer.
 
     Returns
@@ -26,12 +27,14 @@ def struct(*fields: Any) -> np.ndarray:
     >>> made.dtype.itemsize
     24
     """
-    values = [_field(field) for field in fields]
-    dtype = np.dtype([(f"f{i}", value.dtype) for i, value in enumerate(values)], align=True)
-    made = np.zeros((), dtype)
-    for i, value in enumerate(values):
-        made[f"f{i}"] = value
-    return made
+    values = tuple([_field(field) for field in fields])
+    return np.array(values, _layout(tuple([value.dtype.char for value in values])))
+
+
+@cache
+def _layout(chars: tuple[str, ...]) -> np.dtype:
+    """The structured type of fields of these types."""
+    return np.dtype([(f"f{i}", char) for i, char in enumerate(chars)], align=True)
 
 
 def _field(field: Any) -> Any:

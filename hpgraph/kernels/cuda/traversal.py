@@ -20,15 +20,16 @@ from hpgraph.kernels.cuda.product_push import push
 from hpgraph.kernels.cuda.program import CUDAProgram, cuda_program
 from hpgraph.kernels.cuda.structs import struct
 from hpgraph.kernels.functions import functions_of
-from hpgraph.kernels.program import ProgramCode, buckets
+from hpgraph.kernels.program import Beginning, ProgramCode, buckets
 
 # As in frontier.cuh and apply.cuh.
 PIECE, THREADS = 256, 1024
 SPAN, APPLY_THREADS = 2048, 256
 # Supersteps a trace has room for; later ones run but are not listed.
 TRACE_ROWS = 1 << 20
-# Barrier, three tallies, two far tails, outcome: what a launch finds zeroed.
+# What a launch finds zeroed: the barrier, three tallies, two far tails, what a block alone returns; and where each lies.
 HEADER = 256
+TALLY, FAR, LOCAL = np.uint64(8), np.uint64(128), np.uint64(144)
 
 
 @cache
@@ -93,6 +94,19 @@ def _arcs(csr: CSR) -> np.ndarray:
     return struct(csr.indptr, csr.indices, csr.data)
 
 
+def _sources(sources: Any) -> np.ndarray:
+    """A single source travels with the launch; more lie in memory."""
+    single = sources[0] if isinstance(sources, np.ndarray) else sources.dtype.type(0)
+    return struct(None if isinstance(sources, np.ndarray) else sources, np.int64(len(sources)), single)
+
+
+def _least(values: Any, beginning: Beginning | None, sources: Any) -> Any:
+    """The least value of a source, from which buckets are counted; waits for the device where an array was given."""
+    if beginning is None:
+        return values[sources].min().item() if len(sources) else 0
+    return beginning.fill if beginning.start is None else beginning.start
+
+
 def _types(program: CUDAProgram, csr: CSR) -> str:
     index = "int" if csr.indices.dtype == np.int32 else "long long"
     return f"Program, {index}, {'hpgraph::Pattern' if csr.data is None else program.weight_type}"
@@ -114,6 +128,7 @@ def first(
     out: CSR,
     in_: CSR,
     state: tuple[Any, ...],
+    beginnings: tuple[Beginning | None, ...],
     world: tuple[Any, ...],
     sources: Any,
     *,
@@ -141,9 +156,10 @@ def first(
         (_blocks(),),
         (THREADS,),
         (
-            program.struct(state, world), np.int64(n), _arcs(out), _arcs(in_), sources, np.int64(sources.size),
+            program.struct(state, world, beginnings), np.int64(n), _arcs(out), _arcs(in_), _sources(sources),
             struct(np.float64(alpha), np.float64(beta), np.int32(forced), np.int64(limit)),
-            struct(header, header + np.uint64(8), *arrays, record.rows, np.int64(record.capacity), record.outcome),
+            struct(header, header + TALLY, *arrays, record.rows, np.int64(record.capacity), record.outcome,
+                   header + LOCAL),
         ),
     )  # fmt: skip
     return record
@@ -153,6 +169,7 @@ def relax(
     code: ProgramCode,
     out: CSR,
     state: tuple[Any, ...],
+    beginnings: tuple[Beginning | None, ...],
     world: tuple[Any, ...],
     sources: Any,
     *,
@@ -176,22 +193,22 @@ def relax(
     dtype = state[0].dtype
     pieces, words = _pieces(out) * 2 * ids, (n + 31) // 32 * 4
     bits = cupy.zeros((3, (n + 63) // 64), np.uint64)
-    space = _Space([HEADER, 8, n * ids, pieces, n * ids, pieces, n * ids, n * ids])
+    space = _Space([HEADER, 16, n * ids, pieces, n * ids, pieces, n * ids, n * ids])
     header, least, *arrays = space.addresses
     space.zero(HEADER)
     record = _Record(n)
-    step, end, last = buckets(dtype, delta, ceiling, 0 if delta is None else state[0][sources].min().item())
+    step, end, last = buckets(dtype, delta, ceiling, _least(state[0], beginnings[0], sources) if delta is not None else 0)
     kernel = f"hpgraph::relax<{_types(program, out)}, Program::Message>"
     largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
     _load(program, "relax.cuh", kernel, cooperative=True).function(kernel)(
         (_blocks(),),
         (THREADS,),
         (
-            program.struct(state, world), np.int64(n), _arcs(out), sources, np.int64(sources.size),
+            program.struct(state, world, beginnings), np.int64(n), _arcs(out), _sources(sources),
             struct(np.int32(delta is not None or ceiling is not None), end, step, last, dtype.type(largest), least),
             np.int64(limit),
-            struct(header, header + np.uint64(8), *bits, *arrays, header + np.uint64(136), record.rows,
-                   np.int64(record.capacity), record.outcome),
+            struct(header, header + TALLY, *bits, *arrays, header + FAR, record.rows,
+                   np.int64(record.capacity), record.outcome, header + LOCAL),
         ),
     )  # fmt: skip
     assert words <= bits.shape[1] * 8
