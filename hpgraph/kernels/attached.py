@@ -12,7 +12,9 @@ Made = TypeVar("Made")
 
 
 def attached(make: Callable[[Any], Made]) -> Callable[[Any], Made]:
-    """Decorator: call `make` once for each container, which must be immutable, hash by identity and allow weak references.
+    """Decorator: call `make` once for each container.
+
+    Containers must be immutable, hash by identity and allow weak references.
 
     Parameters
     ----------

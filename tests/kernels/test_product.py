@@ -67,7 +67,7 @@ def entries_of(csr, one=1):
     return list(zip(row.tolist(), csr.indices.tolist(), data, strict=True))
 
 
-def run(device, csr, semiring, x, out, *, form="csr", pattern_weight=None, active=None, mask=None, accum=None, **others):
+def run(device, csr, semiring, x, out, *, form="csr", active=None, mask=None, accum=None, **others):
     """`pull` on a device, sets given as flags; returns the result and who received, on the host."""
     ring = get_semiring(semiring)
     rows = (HYB.from_csr(csr, width=3) if form == "hyb" else csr).to(device)

@@ -41,8 +41,8 @@ def run(device, matrix, X, semiring="plus_times", form="csr", out=None):
 @pytest.mark.parametrize("columns", [0, 1, 2, 5, 32, 70])
 def test_plus_times(device, form, columns):
     rng = np.random.default_rng(1)
-    matrix = sp.random_array((40, 30), density=0.15, rng=rng, data_sampler=lambda size: rng.integers(-9, 9, size)).tocsr()
-    matrix = matrix.astype(np.float32)
+    matrix = sp.random_array((40, 30), density=0.15, rng=rng, dtype=np.float32).tocsr()
+    matrix.data[:] = rng.integers(-9, 9, matrix.nnz)
     X = rng.integers(-9, 9, (30, columns)).astype(np.float32)
     np.testing.assert_array_equal(run(device, matrix, X, form=form), dense_product(matrix.toarray(), X))
 
@@ -70,7 +70,8 @@ def test_other_semirings(device, semiring):
     X = rng.integers(-9, 9, (30, 3)).astype(np.float32)
     found = run(device, matrix, X, semiring)
     for v in range(40):
-        columns, weights = matrix.indices[slice(*matrix.indptr[v : v + 2])], matrix.data[slice(*matrix.indptr[v : v + 2])]
+        row = slice(*matrix.indptr[v : v + 2])
+        columns, weights = matrix.indices[row], matrix.data[row]
         for c in range(3):
             if semiring == "min_plus":
                 assert found[v, c] == min(weights + X[columns, c], default=np.inf)

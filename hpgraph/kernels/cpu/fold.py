@@ -137,9 +137,8 @@ def fold(gather, reduce, terminal, state, indices, data, begin, end, v, active, 
             if is_set(active, vertex(indices, j)):
                 found = True
                 value = join(reduce, value, message(gather, state, indices, data, j, v, one))
-                if terminal is not None:
-                    if call(terminal, value):
-                        break
+                if terminal is not None and call(terminal, value):
+                    break
         return value, found
     j = begin
     if terminal is not None:
@@ -183,7 +182,6 @@ def fold_column(gather, reduce, terminal, state, slab, data, v, active, one, val
                 found = True
                 sent = convert(one, call(gather, state, u, slab_weight(data, k, v, one), v))
                 value = join(reduce, value, sent)
-                if terminal is not None:
-                    if call(terminal, value):
-                        break
+                if terminal is not None and call(terminal, value):
+                    break
     return value, found

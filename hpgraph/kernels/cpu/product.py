@@ -1,7 +1,7 @@
 """The generalized product y<mask> accum= A (+.x) x<active>, by rows: each row pulls messages from its entries.
 
-Tasks of about equal numbers of arcs (`hpgraph.kernels.cpu.schedule`) are handed out one by one to the threads. Rows
-too long for one task leave partial results behind, which one thread joins in order: no result depends on how many threads
+Tasks of about equal numbers of arcs (`hpgraph.kernels.cpu.schedule`) are handed out one by one to the threads. Rows too
+long for one task leave partial results behind, which one thread joins in order: no result depends on how many threads
 there are or which of them was first.
 """
 
@@ -61,16 +61,16 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
                 # Without a call: in a road network that would be most of the time.
                 for j in range(first, last):
                     value = join(reduce, value, message(gather, state, indices, data, j, v, one))
-                    if terminal is not None:
-                        if call(terminal, value):
-                            break
+                    if terminal is not None and call(terminal, value):
+                        break
                 found = found or last > first
             elif last > first:
                 ended = False
                 if terminal is not None:
                     ended = call(terminal, value)
                 if not ended:
-                    value, more = fold(gather, reduce, terminal, state, indices, data, first, last, v, active, one, value)
+                    value, more = fold(gather, reduce, terminal, state, indices, data, first, last, v, active, one,
+                                       value)
                     found = found or more
             _write(accum, out, v, value, found)
             if found:
@@ -138,8 +138,8 @@ def _pull(gather, reduce, accum, terminal, identity, one, state, slab, slab_data
 
 # The same for one thread, compiled apart: it takes a third of the time to compile, and needs no threading layer.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pull_alone(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
-                active, mask, complement, out, received):
+def _pull_alone(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices,
+                data, active, mask, complement, out, received):
     nothing = np.empty(0, np.int64)
     _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
            0, out.size, indptr[indptr.size - 1], nothing, out, np.empty(0, np.bool_), active, mask, complement, out,
@@ -159,7 +159,7 @@ def pull(
     accum: Any = None,
     received: Bitmask | None = None,
 ) -> None:
-    """Let every row reduce the messages of its entries: ``out[v] = reduce over (u, w) in row v of gather(state, u, w, v)``.
+    """Let every row reduce its messages: ``out[v] = reduce over entries (u, w) of row v of gather(state, u, w, v)``.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def pull(
 
 
 def plain(array: Any) -> Any:
-    """The array as compiled kernels take it: contiguous and writable, so that each kernel is compiled for one kind only.
+    """The array as compiled kernels take it: contiguous and writable, so that each is compiled for one kind only.
 
     Parameters
     ----------

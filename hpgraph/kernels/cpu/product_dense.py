@@ -111,8 +111,8 @@ def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...]
     widths = {array.shape[1] for array in state if array.ndim == 2}
     if out.ndim != 2 or len(out) != rows.shape[0] or (widths and widths != {out.shape[1]}):
         raise ValueError(
-            f"out must have one row for each of the {rows.shape[0]} rows of the matrix and as many columns as the dense "
-            f"operand ({', '.join(map(str, widths)) or 'any'}), not shape {out.shape}"
+            f"out must have as many rows as the matrix ({rows.shape[0]}) and as many columns as the dense operand "
+            f"({', '.join(map(str, widths)) or 'any'}), not shape {out.shape}"
         )
     if not out.flags.c_contiguous:
         raise ValueError("out must be in C order: make it with numpy.empty(shape)")

@@ -1,9 +1,9 @@
 """The product from a frontier, SpMSpV: the active vertices push messages along the arcs that leave them.
 
 Each thread owns a range of targets and goes through the whole frontier, but in each row only to the columns in its
-range, which binary search finds. So there are no atomic operations and no buffers of messages, and every target joins its
-messages in the order of the frontier, whatever the number of threads. (The alternative, owning a part of the frontier and
-merging, is the bucketed SpMSpV of A. Azad and A. Buluç, IPDPS'17.)
+range, which binary search finds. So there are no atomic operations and no buffers of messages, and every target joins
+its messages in the order of the frontier, whatever the number of threads. (The alternative, owning a part of the
+frontier and merging, is the bucketed SpMSpV of A. Azad and A. Buluç, IPDPS'17.)
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _targets(rows: CSR) -> Any:
 
 
 def _bounds(rows: CSR, parts: int) -> Any:
-    """Ranges of targets with about the same number of arcs each. Multiples of 64: each word of a bitmask has one writer."""
+    """Ranges of targets with about the same number of arcs each, by whole words of a bitmask: each has one writer."""
     n = rows.shape[1]
     sample = _targets(rows)
     inner = sample[len(sample) * np.arange(1, parts) // parts].astype(np.int64) & ~63
@@ -186,7 +186,7 @@ def push(
     n = rows.shape[1]
     for name, length in (("out", len(out)), ("mask", n if mask is None else mask.n)):
         if length != n:
-            raise ValueError(f"{name} must have length {n} for pushes along a matrix of shape {rows.shape}, not {length}")
+            raise ValueError(f"{name} must have length {n} to push along a matrix of shape {rows.shape}, not {length}")
     if complement and mask is None:
         raise ValueError("complement=True needs a mask to complement")
     frontier = plain(frontier)

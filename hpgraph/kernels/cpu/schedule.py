@@ -1,7 +1,7 @@
 """How the rows of a matrix are shared out among threads: by arcs, never by rows alone.
 
-Rows go in blocks of about equal numbers of arcs; a row longer than a block is cut in pieces. The schedule depends on the
-matrix alone, so that sums come out the same, bit for bit, on any number of threads.
+Rows go in blocks of about equal numbers of arcs; a row longer than a block is cut in pieces. The schedule depends on
+the matrix alone, so that sums come out the same, bit for bit, on any number of threads.
 """
 
 from __future__ import annotations

@@ -111,9 +111,7 @@ def make_bins(indptr: Any) -> Bins:
     ends = [-(-n_pieces // (BLOCK // 32))]
     for (lanes, _), count in zip(LANES, counts, strict=True):
         ends.append(ends[-1] + -(-count // (BLOCK // lanes)))
-    arguments = words(
-        address(slots), address(piece_slot), address(piece_order), n_pieces, *counts, *ends[: len(LANES)]
-    )
+    arguments = words(address(slots), address(piece_slot), address(piece_order), n_pieces, *counts, *ends[: len(LANES)])
     long_slots = long_slots.astype(np.uint32)
     return Bins(
         arguments, ends[-1], len(lengths), n_pieces, len(long_slots), slots, piece_slot, piece_order, long_slots,

@@ -237,7 +237,7 @@ def pull(
     accum: Any = None,
     received: Bitmask | None = None,
 ) -> None:
-    """Let every row reduce the messages of its entries: ``out[v] = reduce over (u, w) in row v of gather(state, u, w, v)``.
+    """Let every row reduce its messages: ``out[v] = reduce over entries (u, w) of row v of gather(state, u, w, v)``.
 
     Parameters
     ----------
@@ -336,6 +336,4 @@ def pull_rows(module: Module, gather: Any, tail: Any, binned: Bins, sets: Any, o
     launch(module, "pull_tail", binned.blocks, gather, tail, binned.arguments, sets, out, part, found)
     joiners = -(-binned.long_rows // (BLOCK // 32))
     long_rows = np.int64(binned.long_rows)
-    launch(
-        module, "pull_long", joiners, tail, binned.long_slots, binned.first_piece, long_rows, sets, out, part, found
-    )
+    launch(module, "pull_long", joiners, tail, binned.long_slots, binned.first_piece, long_rows, sets, out, part, found)

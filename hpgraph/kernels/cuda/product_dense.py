@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.cuda.bins import BLOCK, address, bins, words
 from hpgraph.kernels.cuda.product import DeviceGather, Specialization, contiguous, specialize
-from hpgraph.semiring.cuda import binary_functor, c_type
+from hpgraph.semiring.cuda import LinkedCode, binary_functor, c_type
 
 DENSE_ROWS = ("dense_slab", "dense_tail", "dense_long")
 
@@ -40,11 +40,11 @@ def specialize_dense(
     """
     multiply = gather.semiring.multiply
     weight, message = message_dtype if weight_dtype is None else weight_dtype, c_type(message_dtype)
+    source, ltoir = "", tuple[LinkedCode, ...]()
     if multiply.position is not None:
-        source, ltoir = "", ()
         value = "u" if multiply.position == "source" else "v"
     elif multiply.cpp == "pair":
-        source, ltoir, value = "", (), "1"
+        value = "1"
     else:
         code = binary_functor(multiply, weight, operand_dtype, "Multiply", message_dtype)
         source, ltoir = code.source, code.ltoir
@@ -86,8 +86,8 @@ def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...]
 
     if not hasattr(gather, "semiring"):
         raise TypeError(
-            f"a dense operand on the GPU needs the gather of a semiring, not {gather!r}: make one with Semiring.gather, or "
-            "call pull for each column"
+            f"a dense operand on the GPU needs the gather of a semiring, not {gather!r}: make one with "
+            "Semiring.gather, or call pull for each column"
         )
     (operand,) = contiguous(state)
     n, columns = rows.shape[0], operand.shape[1]

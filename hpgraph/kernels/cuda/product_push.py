@@ -111,7 +111,7 @@ def push(
     n = rows.shape[1]
     for name, length in (("out", len(out)), ("mask", n if mask is None else mask.n)):
         if length != n:
-            raise ValueError(f"{name} must have length {n} for pushes along a matrix of shape {rows.shape}, not {length}")
+            raise ValueError(f"{name} must have length {n} to push along a matrix of shape {rows.shape}, not {length}")
     if complement and mask is None:
         raise ValueError("complement=True needs a mask to complement")
     state = contiguous(state)
