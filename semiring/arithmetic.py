@@ -43,21 +43,24 @@ def _itself(a: Any) -> Any:
     return a
 
 
-def _min(a: Any, b: Any) -> Any:
-    return a if a < b else b
+# One instruction each (x86's minss), where passing over a NaN in `a` too takes three.
+def smaller(a: Any, b: Any) -> Any:
+    """The smaller of two; `a` where one is NaN."""
+    return b if b < a else a
 
 
-def _max(a: Any, b: Any) -> Any:
-    return a if a > b else b
+def larger(a: Any, b: Any) -> Any:
+    """The larger of two; `a` where one is NaN."""
+    return b if b > a else a
 
 
 def _fmin(a: Any, b: Any) -> Any:
     # The second comparison is true only for a NaN.
-    return a if a <= b or b != b else b
+    return b if b < a or a != a else a
 
 
 def _fmax(a: Any, b: Any) -> Any:
-    return a if a >= b or b != b else b
+    return b if b > a or a != a else a
 
 
 def _floordiv_signed(a: Any, b: Any) -> Any:
@@ -129,8 +132,8 @@ BINARY: dict[str, BinaryOp] = _named(
             i=_floordiv_signed,
             u=_floordiv_unsigned,
         ),
-        _binary("min", _fmin, b=_land, i=_min, u=_min),
-        _binary("max", _fmax, b=_lor, i=_max, u=_max),
+        _binary("min", _fmin, b=_land, i=smaller, u=smaller),
+        _binary("max", _fmax, b=_lor, i=larger, u=larger),
         _binary("first", _first, "first"),
         _binary("second", _second, "second"),
         _binary("pair", lambda a, b: 1),

@@ -322,8 +322,7 @@ def _struct(name: str, result: str, parameters: str, body: str) -> str:
 def _apply(op: BinaryOp, a_dtype: Any, b_dtype: Any, final: np.dtype, a: str, b: str) -> str:
     """C++ expression of a built-in operator, with the conversions that `BinaryOp.typed` makes."""
     if op.result in ("first", "second"):
-        natural = op.result_dtype(a_dtype, b_dtype)
-        return f"({c_type(final)})({c_type(natural)}){a if op.result == 'first' else b}"
+        return f"({c_type(final)}){a if op.result == 'first' else b}"
     computing, natural = c_type(op.computing_dtype(a_dtype, b_dtype)), c_type(op.result_dtype(a_dtype, b_dtype))
     value = f"hpgraph::op::{op.cpp}::apply<{computing}>(({computing}){a}, ({computing}){b})"
     return f"({c_type(final)}){value}" if natural == c_type(final) else f"({c_type(final)})({natural}){value}"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hpgraph.semiring.arithmetic import BINARY
+from hpgraph.semiring.arithmetic import BINARY, larger, smaller
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.laws import check_monoid
 from hpgraph.semiring.operators import BinaryOp, Python, check_dtype
@@ -73,6 +73,7 @@ class Monoid:
         self.idempotent = bool(idempotent)
         # The identity ends a reduction by `any` in neither direction, and everything else does.
         self.ends_on_anything = self.op.cpp in ("any", "any_index")
+        self._folds: dict[np.dtype, Function] = {}
         self._terminal_tests: dict[np.dtype, Function] = {}
         if self.op.position:
             raise ValueError(f"{self.op.name} gives an index, not a combination of two values, and makes no monoid")
@@ -133,8 +134,18 @@ class Monoid:
         return self.op.function
 
     def reduce_for(self, dtype: npt.DTypeLike) -> Function:
-        """The operator as a `Function` ``f(a, b)`` from two values of a dtype to one of the same dtype."""
-        return self.op.typed(dtype, dtype, dtype)
+        """The operator as a `Function` ``f(a, b)`` from two values of a dtype to one of the same dtype.
+
+        `a` is what has been combined so far, beginning with the identity. It is therefore never NaN where the monoid
+        passes over NaN (min, max), and the function need not look.
+        """
+        found = check_dtype(dtype)
+        fold = _FOLDS.get(self.cpp or "")
+        if fold is None or found.kind != "f":
+            return self.op.typed(found, found, found)
+        if found not in self._folds:
+            self._folds[found] = BinaryOp(self.name, fold).typed(found, found)
+        return self._folds[found]
 
     def terminal_test(self, dtype: npt.DTypeLike) -> Function:
         """A `Function` ``f(a) -> bool``: whether a reduction in a dtype that has come to `a` may stop."""
@@ -153,6 +164,9 @@ class Monoid:
         return lambda a: a == terminal
 
 
+_FOLDS = {"min": smaller, "max": larger}
+
+
 def _hold(value: Value, dtype: np.dtype, what: str) -> np.generic:
     """The value in a dtype, an infinity as the end of its range; ValueError if the dtype cannot hold it."""
     if dtype.kind in "biu" and isinstance(value, (float, np.floating)) and np.isinf(value):
@@ -160,14 +174,14 @@ def _hold(value: Value, dtype: np.dtype, what: str) -> np.generic:
             return np.bool_(value > 0)
         return dtype.type(np.iinfo(dtype).max if value > 0 else np.iinfo(dtype).min)
     with np.errstate(all="ignore"):
-        held = np.asarray(value).astype(dtype)[()]
+        held = dtype.type(np.asarray(value).astype(dtype)[()])
     if dtype.kind in "biu" and held != value:
         raise ValueError(f"{what} is {value!r}, which {dtype} cannot hold")
     return held
 
 
-def _all_bits(dtype: np.dtype) -> np.generic:
-    return np.bitwise_not(np.zeros((), dtype))[()] if dtype.kind != "f" else np.float64(0)
+def _all_bits(dtype: np.dtype) -> Value:
+    return np.bitwise_not(dtype.type(0)) if dtype.kind != "f" else 0
 
 
 def _times_terminal(dtype: np.dtype) -> Value:

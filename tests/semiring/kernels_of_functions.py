@@ -29,3 +29,11 @@ def apply_constant(function, out):
 @njit(cache=True)
 def apply_two(function, a, b, out):
     out[0] = call(function, a, b)
+
+
+@njit(cache=True)
+def fold(reduce, start, values):
+    total = start
+    for value in values:
+        total = call(reduce, total, value)
+    return total

@@ -103,6 +103,19 @@ def test_terminals():
     assert not get_monoid("lxor").has_terminal("bool")
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_reduction_passes_over_nan(dtype):
+    from kernels_of_functions import fold
+
+    values = np.array([np.nan, 3, -np.inf, np.nan, 7, np.inf], dtype)
+    for name, ufunc in (("min", np.fmin), ("max", np.fmax)):
+        monoid = get_monoid(name)
+        f, identity = monoid.reduce_for(dtype), monoid.identity_for(dtype)
+        assert fold(f, identity, values) == ufunc.reduce(values)
+        assert fold(f, identity, values[[0, 1, 4]]) == ufunc(3, 7)
+        assert fold(f, identity, values[[0, 3]]) == identity
+
+
 def test_small_integers_wrap_around_in_a_kernel():
     from kernels_of_functions import apply_two
 
