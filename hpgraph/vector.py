@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -313,10 +312,12 @@ class Vector(NDArrayOperatorsMixin):
         made = tuple(Vector(result, present) for result in (results if isinstance(results, tuple) else (results,)))
         return made if isinstance(results, tuple) else made[0]
 
-    # @ is a matrix's.
-    __matmul__: Callable[..., Any] = None  # type: ignore[assignment]
-    __rmatmul__: Callable[..., Any] = None  # type: ignore[assignment]
-    __imatmul__: Callable[..., Any] = None  # type: ignore[assignment]
+    def __matmul__(self, other: Any) -> Any:
+        # A matrix on the right knows what to do.
+        return NotImplemented
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return NotImplemented
 
     def __len__(self) -> int:
         return self.size
