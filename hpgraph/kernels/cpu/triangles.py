@@ -27,6 +27,8 @@ from hpgraph.semiring.atomics import fetch_add
 CHUNK = 64
 # Neighbours looked up between two looks at whether the row is past its end.
 VECTOR = 16
+# Neighbours of one vertex that are ranked before any of them is used.
+BATCH = 512
 # Up to this many neighbours, walking two rows side by side is cheaper than marking.
 FEW = 4
 
@@ -77,6 +79,20 @@ def _cut_by_arcs(indptr, order, parts):
     return bounds
 
 
+@njit(inline="always")
+def _rank_above(indices, rank, begin, end, r, above):
+    """Write the ranks above r among those of indices[begin:end] to `above`; return how many.
+
+    Every rank is written and the place moves on or not: half of the ranks are above, which no branch predictor foresees.
+    """
+    kept = 0
+    for j in range(begin, end):
+        u = rank[indices[j]]
+        above[kept] = u
+        kept += u > r
+    return kept
+
+
 @njit(cache=True, nogil=True, parallel=True)
 def _orient(indptr, indices, order, rank, bounds):
     """Rows of the neighbours of lower rank, sorted: arcs visited in order of source, counting sort by target.
@@ -86,12 +102,12 @@ def _orient(indptr, indices, order, rank, bounds):
     n, parts = order.size, bounds.size - 1
     place = np.zeros((parts, n), indices.dtype)
     for part in prange(parts):
+        mine = place[part]
         for r in range(bounds[part], bounds[part + 1]):
             v = order[r]
             for j in range(indptr[v], indptr[v + 1]):
                 u = rank[indices[j]]
-                if u > r:
-                    place[part, u] += 1
+                mine[u] += u > r
     row_start = np.empty(n + 1, np.int64)
     row_start[0] = 0
     for u in range(n):
@@ -103,13 +119,16 @@ def _orient(indptr, indices, order, rank, bounds):
         row_start[u + 1] = row_start[u] + length
     lower = np.empty(row_start[n], indices.dtype)
     for part in prange(parts):
+        mine = place[part]
+        above = np.empty(BATCH, indices.dtype)
         for r in range(bounds[part], bounds[part + 1]):
             v = order[r]
-            for j in range(indptr[v], indptr[v + 1]):
-                u = rank[indices[j]]
-                if u > r:
-                    lower[row_start[u] + place[part, u]] = r
-                    place[part, u] += 1
+            for begin in range(indptr[v], indptr[v + 1], BATCH):
+                end = min(begin + BATCH, indptr[v + 1])
+                for k in range(_rank_above(indices, rank, begin, end, r, above)):
+                    u = above[k]
+                    lower[row_start[u] + mine[u]] = r
+                    mine[u] += 1
     return row_start, lower
 
 
@@ -158,6 +177,18 @@ def _common_marked(marks, lower, row, end, v, tally):
     return found
 
 
+@njit(inline="always")
+def _common(few, marks, lower, begin, stop, row, end, u, v, tally):
+    """Common neighbours below v of v and u, which is not below it."""
+    if few:
+        found = _common_few(lower, begin, stop, row, end, v, tally)
+    else:
+        found = _common_marked(marks, lower, row, end, v, tally)
+    if tally is not None:
+        tally[u] += found
+    return found
+
+
 @njit(cache=True, nogil=True, parallel=True)
 def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
     """Triangles; with `tallies`, of shape (threads, n), also those at each vertex, for the threads to be added up.
@@ -169,6 +200,7 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
     total = 0
     for thread in prange(threads):
         marks = np.zeros((n + 31) // 32, np.uint32)
+        above = np.empty(BATCH, indices.dtype)
         tally = None if tallies is None else tallies[thread]
         mine = 0
         while True:
@@ -186,23 +218,17 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
                     for j in range(begin, stop):
                         w = np.uint64(lower[j])
                         marks[w >> np.uint64(5)] |= np.uint32(1) << np.uint32(w & np.uint64(31))
-                first, last = stop, row_start[v + 1]
-                if order is not None:
-                    first, last = indptr[order[v]], indptr[order[v] + 1]
                 here = 0
-                for j in range(first, last):
-                    u = indices[j]
-                    if rank is not None:
-                        u = rank[u]
-                    if u <= v:
-                        continue
-                    if few:
-                        found = _common_few(lower, begin, stop, row_start[u], row_start[u + 1], v, tally)
-                    else:
-                        found = _common_marked(marks, lower, row_start[u], row_start[u + 1], v, tally)
-                    here += found
-                    if tally is not None:
-                        tally[u] += found
+                if rank is None:
+                    for j in range(stop, row_start[v + 1]):
+                        u = indices[j]
+                        here += _common(few, marks, lower, begin, stop, row_start[u], row_start[u + 1], u, v, tally)
+                else:
+                    first, last = indptr[order[v]], indptr[order[v] + 1]
+                    for batch in range(first, last, BATCH):
+                        for k in range(_rank_above(indices, rank, batch, min(batch + BATCH, last), v, above)):
+                            u = above[k]
+                            here += _common(few, marks, lower, begin, stop, row_start[u], row_start[u + 1], u, v, tally)
                 if tally is not None:
                     tally[v] += here
                 mine += here

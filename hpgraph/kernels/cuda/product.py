@@ -7,7 +7,7 @@ except the first call with a matrix, which bins its rows.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -102,11 +102,31 @@ class Specialization:
     ltoir: tuple[LinkedCode, ...]
     gather: DeviceGather
     title: str
+    loaded: dict[tuple[Any, ...], Module] = field(default_factory=dict, compare=False, repr=False)
 
     def load(self, source: str, *names: str) -> Module:
-        """Kernels of a source file for this instance, on the current device."""
-        expressions = tuple(f"hpgraph::{name}<Product>" for name in names)
-        return load(source, prologue=self.prologue, ltoir=self.ltoir, names=expressions, title=self.title)
+        """Kernels of a source file for this instance, on the current device.
+
+        Parameters
+        ----------
+        source : str
+            A ``.cuh`` file.
+        *names : str
+            Templates, without namespace and parameters.
+
+        Returns
+        -------
+        Module
+        """
+        import cupy
+
+        key = cupy.cuda.runtime.getDevice(), source, names
+        module = self.loaded.get(key)
+        if module is None:
+            expressions = tuple(f"hpgraph::{name}<Product>" for name in names)
+            module = load(source, prologue=self.prologue, ltoir=self.ltoir, names=expressions, title=self.title)
+            self.loaded[key] = module
+        return module
 
 
 def launch(module: Module, name: str, blocks: int, *arguments: Any) -> None:

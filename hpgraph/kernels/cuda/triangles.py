@@ -73,7 +73,7 @@ def plan(graph: CSR) -> Plan:
     row = graph.nnz / (2 * used) if used else 0
     if by_degree is None:
         row *= 2 / 3
-    lanes = 32 if row >= 40 else 16 if row >= 16 else 8
+    lanes = 32 if row >= 32 else 16 if row >= 8 else 8
     return Plan(by_degree, longest <= FEW, longest, lanes)
 
 
@@ -106,7 +106,7 @@ def kernel_names(index: str, by_degree: bool, tally: bool, lanes: int) -> tuple[
 
 
 def _count(graph: CSR, chosen: Plan, tally: Any) -> Any:
-    """Launch; returns a uint64 array of one element, the total. `tally` is None, or uint64 zeros of shape (n,)."""
+    """Launch; returns a uint64 array whose first element is the total. `tally` is None, or uint64 zeros of shape (n,)."""
     import cupy
 
     n, index = graph.shape[0], c_type(graph.indices.dtype)
@@ -116,11 +116,12 @@ def _count(graph: CSR, chosen: Plan, tally: Any) -> Any:
     short, long_, list_tasks, few = (module.function(name) for name in names)
     # Total, next short vertex, number of tasks, next task.
     counters = cupy.zeros(4, np.uint64)
+    if chosen.few:
+        tallies = counters if tally is None else tally
+        few((-(-n // THREADS),), (THREADS,), (graph.indptr, graph.indices, np.int64(n), counters, tallies))
+        return counters
     total, next_vertex, tasks, next_task = (counters[i : i + 1] for i in range(4))
     tallies = total if tally is None else tally
-    if chosen.few:
-        few((-(-n // THREADS),), (THREADS,), (graph.indptr, graph.indices, np.int64(n), total, tallies))
-        return total
     if by_degree is None:
         order = rank = graph.indices  # not read
         row_start, lower = graph.indptr, graph.indices

@@ -1,0 +1,180 @@
+"""Solvers of SciPy and CuPy take a Matrix where they take a CSR matrix, and come to the same answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+from scipy.sparse import linalg
+
+import hpgraph as hpg
+from hpgraph.device import cuda_available
+
+LAYOUTS = ["csr", "hyb"]
+
+
+def load(folder: Path, name: str) -> scipy.sparse.csr_array:
+    return scipy.sparse.csr_array(scipy.io.mmread(folder / f"{name}.mtx.gz")).astype(np.float64)
+
+
+@pytest.fixture(scope="module")
+def stiffness(data_dir: Path) -> scipy.sparse.csr_array:
+    """bcsstk13: symmetric, positive definite, of condition 10¹⁰; scaled to a unit diagonal, 10⁴ or so remains."""
+    S = load(data_dir, "bcsstk13")
+    scale = scipy.sparse.diags_array(1 / np.sqrt(S.diagonal()))
+    return scipy.sparse.csr_array(scale @ S @ scale)
+
+
+@pytest.fixture(scope="module")
+def mesh(data_dir: Path) -> scipy.sparse.csr_array:
+    """jagmesh7: the pattern of a finite-element mesh, here its Laplacian, shifted to be regular."""
+    pattern = load(data_dir, "jagmesh7")
+    pattern.data[:] = 1
+    pattern.setdiag(0)
+    return scipy.sparse.csr_array(scipy.sparse.csgraph.laplacian(pattern) + 0.1 * scipy.sparse.eye_array(pattern.shape[0]))
+
+
+@pytest.fixture(scope="module")
+def crystal(data_dir: Path) -> scipy.sparse.csr_array:
+    """cryg2500: not symmetric."""
+    return load(data_dir, "cryg2500")
+
+
+def count(A: Any, solve: Any) -> tuple[Any, int]:
+    """What a solver returns, and its number of iterations."""
+    steps: list[None] = []
+    return solve(A, lambda _: steps.append(None)), len(steps)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+class TestSciPy:
+    @pytest.mark.parametrize("solver", ["cg", "minres"])
+    def test_symmetric_systems(self, mesh: scipy.sparse.csr_array, layout: Any, solver: str) -> None:
+        b = np.random.default_rng(0).standard_normal(mesh.shape[0])
+
+        def solve(A: Any, callback: Any) -> Any:
+            return getattr(linalg, solver)(A, b, rtol=1e-10, callback=callback)
+
+        (expected, _), steps = count(mesh, solve)
+        (x, info), ours = count(hpg.Matrix(mesh, format=layout), solve)
+        assert info == 0 and ours == steps
+        np.testing.assert_allclose(x, expected, rtol=1e-7, atol=1e-9)
+        assert np.linalg.norm(mesh @ x - b) <= 1e-8 * np.linalg.norm(b)
+
+    def test_cg_on_an_ill_conditioned_matrix(self, stiffness: scipy.sparse.csr_array, layout: Any) -> None:
+        x_true = np.random.default_rng(1).standard_normal(stiffness.shape[0])
+        b = stiffness @ x_true
+
+        def solve(A: Any, callback: Any) -> Any:
+            return linalg.cg(A, b, rtol=1e-8, maxiter=20_000, callback=callback)
+
+        (_, _), steps = count(stiffness, solve)
+        (x, info), ours = count(hpg.Matrix(stiffness, format=layout), solve)
+        # Rounding steers a long iteration, its end not: it stops about as early with as small a residual.
+        assert info == 0 and 0.8 * steps <= ours <= 1.25 * steps
+        assert np.linalg.norm(b - stiffness @ x) <= 2e-8 * np.linalg.norm(b)
+
+    def test_cg_takes_the_same_path(self, stiffness: scipy.sparse.csr_array, layout: Any) -> None:
+        """The first iterates, before rounding has grown, agree to many digits."""
+        b = np.random.default_rng(2).standard_normal(stiffness.shape[0])
+        paths = []
+        for A in (stiffness, hpg.Matrix(stiffness, format=layout)):
+            path: list[np.ndarray[Any, Any]] = []
+            linalg.cg(A, b, rtol=1e-12, maxiter=15, callback=lambda x, path=path: path.append(x.copy()))
+            paths.append(path)
+        assert len(paths[0]) == len(paths[1]) == 15
+        for expected, x in zip(*paths, strict=True):
+            np.testing.assert_allclose(x, expected, rtol=1e-6, atol=1e-8 * np.abs(expected).max())
+
+    def test_gmres(self, crystal: scipy.sparse.csr_array, layout: Any) -> None:
+        # As it comes the matrix defeats gmres with any format; shifted, as in a time step, it is solved.
+        shifted = scipy.sparse.csr_array(scipy.sparse.eye_array(crystal.shape[0]) - 1e-3 * crystal)
+        b = np.random.default_rng(3).standard_normal(crystal.shape[0])
+        inverse = linalg.LinearOperator(crystal.shape, linalg.spilu(shifted.tocsc(), drop_tol=1e-2).solve)
+        expected, _ = linalg.gmres(shifted, b, rtol=1e-10, M=inverse)
+        x, info = linalg.gmres(hpg.Matrix(shifted, format=layout), b, rtol=1e-10, M=inverse)
+        assert info == 0
+        np.testing.assert_allclose(x, expected, rtol=1e-6, atol=1e-8 * np.abs(expected).max())
+
+    def test_gmres_takes_the_same_path(self, crystal: scipy.sparse.csr_array, layout: Any) -> None:
+        b = np.random.default_rng(4).standard_normal(crystal.shape[0])
+        residuals = []
+        for A in (crystal, hpg.Matrix(crystal, format=layout)):
+            path: list[float] = []
+            linalg.gmres(A, b, rtol=1e-12, maxiter=1, restart=20, callback=path.append, callback_type="pr_norm")
+            residuals.append(path)
+        assert len(residuals[0]) == 20
+        np.testing.assert_allclose(residuals[1], residuals[0], rtol=1e-8)
+
+    def test_bicg_multiplies_by_the_transpose(self, crystal: scipy.sparse.csr_array, layout: Any) -> None:
+        shifted = scipy.sparse.csr_array(scipy.sparse.eye_array(crystal.shape[0]) - 1e-6 * crystal)
+        b = np.random.default_rng(5).standard_normal(crystal.shape[0])
+        expected, reached = linalg.bicg(shifted, b, rtol=1e-9)
+        x, info = linalg.bicg(hpg.Matrix(shifted, format=layout), b, rtol=1e-9)
+        assert reached == info == 0
+        np.testing.assert_allclose(x, expected, rtol=1e-5, atol=1e-7 * np.abs(expected).max())
+
+    def test_lobpcg(self, mesh: scipy.sparse.csr_array, layout: Any) -> None:
+        start = np.random.default_rng(6).standard_normal((mesh.shape[0], 4))
+        options: dict[str, Any] = {"largest": True, "tol": 1e-6, "maxiter": 300}
+        expected, _ = linalg.lobpcg(mesh, start.copy(), **options)
+        found, vectors = linalg.lobpcg(hpg.Matrix(mesh, format=layout), start.copy(), **options)
+        np.testing.assert_allclose(np.sort(found), np.sort(expected), rtol=1e-8)
+        assert np.abs(mesh @ vectors - vectors * found).max() < 1e-4
+
+    @pytest.mark.parametrize("which", ["LA", "SA"])
+    def test_eigsh(self, mesh: scipy.sparse.csr_array, layout: Any, which: str) -> None:
+        start = np.random.default_rng(7).standard_normal(mesh.shape[0])
+        expected = linalg.eigsh(mesh, k=5, which=which, v0=start, return_eigenvectors=False)
+        found = linalg.eigsh(hpg.Matrix(mesh, format=layout), k=5, which=which, v0=start, return_eigenvectors=False)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+    def test_eigsh_on_an_ill_conditioned_matrix(self, stiffness: scipy.sparse.csr_array, layout: Any) -> None:
+        start = np.random.default_rng(8).standard_normal(stiffness.shape[0])
+        expected = linalg.eigsh(stiffness, k=4, v0=start, return_eigenvectors=False)
+        found = linalg.eigsh(hpg.Matrix(stiffness, format=layout), k=4, v0=start, return_eigenvectors=False)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+    def test_linear_operators(self, crystal: scipy.sparse.csr_array, layout: Any) -> None:
+        operator = linalg.aslinearoperator(hpg.Matrix(crystal, format=layout))
+        X = np.random.default_rng(9).standard_normal((crystal.shape[0], 3))
+        assert operator.shape == crystal.shape and operator.dtype == crystal.dtype
+        for found, expected in [
+            (operator @ X, crystal @ X),
+            (operator.T @ X[:, 0], crystal.T @ X[:, 0]),
+            ((2 * operator).H @ X[:, 1], 2 * crystal.T @ X[:, 1]),
+        ]:
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.skipif(not cuda_available(), reason="no CUDA GPU here")
+@pytest.mark.parametrize("layout", LAYOUTS)
+class TestCuPy:
+    def test_cg(self, mesh: scipy.sparse.csr_array, layout: Any) -> None:
+        import cupy
+        import cupyx.scipy.sparse
+        from cupyx.scipy.sparse import linalg as cupyx_linalg
+
+        b = cupy.asarray(np.random.default_rng(0).standard_normal(mesh.shape[0]))
+        native = cupyx.scipy.sparse.csr_matrix(mesh)
+        expected, _ = cupyx_linalg.cg(native, b, tol=1e-10)
+        x, info = cupyx_linalg.cg(hpg.Matrix(native, format=layout), b, tol=1e-10)
+        assert info == 0
+        cupy.testing.assert_allclose(x, expected, rtol=1e-7, atol=1e-9)
+
+    def test_gmres(self, crystal: scipy.sparse.csr_array, layout: Any) -> None:
+        import cupy
+        import cupyx.scipy.sparse
+        from cupyx.scipy.sparse import linalg as cupyx_linalg
+
+        shifted = scipy.sparse.csr_matrix(scipy.sparse.eye_array(crystal.shape[0]) - 1e-6 * crystal)
+        b = cupy.asarray(np.random.default_rng(1).standard_normal(crystal.shape[0]))
+        native = cupyx.scipy.sparse.csr_matrix(shifted)
+        expected, _ = cupyx_linalg.gmres(native, b, tol=1e-10)
+        x, info = cupyx_linalg.gmres(hpg.Matrix(native, format=layout), b, tol=1e-10)
+        assert info == 0
+        cupy.testing.assert_allclose(x, expected, rtol=1e-6, atol=1e-8)

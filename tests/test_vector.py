@@ -1,0 +1,193 @@
+"""Vector: values, presence, NumPy's operators, reductions, and other libraries looking in."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hpgraph as hpg
+from hpgraph.device import array_module, cuda_available, to_device
+from hpgraph.formats import Bitmask
+
+
+def host(value: Any) -> Any:
+    return to_device(value, "cpu")
+
+
+def listed(v: hpg.Vector) -> dict[int, Any]:
+    indices, values = map(host, v.to_indices())
+    return dict(zip(indices.tolist(), values.tolist(), strict=True))
+
+
+def test_full_vectors(device: str) -> None:
+    values = to_device(np.array([1.5, 2.5]), device)
+    v = hpg.Vector(values)
+    assert (v.size, v.shape, v.ndim, v.dtype, v.nvals, v.device) == (2, (2,), 1, np.float64, 2, device)
+    assert v.values is values and v.present is None and v.structure.count() == 2 and len(v) == 2
+    assert listed(v) == {0: 1.5, 1: 2.5}
+    assert listed(hpg.Vector.full(3, 7, device=device)) == {0: 7, 1: 7, 2: 7}
+    assert hpg.Vector.full(3, 7, "float32", device).dtype == np.float32
+
+
+def test_some_present(device: str) -> None:
+    xp = array_module(device)
+    indices = xp.asarray([4, 0])
+    v = hpg.Vector.from_indices(indices, xp.asarray([2.0, 0.0]), 6)
+    assert (v.nvals, v.size, v.device) == (2, 6, device)
+    assert listed(v) == {0: 0.0, 4: 2.0}, "a stored zero is present"
+    assert host(v.values).tolist() == [0, 0, 0, 0, 2, 0]
+    filled = hpg.Vector.from_indices(indices, xp.asarray([2.0, 0.0]), 6, fill=np.inf)
+    assert host(filled.values).tolist() == [0, np.inf, np.inf, np.inf, 2, np.inf]
+    assert listed(hpg.Vector.from_indices(indices, 3, 6)) == {0: 3, 4: 3}
+    assert listed(hpg.Vector.from_indices([], [], 6)) == {}
+
+
+def test_presence_as_flags(device: str) -> None:
+    xp = array_module(device)
+    flags = xp.asarray([True, False, True])
+    for present in (flags, Bitmask.from_bool(flags)):
+        v = hpg.Vector(xp.arange(3), present)
+        assert listed(v) == {0: 0, 2: 2} and v.structure.count() == 2
+        assert hpg.Vector(v).present is v.present
+
+
+def test_there_and_back(device: str) -> None:
+    v = hpg.Vector.from_indices([1, 3], [5, 6], 5)
+    moved = v.to(device)
+    assert moved.device == device and (moved is v) == (device == "cpu")
+    assert listed(moved.to("cpu")) == listed(v) == {1: 5, 3: 6}
+    again = pickle.loads(pickle.dumps(moved))
+    assert again.device == device and listed(again) == listed(v)
+    copied = moved.copy()
+    copied.values[1] = 9
+    assert listed(moved) == {1: 5, 3: 6} and listed(copied) == {1: 9, 3: 6}
+    assert moved.astype("float32").dtype == np.float32 and moved.astype("float32").nvals == 2
+
+
+class TestOperators:
+    def test_entry_by_entry_where_both_are_present(self, device: str) -> None:
+        v = hpg.Vector.from_indices([0, 1], [1.0, 2.0], 3).to(device)
+        w = hpg.Vector.from_indices([1, 2], [10.0, 20.0], 3).to(device)
+        assert listed(v + w) == {1: 12.0} and listed(w - v) == {1: 8.0}
+        assert listed(2 * v) == {0: 2.0, 1: 4.0} and listed(-v) == {0: -1.0, 1: -2.0}
+        assert listed(v / 2) == {0: 0.5, 1: 1.0} and listed(v**2) == {0: 1.0, 1: 4.0} and listed(abs(-v)) == listed(v)
+        assert listed(v > 1) == {0: False, 1: True} and (v > 1).dtype == np.bool_
+        assert listed(np.sqrt(w)) == {1: np.sqrt(10), 2: np.sqrt(20)}
+        assert listed(np.maximum(v, w)) == {1: 10.0}
+
+    def test_with_arrays_and_numbers(self, device: str) -> None:
+        xp = array_module(device)
+        v = hpg.Vector.from_indices([0, 1], [1.0, 2.0], 3).to(device)
+        for total in (v + xp.ones(3), xp.ones(3) + v, 1 + v, v + np.float64(1)):
+            assert isinstance(total, hpg.Vector) and total.device == device and listed(total) == {0: 2.0, 1: 3.0}
+
+    def test_in_place(self, device: str) -> None:
+        v = hpg.Vector.from_indices([0, 1], [1.0, 2.0], 3).to(device)
+        values = v.values
+        v += 1
+        assert v.values is values and listed(v) == {0: 2.0, 1: 3.0}
+        np.multiply(v, 2, out=v)
+        assert v.values is values and listed(v) == {0: 4.0, 1: 6.0}
+
+    def test_types_as_in_numpy(self) -> None:
+        v = hpg.Vector(np.array([1, 2], np.int8))
+        assert (v + 1).dtype == np.int8 and (v / 2).dtype == np.float64 and (v + np.float32(1)).dtype == np.float32
+        quotient, rest = divmod(v, 2)
+        assert listed(quotient) == {0: 0, 1: 1} and listed(rest) == {0: 1, 1: 0}
+
+    def test_lengths(self, device: str) -> None:
+        with pytest.raises(ValueError, match=r"broadcast"):
+            hpg.Vector.full(3, 1.0, device=device) + hpg.Vector.full(4, 1.0, device=device)
+
+    @pytest.mark.skipif(not cuda_available(), reason="takes two devices")
+    def test_devices_that_differ(self) -> None:
+        with pytest.raises(TypeError, match=r"cannot be mixed"):
+            hpg.Vector.full(3, 1.0) + hpg.Vector.full(3, 1.0, device="cuda")
+
+
+class TestReduce:
+    @settings(max_examples=30, deadline=None)
+    @given(entries=st.dictionaries(st.integers(0, 99), st.integers(-9, 9)), name=st.sampled_from(["plus", "min"]))
+    def test_against_python(self, entries: dict[int, int], name: str) -> None:
+        expected = {
+            "plus": sum(entries.values()),
+            "min": min(entries.values(), default=np.iinfo(np.int64).max),
+        }[name]
+        v = hpg.Vector.from_indices(list(entries), np.array(list(entries.values()), np.int64), 100)
+        for device in ["cpu", "cuda"] if cuda_available() else ["cpu"]:
+            found = v.to(device).reduce(name)
+            assert found == expected and isinstance(found, np.int64)
+
+    def test_more_monoids(self, device: str) -> None:
+        v = hpg.Vector(np.array([1.0, 3.0, 2.0])).to(device)
+        assert v.reduce() == 6 and v.reduce("max") == 3 and v.reduce("times") == 6
+        assert (v > 2).reduce("lor") and not (v > 2).reduce("land")
+        assert hpg.Vector([]).to(device).reduce("plus") == 0
+
+    def test_long_vectors(self, device: str) -> None:
+        values = np.random.default_rng(9).integers(-100, 100, 300_000)
+        assert hpg.Vector(values).to(device).reduce("plus") == values.sum()
+
+    def test_of_the_user(self, device: str) -> None:
+        nearest = hpg.semiring.Monoid(lambda a, b: a if abs(a) < abs(b) else b, identity=np.inf, samples=[0.5, 2, np.inf])
+        assert hpg.Vector([-3.0, 2.0, -1.0]).to(device).reduce(nearest) == -1
+
+    def test_unknown(self) -> None:
+        with pytest.raises(ValueError, match=r"no monoid is called 'pluss'; similar: plus"):
+            hpg.Vector([1.0]).reduce("pluss")
+
+
+class TestSeenByOthers:
+    def test_numpy(self) -> None:
+        v = hpg.Vector.from_indices([1], [5.0], 3)
+        assert np.asarray(v).tolist() == [0, 5, 0] and np.shares_memory(np.asarray(v), v.values)
+        assert np.asarray(v, dtype="float32").dtype == np.float32
+        assert np.from_dlpack(v).tolist() == [0, 5, 0]
+        assert not hasattr(v, "__cuda_array_interface__")
+
+    @pytest.mark.skipif(not cuda_available(), reason="takes a GPU")
+    def test_cupy(self) -> None:
+        import cupy
+
+        v = hpg.Vector.from_indices([1], [5.0], 3).to("cuda")
+        for seen in (cupy.asarray(v), cupy.from_dlpack(v)):
+            assert seen.tolist() == [0, 5, 0] and seen.data.ptr == v.values.data.ptr
+        with pytest.raises(TypeError, match=r"use v\.to\('cpu'\)"):
+            np.asarray(v)
+
+
+class TestRefused:
+    def test_values(self) -> None:
+        with pytest.raises(ValueError, match=r"values must have one dimension, not shape \(2, 2\)"):
+            hpg.Vector(np.ones((2, 2)))
+        with pytest.raises(TypeError, match=r"values must be bool, .* not complex128"):
+            hpg.Vector([1j])
+        with pytest.raises(TypeError, match=r"not <U1"):
+            hpg.Vector(["a"])
+
+    def test_presence(self) -> None:
+        with pytest.raises(ValueError, match=r"one flag for each of the 2 values, not 3"):
+            hpg.Vector([1, 2], [True, False, True])
+        with pytest.raises(TypeError, match=r"for a list of indices use Vector\.from_indices"):
+            hpg.Vector([1, 2], [0, 1])
+
+    def test_indices(self) -> None:
+        with pytest.raises(IndexError, match=r"indices holds 6"):
+            hpg.Vector.from_indices([6], [1], 6)
+        with pytest.raises(IndexError, match=r"indices holds -1"):
+            hpg.Vector.from_indices([-1], [1], 6)
+        with pytest.raises(ValueError, match=r"more than once"):
+            hpg.Vector.from_indices([1, 1], [1, 2], 6)
+        with pytest.raises(ValueError, match=r"values must be a scalar or have shape \(1,\)"):
+            hpg.Vector.from_indices([1], [1, 2], 6)
+
+
+def test_shown(device: str) -> None:
+    v = hpg.Vector.from_indices([1, 3], [5.0, 6.0], 5).to(device)
+    assert repr(v) == f"<Vector of 5, 2 present, float64, {device}>"
+    assert repr(hpg.Vector([1, 2])) == "<Vector of 2, all present, int64, cpu>"
