@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -231,8 +230,7 @@ class Products(Conversions):
         xp = array_module(self.device)
         out = xp.empty((rows, x.shape[1]), dtype=dtype)
         if out.size:
-            dense = import_module(f"{kernels(self.device).__name__}.product_dense")
-            dense.pull_dense(stored, gather, reduce, (xp.ascontiguousarray(x),), out)
+            kernels(self.device).pull_dense(stored, gather, reduce, (xp.ascontiguousarray(x),), out)
         return out
 
     def _multiply(self, x: Any) -> Any:

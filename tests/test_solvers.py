@@ -35,7 +35,8 @@ def mesh(data_dir: Path) -> scipy.sparse.csr_array:
     pattern = load(data_dir, "jagmesh7")
     pattern.data[:] = 1
     pattern.setdiag(0)
-    return scipy.sparse.csr_array(scipy.sparse.csgraph.laplacian(pattern) + 0.1 * scipy.sparse.eye_array(pattern.shape[0]))
+    shift = 0.1 * scipy.sparse.eye_array(pattern.shape[0])
+    return scipy.sparse.csr_array(scipy.sparse.csgraph.laplacian(pattern) + shift)
 
 
 @pytest.fixture(scope="module")
