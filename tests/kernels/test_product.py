@@ -316,6 +316,15 @@ def test_wrong_length_is_refused(device, wrong):
         kernels(device).pull(csr, gather, ring.add, (array_on(device, np.ones(2, np.float32)),), out, **sets)
 
 
+def test_strided_out_is_refused(device):
+    csr = CSR((3, 1), [0, 1, 1, 1], [0], np.ones(1, np.float32)).to(device)
+    ring = get_semiring("plus_times")
+    out = array_on(device, np.ones(6, np.float32))[::2]
+    with pytest.raises(ValueError, match="contiguous"):
+        gather = ring.gather(np.float32, np.float32)
+        kernels(device).pull(csr, gather, ring.add, (array_on(device, np.ones(1, np.float32)),), out)
+
+
 def test_complement_without_mask_is_refused(device):
     csr = CSR((1, 1), [0, 1], [0], np.ones(1, np.float32)).to(device)
     ring = get_semiring("plus_times")

@@ -271,6 +271,11 @@ def check(
 ) -> None:
     """Lengths that a product's arguments must have.
 
+    Parameters
+    ----------
+    rows, out, active, mask, complement, received
+        As for `pull`.
+
     Raises
     ------
     ValueError
@@ -282,5 +287,7 @@ def check(
         length = expected if holder is None else holder.n if isinstance(holder, Bitmask) else len(holder)
         if length != expected:
             raise ValueError(f"{name} must have length {expected} for a matrix of shape {rows.shape}, not {length}")
+    if not out.flags.c_contiguous:
+        raise ValueError("out must be contiguous: give a whole array, not a strided view")
     if complement and mask is None:
         raise ValueError("complement=True needs a mask to complement")

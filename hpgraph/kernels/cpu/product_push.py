@@ -189,6 +189,8 @@ def push(
             raise ValueError(f"{name} must have length {n} to push along a matrix of shape {rows.shape}, not {length}")
     if complement and mask is None:
         raise ValueError("complement=True needs a mask to complement")
+    if not out.flags.c_contiguous:
+        raise ValueError("out must be contiguous: give a whole array, not a strided view")
     frontier = plain(frontier)
     arcs = int((rows.indptr[frontier + 1] - rows.indptr[frontier]).sum())
     dtype = out.dtype

@@ -222,8 +222,15 @@ def contiguous(state: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(cupy.ascontiguousarray(array) for array in state)
 
 
-def check(rows: CSR | HYB, out: Any, **sets: Bitmask | bool | None) -> None:
+def check(
+    rows: CSR | HYB, out: Any, active: Bitmask | None, mask: Bitmask | None, complement: bool, received: Bitmask | None
+) -> None:
     """Lengths that a product's arguments must have.
+
+    Parameters
+    ----------
+    rows, out, active, mask, complement, received
+        As for `pull`.
 
     Raises
     ------
@@ -231,16 +238,17 @@ def check(rows: CSR | HYB, out: Any, **sets: Bitmask | bool | None) -> None:
         When one does not.
     """
     n, m = rows.shape
-    expected = {"out": n, "active": m, "mask": n, "received": n}
-    found = {"out": len(out)} | {name: given.n for name, given in sets.items() if isinstance(given, Bitmask)}
-    for name, length in found.items():
-        if length != expected[name]:
-            raise ValueError(
-                f"{name} must have length {expected[name]} for a matrix of shape {rows.shape}, not {length}"
-            )
+    for name, found, expected in (
+        ("out", len(out), n),
+        ("active", m if active is None else active.n, m),
+        ("mask", n if mask is None else mask.n, n),
+        ("received", n if received is None else received.n, n),
+    ):
+        if found != expected:
+            raise ValueError(f"{name} must have length {expected} for a matrix of shape {rows.shape}, not {found}")
     if not out.flags.c_contiguous:
         raise ValueError("out must be contiguous: give a whole array, not a strided view")
-    if sets.get("complement") and sets.get("mask") is None:
+    if complement and mask is None:
         raise ValueError("complement=True needs a mask to complement")
 
 
@@ -297,7 +305,7 @@ def pull(
     """
     import cupy
 
-    check(rows, out, active=active, mask=mask, received=received, complement=complement)
+    check(rows, out, active, mask, complement, received)
     state = contiguous(state)
     indices, data = (rows.indices, rows.data) if isinstance(rows, CSR) else (rows.tail_indices, rows.tail_data)
     special = specialize(

@@ -114,6 +114,8 @@ def push(
             raise ValueError(f"{name} must have length {n} to push along a matrix of shape {rows.shape}, not {length}")
     if complement and mask is None:
         raise ValueError("complement=True needs a mask to complement")
+    if not out.flags.c_contiguous:
+        raise ValueError("out must be contiguous: give a whole array, not a strided view")
     state = contiguous(state)
     frontier = cupy.ascontiguousarray(frontier, dtype=rows.indices.dtype)
     if not len(frontier):
