@@ -49,7 +49,6 @@ class Matrix(Arithmetic):
     # ndarray @ A, ndarray * A and the like come to us.
     __array_ufunc__ = None
     __array_priority__ = 1000.0
-    __hash__ = object.__hash__
 
     def __len__(self) -> int:
         raise TypeError("the length of a sparse matrix is ambiguous: use A.shape[0] or A.nnz")

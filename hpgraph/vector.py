@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from hpgraph.device import Device, array_module, device_of, is_cuda, kernels, normalize_device, to_device
 from hpgraph.formats import CSR, Bitmask, index_dtype
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.product_plan import plan
 from hpgraph.semiring import Monoid, Semiring, get_binary, get_monoid
+from hpgraph.vector_operators import Operators
 
 
-class Vector(NDArrayOperatorsMixin):
+class Vector(Operators):
     """Values on the CPU or on the GPU, and which of them are present.
 
     Parameters
@@ -72,6 +72,9 @@ class Vector(NDArrayOperatorsMixin):
             device_of(values, present.words)
         self._values = values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
         self._present: Bitmask | None = present
+        if is_cuda(values):
+            # By this CuPy's arrays leave array + vector to us; NumPy looks at the class, and finds its method there.
+            self.__dict__["__array_ufunc__"] = None
 
     @classmethod
     def from_indices(cls, indices: Any, values: Any, size: int, *, fill: Any = 0) -> Vector:
@@ -102,9 +105,8 @@ class Vector(NDArrayOperatorsMixin):
         indices = _as_array(indices)
         if indices.size == 0:
             indices = indices.astype(index_dtype(size))
-        xp = array_module(device_of(indices))
-        values = values if is_cuda(values) else xp.asarray(values)
-        device_of(indices, values if values.ndim else None)
+        xp = array_module(device_of(indices, values if getattr(values, "ndim", 0) else None))
+        values = xp.asarray(values)
         if values.ndim and values.shape != indices.shape:
             raise ValueError(f"values must be a scalar or have shape {indices.shape}, as indices, not {values.shape}")
         present = Bitmask.from_indices(indices, size)
@@ -279,8 +281,9 @@ class Vector(NDArrayOperatorsMixin):
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        if self.device != "cuda":
-            raise AttributeError("only a vector on the GPU has a __cuda_array_interface__")
+        if self.device != "cuda" or self._present is not None:
+            # CuPy's functions take whatever has this for an array, and would forget what is absent.
+            raise AttributeError("only a vector on the GPU without absent entries is an array to others: use v.values")
         interface: dict[str, Any] = self._values.__cuda_array_interface__
         return interface
 
@@ -289,35 +292,6 @@ class Vector(NDArrayOperatorsMixin):
 
     def __dlpack_device__(self) -> Any:
         return self._values.__dlpack_device__()
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        out = options.get("out", ())
-        if method != "__call__" or any(getattr(operand, "ndim", 0) > 1 for operand in (*inputs, *out)):
-            return NotImplemented
-        vectors = [operand for operand in inputs if isinstance(operand, Vector)]
-        arrays = [operand.values if isinstance(operand, Vector) else operand for operand in inputs]
-        device_of(*arrays, *(operand for operand in out if not isinstance(operand, Vector)))
-        masks = [vector.present for vector in vectors if vector.present is not None]
-        present = _all_of(masks)
-        if out:
-            options["out"] = tuple(target.values if isinstance(target, Vector) else target for target in out)
-        # On CuPy's arrays NumPy's function hands over to CuPy's.
-        with np.errstate(all="ignore") if present is not None else np.errstate():
-            results = ufunc(*arrays, **options)
-        if out:
-            for target in out:
-                if isinstance(target, Vector):
-                    target._present = present
-            return out[0] if len(out) == 1 else out
-        made = tuple(Vector(result, present) for result in (results if isinstance(results, tuple) else (results,)))
-        return made if isinstance(results, tuple) else made[0]
-
-    def __matmul__(self, other: Any) -> Any:
-        # A matrix on the right knows what to do.
-        return NotImplemented
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return NotImplemented
 
     def __len__(self) -> int:
         return self.size
@@ -333,12 +307,3 @@ def _as_array(values: Any) -> Any:
     if hasattr(values, "__cuda_array_interface__"):
         return array_module("cuda").asarray(values)
     return np.asarray(values)
-
-
-def _all_of(masks: list[Bitmask]) -> Bitmask | None:
-    if not masks:
-        return None
-    present = masks[0]
-    for mask in masks[1:]:
-        present = present & mask
-    return present

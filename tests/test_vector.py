@@ -100,6 +100,15 @@ class TestOperators:
         quotient, rest = divmod(v, 2)
         assert listed(quotient) == {0: 0, 1: 1} and listed(rest) == {0: 1, 1: 0}
 
+    def test_left_operands_and_comparisons(self, device: str) -> None:
+        xp = array_module(device)
+        v = hpg.Vector.from_indices([0, 1], [1.0, 2.0], 3).to(device)
+        a = xp.asarray([5.0, 6.0, 7.0])
+        assert listed(a - v) == {0: 4.0, 1: 4.0}
+        assert listed(6 / v) == {0: 6.0, 1: 3.0} and listed(2**v) == {0: 2.0, 1: 4.0}
+        assert listed(a > v) == {0: True, 1: True} and listed(v == 2) == {0: False, 1: True}
+        assert listed((v > 1) | (v < 0)) == {0: False, 1: True} and listed(~(v > 1)) == {0: True, 1: False}
+
     def test_lengths(self, device: str) -> None:
         with pytest.raises(ValueError, match=r"broadcast"):
             hpg.Vector.full(3, 1.0, device=device) + hpg.Vector.full(4, 1.0, device=device)
@@ -155,9 +164,14 @@ class TestSeenByOthers:
     def test_cupy(self) -> None:
         import cupy
 
-        v = hpg.Vector.from_indices([1], [5.0], 3).to("cuda")
+        v = hpg.Vector([0.0, 5.0, 0.0]).to("cuda")
         for seen in (cupy.asarray(v), cupy.from_dlpack(v)):
             assert seen.tolist() == [0, 5, 0] and seen.data.ptr == v.values.data.ptr
+        some = hpg.Vector.from_indices([1], [5.0], 3).to("cuda")
+        assert not hasattr(some, "__cuda_array_interface__"), "CuPy would forget what is absent"
+        with pytest.raises(TypeError):
+            cupy.add(cupy.ones(3), some)
+        assert listed(cupy.ones(3) + some) == {1: 6.0} and listed(cupy.ones(3) > some) == {1: False}
         with pytest.raises(TypeError, match=r"use v\.to\('cpu'\)"):
             np.asarray(v)
 
