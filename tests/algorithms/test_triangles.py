@@ -60,11 +60,11 @@ def with_hub(n: int, m: int, seed: int) -> Arcs:
     return np.r_[source, others], np.r_[target, np.full(n - 1, n // 2)], n
 
 
-def ends_of_ids(n: int, width: int, seed: int) -> Arcs:
+def ends_of_ids(n: int, width: int, each: int, seed: int) -> Arcs:
     """Arcs among the first and the last few ids only: lists that alias each other modulo any small power of two."""
     rng = np.random.default_rng(seed)
     few = np.r_[np.arange(width), n // 2 + np.arange(width), n - 1 - np.arange(width)]
-    source, target = few[rng.integers(0, few.size, (2, 20 * few.size))]
+    source, target = few[rng.integers(0, few.size, (2, each * few.size))]
     return source, target, n
 
 
@@ -94,7 +94,8 @@ GRAPHS: dict[str, Arcs] = {
     "disconnected": of_networkx(
         nx.disjoint_union_all([nx.complete_graph(5), nx.cycle_graph(3), nx.path_graph(9), nx.star_graph(90)])
     ),
-    "aliases": ends_of_ids(1 << 18, 150, 6),
+    "aliases": ends_of_ids(1 << 18, 150, 20, 6),
+    "aliases in long rows": ends_of_ids(1 << 18, 150, 200, 7),
 }
 
 

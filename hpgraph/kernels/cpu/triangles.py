@@ -15,7 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from llvmlite import ir
+from numba import njit, prange, types
+from numba.extending import intrinsic
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.attached import attached
@@ -26,11 +28,30 @@ from hpgraph.semiring.atomics import fetch_add
 # Vertices a thread takes at a time.
 CHUNK = 64
 # Neighbours looked up between two looks at whether the row is past its end.
-VECTOR = 16
+VECTOR = 8
+# How far ahead a row is fetched into the cache: without that, a third of the time is spent waiting for it.
+AHEAD = 4
 # Neighbours of one vertex that are ranked before any of them is used.
 BATCH = 512
 # Up to this many neighbours, walking two rows side by side is cheaper than marking.
 FEW = 4
+
+
+@intrinsic
+def _prefetch(typingctx, array, index):
+    """Ask for the cache line of ``array[index]``; a place that does not exist does no harm."""
+
+    def generate(context, builder, sig, args):
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        line = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        i32 = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [line.type, i32, i32, i32])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [line.type], kind)
+        # To read; kept in all levels of the cache; data.
+        builder.call(fetch, [line, i32(0), i32(3), i32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -80,10 +101,18 @@ def _cut_by_arcs(indptr, order, parts):
 
 
 @njit(inline="always")
+def _prefetch_row(indptr, indices, order, r):
+    """Ask for the row of a vertex soon to come: rows are read in order of rank, so they lie all over memory."""
+    last = order.size - 1
+    _prefetch(indptr, np.int64(order[min(r + 2 * AHEAD, last)]))
+    _prefetch(indices, indptr[order[min(r + AHEAD, last)]])
+
+
+@njit(inline="always")
 def _rank_above(indices, rank, begin, end, r, above):
     """Write the ranks above r among those of indices[begin:end] to `above`; return how many.
 
-    Every rank is written and the place moves on or not: half of the ranks are above, which no branch predictor foresees.
+    Every rank is written, and the place moves on or not: half of them are above, which no branch predictor foresees.
     """
     kept = 0
     for j in range(begin, end):
@@ -104,6 +133,7 @@ def _orient(indptr, indices, order, rank, bounds):
     for part in prange(parts):
         mine = place[part]
         for r in range(bounds[part], bounds[part + 1]):
+            _prefetch_row(indptr, indices, order, r)
             v = order[r]
             for j in range(indptr[v], indptr[v + 1]):
                 u = rank[indices[j]]
@@ -122,6 +152,7 @@ def _orient(indptr, indices, order, rank, bounds):
         mine = place[part]
         above = np.empty(BATCH, indices.dtype)
         for r in range(bounds[part], bounds[part + 1]):
+            _prefetch_row(indptr, indices, order, r)
             v = order[r]
             for begin in range(indptr[v], indptr[v + 1], BATCH):
                 end = min(begin + BATCH, indptr[v + 1])
@@ -133,9 +164,13 @@ def _orient(indptr, indices, order, rank, bounds):
 
 
 @njit(inline="always")
+def _mark(marks, w):
+    marks[np.uint64(w) >> np.uint64(5)] |= np.uint32(1) << np.uint32(np.uint64(w) & np.uint64(31))
+
+
+@njit(inline="always")
 def _marked(marks, w):
-    w = np.uint64(w)
-    return (marks[w >> np.uint64(5)] >> np.uint32(w & np.uint64(31))) & np.uint32(1)
+    return (marks[np.uint64(w) >> np.uint64(5)] >> np.uint32(np.uint64(w) & np.uint64(31))) & np.uint32(1)
 
 
 @njit(inline="always")
@@ -145,43 +180,47 @@ def _common_few(lower, begin, stop, row, end, v, tally):
     while row < end and lower[row] < v:
         w = lower[row]
         while begin < stop and lower[begin] < w:
-            begin += 1
+            begin += np.uint64(1)
         if begin == stop:
             break
         if lower[begin] == w:
             found += 1
             if tally is not None:
                 tally[w] += 1
-        row += 1
+        row += np.uint64(1)
     return found
 
 
 @njit(inline="always")
 def _common_marked(marks, lower, row, end, v, tally):
     """How many of lower[row:end], as far as they are below v, are marked; nothing from v on is."""
-    found = np.int64(0)
-    while row + VECTOR <= end and lower[row + VECTOR - 1] < v:
+    found = np.uint64(0)
+    while row + np.uint64(VECTOR) <= end and lower[row + np.uint64(VECTOR - 1)] < v:
         for k in range(VECTOR):
-            w = lower[row + k]
+            w = lower[row + np.uint64(k)]
             hit = _marked(marks, w)
-            found += hit
+            found += np.uint64(hit)
             if tally is not None:
                 tally[w] += hit
-        row += VECTOR
-    for k in range(row, min(row + VECTOR, end)):
-        w = lower[k]
+        row += np.uint64(VECTOR)
+    end = min(row + np.uint64(VECTOR), end)
+    while row < end:
+        w = lower[row]
         hit = _marked(marks, w)
-        found += hit
+        found += np.uint64(hit)
         if tally is not None:
             tally[w] += hit
-    return found
+        row += np.uint64(1)
+    return np.int64(found)
 
 
 @njit(inline="always")
-def _common(few, marks, lower, begin, stop, row, end, u, v, tally):
-    """Common neighbours below v of v and u, which is not below it."""
+def _common(few, marks, lower, begin, stop, row_start, u, v, tally):
+    """Common neighbours, below v, of v and of u above it."""
+    # Unsigned, because Numba tests a signed index for being negative, each time.
+    row, end = np.uint64(row_start[np.uint64(u)]), np.uint64(row_start[np.uint64(u) + np.uint64(1)])
     if few:
-        found = _common_few(lower, begin, stop, row, end, v, tally)
+        found = _common_few(lower, np.uint64(begin), np.uint64(stop), row, end, v, tally)
     else:
         found = _common_marked(marks, lower, row, end, v, tally)
     if tally is not None:
@@ -200,7 +239,8 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
     total = 0
     for thread in prange(threads):
         marks = np.zeros((n + 31) // 32, np.uint32)
-        above = np.empty(BATCH, indices.dtype)
+        # Zeros, because the row of whatever stands there is fetched ahead.
+        above = np.zeros(BATCH, indices.dtype)
         tally = None if tallies is None else tallies[thread]
         mine = 0
         while True:
@@ -208,6 +248,8 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
             if chunk >= n:
                 break
             for v in range(chunk, min(chunk + CHUNK, n)):
+                if order is not None:
+                    _prefetch_row(indptr, indices, order, v)
                 begin, stop = row_start[v], row_start[v]
                 while stop < row_start[v + 1] and lower[stop] < v:
                     stop += 1
@@ -216,19 +258,22 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
                 few = stop - begin <= FEW
                 if not few:
                     for j in range(begin, stop):
-                        w = np.uint64(lower[j])
-                        marks[w >> np.uint64(5)] |= np.uint32(1) << np.uint32(w & np.uint64(31))
+                        _mark(marks, lower[j])
                 here = 0
                 if rank is None:
-                    for j in range(stop, row_start[v + 1]):
+                    last = row_start[v + 1] - 1
+                    for j in range(stop, last + 1):
                         u = indices[j]
-                        here += _common(few, marks, lower, begin, stop, row_start[u], row_start[u + 1], u, v, tally)
+                        if u == v:
+                            continue
+                        _prefetch(lower, row_start[np.uint64(indices[min(j + AHEAD, last)])])
+                        here += _common(few, marks, lower, begin, stop, row_start, u, v, tally)
                 else:
                     first, last = indptr[order[v]], indptr[order[v] + 1]
                     for batch in range(first, last, BATCH):
                         for k in range(_rank_above(indices, rank, batch, min(batch + BATCH, last), v, above)):
-                            u = above[k]
-                            here += _common(few, marks, lower, begin, stop, row_start[u], row_start[u + 1], u, v, tally)
+                            _prefetch(lower, row_start[np.uint64(above[min(k + AHEAD, BATCH - 1)])])
+                            here += _common(few, marks, lower, begin, stop, row_start, above[k], v, tally)
                 if tally is not None:
                     tally[v] += here
                 mine += here

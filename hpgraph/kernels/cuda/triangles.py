@@ -106,7 +106,7 @@ def kernel_names(index: str, by_degree: bool, tally: bool, lanes: int) -> tuple[
 
 
 def _count(graph: CSR, chosen: Plan, tally: Any) -> Any:
-    """Launch; returns a uint64 array whose first element is the total. `tally` is None, or uint64 zeros of shape (n,)."""
+    """Launch; the first element of the uint64 array returned is the total. `tally`: None, or n zeros of uint64."""
     import cupy
 
     n, index = graph.shape[0], c_type(graph.indices.dtype)
