@@ -169,19 +169,56 @@ def fold(gather, reduce, terminal, state, indices, data, begin, end, v, active, 
 
 
 @njit(error_model="numpy")
-def fold_column(gather, reduce, terminal, state, slab, data, v, active, one, value):
-    """`fold` over the entries that column `v` of an ELL slab holds, down to the first padding."""
-    found = False
-    if slab is not None:
-        for k in range(slab.shape[0]):
-            index = slab[k, v]
-            if index < 0:
+def fold_slab(gather, reduce, terminal, state, slab, data, rows, start, count, allowed, active, one, values):
+    """`fold` over what an ELL slab holds of up to 64 rows, slot by slot: the rows of a slot lie side by side.
+
+    Parameters
+    ----------
+    gather, reduce, terminal, state, active, one
+        As for `fold`.
+    slab, data : array, array or None
+        The slab, flat: slot k of row v at ``k * rows + v``.
+    rows : int64
+        Rows of the matrix.
+    start, count : int64
+        First row, and how many.
+    allowed : uint64
+        Which of them to fold.
+    values : array, shape (64,)
+        Where to start from, and the folds.
+
+    Returns
+    -------
+    uint64
+        Rows in which any entry took part.
+    """
+    found = np.uint64(0)
+    if terminal is None and active.size == 0:
+        for k in range(slab.size // rows):
+            first, live = k * rows + start, False
+            for i in range(count):
+                if at(slab, first + i) >= 0:
+                    live = True
+                    sent = message(gather, state, slab, data, first + i, start + i, one)
+                    values[i] = join(reduce, values[i], sent)
+                    if k == 0:
+                        found |= np.uint64(1) << np.uint64(i)
+            if not live:
                 break
-            u = np.int64(index)
-            if active.size == 0 or is_set(active, u):
-                found = True
-                sent = convert(one, call(gather, state, u, slab_weight(data, k, v, one), v))
-                value = join(reduce, value, sent)
-                if terminal is not None and call(terminal, value):
-                    break
-    return value, found
+        return found & allowed
+    going = allowed
+    for k in range(slab.size // rows):
+        first, live = k * rows + start, False
+        for i in range(count):
+            bit = np.uint64(1) << np.uint64(i)
+            if going & bit and at(slab, first + i) >= 0:
+                live = True
+                if active.size == 0 or is_set(active, vertex(slab, first + i)):
+                    found |= bit
+                    sent = message(gather, state, slab, data, first + i, start + i, one)
+                    values[i] = join(reduce, values[i], sent)
+                    if terminal is not None and call(terminal, values[i]):
+                        going &= ~bit
+        if not live:
+            break
+    return found

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit, prange
 
 from hpgraph.formats import CSR, HYB, Bitmask
-from hpgraph.kernels.cpu.fold import fold, fold_column, is_allowed, join, message
+from hpgraph.kernels.cpu.fold import at, fold, fold_slab, is_allowed, join, message
 from hpgraph.kernels.cpu.schedule import schedule
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.atomics import fetch_add
@@ -40,18 +40,30 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
            begin, end, longest, long_rows, head, head_found, active, mask, complement, out, received):
     """Pull into the rows begin..end; of long rows only the part in the slab, into `head`."""
     slot = begin if tail_rows is None else np.searchsorted(tail_rows, begin)
+    values = np.empty(64, out.dtype)
     for start in range(begin, end, 64):
-        bits = np.uint64(0)
+        bits, in_slab = np.uint64(0), np.uint64(0)
+        if slab is not None:
+            count = min(64, end - start)
+            allowed = ~np.uint64(0)
+            if mask.size:
+                allowed = ~mask[start >> 6] if complement else mask[start >> 6]
+            values[:] = identity
+            in_slab = fold_slab(gather, reduce, terminal, state, slab, slab_data, out.size, start, count, allowed,
+                                active, one, values)
         for v in range(start, min(start + 64, end)):
             first, last = np.int64(0), np.int64(0)
             if tail_rows is None:
-                first, last = indptr[v], indptr[v + 1]
+                first, last = at(indptr, v), at(indptr, v + 1)
             elif slot < tail_rows.size and tail_rows[slot] == v:
-                first, last = indptr[slot], indptr[slot + 1]
+                first, last = at(indptr, slot), at(indptr, slot + 1)
                 slot += 1
             if not is_allowed(mask, complement, v):
                 continue
-            value, found = fold_column(gather, reduce, terminal, state, slab, slab_data, v, active, one, identity)
+            value, found = identity, False
+            if slab is not None:
+                value = values[v - start]
+                found = (in_slab >> np.uint64(v - start)) & np.uint64(1) != np.uint64(0)
             if last - first > longest:
                 i = np.searchsorted(long_rows, v)
                 head[i] = value
@@ -200,7 +212,7 @@ def pull(
         slab = slab_data = tail_rows = None
         stored = rows.indptr, rows.indices, rows.data
     else:
-        slab, slab_data = rows.ell.indices, rows.ell.data
+        slab, slab_data = flat(rows.ell.indices), flat(rows.ell.data)
         tail_rows = rows.tail_rows
         stored = rows.tail_indptr, rows.tail_indices, rows.tail_data
     dtype = out.dtype
@@ -254,6 +266,11 @@ def plain(array: Any) -> Any:
         return None
     array = np.ascontiguousarray(array)
     return array if array.flags.writeable else np.asarray(_Alias(array))
+
+
+def flat(array: Any) -> Any:
+    """An array's elements in C order as one dimension, without a copy; None for None."""
+    return None if array is None else np.ascontiguousarray(array).reshape(-1)
 
 
 class _Alias:
