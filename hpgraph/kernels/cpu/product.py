@@ -63,7 +63,7 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
             value, found = identity, False
             if slab is not None:
                 value = values[v - start]
-                found = (in_slab >> np.uint64(v - start)) & np.uint64(1) != np.uint64(0)
+                found = bool((in_slab >> np.uint64(v - start)) & np.uint64(1))
             if last - first > longest:
                 i = np.searchsorted(long_rows, v)
                 head[i] = value
