@@ -75,7 +75,8 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
                     value = join(reduce, value, message(gather, state, indices, data, j, v, one))
                     if terminal is not None and call(terminal, value):
                         break
-                found = found or last > first
+                if last > first:
+                    found = True
             elif last > first:
                 ended = False
                 if terminal is not None:
