@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hpgraph.device import array_module, check_memory, device_of, is_cuda
+from hpgraph.device import Device, array_module, check_memory, device_of, is_cuda
 from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_value_dtype, as_values, index_dtype
 from hpgraph.formats.storage import Storage, backend
 
@@ -73,6 +73,12 @@ class CSR(Storage):
     def nnz(self) -> int:
         """Stored entries; an explicit zero is one."""
         return len(self.indices)
+
+    @property
+    def device(self) -> Device:
+        """Where its arrays lie: "cpu" or "cuda"."""
+        # Asked in every call of every algorithm: one array tells.
+        return "cuda" if is_cuda(self.indptr) else "cpu"
 
     @property
     def dtype(self) -> np.dtype[Any] | None:

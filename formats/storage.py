@@ -59,8 +59,8 @@ class Storage(ABC):
 
     @property
     def device(self) -> Device:
-        """Where its arrays lie: "cpu" or "cuda"."""
-        return device_of(*self.arrays)
+        """Where its arrays lie: "cpu" or "cuda"; they lie together."""
+        return device_of(next(iter(self.arrays)))
 
     @property
     def padding_ratio(self) -> float:

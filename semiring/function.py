@@ -166,7 +166,7 @@ def _copy(function: FunctionType, convert: Callable[[FunctionType], Any], copies
     if id(function) in copies:
         return copies[id(function)]
     code = function.__code__
-    namespace: dict[str, Any] = {"__builtins__": builtins, "__name__": function.__module__}
+    namespace: dict[str, Any] = {"__builtins__": builtins, "__name__": __name__}
     cells = tuple(CellType() for _ in code.co_freevars)
     copy = FunctionType(code, namespace, function.__name__, function.__defaults__, cells)
     copy.__kwdefaults__ = function.__kwdefaults__

@@ -74,15 +74,20 @@ __device__ u64 pull_first(Program program, i64 step, i64 n, Arcs<Index, Weight> 
         const i64 end = open ? in.indptr[v + 1] : 0;
         bool hit = false, changed = false;
         for (int probes = 0; probes < ALONE && j < end && !hit; probes += 4) {
-            // Four neighbours lie in one sector of memory: fetch them together, then look in order.
+            // Four neighbours lie in one sector of memory: fetch them together, and their bits together, then look in
+            // order. Without the empty statement the compiler defers each load until the bit before it was zero.
             Index u[4];
-            bool on[4];
-            for (int k = 0; k < 4; ++k) u[k] = j + k < end ? in.indices[j + k] : (Index)-1;
-            for (int k = 0; k < 4; ++k) on[k] = u[k] >= 0 && bit(active, u[k]);
-            for (int k = 0; k < 4 && !hit; ++k) {
-                if (u[k] < 0) continue;
+            u32 word[4];
+#pragma unroll
+            for (int k = 0; k < 4; ++k) u[k] = in.indices[j + k < end ? j + k : end - 1];
+#pragma unroll
+            for (int k = 0; k < 4; ++k) word[k] = active[u[k] >> 5];
+            asm volatile("" : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3]));
+#pragma unroll
+            for (int k = 0; k < 4; ++k) {
+                if (hit || j + k >= end) continue;
                 ++looked;
-                if (on[k] && program.edge_cond(u[k], in.weight(j + k), v)) {
+                if ((word[k] >> (u[k] & 31) & 1) && program.edge_cond(u[k], in.weight(j + k), v)) {
                     hit = true;
                     changed = program.update(v, program.gather(u[k], in.weight(j + k), v), step);
                 }

@@ -9,7 +9,7 @@
 namespace hpgraph {
 
 // Vertices a block takes on, and places for those it finds; more of them go to the queue in memory.
-constexpr u64 LOCAL = 2048;
+constexpr u64 LOCAL = 512;
 template <class Index>
 constexpr u32 ROOM = 16384 / sizeof(Index);
 
