@@ -14,6 +14,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.kernels.cuda.bins import BLOCK, Bins, address, bins, words
+from hpgraph.kernels.cuda.blocked import by_blocks
 from hpgraph.kernels.cuda.compile import Module, load
 from hpgraph.semiring.cuda import LinkedCode, binary_functor, c_type, gather_functor, monoid_functor
 
@@ -264,6 +265,7 @@ def pull(
     complement: bool = False,
     accum: Any = None,
     received: Bitmask | None = None,
+    sources_only: bool = False,
 ) -> None:
     """Let every row reduce its messages: ``out[v] = reduce over entries (u, w) of row v of gather(state, u, w, v)``.
 
@@ -290,6 +292,8 @@ def pull(
         Write ``accum(out[v], result)`` rather than the result.
     received : Bitmask of length n, optional
         Overwritten with the rows to which at least one entry contributed.
+    sources_only : bool, default False
+        Whether `gather`, where it is no semiring's, is known to read neither target nor weight.
 
     Raises
     ------
@@ -300,13 +304,18 @@ def pull(
 
     Notes
     -----
-    Reduction of a row stops when the monoid's terminal value is reached. Results repeat bit for bit. Two launches for
-    a CSR matrix, three for HYB, two more with `accum`, which takes memory for another `out`.
+    A whole product (no active set, mask, accumulator or `received`) of a large matrix goes by blocks of columns where
+    that is quicker: see `blocked.by_blocks`. Else reduction of a row stops when the monoid's terminal value is
+    reached. Results repeat bit for bit. Two launches for a CSR matrix, three for HYB, two more with `accum`, which
+    takes memory for another `out`.
     """
     import cupy
 
     check(rows, out, active, mask, complement, received)
     state = contiguous(state)
+    whole = active is None and mask is None and accum is None and received is None
+    if whole and by_blocks(rows, gather, reduce, state, out, sources_only):
+        return
     indices, data = (rows.indices, rows.data) if isinstance(rows, CSR) else (rows.tail_indices, rows.tail_data)
     special = specialize(
         gather,

@@ -1,0 +1,284 @@
+"""A matrix by blocks of columns, as blocked.cuh reads it; built on the device once for each matrix.
+
+A product that gathers from a long vector is bound by how many random reads the second-level cache serves, whatever the
+format (on an H200 147 thousand million a second). Here the columns are split in blocks whose part of the vector fits the shared memory
+of a multiprocessor, hottest columns first where that makes fewer partial results, so every arc is read in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR, HYB
+from hpgraph.kernels.attached import attached
+from hpgraph.kernels.cuda.compile import Module, load
+from hpgraph.kernels.cuda.structs import struct
+
+# As in blocked.cuh, blocked_build.cuh and product.cuh.
+STRETCH, GROUP, PORTION, BLOCK = 1024, 1024, 4096, 256
+# A gather from a vector that the cache holds takes as long as streaming so many bytes; see docs of `pays`.
+GATHER_BYTES, CACHED, PER_MEBIBYTE = 29, 16 << 20, 0.5
+# Below so many entries launches decide; blocks beyond the most would leave too little shared memory for their counters.
+FEWEST, MOST, MOST_BLOCKS = 1 << 23, 1 << 31, 1024
+
+# To load a block's part of the vector takes a multiprocessor as long as so many stretches.
+LOADING = 64
+
+
+@dataclass(frozen=True)
+class Count:
+    """What the arcs of a matrix would be by blocks of columns.
+
+    Attributes
+    ----------
+    counts : uint32 CuPy array, shape (blocks, pieces)
+        Arcs of each block in each piece of the CSR matrix.
+    pairs, lines : int
+        Partial results, at most; lines of 32 columns that warps would touch taking the arcs as they come.
+    """
+
+    counts: Any
+    pairs: int
+    lines: int
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """Arcs by block of columns, and within it by row.
+
+    Attributes
+    ----------
+    arguments : numpy void
+        ``struct Blocks`` of blocked.cuh.
+    arcs : uint16 CuPy array, shape (stretches * STRETCH,)
+        Column within the block; the highest bit marks a row's last arc in the block.
+    weights : CuPy array of the same length, or None
+    first : uint32 CuPy array, shape (stretches + 1,)
+        Partial results before each stretch.
+    block : uint32 CuPy array, shape (stretches,)
+    order : uint32 CuPy array or None
+        Columns in the order of the blocks.
+    share : uint32 CuPy array, shape (multiprocessors + 1,)
+        First stretch of each thread block.
+    row : uint16 CuPy array, shape (partials,)
+        Row of each partial result within its group of GROUP rows.
+    bounds : uint32 CuPy array, shape (groups + 1, blocks)
+        Where each group's partial results of each block begin.
+    partials, per_block : int
+        Partial results; columns of a block.
+    """
+
+    arguments: Any
+    arcs: Any
+    weights: Any
+    first: Any
+    block: Any
+    order: Any
+    share: Any
+    row: Any
+    bounds: Any
+    partials: int
+    per_block: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the layout; a product takes a partial result's size for each of `partials` besides."""
+        arrays = (self.arcs, self.weights, self.first, self.block, self.order, self.share, self.row, self.bounds)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+
+def pays(nnz: int, rows: int, columns: int, pairs: int, lines: int, weight: int, staged: int, message: int) -> bool:
+    """Whether a product by blocks is quicker than one that gathers from the whole vector.
+
+    Both are counted in bytes of device memory. By blocks an entry is 2 bytes and its weight, a partial result is
+    written and read, with 2 bytes for its row, and the result is written. Directly, each line of the vector that a
+    warp touches takes as long as streaming 29 bytes while the second-level cache holds the vector, and
+    half a byte more for each MiB beyond 16: measured on an H200, where 4,275 GB/s stand against 147, 117 and 49
+    thousand million gathers a second from 8, 32 and 128 MiB.
+
+    Parameters
+    ----------
+    nnz, rows, columns : int
+        Of the matrix.
+    pairs, lines : int
+        As in `Count`.
+    weight, staged, message : int
+        Bytes of a weight (0 for a pattern), of what is gathered, and of a message.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> pays(10**8, 10**6, 10**6, 3 * 10**7, 10**8, 4, 4, 4)
+    True
+    >>> pays(10**8, 10**7, 10**7, 4 * 10**7, 2 * 10**7, 4, 4, 4)
+    False
+    """
+    by_blocks = nnz * (2 + weight) + pairs * (2 + 2 * message) + rows * message
+    beyond = max(0, columns * staged - CACHED) / 2**20
+    directly = nnz * (4 + weight) + lines * (GATHER_BYTES - 4 + PER_MEBIBYTE * beyond)
+    return by_blocks < 0.8 * directly
+
+
+def blocked(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
+    """The matrix by blocks of columns, or None where products are quicker without; decided and built once.
+
+    Parameters
+    ----------
+    rows : CSR or HYB
+        On the GPU.
+    staged, message : int
+        Bytes of what is gathered and of a message.
+
+    Returns
+    -------
+    Blocked or None
+
+    Notes
+    -----
+    The first call waits for the device and takes about as long as 20 products; its temporary arrays take 8 bytes an
+    entry, and its result 2, the weight, and up to 2 for a partial result.
+    """
+    if not FEWEST <= rows.nnz < MOST or not rows.shape[0] or max(rows.shape) >= MOST:
+        return None
+    known = _layouts(rows)
+    key = staged > 4, message
+    if key not in known:
+        known[key] = _build(rows, staged, message)
+    return known[key]
+
+
+@attached
+def _layouts(rows: CSR | HYB) -> dict[tuple[bool, int], Blocked | None]:
+    return {}
+
+
+def _build(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
+    import cupy
+
+    shift = 15 if staged <= 4 else 14
+    n_blocks = -(-rows.shape[1] >> shift)
+    if n_blocks > MOST_BLOCKS or n_blocks < 2:
+        return None
+    csr = rows if isinstance(rows, CSR) else rows.to_csr()
+    weight = 0 if csr.data is None else csr.data.dtype.itemsize
+    row_of = csr.expand_rows()
+    natural = _count(csr, row_of, None, n_blocks, shift)
+    heat = cupy.bincount(csr.indices, minlength=csr.shape[1])
+    order = cupy.argsort(-heat).astype(np.uint32)
+    del heat
+    rank = cupy.empty_like(order)
+    rank[order] = cupy.arange(len(order), dtype=np.uint32)
+    found = _count(csr, row_of, rank, n_blocks, shift)
+    if found.pairs > 0.95 * natural.pairs:
+        # Close to what it is without: then the columns' own order saves looking them up.
+        found, order, rank = natural, None, None
+    sizes = csr.nnz, *csr.shape, found.pairs, natural.lines, weight, staged, message
+    if not pays(*sizes):
+        return None
+    return _place(csr, row_of, found.counts, order, rank, shift)
+
+
+def _module(index: Any, weight: str) -> Module:
+    types = f"<{'int' if index.itemsize == 4 else 'long long'}>"
+    placing = types.replace(">", f", {weight}>")
+    names = (f"count_blocks{types}", f"place_arcs{placing}", "mark_last", "list_rows", "bound_groups")
+    return load("blocked_build.cuh", names=[f"hpgraph::{name}" for name in names], title="products by blocks of columns")
+
+
+def _weight_type(csr: CSR) -> str:
+    """An integer of the weights' size: they are only moved."""
+    size = 1 if csr.data is None else csr.data.dtype.itemsize
+    return {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}[size]
+
+
+def _launch(csr: CSR, name: str, threads: int, *arguments: Any, shared: int = 0) -> None:
+    kernel = _module(csr.indices.dtype, _weight_type(csr)).function(f"hpgraph::{name}")
+    if shared > 48 << 10:
+        kernel.max_dynamic_shared_size_bytes = shared
+    kernel((-(-threads // BLOCK),), (BLOCK,), arguments, shared_mem=shared)
+
+
+def _index(csr: CSR) -> str:
+    return "int" if csr.indices.dtype.itemsize == 4 else "long long"
+
+
+def _count(csr: CSR, row_of: Any, rank: Any, n_blocks: int, shift: int) -> Count:
+    import cupy
+
+    pieces = -(-csr.nnz // PORTION)
+    counts, tally = cupy.empty((n_blocks, pieces), np.uint32), cupy.zeros(2, np.uint64)
+    _launch(
+        csr, f"count_blocks<{_index(csr)}>", pieces * 32, csr.indices, row_of, _or_null(rank), np.int64(csr.nnz),
+        np.int64(pieces), np.int32(n_blocks), np.int32(shift), counts, tally, shared=BLOCK // 32 * n_blocks * 8,
+    )  # fmt: skip
+    pairs, lines = (int(value) for value in tally.get())
+    return Count(counts, pairs, lines)
+
+
+def _or_null(array: Any) -> Any:
+    return np.uint64(0) if array is None else array
+
+
+def _place(csr: CSR, row_of: Any, counts: Any, order: Any, rank: Any, shift: int) -> Blocked:
+    import cupy
+
+    n_blocks, pieces = counts.shape
+    # Each block begins at a stretch of its own.
+    totals = counts.sum(axis=1, dtype=np.int64)
+    stretches_of = -(-totals // STRETCH)
+    first_stretch = cupy.zeros(n_blocks + 1, np.int64)
+    first_stretch[1:] = cupy.cumsum(stretches_of)
+    stretches = int(first_stretch[-1])
+    through = cupy.cumsum(counts.ravel(), dtype=np.uint32).reshape(counts.shape)
+    shift_of = first_stretch[:-1] * STRETCH - (cupy.cumsum(totals) - totals)
+    offsets = through - counts + shift_of.astype(np.uint32)[:, None]
+    del through
+    slots = stretches * STRETCH
+    arcs = cupy.zeros(slots, np.uint16)
+    row_at = cupy.full(slots, 0xFFFFFFFF, np.uint32)
+    weights = None if csr.data is None else cupy.zeros(slots, csr.data.dtype)
+    _launch(
+        csr, f"place_arcs<{_index(csr)}, {_weight_type(csr)}>", pieces * 32, csr.indices, row_of, _or_null(csr.data),
+        _or_null(rank), np.int64(csr.nnz), np.int64(pieces), np.int32(n_blocks), np.int32(shift), offsets, arcs, row_at,
+        _or_null(weights), shared=BLOCK // 32 * n_blocks * 4,
+    )  # fmt: skip
+    del offsets
+    ends = cupy.empty(stretches, np.uint32)
+    _launch(csr, "mark_last", stretches * 32, arcs, row_at, np.int64(stretches), ends)
+    first = cupy.zeros(stretches + 1, np.uint32)
+    first[1:] = cupy.cumsum(ends, dtype=np.uint32)
+    partials = int(first[-1])
+    row, whole = cupy.empty(partials, np.uint16), cupy.empty(partials, np.uint32)
+    _launch(csr, "list_rows", stretches * 32, arcs, row_at, first, np.int64(stretches), row, whole)
+    groups = -(-csr.shape[0] // GROUP)
+    bounds = cupy.empty((groups + 1, n_blocks), np.uint32)
+    _launch(
+        csr, "bound_groups", bounds.size, whole, first[first_stretch], np.int64(groups), np.int64(n_blocks), bounds
+    )
+    block = (cupy.searchsorted(first_stretch, cupy.arange(stretches), side="right") - 1).astype(np.uint32)
+    share = _shares(first_stretch.get(), cupy.cuda.Device().attributes["MultiProcessorCount"])
+    arguments = struct(
+        arcs, first, block, order, share, np.int64(stretches), np.int64(csr.shape[1]), np.int64(1 << shift)
+    )
+    return Blocked(arguments, arcs, weights, first, block, order, share, row, bounds, partials, 1 << shift)
+
+
+def _shares(first_stretch: np.ndarray, takers: int) -> Any:
+    """Where each thread block of the first phase begins, so that all are done at the same time."""
+    import cupy
+
+    # Cost before each stretch rises by 1 a stretch, and by LOADING where a block of columns begins.
+    used = np.flatnonzero(np.diff(first_stretch))
+    begins, ends = first_stretch[used], first_stretch[used + 1]
+    cost_at = begins + LOADING * np.arange(1, len(used) + 1)
+    wanted = np.arange(takers + 1) * (int(ends[-1]) + LOADING * len(used)) / takers
+    of = np.maximum(np.searchsorted(cost_at, wanted, side="right") - 1, 0)
+    share = np.clip(begins[of] + (wanted - cost_at[of]), begins[of], ends[of]).astype(np.uint32)
+    share[0], share[-1] = 0, ends[-1]
+    return cupy.asarray(share)
