@@ -28,10 +28,10 @@ class Levels(VertexProgram):
     reduce = "any"
     level = Property("int32", initial=-1, start=0)
 
-    def gather(source, weight, target):  # noqa: D102, N805
+    def gather(source, weight, target):  # noqa: D102
         return 0
 
-    def update(vertex, message, world):  # noqa: D102, N805
+    def update(vertex, message, world):  # noqa: D102
         return world.superstep
 
 
@@ -43,10 +43,10 @@ class Tree(VertexProgram):
     parent = Property("int32", initial=-1, start="id")
     level = Property("int32", initial=-1, start=0)
 
-    def gather(source, weight, target):  # noqa: D102, N805
-        return source.id
+    def gather(source, weight, target):  # noqa: D102
+        return source.id  # type: ignore[attr-defined]
 
-    def update(vertex, message, world):  # noqa: D102, N805
+    def update(vertex, message, world):  # noqa: D102
         return message, world.superstep
 
 
@@ -68,12 +68,13 @@ class SmallestParent(VertexProgram):
     parent = Property()
     level = Property("int32")
 
-    def gather(source, weight, target):  # noqa: D102, N805
+    def gather(source, weight, target):  # noqa: D102
         # Whoever is no parent says the largest number there is.
-        return source.id if source.level >= 0 and source.level + 1 == target.level else 9223372036854775807
+        nearer = source.level >= 0 and source.level + 1 == target.level  # type: ignore[operator]
+        return source.id if nearer else 9223372036854775807  # type: ignore[attr-defined]
 
-    def update(vertex, message):  # noqa: D102, N805
-        return (message if vertex.level > 0 else vertex.parent), vertex.level
+    def update(vertex, message):  # noqa: D102
+        return (message if vertex.level > 0 else vertex.parent), vertex.level  # type: ignore[operator]
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,10 @@ def bfs(
     graph = as_graph(G)
     start = source_id(graph, source)
     narrow = graph.out_csr.indices.dtype == np.int32
+    if max_depth is not None and (isinstance(max_depth, bool) or not isinstance(max_depth, int | np.integer)):
+        raise TypeError(f"max_depth must be a whole number or None, not {max_depth!r}")
+    if max_depth is not None and max_depth < 0:
+        raise ValueError(f"max_depth must not be negative, not {max_depth}")
     program = (Tree if narrow else WideTree) if parents else Levels
     found = run(program, graph, active=[start], direction=direction, max_iteration=max_depth)
     if not parents:

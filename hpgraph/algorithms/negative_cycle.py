@@ -1,8 +1,8 @@
 """Looking for a negative cycle in the middle of a Bellman–Ford run.
 
-Every vertex points to the in-neighbour that offers it the least. If those pointers close a circle of negative length, no
-shortest path exists (B. Cherkassky, A. Goldberg, "Negative-cycle detection algorithms", 1999, Section 3). Pointers are
-followed for all vertices at once by doubling, so that the search takes a few array operations on either device.
+Every vertex points to the in-neighbour that offers it the least. If those pointers close a circle of negative length,
+no shortest path exists (B. Cherkassky, A. Goldberg, "Negative-cycle detection algorithms", 1999, Section 3). Pointers
+are followed for all vertices at once by doubling, so that the search takes a few array operations on either device.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Offer(VertexProgram):
     distance = Property()
     offer = Property()
 
-    def gather(source, weight, target):  # noqa: D102, N805
+    def gather(source, weight, target):  # noqa: D102
         return source.distance + weight
 
-    def update(vertex, message):  # noqa: D102, N805
+    def update(vertex, message):  # noqa: D102
         return vertex.distance, message
 
 
@@ -45,11 +45,11 @@ class Offerer(VertexProgram):
     distance = Property()
     offer = Property()
 
-    def gather(source, weight, target):  # noqa: D102, N805
+    def gather(source, weight, target):  # noqa: D102
         holds = source.distance + weight == target.offer and target.offer <= target.distance
-        return source.id if holds and target.offer != np.inf else 9223372036854775807
+        return source.id if holds and target.offer != np.inf else 9223372036854775807  # type: ignore[attr-defined]
 
-    def update(vertex, message):  # noqa: D102, N805
+    def update(vertex, message):  # noqa: D102
         return (message if message != 9223372036854775807 else -1), vertex.distance, vertex.offer
 
 
@@ -74,18 +74,22 @@ def check_no_negative_cycle(graph: Graph, start: int, distance: Any, supersteps:
     """
     offer = run(Offer, graph, distance=distance, offer=distance).offer
     pointer = run(Offerer, graph, distance=distance, offer=offer).pointer
-    cycle = _cycle(pointer)
+    cycle = _cycle(pointer, offer < distance)
     if cycle.size and _length(graph, cycle) < 0:
-        shown = ", ".join(map(str, cycle[:8])) + (", ..." if cycle.size > 8 else "")
+        names = cycle if graph.names is None else graph.names[cycle]
+        shown = " -> ".join(map(str, names[:8])) + (" -> ..." if cycle.size > 8 else f" -> {names[0]}")
         raise NegativeCycleError(
-            f"vertex {start} reaches a cycle of negative length through {shown}: no shortest paths exist"
+            f"source {start} reaches a cycle of negative length, {shown}: no shortest paths exist"
         )
     if supersteps > graph.n_vertices:
-        raise NegativeCycleError(f"vertex {start} reaches a cycle of negative length: no shortest paths exist")
+        raise NegativeCycleError(f"source {start} reaches a cycle of negative length: no shortest paths exist")
 
 
-def _cycle(pointer: Any) -> np.ndarray:
-    """Vertices of one circle of pointers, each followed by the one it points to; empty where there is none."""
+def _cycle(pointer: Any, improves: Any) -> np.ndarray:
+    """Vertices of a circle of pointers on which some vertex improves, in the order of the arcs; empty if there is none.
+
+    No vertex is offered more than it has, so a circle on which none improves is one of length zero, which does no harm.
+    """
     xp = array_module(pointer)
     n = pointer.size
     # A vertex n that points to itself takes those without a pointer. The array is left as it is for the walk.
@@ -94,23 +98,26 @@ def _cycle(pointer: Any) -> np.ndarray:
     while steps < n:
         ahead = ahead[ahead]
         steps *= 2
-    caught = (ahead != n).nonzero()[0]
+    # So many steps end on a circle, and from a circle's vertices they lead to all of them.
+    circles = xp.zeros(n + 1, bool)
+    circles[ahead] = True
+    caught = (circles[:n] & improves).nonzero()[0]
     if caught.size == 0:
         return np.empty(0, np.int64)
-    first = int(ahead[caught[0]])
+    first = int(caught[0])
     # One circle is a small thing to look at: it goes to the host.
     host = to_device(pointer, "cpu")
     cycle = [first]
     while (vertex := int(host[cycle[-1]])) != first:
         cycle.append(vertex)
-    return np.array(cycle)
+    return np.array(cycle[::-1])
 
 
 def _length(graph: Graph, cycle: np.ndarray) -> float:
-    """Length of the circle, with the lightest of parallel arcs."""
+    """Length of the circle of arcs, with the lightest of parallel ones."""
     arcs = graph.out_csr
     total = 0.0
-    for target, source in zip(cycle, np.roll(cycle, -1), strict=True):
+    for source, target in zip(cycle, np.roll(cycle, -1), strict=True):
         begin, end = int(arcs.indptr[source]), int(arcs.indptr[source + 1])
         here = to_device(arcs.indices[begin:end], "cpu") == target
         total += float(to_device(arcs.data[begin:end], "cpu")[here].min())

@@ -1,8 +1,8 @@
 """PageRank by power iteration, pulled along in-arcs.
 
-S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", 1998. A vertex sends its rank divided by its
-out-degree, so the product gathers one number an arc; the rank that dangling vertices hold is a sum over all vertices
-that the next superstep spreads again.
+S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", 1998. A vertex sends its rank divided
+by its out-degree, so the product gathers one number an arc; the rank that dangling vertices hold is a sum over all
+vertices that the next superstep spreads again.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class PageRank(VertexProgram):
     tol = Parameter("float64")
     aggregators = ("residual", "dangling", "moving")
 
-    def gather(source, weight, target):  # noqa: D102, N805
+    def gather(source, weight, target):  # noqa: D102
         return source.share
 
-    def update(vertex, message, world):  # noqa: D102, N805
+    def update(vertex, message, world):  # noqa: D102
         rank = world.jump + world.damping * message + world.spread * world.dangling
         return rank * vertex.inverse, rank, vertex.inverse
 
-    def aggregate(before, vertex, world):  # noqa: D102, N805
+    def aggregate(before, vertex, world):  # noqa: D102
         change = abs(vertex.rank - before.rank)
         return change, (vertex.rank if vertex.inverse == 0 else 0), (1 if change > world.tol else 0)
 
@@ -53,7 +53,7 @@ class Personalized(PageRank):
 
     teleport = Property()
 
-    def update(vertex, message, world):  # noqa: D102, N805
+    def update(vertex, message, world):  # noqa: D102
         rank = (world.jump + world.spread * world.dangling) * vertex.teleport + world.damping * message
         return rank * vertex.inverse, rank, vertex.inverse, vertex.teleport
 
@@ -74,14 +74,14 @@ class Leaving(VertexProgram):
     max_iteration = 1
     total = Property("float64")
 
-    def gather(source, weight, target):  # noqa: D102, N805
+    def gather(source, weight, target):  # noqa: D102
         return weight
 
-    def update(vertex, message):  # noqa: D102, N805
+    def update(vertex, message):  # noqa: D102
         return message
 
 
-_PROGRAMS = {
+_PROGRAMS: dict[tuple[bool, bool], type[PageRank]] = {
     (False, False): PageRank,
     (False, True): Personalized,
     (True, False): _weighted(PageRank),
@@ -110,8 +110,8 @@ class PageRankResult:
     trace: Trace
 
     def __repr__(self) -> str:
-        end = "converged" if self.converged else "not converged"
-        return f"<PageRankResult: {len(self.rank)} vertices, {end} after {self.iterations} iterations, residual {self.residual:.2g}>"
+        end = f"{'' if self.converged else 'not '}converged after {self.iterations} iterations"
+        return f"<PageRankResult: {len(self.rank)} vertices, {end}, residual {self.residual:.2g}>"
 
 
 def pagerank(
@@ -146,8 +146,8 @@ def pagerank(
     start : array of length n, optional
         Ranks to start from, for instance those of a graph that differs little. Default: the personalization.
     normalization : {"standard", "hpgraph"}
-        "standard" ranks sum to 1. "hpgraph" is the form of the HPGraph and GraphMat papers, (1 - d) + d Σ rank / degree,
-        starting at 1 with the dangling rank lost.
+        "standard" ranks sum to 1. "hpgraph" is the form of the HPGraph and GraphMat papers,
+        (1 - d) + d Σ rank / degree, starting at 1 with the dangling rank lost.
     convergence : {"global", "vertex"}
         "global" stops when the changes of all vertices sum to at most `tol`, "vertex" when no vertex changes by more.
     weighted : bool
@@ -197,7 +197,7 @@ def pagerank(
     each = 1.0 if (paper and teleport is None) else (float(n) if paper else (1.0 if teleport is not None else 1 / n))
     given = {"teleport": teleport} if teleport is not None else {}
     found = run(
-        _program(weighted, teleport is not None, convergence, tol), graph, max_iteration=max_iteration,
+        _STOPPING[_PROGRAMS[weighted, teleport is not None], convergence], graph, max_iteration=max_iteration,
         share=rank * inverse, rank=rank, inverse=inverse,
         damping=damping, jump=(1 - damping) * each, spread=0.0 if paper else damping * each, tol=tol, **given,
     )  # fmt: skip
@@ -212,10 +212,6 @@ def pagerank(
             stacklevel=2,
         )
     return PageRankResult(found.rank, iterations, residual, converged, found.trace)
-
-
-def _program(weighted: bool, personal: bool, convergence: str, tol: float) -> type[PageRank]:
-    return _STOPPING[_PROGRAMS[weighted, personal], convergence]
 
 
 def _residual_small(world):  # type: ignore[no-untyped-def]
@@ -237,8 +233,9 @@ def _inverse(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
     """1 over what leaves each vertex: arcs, or their weights; 0 where nothing does."""
     xp = array_module(graph.device)
     if weighted and graph.weighted:
-        if graph.out_csr.nnz and not bool((graph.out_csr.data >= 0).all()):
-            raise ValueError("weights must not be negative or NaN for a weighted PageRank; use weighted=False")
+        weights = graph.out_csr.data
+        if not bool(((weights >= 0) & (weights < np.inf)).all()):
+            raise ValueError("weights must be finite and not negative for a weighted PageRank; use weighted=False")
         leaving = run(Leaving, graph).total
     else:
         leaving = graph.out_degree.astype(np.float64)
@@ -249,7 +246,10 @@ def _distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: 
     xp = array_module(graph.device)
     array = to_device(values if hasattr(values, "dtype") else np.asarray(values), graph.device)
     if array.shape != (graph.n_vertices,):
-        raise ValueError(f"{name} must have one value for each of the {graph.n_vertices} vertices, not shape {array.shape}")
+        n = graph.n_vertices
+        raise ValueError(f"{name} must have one value for each of the {n} vertices, not shape {array.shape}")
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold numbers, not {array.dtype}")
     array = array.astype(np.float64)
     total = float(array.sum())
     if not (bool(xp.isfinite(array).all()) and bool((array >= 0).all()) and total > 0):
@@ -257,7 +257,12 @@ def _distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: 
     return (array / total if scale else array).astype(dtype)
 
 
-def _check(damping: float, tol: float, max_iteration: int, normalization: str, convergence: str, dtype: np.dtype) -> None:
+def _check(
+    damping: float, tol: float, max_iteration: int, normalization: str, convergence: str, dtype: np.dtype
+) -> None:
+    for name, value in (("damping", damping), ("tol", tol)):
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+            raise TypeError(f"{name} must be a number, not {value!r}")
     if not 0 <= damping <= 1:
         raise ValueError(f"damping must lie between 0 and 1, not {damping!r}")
     if not tol >= 0:

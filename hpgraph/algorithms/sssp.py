@@ -1,9 +1,9 @@
 """Single-source shortest paths, for weights of any sign.
 
 Where no weight is negative the active vertices are taken in buckets of distance (Δ-stepping, U. Meyer, P. Sanders,
-"Δ-stepping: a parallelizable shortest path algorithm", 2003, with two buckets as in A. Davidson et al., IPDPS'14); otherwise it
-is Bellman–Ford over the vertices whose distance changed, with a look for negative cycles now and then. Distances are
-minima of sums along paths, so their values do not depend on the order of events: they repeat bit for bit.
+"Δ-stepping: a parallelizable shortest path algorithm", 2003, with two buckets as in A. Davidson et al., IPDPS'14);
+otherwise it is Bellman–Ford over the vertices whose distance changed, with a look for negative cycles now and then.
+Distances are minima of sums along paths, so their values do not depend on the order of events: they repeat bit for bit.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Distances(VertexProgram):
     reduce = "min"
     distance = Property("float64", initial=np.inf, start=0)
 
-    def gather(source, weight, target):  # noqa: D102, N805
+    def gather(source, weight, target):  # noqa: D102
         return source.distance + weight
 
 
@@ -54,13 +54,14 @@ class Hops(VertexProgram):
     hops = Property("int32", initial=-1)
     distance = Property()
 
-    def edge_cond(source, weight, target):  # noqa: D102, N805
-        return source.distance + weight == target.distance
+    def edge_cond(source, weight, target):  # noqa: D102
+        # Along an arc of infinite length nothing is reached.
+        return source.distance + weight == target.distance and target.distance != np.inf
 
-    def gather(source, weight, target):  # noqa: D102, N805
-        return source.id
+    def gather(source, weight, target):  # noqa: D102
+        return source.id  # type: ignore[attr-defined]
 
-    def update(vertex, message, world):  # noqa: D102, N805
+    def update(vertex, message, world):  # noqa: D102
         return message, world.superstep, vertex.distance
 
 
@@ -75,12 +76,14 @@ class SmallestParent(VertexProgram):
     hops = Property("int32")
     distance = Property()
 
-    def gather(source, weight, target):  # noqa: D102, N805
-        tight = source.hops >= 0 and source.hops + 1 == target.hops and source.distance + weight == target.distance
-        return source.id if tight else 9223372036854775807
+    def gather(source, weight, target):  # noqa: D102
+        nearer = source.hops >= 0 and source.hops + 1 == target.hops  # type: ignore[operator]
+        tight = nearer and source.distance + weight == target.distance
+        return source.id if tight else 9223372036854775807  # type: ignore[attr-defined]
 
-    def update(vertex, message):  # noqa: D102, N805
-        return (message if vertex.hops > 0 else vertex.parent), vertex.hops, vertex.distance
+    def update(vertex, message):  # noqa: D102
+        parent = message if vertex.hops > 0 else vertex.parent  # type: ignore[operator]
+        return parent, vertex.hops, vertex.distance
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,8 @@ def sssp(
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph; ``A[i, j]`` is the length of the arc from i to j, 1 in an unweighted graph. A stored zero is an arc.
+        The graph; ``A[i, j]`` is the length of the arc from i to j, 1 in an unweighted graph. A stored zero is an
+        arc; one of infinite length reaches nothing.
     source : int or str
         Where to start: a vertex id, or a name where the graph has names.
     cutoff : float, optional
@@ -160,7 +164,7 @@ def sssp(
     NegativeCycleError
         If the source reaches a cycle of negative length.
     ValueError, IndexError, TypeError
-        If a weight is NaN, `source` is no vertex of the graph, or another argument does not fit.
+        If a weight is NaN or -inf, `source` is no vertex of the graph, or another argument does not fit.
 
     References
     ----------
@@ -177,12 +181,18 @@ def sssp(
     graph = as_graph(G)
     start = source_id(graph, source)
     facts = weight_facts(graph.out_csr)
-    if facts.has_nan:
-        raise ValueError("weights must not be NaN: replace them, or remove those arcs")
+    if facts.has_nan or facts.least == -np.inf:
+        raise ValueError("weights must not be NaN or -inf: replace them, or remove those arcs")
+    for name, value in (("cutoff", cutoff), ("delta", delta)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float | np.number)):
+            raise TypeError(f"{name} must be a number or None, not {value!r}")
     if cutoff is not None and not cutoff >= 0:
         raise ValueError(f"cutoff must be a number, not negative, not {cutoff!r}")
     if delta is not None and not delta > 0:
         raise ValueError(f"delta must be positive, not {delta!r}")
+    if cutoff is not None:
+        # No finite distance lies beyond the largest number of its type.
+        cutoff = min(cutoff, float(np.finfo(np.float32 if graph.out_csr.dtype == np.float32 else np.float64).max))
     program = SingleDistances if graph.weighted and graph.out_csr.dtype == np.float32 else Distances
     if facts.least < 0:
         distance, trace = _bellman_ford(program, graph, start)
@@ -197,15 +207,15 @@ def sssp(
 
 
 def _bucket(graph: Graph, facts: WeightFacts) -> float | None:
-    """A bucket's width, from how far the arcs of one vertex lie apart.
+    """A bucket's width, from the mean weight and degree.
 
     In a graph of high degree a narrow bucket already holds plenty of work and a wide one repeats it; in a road network
-    a narrow bucket holds too few vertices to be worth a superstep.
+    a narrow bucket holds too few vertices to be worth a superstep. Fitted on the GPU to degrees of 3, 32, 40 and 86.
     """
     if not graph.weighted or not 0 < facts.mean < np.inf:
         return None
-    degree = graph.n_edges / max(graph.n_vertices, 1)
-    return facts.mean * max(1.0, 32 / max(degree, 1.0))
+    degree = max(graph.n_edges / max(graph.n_vertices, 1), 1.0)
+    return facts.mean * max(0.25, (16 / degree) ** 3)
 
 
 def _bellman_ford(program: type[Distances], graph: Graph, start: int) -> tuple[Any, Trace]:

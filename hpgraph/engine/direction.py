@@ -1,9 +1,9 @@
 """When to push and when to pull.
 
 A push touches the arcs that leave the active vertices; a pull lets every vertex that still waits look among its
-in-neighbours and leave at the first active one. The switch goes by the arcs a push would touch (α, as in XBFS, A. Gaihre
-et al., HPDC'19), the way back by the size of a shrinking frontier (β, Beamer et al., SC'12): two thresholds, so that the
-choice does not flutter.
+in-neighbours and leave at the first active one. The switch goes by the arcs a push would touch (α, as in XBFS,
+A. Gaihre et al., HPDC'19), the way back by the size of a shrinking frontier (β, Beamer et al., SC'12): two thresholds,
+so that the choice does not flutter.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Direction:
     beta: float = 1 / 18
 
     def __post_init__(self) -> None:
-        if self.mode not in _FORCED:
+        if not isinstance(self.mode, str) or self.mode not in _FORCED:
             raise ValueError(f'direction must be "auto", "push" or "pull", not {self.mode!r}')
         if not (self.alpha >= 0 and self.beta >= 0):
             raise ValueError(f"alpha and beta must not be negative, not {self.alpha!r} and {self.beta!r}")

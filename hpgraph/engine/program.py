@@ -1,16 +1,18 @@
 """Vertex programs: an algorithm as what one vertex does, in plain Python functions.
 
-The interface is HPGraph's (2018, Figure 4), which is GraphMat's and Pregel's: along every arc of an active vertex `gather`
-makes a message, `reduce` combines the messages that meet at a vertex, `update` turns the combined message into new
-properties. Ligra's `cond` (J. Shun, G. Blelloch, PPoPP'13) says who may still receive.
+The interface is HPGraph's (2018, Figure 4), which is GraphMat's and Pregel's: along every arc of an active vertex
+`gather` makes a message, `reduce` combines the messages that meet at a vertex, `update` turns the combined message into
+new properties. Ligra's `cond` (J. Shun, G. Blelloch, PPoPP'13) says who may still receive.
 """
 
 from __future__ import annotations
 
 import inspect
+import keyword
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,6 +20,7 @@ import numpy as np
 from hpgraph.kernels.program import ProgramCode
 from hpgraph.semiring import get_monoid
 from hpgraph.semiring.monoid import Monoid
+from hpgraph.semiring.operators import check_dtype
 
 if TYPE_CHECKING:
     from hpgraph.engine.run import RunResult
@@ -31,6 +34,12 @@ _FUNCTIONS = {
     "aggregate": (2, "aggregate(before, vertex) or aggregate(before, vertex, world)"),
     "converged": (1, "converged(world)"),
 }
+# Names that mean something else where a property or a parameter would be read or given.
+_TAKEN = {
+    "id", "superstep", "program", "graph", "active", "direction", "max_iteration", "delta", "ceiling", "run",
+    "properties", "trace", "supersteps", "world", "edges", "activity", "weighted", "reduce", "identity", "idempotent",
+    "message", "aggregators", *_FUNCTIONS,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,8 @@ class VertexProgram:
     Attributes
     ----------
     edges : {"in", "out", "all"}
-        Along which arcs a vertex gathers: those that enter it, those that leave it, or both.
+        Along which arcs a vertex gathers: those that enter it, those that leave it, or both; of an arc and its reverse
+        that is one arc, of the lighter weight.
     activity : {"changed", "all"}
         Who sends in a superstep: the vertices whose properties the last one changed, or all; with "all", every
         vertex is also updated in every superstep.
@@ -120,7 +130,7 @@ class VertexProgram:
         Whether the vertex may receive. It is asked at the start of the run where `reduce` is "any", else before
         every message.
     edge_cond(source, weight, target), optional
-        Whether a message goes along this arc.
+        Whether a message goes along this arc. Where none comes, a vertex is not updated, unless `activity` is "all".
     aggregate(before, vertex) or aggregate(before, vertex, world), optional
         What an updated vertex adds to the sums: a number, or a tuple of as many as there are aggregators.
     converged(world), optional
@@ -129,9 +139,11 @@ class VertexProgram:
     Raises
     ------
     TypeError
-        When the class is defined, if a function is missing or has the wrong parameters.
+        When the class is defined, if a function has the wrong parameters or a type is none that kernels compute in;
+        when it is run, if a function is missing.
     ValueError
-        If an attribute has a value that is not listed here, or `reduce` is no monoid; a counterexample is shown.
+        When the class is defined, if a property or parameter has a name that means something else; when it is run, if
+        an attribute has a value that is not listed here, or `reduce` is no monoid: a counterexample is shown.
 
     Notes
     -----
@@ -173,9 +185,20 @@ class VertexProgram:
             function = function_of(cls, name)
             if function is None:
                 continue
+            if not inspect.isroutine(function):
+                raise TypeError(f"{cls.__name__}.{name} must be a function {form}, not {function!r}")
             taken = len(inspect.signature(function).parameters)
             if taken != count and not (name in ("update", "aggregate") and taken == 3):
-                raise TypeError(f"{cls.__name__}.{name} must be written {form}, without self; it has {taken} parameters")
+                written = f"{cls.__name__}.{name} must be written {form}, without self"
+                raise TypeError(f"{written}; it has {taken} parameters")
+        for kind in (Property, Parameter):
+            for name, declaration in declared(cls, kind).items():
+                if name in _TAKEN or not _is_plain(name):
+                    raise ValueError(f"{cls.__name__}.{name} cannot be called that; choose another name")
+                if declaration.dtype is not None:
+                    check_dtype(declaration.dtype, f"the type of {cls.__name__}.{name}")
+        if cls.message is not None:
+            check_dtype(cls.message, f"{cls.__name__}.message")
 
     def run(self, graph: Any, **arguments: Any) -> RunResult:
         """Run the program on a graph; the same as ``hpg.run(program, graph, ...)``.
@@ -195,15 +218,29 @@ class VertexProgram:
         return run(self, graph, **arguments)
 
 
+def _is_plain(name: str) -> bool:
+    """Whether it can be a field of a named tuple."""
+    return not name.startswith("_") and not keyword.iskeyword(name)
+
+
 def function_of(program: type, name: str) -> Callable[..., Any] | None:
     """A program's function as it was written, or None where it has none of that name."""
     value = inspect.getattr_static(program, name, None)
     return value.__func__ if isinstance(value, staticmethod) else value
 
 
-@cache
+_DECLARED: weakref.WeakKeyDictionary[type, dict[type, dict[str, Any]]] = weakref.WeakKeyDictionary()
+
+
 def declared(program: type, kind: type) -> dict[str, Any]:
     """The `Property` or `Parameter` declarations of a program, base classes first, in order."""
+    known = _DECLARED.setdefault(program, {})
+    if kind not in known:
+        known[kind] = _declared(program, kind)
+    return known[kind]
+
+
+def _declared(program: type, kind: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for base in reversed(program.__mro__):
         for name, value in vars(base).items():
@@ -268,7 +305,14 @@ def _check_attributes(program: type[VertexProgram]) -> None:
         raise TypeError(f"{name} has no gather(source, weight, target)")
     if program.reduce is None:
         raise TypeError(f'{name} has no reduce; set it to a monoid\'s name such as "min", or to a function')
-    if bool(program.aggregators) != (function_of(program, "aggregate") is not None):
+    names = program.aggregators
+    if not isinstance(names, tuple) or not all(isinstance(a, str) and a.isidentifier() for a in names):
+        raise TypeError(f"{name}.aggregators must be a tuple of names, not {names!r}")
+    taken = {*_TAKEN, *declared(program, Property), *declared(program, Parameter)}
+    for i, aggregator in enumerate(names):
+        if aggregator in taken or aggregator in names[:i] or not _is_plain(aggregator):
+            raise ValueError(f"{name}: no aggregator can be called {aggregator!r}; choose another name")
+    if bool(names) != (function_of(program, "aggregate") is not None):
         raise TypeError(f"{name} must have both aggregators and aggregate(before, vertex), or neither")
     if function_of(program, "update") is None and len(declared(program, Property)) > 1:
         raise TypeError(f"{name} has several properties, so it needs update(vertex, message)")

@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.device import array_module, kernels, to_device
+from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.program import Parameter, Property, VertexProgram, code_of, declared
+from hpgraph.engine.program import Parameter, Property, VertexProgram, code_of, declared, function_of
 from hpgraph.engine.superstep import supersteps
 from hpgraph.engine.trace import Trace
+from hpgraph.engine.values import array, scalar
 from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.graph import Graph, as_graph
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.program import Beginning, begin
+from hpgraph.semiring.operators import check_dtype
 
 if TYPE_CHECKING:
     from hpgraph.kernels.program import ProgramCode
@@ -38,7 +41,8 @@ class RunResult:
     supersteps : int
         How many there were.
     active : array of vertex ids
-        Who was still active when the limit of supersteps ended the run; empty otherwise.
+        Who was still active when the limit of supersteps ended the run; empty otherwise, and where the first message
+        wins.
     world : dict
         Parameters and last sums.
     <property> : array of length n
@@ -88,12 +92,13 @@ def run(
     active : array of vertex ids, bool array of length n, or None
         Who sends in the first superstep. None means everyone.
     direction : {"auto", "push", "pull"} or Direction
-        How supersteps find the arcs of active vertices.
+        How supersteps find the arcs of active vertices, where there is a choice: programs without `update` always push,
+        sums of floats are always pulled.
     max_iteration : int, optional
         Supersteps at the most; default, the program's `max_iteration`.
     delta : float, optional
-        Only for programs without `update` whose values fall: vertices with a value beyond the current bucket, `delta`
-        wide, wait until those below have settled.
+        Only for programs without `update` whose `reduce` is "min": vertices with a value beyond the current bucket,
+        `delta` wide, wait until those below have settled.
     ceiling : float, optional
         Likewise: a vertex with a value beyond it sends nothing.
     **initial
@@ -135,36 +140,53 @@ def run(
     if initial:
         known = ", ".join([*declared(kind, Property), *declared(kind, Parameter)])
         raise TypeError(f"{kind.__name__} has no property or parameter {next(iter(initial))!r}; it has {known}")
-    code = code_of(kind, tuple(values.dtype for values in state.values()))
+    code = code_of(kind, tuple(values.dtype for values in state.values()))  # type: ignore[arg-type]
     arcs = _Arcs(kind, graph)
     sources = _sources(active, graph)
     arrays = tuple(state.values())
     backend = kernels(graph.device)
-    left = sources[:0]
-    if _is_first(kind, code):
-        rows = backend.first(
-            code, arcs.sending, arcs.gathering, arrays, beginnings, tuple(world.values()), sources,
-            alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=limit,
-        )  # fmt: skip
-    elif _is_relaxation(kind, code):
-        rows, left = backend.relax(
-            code, arcs.sending, arrays, beginnings, tuple(world.values()), sources, delta=delta, ceiling=ceiling, limit=limit
-        )
-    else:
-        sources = to_device(sources, graph.device)
-        begin(arrays, beginnings, sources)
-        rows, left = supersteps(kind, code, arcs, arrays, world, sources, policy, limit)
+    left = array_module(graph.device).empty(0, sources.dtype)
+    if not (_is_relaxation(kind, code) and code.reduce.name == "min"):
+        for name, value in (("delta", delta), ("ceiling", ceiling)):
+            if value is not None:
+                only = 'programs without update whose reduce is "min"'
+                raise ValueError(f"{name} is for {only}, not for {kind.__name__}")
+    if delta is not None and not delta > 0:
+        raise ValueError(f"delta must be positive, not {delta!r}")
+    if ceiling is not None and ceiling != ceiling:
+        raise ValueError("ceiling must be a number, not NaN")
+    with naming_what_does_not_compile(code):
+        if _is_first(kind, code):
+            rows = backend.first(
+                code, arcs.sending, arcs.gathering, arrays, beginnings, tuple(world.values()), sources,
+                alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=limit,
+            )  # fmt: skip
+        elif _is_relaxation(kind, code):
+            rows, active = backend.relax(
+                code, arcs.sending, arrays, beginnings, tuple(world.values()), sources,
+                delta=delta, ceiling=ceiling, limit=limit,
+            )  # fmt: skip
+            left = active if len(active) else left
+        else:
+            sources = to_device(sources, graph.device)
+            begin(arrays, beginnings, sources)
+            rows, left = supersteps(kind, code, arcs, arrays, world, sources, policy, limit)
     return RunResult(state, Trace(rows), left, world)
 
 
+def _runs_alone(kind: type[VertexProgram], code: ProgramCode) -> bool:
+    """Whether nothing needs to return to Python between supersteps."""
+    return kind.activity == "changed" and code.aggregate is None and function_of(kind, "converged") is None
+
+
 def _is_first(kind: type[VertexProgram], code: ProgramCode) -> bool:
-    return kind.activity == "changed" and code.reduce.name == "any" and code.aggregate is None
+    return _runs_alone(kind, code) and code.reduce.ends_on_anything
 
 
 def _is_relaxation(kind: type[VertexProgram], code: ProgramCode) -> bool:
     in_place = code.update is None and code.reduce.idempotent and code.message == code.properties[0][1]
     # The kernels swap whole words.
-    return kind.activity == "changed" and in_place and code.message.kind in "iuf" and code.message.itemsize in (4, 8)
+    return _runs_alone(kind, code) and in_place and code.message.kind in "iuf" and code.message.itemsize in (4, 8)
 
 
 class _Arcs:
@@ -230,22 +252,24 @@ def _initial_state(
             value = value(graph)
         if not hasattr(value, "dtype") and not np.isscalar(value):
             value = np.array(value)
-        dtype = np.dtype(prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64))
+        dtype = check_dtype(prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64), name)
         if np.ndim(value) == 0:
+            start = None if given else prop.start
+            start = start if start in (None, "id") else scalar(start, dtype, f"{name}'s start")
             state[name] = xp.empty(n, dtype)
-            beginnings.append(Beginning(value, None if given else prop.start))
+            beginnings.append(Beginning(scalar(value, dtype, name), start))
             continue
         if value.shape != (n,):
-            raise ValueError(f"{name} must be a scalar or have one value for each of the {n} vertices, not shape {value.shape}")
-        moved = to_device(value, graph.device)
-        state[name] = moved.astype(dtype, copy=moved is value)
+            lengths = f"one value for each of the {n} vertices"
+            raise ValueError(f"{name} must be a scalar or have {lengths}, not shape {value.shape}")
+        state[name] = array(to_device(value, graph.device), value, dtype, name)
         beginnings.append(None)
     return state, tuple(beginnings)
 
 
 def _parameters(kind: type[VertexProgram], initial: dict[str, Any]) -> dict[str, Any]:
     world = {
-        name: np.dtype(parameter.dtype).type(initial.pop(name, parameter.default))
+        name: scalar(initial.pop(name, parameter.default), np.dtype(parameter.dtype), name)
         for name, parameter in declared(kind, Parameter).items()
     }
     world.update({name: np.float64(0) for name in kind.aggregators})
@@ -254,7 +278,7 @@ def _parameters(kind: type[VertexProgram], initial: dict[str, Any]) -> dict[str,
 
 def _sources(active: Any, graph: Graph) -> Any:
     """Active vertices as an array of distinct ids: on the graph's device, or, where it is but one, in NumPy."""
-    if isinstance(active, list) and len(active) == 1 and isinstance(active[0], int) and 0 <= active[0] < graph.n_vertices:
+    if isinstance(active, list) and len(active) == 1 and type(active[0]) is int and 0 <= active[0] < graph.n_vertices:
         return np.array(active, graph.out_csr.indices.dtype)
     xp = array_module(graph.device)
     n, ids = graph.n_vertices, graph.out_csr.indices.dtype
@@ -271,6 +295,7 @@ def _sources(active: Any, graph: Graph) -> Any:
         raise TypeError(f"active must be whole vertex ids or a bool for every vertex, not {listed.dtype}")
     listed = listed.reshape(-1)
     if listed.size and (int(listed.min()) < 0 or int(listed.max()) >= n):
-        raise IndexError(f"active must lie in 0..{n - 1}, the vertices of the graph; it has {int(listed.min())}..{int(listed.max())}")
+        held = f"{int(listed.min())}..{int(listed.max())}"
+        raise IndexError(f"active must lie in 0..{n - 1}, the vertices of the graph; it has {held}")
     listed = np.unique(listed) if isinstance(listed, np.ndarray) else xp.unique(listed)
     return to_device(listed, graph.device).astype(ids)

@@ -14,6 +14,8 @@ import numpy as np
 from hpgraph.device import array_module, device_of, kernels
 from hpgraph.engine.program import function_of
 from hpgraph.formats import Bitmask
+from hpgraph.kernels.functions import functions_of
+from hpgraph.semiring import get_monoid
 
 if TYPE_CHECKING:
     from hpgraph.engine.direction import Direction
@@ -66,6 +68,8 @@ def supersteps(
     device = device_of(*state)
     backend, xp = kernels(device), array_module(device)
     everyone = kind.activity == "all"
+    # Where any message will do, a vertex receives once in the whole run.
+    settled = None if everyone or not code.reduce.ends_on_anything else Bitmask.from_indices(sources, n)
     stop = function_of(kind, "converged")
     message = xp.empty(n, code.message)
     active = Bitmask.full(n, device=device) if everyone else Bitmask.from_indices(sources, n)
@@ -73,7 +77,7 @@ def supersteps(
     count = n if everyone else int(sources.size)
     may_push = not everyone and (code.reduce.idempotent or code.message.kind != "f")
     rows: list[tuple[int, int, int, int]] = []
-    if code.aggregate is not None:
+    if code.aggregate is not None and n:
         world.update(zip(kind.aggregators, backend.aggregate(code, state, tuple(world.values())), strict=True))
     while count and len(rows) < limit:
         began = time.perf_counter_ns()
@@ -86,6 +90,12 @@ def supersteps(
         else:
             looked = rows_of.nnz
             backend.pull_messages(code, rows_of, state, None if everyone else active, message, received)
+        if code.edge_cond is not None and not everyone:
+            along, senders = (arcs.sending, frontier) if push else (rows_of, active)
+            received = _let_through(code, along, state, senders, received)
+        if settled is not None:
+            received = received.and_not(settled)
+            settled = settled | received
         sums, changed, _ = backend.apply(
             code, state, message, active if everyone else received, tuple(world.values()), step, following
         )
@@ -101,3 +111,20 @@ def supersteps(
             count = 0
     left = active.to_indices() if count else sources[:0]
     return np.array(rows, np.int64).reshape(-1, 4), left
+
+
+def _let_through(code: ProgramCode, arcs: Any, state: tuple[Any, ...], senders: Any, received: Bitmask) -> Bitmask:
+    """Those among `received` to whom `edge_cond` let a message through; the product took the others' for neutral.
+
+    `senders` is an array of vertices, if `arcs` lists whom they send to, or a bitmask, if `arcs` lists who gathers.
+    """
+    n = received.n
+    device = device_of(*state)
+    backend, lor = kernels(device), get_monoid("lor")
+    passes = array_module(device).zeros(n, np.uint8)
+    passable = functions_of(code).edge_cond
+    if isinstance(senders, Bitmask):
+        backend.pull(arcs, passable, lor, state, passes, active=senders, mask=received)
+    else:
+        backend.push(arcs, passable, lor, state, senders, passes, mask=received)
+    return Bitmask.from_bool(passes != 0)

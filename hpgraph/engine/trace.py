@@ -66,28 +66,30 @@ class Trace:
         Parameters
         ----------
         limit : int
-            Longer traces show this many lines, from both ends.
+            Longer traces show this many lines, from both ends, and one in between that says so.
 
         Returns
         -------
         str
         """
-        cells = [_COLUMNS, *self._cells(limit)]
+        cells = [_COLUMNS, *self._cells(max(limit, 0))]
         widths = [max(len(row[i]) for row in cells) for i in range(len(_COLUMNS))]
         lines = [" ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
         return "\n".join([*lines, self._summary()])
 
     def _cells(self, limit: int) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = []
         steps = list(range(len(self)))
         cut = len(steps) > limit
+        first = (limit + 1) // 2
         if cut:
-            steps = steps[: limit // 2] + steps[-(limit // 2) :]
-        rows = [
-            (str(i + 1), str(self.direction[i]), f"{self.active[i]:,}", f"{self.edges[i]:,}", f"{self.rows[i, 3] / 1e3:,.1f}")
-            for i in steps
-        ]
+            steps = steps[:first] + steps[len(steps) - limit // 2 :]
+        directions = self.direction
+        for i in steps:
+            numbers = f"{self.active[i]:,}", f"{self.edges[i]:,}", f"{self.rows[i, 3] / 1e3:,.1f}"
+            rows.append((str(i + 1), str(directions[i]), *numbers))
         if cut:
-            rows.insert(limit // 2, ("...",) * len(_COLUMNS))
+            rows.insert(first, ("...",) * len(_COLUMNS))
         return rows
 
     def _summary(self) -> str:

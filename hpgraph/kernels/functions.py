@@ -1,14 +1,24 @@
 """A vertex program's functions as kernels call them: over a tuple of arrays, one a property, and vertex ids.
 
-The same wrappers serve both backends: Numba compiles them for the CPU with arrays in the tuple, for the GPU with pointers.
+The same wrappers serve both backends: Numba compiles them for the CPU with arrays in the tuple, for the GPU with
+pointers.
 """
 
 from __future__ import annotations
 
 from functools import cache, cached_property
+from typing import Any
 
 from hpgraph.kernels.program import ProgramCode
 from hpgraph.semiring.function import Function
+
+
+def _unpack(names: list[str]) -> str:
+    """The left side of an assignment from a function of the program; the compiler refuses a tuple of another length.
+
+    To add the empty tuple refuses a list, whose length would be looked at only when the kernel runs.
+    """
+    return f"{names[0]} =" if len(names) == 1 else f"{', '.join(names)} = () +"
 
 
 class ProgramFunctions:
@@ -76,21 +86,27 @@ class ProgramFunctions:
     def update(self) -> Function:
         """``update(state, v, message, world, step) -> bool``: writes the properties; whether any changed."""
         code = self.code
+        new = [f"new{i}" for i in range(len(code.properties))]
+        names: dict[str, Any] = {}
         if code.update is None:
-            body = "result = message"
-            names = {}
+            # Of two messages "any" may be either: the new one, which is what a vertex then shows to have received.
+            body = "new0 = message"
+            if not code.reduce.ends_on_anything:
+                body = "new0 = reduce(message_type(state[0][v]), message)"
+                names = {"reduce": self.reduce.python, "message_type": code.message.type}
         else:
             world = f", {self._world}" if code.takes_world(code.update, 2) else ""
-            body = f"result = update({self._vertex('v')}, message{world})"
+            body = f"{_unpack(new)} update({self._vertex('v')}, message{world})"
             names = {"update": code.update}
-        old = ", ".join(f"state[{i}][v]" for i in range(len(code.properties)))
         # What is stored is what was compared: a result is first rounded to the property's type.
         casts = {f"cast{i}": dtype.type for i, (_, dtype) in enumerate(code.properties)}
-        stored = "".join(f"cast{i}(new[{i}]), " for i in range(len(code.properties)))
-        writes = "".join(f"\nstate[{i}][v] = new[{i}]" for i in range(len(code.properties)))
+        rounds = "".join(f"\n{name} = cast{i}({name})" for i, name in enumerate(new))
+        # A value that turns into NaN is no change: a NaN differs from itself for ever.
+        differs = " or ".join(f"({name} != state[{i}][v] and {name} == {name})" for i, name in enumerate(new))
+        writes = "".join(f"\nstate[{i}][v] = {name}" for i, name in enumerate(new))
         return code.wrap(
             "update_at", "state, v, message, world, step",
-            f"{body}\n{code.settle(old, f'({stored})')}{writes}\nreturn changed",
+            f"{body}{rounds}\nchanged = {differs}{writes}\nreturn changed",
             **names, **casts,
         )  # fmt: skip
 
@@ -102,12 +118,12 @@ class ProgramFunctions:
             return code.wrap("aggregate_at", "state, before, v, world, step, sums", "return None")
         before = "Vertex(v" + "".join(f", before[{i}]" for i in range(len(code.properties))) + ")"
         world = f", {self._world}" if code.takes_world(code.aggregate, 2) else ""
-        parts = "result" if code.aggregates > 1 else "(result,)"
-        adds = "".join(f"\nsums[{i}] += parts[{i}]" for i in range(code.aggregates))
+        parts = [f"part{i}" for i in range(code.aggregates)]
+        adds = "".join(f"\nsums[{i}] += {part}" for i, part in enumerate(parts))
         return code.wrap(
             "aggregate_at",
             "state, before, v, world, step, sums",
-            f"result = aggregate({before}, {self._vertex('v')}{world})\nparts = {parts}{adds}",
+            f"{_unpack(parts)} aggregate({before}, {self._vertex('v')}{world}){adds}",
             aggregate=code.aggregate,
         )
 

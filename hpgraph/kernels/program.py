@@ -7,6 +7,7 @@ names of the properties vary; they are plain Python functions again, so that bot
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ import numpy as np
 
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import Monoid
+
+# The file that compilers think generated functions stand in.
+GENERATED = "<hpgraph>"
 
 
 @dataclass(frozen=True)
@@ -72,10 +76,21 @@ def buckets(dtype: np.dtype, delta: float | None, ceiling: float | None, least: 
     -------
     tuple of three scalars
     """
-    largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    whole = dtype.kind != "f"
+    smallest, largest = (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) if whole else (-np.inf, np.inf)
+
+    def held(value: Any) -> Any:
+        # Where values are integers, no value lies between a bound and the next integer below it.
+        value = min(max(value, smallest), largest)
+        with np.errstate(over="ignore"):
+            return dtype.type(math.floor(value) if whole else value)
+
+    last = held(largest if ceiling is None else ceiling)
     if delta is None:
-        return dtype.type(0), dtype.type(largest), dtype.type(largest if ceiling is None else ceiling)
-    return dtype.type(delta), dtype.type(least + delta), dtype.type(largest if ceiling is None else ceiling)
+        return dtype.type(0), held(largest), last
+    # A bucket of integers holds one of them at the least.
+    width = max(delta, 1) if whole else delta
+    return held(width), held(least + width), last
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,17 +156,5 @@ class ProgramCode:
         # A factory, so that the names are closure cells: a function's fingerprint covers its cells' contents.
         text = f"def factory({', '.join(cells)}):\n    def {name}({parameters}):\n{lines}\n    return {name}"
         namespace: dict[str, Any] = {"__name__": __name__}
-        exec(text, namespace)
-        return Function(namespace["factory"](**cells), f"{self.name}.{name}")
-
-    def settle(self, old: str, stored: str) -> str:
-        """Python text that sets ``new`` to the updated properties and ``changed`` to whether any of them differs.
-
-        ``result`` is what `update` gave; `old` names the properties before, separated by commas; `stored` is the tuple of
-        ``new``'s values in the types of the properties. A value that turns into NaN is no change: a NaN differs from
-        itself for ever.
-        """
-        new = "result" if len(self.properties) > 1 else "(result,)"
-        values = enumerate(old.split(", "))
-        differs = " or ".join(f"(new[{i}] != {value} and new[{i}] == new[{i}])" for i, value in values)
-        return f"new = {new}\nnew = {stored}\nchanged = {differs}"
+        exec(compile(text, GENERATED, "exec"), namespace)
+        return Function(namespace["factory"](**cells), f"{self.name}.{name.removesuffix('_at')}")

@@ -49,6 +49,13 @@ def mark(words, v):
 
 
 @njit
+def clear(words):
+    """Clear all bits."""
+    for i in range(words.size):
+        words[i] = 0
+
+
+@njit
 def flush(buffer, filled, queue, tail):
     """Move ``filled`` vertices from a worker's buffer to the shared queue."""
     start = fetch_add(tail, 0, filled)

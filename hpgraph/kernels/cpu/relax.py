@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit, prange
 
 from hpgraph.kernels.cpu.claim import BUFFER, claim, cycles, flush, release
+from hpgraph.kernels.cpu.record import LOOPS, log, total
 from hpgraph.kernels.cpu.traverse import PUSH, PUSH_CHUNK, SERIAL_ARCS
 from hpgraph.kernels.cpu.weights import entry
 from hpgraph.semiring.atomics import compare_and_swap, fetch_add
@@ -69,8 +70,11 @@ def _relax(gather, reduce, cond, edge_cond, state, world, indptr, indices, data,
 
 
 @njit
-def _split(values, indptr, queued, waiting, queue, far, far_count, below, threshold):
+def _split(values, indptr, queued, waiting, queue, far, far_count, below, least, threshold):
     """Move the vertices of the far pile that are now near to the queue; forget those settled meanwhile.
+
+    The least of them is near in any case: where a bucket is too narrow for the precision of the values, ``threshold``
+    would never pass it.
 
     Returns how many are queued, the arcs that leave them, and how many stay in the pile.
     """
@@ -79,7 +83,7 @@ def _split(values, indptr, queued, waiting, queue, far, far_count, below, thresh
         v = np.int64(far[i])
         if values[v] < below:  # reached over a shorter way since: it has been in a near queue and is done
             release(waiting, v)
-        elif values[v] < threshold:
+        elif values[v] < threshold or values[v] == least:
             release(waiting, v)
             if claim(queued, v):
                 queue[count] = v
@@ -101,7 +105,7 @@ def _least(values, far, far_count):
     return least
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=LOOPS, cache=True, nogil=True)
 def relax(gather, reduce, cond, edge_cond, state, world, indptr, indices, data, queue, near, far, count,
           queued, waiting, prioritized, threshold, delta, ceiling, limit, workers):
     """Relax until nobody is active, or for ``limit`` supersteps.
@@ -133,7 +137,7 @@ def relax(gather, reduce, cond, edge_cond, state, world, indptr, indices, data, 
         else:
             cursor[0] = 0
             for worker in prange(workers):
-                mine, total = np.int64(0), np.int64(0)
+                mine, mine_sent = np.int64(0), np.int64(0)
                 while True:
                     begin = fetch_add(cursor, 0, PUSH_CHUNK)
                     if begin >= count:
@@ -142,24 +146,17 @@ def relax(gather, reduce, cond, edge_cond, state, world, indptr, indices, data, 
                                   min(begin + PUSH_CHUNK, count), queued, waiting, near, tail, far, far_tail,
                                   prioritized, threshold, ceiling, buffers[worker])
                     mine += a
-                    total += s
+                    mine_sent += s
                 tally[worker, 0] = mine
-                tally[worker, 1] = total
-            arcs, sent = tally[:, 0].sum(), tally[:, 1].sum()
+                tally[worker, 1] = mine_sent
+            arcs, sent = total(tally, 0), total(tally, 1)
         count = tail[0]
         queue, near = near, queue
         while count == 0 and far_tail[0] > 0:
-            below = threshold
-            threshold = max(threshold + delta, _least(values, far, far_tail[0]) + delta)
-            count, arcs, far_tail[0] = _split(values, indptr, queued, waiting, queue, far, far_tail[0], below,
+            below, least = threshold, _least(values, far, far_tail[0])
+            threshold = max(threshold + delta, least + delta)
+            count, arcs, far_tail[0] = _split(values, indptr, queued, waiting, queue, far, far_tail[0], below, least,
                                               threshold)
         step += 1
-        if step > trace.shape[0]:
-            longer = np.empty((2 * trace.shape[0], 4), np.int64)
-            longer[: trace.shape[0]] = trace
-            trace = longer
-        trace[step - 1, 0] = PUSH
-        trace[step - 1, 1] = size
-        trace[step - 1, 2] = sent
-        trace[step - 1, 3] = cycles() - began
-    return trace[:step].copy(), count + far_tail[0]
+        trace = log(trace, step, PUSH, size, sent, cycles() - began)
+    return trace[:step], count + far_tail[0]

@@ -195,10 +195,11 @@ def apply(
     """
     program = functions_of(code)
     with team():
-        return _apply.apply_update(
+        sums, (changed, updated) = _apply.apply_update(
             program.update, program.aggregate, program.load, state, message, received.words, world, step, active.words,
             code.aggregates,
         )  # fmt: skip
+    return sums, int(changed), int(updated)
 
 
 def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any, ...]) -> np.ndarray:

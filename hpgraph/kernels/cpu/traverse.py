@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from hpgraph.kernels.cpu.claim import BUFFER, claim, cycles, flush, list_bits, lowest, mark, test
+from hpgraph.kernels.cpu.claim import BUFFER, claim, clear, cycles, flush, list_bits, lowest, mark, test
+from hpgraph.kernels.cpu.record import LOOPS, log, total
 from hpgraph.kernels.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
@@ -40,13 +41,14 @@ def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, 
             if test(settled, v):
                 continue
             weight = entry(data, j)
-            if call(edge_cond, state, u, weight, v) and claim(settled, v):
-                if call(update, state, v, call(gather, state, u, weight, v), world, step):
-                    arcs += indptr[v + 1] - indptr[v]
-                    buffer[filled] = v
-                    filled += 1
-                    if filled == BUFFER:
-                        filled = flush(buffer, filled, following, tail)
+            if not (call(edge_cond, state, u, weight, v) and claim(settled, v)):
+                continue
+            if call(update, state, v, call(gather, state, u, weight, v), world, step):
+                arcs += indptr[v + 1] - indptr[v]
+                buffer[filled] = v
+                filled += 1
+                if filled == BUFFER:
+                    filled = flush(buffer, filled, following, tail)
     if filled:
         flush(buffer, filled, following, tail)
     return arcs
@@ -84,7 +86,7 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
     return found, arcs, looked
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=LOOPS, cache=True, nogil=True)
 def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data,
                    in_indptr, in_indices, in_data, queue, following, count, settled, active, reached,
                    alpha, beta, forced, limit, workers):
@@ -95,7 +97,7 @@ def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indi
     (supersteps, 4) with direction, active vertices, arcs looked at, cycles.
     """
     n = out_indptr.size - 1
-    total = out_indptr[n]
+    everything = out_indptr[n]
     trace = np.empty((64, 4), np.int64)
     tally = np.zeros((workers, 8), np.int64)  # a cache line per worker
     buffers = np.empty((workers, BUFFER), queue.dtype)
@@ -110,7 +112,7 @@ def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indi
         began = cycles()
         if forced >= 0:
             direction = forced
-        elif direction == PUSH and arcs > alpha * total:
+        elif direction == PUSH and arcs > alpha * everything:
             direction = PULL
         elif direction == PULL and count < beta * n and count < previous:
             direction = PUSH
@@ -118,7 +120,7 @@ def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indi
             list_bits(active, queue)
             queued = True
         elif direction == PULL and queued:
-            active[:] = np.uint64(0)
+            clear(active)
             for i in range(count):
                 mark(active, queue[i])
             queued = False
@@ -142,7 +144,7 @@ def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indi
                                       out_data, queue, begin, min(begin + PUSH_CHUNK, count), settled, following,
                                       tail, buffers[worker])
                     tally[worker, 0] = mine
-                arcs = tally[:, 0].sum()
+                arcs = total(tally, 0)
             count = tail[0]
             queue, following = following, queue
         else:
@@ -162,14 +164,7 @@ def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indi
                 tally[worker, 0] = found
                 tally[worker, 1] = leaving
                 tally[worker, 2] = seen
-            count, arcs, looked = tally[:, 0].sum(), tally[:, 1].sum(), tally[:, 2].sum()
+            count, arcs, looked = total(tally, 0), total(tally, 1), total(tally, 2)
             active, reached = reached, active
-        if step > trace.shape[0]:
-            longer = np.empty((2 * trace.shape[0], 4), np.int64)
-            longer[: trace.shape[0]] = trace
-            trace = longer
-        trace[step - 1, 0] = direction
-        trace[step - 1, 1] = previous
-        trace[step - 1, 2] = looked
-        trace[step - 1, 3] = cycles() - began
-    return trace[:step].copy()
+        trace = log(trace, step, direction, previous, looked, cycles() - began)
+    return trace[:step]

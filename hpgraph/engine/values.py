@@ -1,0 +1,91 @@
+"""What users give as properties and parameters, in the type the program declares, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def scalar(value: Any, dtype: np.dtype, name: str) -> Any:
+    """One number in a dtype.
+
+    Parameters
+    ----------
+    value : number
+        Python's or NumPy's.
+    dtype : numpy.dtype
+        The type it is to have.
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    numpy scalar
+        Floats are rounded; nothing else may change.
+
+    Raises
+    ------
+    TypeError
+        If it is no number.
+    ValueError
+        If the type cannot hold it.
+
+    Examples
+    --------
+    >>> scalar(0.1, np.dtype("float32"), "width")
+    np.float32(0.1)
+    >>> scalar(300, np.dtype("int8"), "colour")
+    Traceback (most recent call last):
+    ...
+    ValueError: colour is int8, which cannot hold 300
+    """
+    given = np.asarray(value)
+    if given.ndim or given.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    with np.errstate(all="ignore"):
+        held: Any = given.astype(dtype)[()]
+        if dtype.kind != "f" and held != given:
+            raise ValueError(f"{name} is {dtype}, which cannot hold {value!r}")
+    return held
+
+
+def array(moved: Any, given: Any, dtype: np.dtype, name: str) -> Any:
+    """A fresh array of a dtype, which the run may write to.
+
+    Parameters
+    ----------
+    moved : array
+        The values, on the device of the run.
+    given : array
+        The user's own; it is copied if `moved` is the same.
+    dtype : numpy.dtype
+        The type they are to have.
+    name : str
+        What messages call them.
+
+    Returns
+    -------
+    array
+        On the device of `moved`.
+
+    Raises
+    ------
+    TypeError
+        If values of this kind do not go into such a type, as fractions into integers.
+    ValueError
+        If an integer is too large for it; to look, this waits for the GPU where integers become narrower.
+
+    Examples
+    --------
+    >>> values = np.array([1, 2])
+    >>> array(values, values, np.dtype("float32"), "width")
+    array([1., 2.], dtype=float32)
+    """
+    if not np.can_cast(moved.dtype, dtype, "same_kind"):
+        raise TypeError(f"{name} is {dtype}, which does not take {moved.dtype}: convert it with .astype if you mean to")
+    made = moved.astype(dtype, copy=moved is given)
+    if dtype.kind in "iu" and not np.can_cast(moved.dtype, dtype) and not bool((made == moved).all()):
+        raise ValueError(f"{name} is {dtype}, which cannot hold all the values given: they go from "
+                         f"{moved.min()} to {moved.max()}")
+    return made

@@ -1,0 +1,138 @@
+"""The CUDA kernels of every vertex program in the package compile for every generation of GPUs; no GPU is needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+from hpgraph.algorithms import bfs, negative_cycle, pagerank, sssp
+from hpgraph.engine.program import Parameter, Property, code_of, declared
+from hpgraph.kernels.cuda.compile import compile_only
+from hpgraph.kernels.cuda.program import cuda_program
+
+pytest.importorskip("cuda.core")
+pytest.importorskip("numba.cuda")
+
+C = {"int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
+APPLY = tuple(f"hpgraph::{name}<Program>" for name in ("apply", "contribute", "total", "settle"))
+
+
+class Everything(hpg.VertexProgram):
+    """One of each kind: several types, both conditions, parameters, sums."""
+
+    edges = "all"
+    reduce = "plus"
+    message = "int64"
+    aggregators = ("moved", "largest")
+    on = Property("bool", initial=True)
+    small = Property("int8", initial=-1)
+    wide = Property("uint64")
+    value = Property("float32", initial=1.5)
+    share = Parameter("float32", 0.5)
+    count = Parameter("int16", 3)
+
+    def gather(source, weight, target):
+        return source.small * weight + source.id
+
+    def update(vertex, message, world):
+        value = vertex.value + world.share * message / world.superstep
+        return message > world.count, vertex.small + 1, vertex.wide ^ message, value
+
+    def cond(vertex):
+        return vertex.on
+
+    def edge_cond(source, weight, target):
+        return source.small < target.small or weight > 2
+
+    def aggregate(before, vertex, world):
+        return vertex.value - before.value, world.moved + vertex.small
+
+
+class Widest(hpg.VertexProgram):
+    """A relaxation with a user's function as its monoid."""
+
+    width = Property("int64")
+    identity = -np.inf
+    idempotent = True
+
+    def gather(source, weight, target):
+        return min(source.width, weight)
+
+    def reduce(a, b):
+        return max(a, b)
+
+
+def compiled(program, weight, dtypes, source, names, arch="sm_90"):
+    """The cubin's first bytes; properties without a type of their own take theirs from `dtypes`, in order."""
+    found, rest = [], list(dtypes)
+    for declaration in declared(program, Property).values():
+        found.append(np.dtype(declaration.dtype or rest.pop(0)))
+    assert not rest
+    made = cuda_program(code_of(program, tuple(found)), None if weight is None else np.dtype(weight))
+    code = compile_only(source, made.prologue, made.ltoir, names, arch)
+    assert code[:4] == b"\x7fELF"
+
+
+def first(program, weight, dtypes, index="int32", arch="sm_90"):
+    kind = "hpgraph::Pattern" if weight is None else C[weight]
+    compiled(program, weight, dtypes, "first.cuh", (f"hpgraph::first<Program, {C[index]}, {kind}>",), arch)
+
+
+def relax(program, weight, index="int32", arch="sm_90"):
+    kind = "hpgraph::Pattern" if weight is None else C[weight]
+    name = f"hpgraph::relax<Program, {C[index]}, {kind}, Program::Message>"
+    compiled(program, weight, (), "relax.cuh", (name,), arch)
+
+
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_bfs(index):
+    first(bfs.Levels, None, (), index)
+    first(bfs.Tree if index == "int32" else bfs.WideTree, None, (), index)
+
+
+@pytest.mark.parametrize(
+    ("program", "weight"),
+    [
+        (sssp.Distances, None), (sssp.Distances, "int32"), (sssp.Distances, "int64"), (sssp.Distances, "float64"),
+        (sssp.SingleDistances, "float32"),
+    ],
+)  # fmt: skip
+def test_sssp(program, weight):
+    relax(program, weight)
+
+
+@pytest.mark.parametrize(("weight", "distance"), [(None, "float64"), ("int64", "float64"), ("float32", "float32")])
+def test_trees_of_shortest_paths(weight, distance):
+    first(sssp.Hops, weight, ("int32", distance))
+
+
+def test_wide_ids():
+    relax(sssp.Distances, "float64", "int64")
+    first(sssp.Hops, "float64", ("int64", "float64"), "int64")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("program", [pagerank.PageRank, pagerank.Personalized])
+def test_pagerank(program, dtype):
+    stopping = pagerank._STOPPING[program, "global"]
+    compiled(stopping, None, (dtype,) * (3 + (program is pagerank.Personalized)), "apply.cuh", APPLY)
+
+
+@pytest.mark.parametrize(
+    ("program", "dtypes"),
+    [
+        (bfs.SmallestParent, ("int32",)), (sssp.SmallestParent, ("int32", "float64")), (pagerank.Leaving, ()),
+        (negative_cycle.Offer, ("float32", "float32")), (negative_cycle.Offerer, ("float64", "float64")),
+    ],
+)  # fmt: skip
+def test_updates(program, dtypes):
+    compiled(program, "float64", dtypes, "apply.cuh", APPLY)
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
+def test_every_generation(arch):
+    first(bfs.Tree, None, (), arch=arch)
+    relax(sssp.SingleDistances, "float32", arch=arch)
+    compiled(Everything, "float64", (), "apply.cuh", APPLY, arch)
+    relax(Widest, "int64", arch=arch)
