@@ -79,6 +79,14 @@ def supersteps(
     rows: list[tuple[int, int, int, int]] = []
     if code.aggregate is not None and n:
         world.update(zip(kind.aggregators, backend.aggregate(code, state, tuple(world.values())), strict=True))
+    # A backend may have a loop of its own for supersteps that nothing but their sums decides.
+    sweeps = getattr(backend, "sweeps", None) if everyone and n and code.cond is None else None
+    done = None if sweeps is None else sweeps(code, rows_of, state, tuple(world.values()), stop, limit)
+    if done is not None:
+        steps, stopped, sums, nanoseconds = done
+        world.update(zip(kind.aggregators, sums, strict=True))
+        table = np.tile(np.array([PULL, n, rows_of.nnz, nanoseconds // max(steps, 1)], np.int64), (steps, 1))
+        return table, sources[:0] if stopped else active.to_indices()
     while count and len(rows) < limit:
         began = time.perf_counter_ns()
         step = len(rows) + 1

@@ -3,6 +3,9 @@
 from hpgraph.kernels.cuda.product import pull
 from hpgraph.kernels.cuda.product_dense import pull_dense
 from hpgraph.kernels.cuda.product_push import push
+from hpgraph.kernels.cuda.sweeps import sweeps
 from hpgraph.kernels.cuda.traversal import aggregate, apply, first, pull_messages, push_messages, relax
 
-__all__ = ["aggregate", "apply", "first", "pull", "pull_dense", "pull_messages", "push", "push_messages", "relax"]
+__all__ = [
+    "aggregate", "apply", "first", "pull", "pull_dense", "pull_messages", "push", "push_messages", "relax", "sweeps",
+]  # fmt: skip

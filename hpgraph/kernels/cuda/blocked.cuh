@@ -22,6 +22,7 @@ constexpr int RUN = 8;                // adjacent arcs that a lane folds
 constexpr int CHUNK = 32 * RUN;       // arcs a warp takes at once
 constexpr int STRETCH = 1024;         // arcs a warp takes one after the other; no stretch lies in two blocks of columns
 constexpr int GROUP = 1024;           // rows whose results one warp adds up
+constexpr int AT_ONCE = 8;             // columns whose loads a thread has in flight
 constexpr int SLOTS = 8;              // loads of partial results in flight
 constexpr u16 LAST = 0x8000;
 
@@ -35,10 +36,6 @@ struct Blocks {
     i64 columns;
     i64 per_block;
 };
-
-// A conflict-free place for result i of a chunk when every lane writes RUN adjacent ones.
-__device__ inline int spread(int i) { return i + (i >> 5); }
-constexpr int BUFFER = CHUNK + CHUNK / 32;
 
 template <class T>
 struct Eight {
@@ -83,7 +80,8 @@ __device__ typename P::Message fold_stretch_of(const typename P::Gather& staged_
     const int lane = threadIdx.x % 32;
     const u16* arcs = blocks.arcs + t * STRETCH + lane * RUN;
     const typename P::Weight* its_weights = P::pattern ? nullptr : weights + t * STRETCH + lane * RUN;
-    Message open = P::identity();
+    Message open = P::identity(), held = P::identity();  // from lanes that are done; of each lane by itself
+    bool holds = false;
     partial += blocks.first[t];
     Eight<u16> next = stream_eight(arcs);
     Eight<typename P::Weight> next_weight{};
@@ -97,33 +95,48 @@ __device__ typename P::Message fold_stretch_of(const typename P::Gather& staged_
             if constexpr (!P::pattern) next_weight = stream_eight(its_weights + chunk + CHUNK);
         }
         Message message[RUN];
-        int ends = 0;
+        u32 ends = 0;
 #pragma unroll
         for (int i = 0; i < RUN; ++i) {
             const u32 column = arc.at[i] & (LAST - 1u);
             if constexpr (P::pattern) message[i] = staged[column];
             else message[i] = staged_gather(i64(column), weight.at[i], 0);
-            ends += arc.at[i] >> 15;
+            ends |= u32(arc.at[i] & LAST) >> (15 - i);
         }
-        int through = ends;
+        const u32 enders = __ballot_sync(ALL, ends != 0);
+        if (enders == 0) {
+            // The middle of a long row: each lane goes on by itself.
+#pragma unroll
+            for (int i = 0; i < RUN; ++i) held = P::reduce(held, message[i]);
+            holds = true;
+            continue;
+        }
+        if (holds) {
+#pragma unroll
+            for (int d = 16; d; d /= 2) held = P::reduce(held, shuffle_down(ALL, held, d, 32));
+            open = P::reduce(open, shuffle(held, 0));
+            held = P::identity();
+            holds = false;
+        }
+        int through = __popc(ends);
 #pragma unroll
         for (int d = 1; d < 32; d *= 2) {
             const int before = __shfl_up_sync(ALL, through, d);
             if (lane >= d) through += before;
         }
-        const int mine = through - ends;
-        int to = mine;
-        Message value = P::identity();
+        Message* const mine = buffer + (through - __popc(ends));
+        Message* to = mine;
+        Message value = P::identity(), begins = P::identity();
 #pragma unroll
         for (int i = 0; i < RUN; ++i) {
             value = P::reduce(value, message[i]);
-            if (arc.at[i] & LAST) {
-                buffer[spread(to++)] = value;
+            if (ends >> i & 1) {
+                *to++ = value;
                 value = P::identity();
             }
         }
+        if (ends) begins = *mine;
         // What lanes leave open joins what the lanes after them begin with, up to the first that ends a row.
-        const u32 enders = __ballot_sync(ALL, ends != 0);
         const u32 upto = enders & (2u * (1u << lane) - 1u);
         const int from = upto ? 31 - __clz(upto) : 0;
 #pragma unroll
@@ -134,14 +147,23 @@ __device__ typename P::Message fold_stretch_of(const typename P::Gather& staged_
         Message brought = shuffle_up(value, 1);
         if (lane == 0) brought = open;
         else if (!(enders & ((1u << lane) - 1u))) brought = P::reduce(open, brought);
-        if (ends) buffer[spread(mine)] = P::reduce(brought, buffer[spread(mine)]);
-        const Message left = shuffle(value, 31);
-        open = enders ? left : P::reduce(open, left);
+        if (ends) *mine = P::reduce(brought, begins);
+        open = shuffle(value, 31);
         const int total = __shfl_sync(ALL, through, 31);
         __syncwarp();
-        for (int i = lane; i < total; i += 32) partial[i] = buffer[spread(i)];
+        if (lane < total) partial[lane] = buffer[lane];
+        if (total > 32) {
+#pragma unroll
+            for (int k = 1; k < RUN; ++k)
+                if (lane + 32 * k < total) partial[lane + 32 * k] = buffer[lane + 32 * k];
+        }
         partial += total;
         __syncwarp();
+    }
+    if (holds) {
+#pragma unroll
+        for (int d = 16; d; d /= 2) held = P::reduce(held, shuffle_down(ALL, held, d, 32));
+        open = P::reduce(open, shuffle(held, 0));
     }
     return open;
 }
@@ -154,7 +176,7 @@ gather_blocks(typename P::Gather gather, Blocks blocks, const typename P::Weight
     extern __shared__ uint4 memory[];
     typename P::Staged* staged = reinterpret_cast<typename P::Staged*>(memory);
     typename P::Message* buffer =
-        reinterpret_cast<typename P::Message*>(staged + blocks.per_block) + threadIdx.x / 32 * BUFFER;
+        reinterpret_cast<typename P::Message*>(staged + blocks.per_block) + threadIdx.x / 32 * CHUNK;
     typename P::Gather staged_gather = gather;
     if constexpr (!P::pattern) staged_gather.s0 = staged;
     const i64 end = blocks.share[blockIdx.x + 1];
@@ -168,13 +190,22 @@ gather_blocks(typename P::Gather gather, Blocks blocks, const typename P::Weight
         }
         __syncthreads();
         const i64 base = block * blocks.per_block;
-#pragma unroll 4
-        for (int i = threadIdx.x; i < blocks.per_block; i += GATHERERS) {
-            if (base + i < blocks.columns) {
-                const i64 u = blocks.order ? i64(blocks.order[base + i]) : base + i;
-                if constexpr (P::pattern) staged[i] = gather(u, typename P::Weight(1), 0);
-                else staged[i] = gather.s0[u];
+        for (int i = threadIdx.x; i < blocks.per_block; i += AT_ONCE * GATHERERS) {
+            i64 u[AT_ONCE];
+            typename P::Staged value[AT_ONCE];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; ++k) {
+                // Past the last column any will do: no arc asks for it.
+                u[k] = min(base + i + k * GATHERERS, blocks.columns - 1);
+                if (blocks.order) u[k] = blocks.order[u[k]];
             }
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; ++k) {
+                if constexpr (P::pattern) value[k] = gather(u[k], typename P::Weight(1), 0);
+                else value[k] = gather.s0[u[k]];
+            }
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; ++k) staged[i + k * GATHERERS] = value[k];
         }
         __syncthreads();
         for (i64 s = t + threadIdx.x / 32; s < low; s += GATHERERS / 32) {

@@ -19,8 +19,8 @@ from hpgraph.semiring.semiring import Gather
 if TYPE_CHECKING:
     from hpgraph.kernels.cuda.product import Specialization
 
-# As in blocked.cuh: threads of the first phase, places of a warp's buffer.
-GATHERERS, BUFFER = 1024, 264
+# As in blocked.cuh: threads of the first phase, arcs a warp takes at once.
+GATHERERS, CHUNK = 1024, 256
 KERNELS = ("gather_blocks", "join_stretches", "add_blocks")
 
 
@@ -156,7 +156,7 @@ def _launch(module: Module, layout: Any, gather: Any, staged: np.dtype[Any], out
     partial, open_ = cupy.empty(layout.partials, out.dtype), cupy.empty(stretches, out.dtype)
     weights = np.uint64(0) if layout.weights is None else layout.weights
     first, join, add = (module.function(f"hpgraph::{name}<Blocked>") for name in KERNELS)
-    shared = layout.per_block * staged.itemsize + GATHERERS // 32 * BUFFER * out.dtype.itemsize
+    shared = layout.per_block * staged.itemsize + GATHERERS // 32 * CHUNK * out.dtype.itemsize
     if first.max_dynamic_shared_size_bytes < shared:
         first.max_dynamic_shared_size_bytes = shared
     first(

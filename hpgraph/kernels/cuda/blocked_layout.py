@@ -25,7 +25,7 @@ GATHER_BYTES, CACHED, PER_MEBIBYTE = 29, 16 << 20, 0.5
 FEWEST, MOST, MOST_BLOCKS = 1 << 23, 1 << 31, 1024
 
 # To load a block's part of the vector takes a multiprocessor as long as so many stretches.
-LOADING = 64
+LOADING = 100
 
 
 @dataclass(frozen=True)
@@ -262,23 +262,20 @@ def _place(csr: CSR, row_of: Any, counts: Any, order: Any, rank: Any, shift: int
         csr, "bound_groups", bounds.size, whole, first[first_stretch], np.int64(groups), np.int64(n_blocks), bounds
     )
     block = (cupy.searchsorted(first_stretch, cupy.arange(stretches), side="right") - 1).astype(np.uint32)
-    share = _shares(first_stretch.get(), cupy.cuda.Device().attributes["MultiProcessorCount"])
+    share = _shares(first, block, cupy.cuda.Device().attributes["MultiProcessorCount"])
     arguments = struct(
         arcs, first, block, order, share, np.int64(stretches), np.int64(csr.shape[1]), np.int64(1 << shift)
     )
     return Blocked(arguments, arcs, weights, first, block, order, share, row, bounds, partials, 1 << shift)
 
 
-def _shares(first_stretch: np.ndarray, takers: int) -> Any:
-    """Where each thread block of the first phase begins, so that all are done at the same time."""
+def _shares(first: Any, block: Any, takers: int) -> Any:
+    """Where each thread block of the first phase begins, so that all are done at about the same time."""
     import cupy
 
-    # Cost before each stretch rises by 1 a stretch, and by LOADING where a block of columns begins.
-    used = np.flatnonzero(np.diff(first_stretch))
-    begins, ends = first_stretch[used], first_stretch[used + 1]
-    cost_at = begins + LOADING * np.arange(1, len(used) + 1)
-    wanted = np.arange(takers + 1) * (int(ends[-1]) + LOADING * len(used)) / takers
-    of = np.maximum(np.searchsorted(cost_at, wanted, side="right") - 1, 0)
-    share = np.clip(begins[of] + (wanted - cost_at[of]), begins[of], ends[of]).astype(np.uint32)
-    share[0], share[-1] = 0, ends[-1]
-    return cupy.asarray(share)
+    # A stretch whose arcs all end a row takes twice as long as one without; a block of columns must be loaded first.
+    cost = cupy.arange(1, len(block) + 1) + first[1:] / STRETCH + LOADING * (block.astype(np.float64) + 1)
+    wanted = cost[0] + (cost[-1] - cost[0]) * (cupy.arange(takers + 1) / takers)
+    share = cupy.searchsorted(cost, wanted)
+    share[0], share[-1] = 0, len(block)
+    return share.astype(np.uint32)
