@@ -82,7 +82,7 @@ def _parts(indptr: Array, entries: int, bits: int, scratch: float) -> Iterator[t
 
 def _scratch(index_bytes: int, data: Array | None) -> float:
     """Share of the entries whose sorting takes half of the result's bytes."""
-    return index_bytes / 2 / 16 if data is None else (index_bytes + data.itemsize) / 2 / 48
+    return index_bytes / 2 / 16 if data is None else (index_bytes + data.itemsize) / 2 / 56
 
 
 def _pick(

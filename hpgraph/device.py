@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+from collections.abc import Hashable
 from types import ModuleType
 from typing import Any, Literal
 
@@ -69,8 +70,8 @@ def is_cuda(array: object) -> bool:
 
 
 @functools.cache
-def _is_cuda_type(kind: type) -> bool:
-    return any(base.__module__.partition(".")[0] in ("cupy", "cupyx") for base in kind.__mro__)
+def _is_cuda_type(kind: Hashable) -> bool:
+    return any(base.__module__.partition(".")[0] in ("cupy", "cupyx") for base in kind.__mro__)  # type: ignore[attr-defined]
 
 
 def device_of(*arrays: object) -> Device:

@@ -217,8 +217,10 @@ class Products(Conversions):
             return type(self)(self.tocsr() @ x.tocsr())
         if isinstance(x, Vector):
             return self.mxv(x)
-        x = self._operand(x, "x")
         rows, columns = self.shape
+        if np.isscalar(x):
+            raise ValueError(f"A of shape {self.shape} cannot be multiplied by a number: use A * x to scale A")
+        x = self._operand(x, "x")
         if x.ndim == 1:
             return self._multiply(x)
         if x.ndim != 2 or x.shape[0] != columns:

@@ -63,7 +63,8 @@ __global__ void __launch_bounds__(BLOCK) dense_tail(typename P::Gather gather, T
     auto* place = is_piece ? part + task * columns : out + v * columns;
     auto value = P::identity();
     if (!is_piece && tail.continues && lanes.share == 0 && lanes.live) value = place[lanes.column];
-#pragma unroll 4
+    // Not unrolled: NVRTC 13.0 then loses, on sm_90, what all lanes but the first added in a grid's later blocks.
+#pragma unroll 1
     for (i64 j = begin + lanes.share; j < end; j += lanes.shares) {
         const i64 u = tail.entries.indices[j];
         if (lanes.live) value = P::reduce(value, gather(u, tail.entries.weight(j), v, lanes.column));

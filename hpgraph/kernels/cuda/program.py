@@ -1,7 +1,7 @@
 """A vertex program as C++: a struct of pointers to its property arrays, whose methods call the compiled functions.
 
-Numba compiles each function to LTO-IR under a C name; the struct that the prologue declares hands it the pointers. Linking
-inlines the calls, and loads of properties that a function does not read disappear.
+Numba compiles each function to LTO-IR under a C name; the struct that the prologue declares hands it the pointers.
+Linking inlines the calls, and loads of properties that a function does not read disappear.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ PIECE, THREADS = 256, 1024
 SPAN, APPLY_THREADS = 2048, 256
 # Supersteps a trace has room for; later ones run but are not listed.
 TRACE_ROWS = 1 << 20
-# What a launch finds zeroed: the barrier, three tallies, two far tails, what a block alone returns; and where each lies.
+# What a launch finds zeroed: barrier, three tallies, two far tails, what a block alone returns; and where each lies.
 HEADER = 256
 TALLY, FAR, LOCAL = np.uint64(8), np.uint64(128), np.uint64(144)
 
@@ -113,7 +113,7 @@ def _types(program: CUDAProgram, csr: CSR) -> str:
 
 
 def _load(program: CUDAProgram, source: str, *names: str, cooperative: bool = False) -> Module:
-    title = f"{program.code.name} for the GPU"
+    title = program.code.name
     return load(
         source, prologue=program.prologue, ltoir=program.ltoir, names=names, cooperative=cooperative, title=title
     )
@@ -197,7 +197,8 @@ def relax(
     header, least, *arrays = space.addresses
     space.zero(HEADER)
     record = _Record(n)
-    step, end, last = buckets(dtype, delta, ceiling, _least(state[0], beginnings[0], sources) if delta is not None else 0)
+    least_source = 0 if delta is None else _least(state[0], beginnings[0], sources)
+    step, end, last = buckets(dtype, delta, ceiling, least_source)
     kernel = f"hpgraph::relax<{_types(program, out)}, Program::Message>"
     largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
     _load(program, "relax.cuh", kernel, cooperative=True).function(kernel)(
