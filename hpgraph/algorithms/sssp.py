@@ -122,7 +122,8 @@ def weight_facts(arcs: CSR) -> WeightFacts:
     """Facts about the weights of a graph's arcs, worked out once; waits for the GPU."""
     if arcs.data is None or arcs.nnz == 0:
         return WeightFacts(1.0, 1.0, False)
-    mean = float(arcs.data.mean(dtype=np.float64))
+    with np.errstate(invalid="ignore"):  # infinities of both signs
+        mean = float(arcs.data.mean(dtype=np.float64))
     return WeightFacts(float(arcs.data.min()), mean, bool(np.isnan(mean)) and bool((arcs.data != arcs.data).any()))
 
 

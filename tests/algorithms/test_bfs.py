@@ -1,0 +1,230 @@
+"""Breadth-first search against SciPy's, by what any breadth-first tree satisfies, and on ugly inputs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from reference_algorithms import GRAPHS, check_tree, levels, random_digraph, smallest_parents, sources, stored
+
+import hpgraph as hpg
+from hpgraph.device import device_of, to_device
+from hpgraph.formats import CSR
+
+
+def host(found):
+    """The arrays of a result as NumPy's."""
+    return to_device(found.level, "cpu"), None if found.parent is None else to_device(found.parent, "cpu")
+
+
+def graph(csr, device="cpu"):
+    return hpg.Graph(csr, directed=True).to(device)
+
+
+def arcs(source, target, n=None, device="cpu"):
+    return hpg.Graph.from_edges(source, target, n_vertices=n).to(device)
+
+
+def test_small(device):
+    G = arcs([0, 0, 1, 2, 3], [1, 2, 3, 3, 0], 5, device)
+    found = hpg.bfs(G, 0, deterministic=True)
+    assert device_of(found.level, found.parent) == device
+    assert found.level.dtype == np.int32 and found.parent.dtype == G.out_csr.indices.dtype
+    level, parent = host(found)
+    assert level.tolist() == [0, 1, 1, 2, -1]
+    assert parent.tolist() == [0, 0, 0, 1, -1]
+    assert "5 vertices" in repr(found)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_real_graphs(data_dir, name, device):
+    csr = stored(data_dir, name)
+    G = graph(csr, device)
+    row = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+    for i, source in enumerate(sources(csr)):
+        expected = levels(csr, source)
+        level, parent = host(hpg.bfs(G, source))
+        assert (level == expected).all()
+        check_tree(csr, source, level, parent)
+        # No arc leads down by more than one level, and none from what is reached to what is not.
+        begin, end = level[row], level[csr.indices]
+        assert ((begin < 0) | ((end >= 0) & (end <= begin + 1))).all()
+        if not G.directed:
+            assert (np.abs(end - begin) <= 1).all()
+        if i < 2:
+            assert (host(hpg.bfs(G, source, deterministic=True))[1] == smallest_parents(csr, expected)).all()
+            for direction in ("push", "pull"):
+                level, parent = host(hpg.bfs(G, source, direction=direction))
+                assert (level == expected).all()
+                check_tree(csr, source, level, parent)
+
+
+@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+def test_directions(direction, device):
+    csr = random_digraph(3000, 40_000, seed=1)
+    found = hpg.bfs(graph(csr, device), 5, direction=direction)
+    level, parent = host(found)
+    assert (level == levels(csr, 5)).all()
+    check_tree(csr, 5, level, parent)
+    used = set(found.trace.direction.tolist())
+    assert used == {"push", "pull"} if direction == "auto" else used == {direction}
+    assert found.trace.active.sum() == (level >= 0).sum()
+
+
+def test_a_policy_of_ones_own(device):
+    csr = random_digraph(3000, 40_000, seed=1)
+    found = hpg.bfs(graph(csr, device), 5, direction=hpg.Direction(alpha=2.0))
+    assert set(found.trace.direction.tolist()) == {"push"}
+    assert (host(found)[0] == levels(csr, 5)).all()
+
+
+def test_without_parents(device):
+    csr = random_digraph(500, 2000, seed=2)
+    found = hpg.bfs(graph(csr, device), 1, parents=False)
+    assert found.parent is None
+    assert (host(found)[0] == levels(csr, 1)).all()
+
+
+def test_wide_ids(device):
+    csr = random_digraph(500, 2000, seed=3)
+    wide = CSR(csr.shape, csr.indptr.astype(np.int64), csr.indices.astype(np.int64), None)
+    found = hpg.bfs(hpg.Graph(wide, directed=True).to(device), 7, deterministic=True)
+    assert found.parent.dtype == np.int64
+    level, parent = host(found)
+    assert (level == levels(csr, 7)).all()
+    assert (parent == smallest_parents(csr, level)).all()
+
+
+def test_a_deterministic_tree_repeats(device):
+    csr = random_digraph(2000, 60_000, seed=4)
+    G = graph(csr, device)
+    first, again = (host(hpg.bfs(G, 0, deterministic=True))[1] for _ in range(2))
+    assert (first == again).all()
+
+
+def test_weights_are_not_read(device):
+    """Neither their signs, nor NaN, nor a stored zero keep an arc from being one."""
+    G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], [0.0, np.nan, -np.inf]).to(device)
+    assert host(hpg.bfs(G, 0))[0].tolist() == [0, 1, 2, 3]
+
+
+def test_one_vertex(device):
+    level, parent = host(hpg.bfs(arcs([], [], 1, device), 0))
+    assert level.tolist() == [0] and parent.tolist() == [0]
+    level, parent = host(hpg.bfs(arcs([0], [0], 1, device), 0))
+    assert level.tolist() == [0] and parent.tolist() == [0]
+
+
+def test_isolated_source(device):
+    found = hpg.bfs(arcs([0, 1], [1, 0], 3, device), 2)
+    assert host(found)[0].tolist() == [-1, -1, 0]
+    assert host(found)[1].tolist() == [-1, -1, 2]
+
+
+def test_loops_and_duplicates(device):
+    G = arcs([0, 0, 0, 1, 1, 2], [0, 1, 1, 1, 2, 0], 3, device)
+    assert host(hpg.bfs(G, 0))[0].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("source", [0, 1])
+@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+def test_star(source, direction, device):
+    n = 100_001
+    G = hpg.Graph.from_edges(np.zeros(n - 1, np.int64), np.arange(1, n), directed=False).to(device)
+    level, parent = host(hpg.bfs(G, source, direction=direction))
+    expected = np.full(n, 1 + source)
+    expected[[0, source]] = source, 0
+    assert (level == expected).all()
+    assert (parent[level > 0] == np.where(np.flatnonzero(level > 0) == 0, source, 0)).all()
+
+
+def test_path(device):
+    n = 100_000
+    found = hpg.bfs(arcs(np.arange(n - 1), np.arange(1, n), device=device), 0)
+    level, parent = host(found)
+    assert (level == np.arange(n)).all() and (parent[1:] == np.arange(n - 1)).all()
+    assert len(found.trace) == n
+    assert host(hpg.bfs(arcs(np.arange(n - 1), np.arange(1, n), device=device), n - 1))[0].max() == 0
+
+
+def test_complete_graph(device):
+    n = 300
+    found = hpg.bfs(graph(scipy.sparse.csr_array(np.ones((n, n))), device), 17)
+    level, parent = host(found)
+    assert level.sum() == n - 1 and level[17] == 0 and (parent == 17).all()
+
+
+def test_ways_that_do_not_meet(device):
+    """Two circles: the other one is not reached."""
+    G = arcs([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3], device=device)
+    assert host(hpg.bfs(G, 4))[0].tolist() == [-1, -1, -1, 2, 0, 1]
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_max_depth(depth, device):
+    csr = random_digraph(500, 1500, seed=5)
+    level, parent = host(hpg.bfs(graph(csr, device), 2, max_depth=depth))
+    expected = levels(csr, 2)
+    expected[expected > depth] = -1
+    assert (level == expected).all()
+    check_tree(csr, 2, level, parent)
+
+
+def test_source_by_name(device):
+    G = hpg.Graph.from_edges([0, 1], [1, 2], names=["a", "b", "c"]).to(device)
+    assert host(hpg.bfs(G, "b"))[0].tolist() == [-1, 0, 1]
+    assert host(hpg.bfs(G, np.int64(2)))[0].tolist() == [-1, -1, 0]
+    with pytest.raises(ValueError, match="d"):
+        hpg.bfs(G, "d")
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "says"),
+    [
+        (3, IndexError, r"source 3 is not in 0\.\.2"),
+        (-1, IndexError, r"source -1 is not in 0\.\.2"),
+        (1.0, TypeError, "source must be a vertex id"),
+        (True, TypeError, "source must be a vertex id"),
+        (None, TypeError, "source must be a vertex id"),
+        ([0], TypeError, "source must be a vertex id"),
+        ("a", ValueError, "names"),
+    ],
+)
+def test_what_is_no_source(source, error, says):
+    with pytest.raises(error, match=says):
+        hpg.bfs(arcs([0, 1], [1, 2]), source)
+
+
+def test_no_vertices():
+    with pytest.raises(IndexError, match="no vertices"):
+        hpg.bfs(arcs([], [], 0), 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"direction": "sideways"}, ValueError, '"auto", "push" or "pull", not \'sideways\''),
+        ({"direction": 1}, ValueError, "direction"),
+        ({"direction": ["push"]}, ValueError, "direction"),
+        ({"max_depth": -1}, ValueError, "max_depth must not be negative"),
+        ({"max_depth": 1.5}, TypeError, "max_depth must be a whole number"),
+        ({"max_depth": True}, TypeError, "max_depth must be a whole number"),
+    ],
+)
+def test_what_does_not_fit(arguments, error, says):
+    with pytest.raises(error, match=says):
+        hpg.bfs(arcs([0, 1], [1, 2]), 0, **arguments)
+
+
+def test_what_is_no_graph():
+    with pytest.raises(TypeError):
+        hpg.bfs("a graph", 0)
+    with pytest.raises(ValueError, match="square"):
+        hpg.bfs(scipy.sparse.csr_array((2, 3)), 0)
+
+
+def test_a_negative_threshold_is_refused():
+    with pytest.raises(ValueError, match="alpha"):
+        hpg.Direction(alpha=-1)
+    with pytest.raises(ValueError, match="alpha and beta"):
+        hpg.Direction(beta=float("nan"))

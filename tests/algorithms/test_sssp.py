@@ -1,0 +1,377 @@
+"""Shortest paths against SciPy's, by what any shortest distances satisfy, and on ugly inputs."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse
+import scipy.sparse.csgraph
+from reference_algorithms import GRAPHS, check_shortest_paths, random_digraph, sources, stored
+
+import hpgraph as hpg
+from hpgraph.device import device_of, to_device
+from hpgraph.formats import CSR
+
+INF = np.inf
+
+
+def graph(csr, device="cpu"):
+    return hpg.Graph(csr, directed=True).to(device)
+
+
+def arcs(source, target, weight=None, n=None, device="cpu"):
+    return hpg.Graph.from_edges(source, target, weight, n_vertices=n).to(device)
+
+
+def distances(G, source, **options):
+    return to_device(hpg.sssp(G, source, **options).distance, "cpu")
+
+
+def reweighted(csr, seed=0, dtype=np.float64):
+    """The graph with a potential's difference added to each whole weight: some are negative, no cycle is.
+
+    Returns the graph and the potential: its distances are those of the other graph plus the difference of the ends'.
+    """
+    potential = np.random.default_rng(seed).integers(0, 100, csr.shape[0])
+    row = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+    weight = (csr.data + potential[row] - potential[csr.indices]).astype(dtype)
+    return CSR(csr.shape, csr.indptr.astype(np.int64), csr.indices, weight), potential
+
+
+def test_small(device):
+    found = hpg.sssp(arcs([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], 4, device), 0, parents=True)
+    assert device_of(found.distance, found.parent) == device
+    assert to_device(found.distance, "cpu").tolist() == [0, 1, 3, INF]
+    assert to_device(found.parent, "cpu").tolist() == [0, 0, 1, -1]
+    assert "4 vertices" in repr(found)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_real_graphs(data_dir, name, device):
+    csr = stored(data_dir, name)
+    G = graph(csr, device)
+    row = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+    chosen = sources(csr)
+    expected = scipy.sparse.csgraph.dijkstra(csr, indices=chosen)
+    for i, source in enumerate(chosen):
+        found = hpg.sssp(G, source, parents=i < 4)
+        distance = to_device(found.distance, "cpu")
+        assert (distance == expected[i]).all()
+        assert (distance[csr.indices] <= distance[row] + csr.data).all()
+        if i < 4:
+            check_shortest_paths(csr, source, distance, to_device(found.parent, "cpu"))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_real_graphs_with_negative_weights(data_dir, name, device):
+    csr = stored(data_dir, name)
+    # Whole weights, whose sums are exact.
+    csr = scipy.sparse.csr_array((np.ceil(csr.data % 256) + 1, csr.indices, csr.indptr), csr.shape)
+    negative, potential = reweighted(csr)
+    assert (negative.data < 0).any()
+    chosen = sources(csr, 3)
+    expected = scipy.sparse.csgraph.dijkstra(csr, indices=chosen)
+    G = hpg.Graph(negative, directed=True).to(device)
+    for i, source in enumerate(chosen):
+        assert (distances(G, source) == expected[i] + potential[source] - potential).all()
+
+
+def test_negative_weights_equal_bellman_ford(device):
+    csr = random_digraph(300, 2000, seed=1)
+    negative, _ = reweighted(csr)
+    # SciPy drops a stored zero: it is given such a small weight that no sum shows it.
+    nonzero = np.where(negative.data == 0, 1e-300, negative.data)
+    theirs = scipy.sparse.csr_array((nonzero, csr.indices, csr.indptr), csr.shape)
+    G = hpg.Graph(negative, directed=True).to(device)
+    for source in (0, 5, 100):
+        expected = scipy.sparse.csgraph.bellman_ford(theirs, indices=source)
+        found = hpg.sssp(G, source, parents=True)
+        distance = to_device(found.distance, "cpu")
+        assert (distance == expected).all()
+        mine = scipy.sparse.csr_array((negative.data, csr.indices, csr.indptr), csr.shape)
+        check_shortest_paths(mine, source, distance, to_device(found.parent, "cpu"))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32"])
+def test_types_of_weights(dtype, device):
+    csr = random_digraph(400, 3000, seed=2).astype(dtype)
+    found = hpg.sssp(graph(csr, device), 3, parents=True)
+    distance = to_device(found.distance, "cpu")
+    assert distance.dtype == (np.float32 if dtype == "float32" else np.float64)
+    assert (distance == scipy.sparse.csgraph.dijkstra(csr, indices=3)).all()
+    check_shortest_paths(csr, 3, distance, to_device(found.parent, "cpu"))
+
+
+def test_single_precision_rounds_once_an_arc(device):
+    """Along a path the sums of float32 are those of adding one weight after another."""
+    weight = np.random.default_rng(0).random(1000, np.float32)
+    found = distances(arcs(np.arange(1000), np.arange(1, 1001), weight, device=device), 0)
+    assert (found[1:] == np.cumsum(weight, dtype=np.float32)).all()
+
+
+def test_no_weights(device):
+    csr = random_digraph(400, 1600, seed=3)
+    pattern = CSR(csr.shape, csr.indptr.astype(np.int64), csr.indices, None)
+    found = hpg.sssp(hpg.Graph(pattern, directed=True).to(device), 0, parents=True)
+    distance = to_device(found.distance, "cpu")
+    assert distance.dtype == np.float64
+    csr.data[:] = 1
+    assert (distance == scipy.sparse.csgraph.dijkstra(csr, indices=0)).all()
+    check_shortest_paths(csr, 0, distance, to_device(found.parent, "cpu"))
+
+
+def test_wide_ids(device):
+    csr = random_digraph(400, 3000, seed=2)
+    wide = CSR(csr.shape, csr.indptr.astype(np.int64), csr.indices.astype(np.int64), csr.data)
+    found = hpg.sssp(hpg.Graph(wide, directed=True).to(device), 3, parents=True)
+    assert found.parent.dtype == np.int64
+    distance = to_device(found.distance, "cpu")
+    assert (distance == scipy.sparse.csgraph.dijkstra(csr, indices=3)).all()
+    check_shortest_paths(csr, 3, distance, to_device(found.parent, "cpu"))
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1, 7.5, 1e6, INF, None])
+def test_the_bucket_s_width_changes_nothing(delta, device):
+    csr = random_digraph(1000, 8000, seed=4, high=1000)
+    expected = scipy.sparse.csgraph.dijkstra(csr, indices=3)
+    found = hpg.sssp(graph(csr, device), 3, delta=delta)
+    assert (to_device(found.distance, "cpu") == expected).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_bucket_narrower_than_the_rounding_of_distances(dtype, device):
+    """Beyond 1e17 not even a double tells a distance from one a bucket further on."""
+    weight = np.array([1e17, 1e-3, 1e-3, 5.0], dtype)
+    found = distances(arcs([0, 1, 2, 0], [1, 2, 3, 4], weight, device=device), 0, delta=1e-3)
+    far = weight[0]
+    assert found.tolist() == [0, far, far, far, 5]
+
+
+@pytest.mark.parametrize("cutoff", [0, 0.5, 3, 20.0, INF, 1e300, pytest.param(10**400, id="huge")])
+def test_cutoff(cutoff, device, recwarn):
+    csr = random_digraph(300, 1500, seed=5).astype(np.float32)
+    expected = scipy.sparse.csgraph.dijkstra(csr, indices=7)
+    expected[expected > min(cutoff, 1e300)] = INF
+    found = hpg.sssp(graph(csr, device), 7, cutoff=cutoff, parents=True)
+    distance = to_device(found.distance, "cpu")
+    assert (distance == expected).all()
+    check_shortest_paths(csr, 7, distance, to_device(found.parent, "cpu"))
+    assert not recwarn.list
+
+
+def test_cutoff_with_negative_weights(device):
+    G = arcs([0, 1, 0, 3], [1, 2, 3, 4], [10.0, -9.0, 4.0, 1.0], device=device)
+    assert distances(G, 0, cutoff=4).tolist() == [0, INF, 1, 4, INF]
+
+
+def test_zeros(device):
+    """Circles of length zero neither run for ever nor tie parents in a knot."""
+    source, target = [0, 1, 2, 3, 1, 0, 4], [1, 2, 3, 1, 4, 5, 4]
+    found = hpg.sssp(arcs(source, target, [0.0] * 7, 7, device), 0, parents=True)
+    assert to_device(found.distance, "cpu").tolist() == [0, 0, 0, 0, 0, 0, INF]
+    assert to_device(found.parent, "cpu").tolist() == [0, 0, 1, 2, 1, 0, -1]
+
+
+def test_many_zeros(device):
+    csr = random_digraph(500, 6000, seed=6, low=0, high=3)
+    assert (csr.data == 0).sum() > 1000
+    theirs = csr.copy()
+    theirs.data[theirs.data == 0] = 1e-300
+    found = hpg.sssp(graph(csr, device), 0, parents=True, deterministic=True)
+    distance = to_device(found.distance, "cpu")
+    parent = to_device(found.parent, "cpu")
+    assert (distance == np.round(scipy.sparse.csgraph.dijkstra(theirs, indices=0), 10)).all()
+    check_shortest_paths(csr, 0, distance, parent)
+
+
+def test_the_smallest_of_parents(device):
+    """Among ways of equal length the one of fewest arcs, among those the smallest id."""
+    source, target = [0, 0, 0, 3, 2, 0, 5, 1], [3, 2, 1, 4, 4, 5, 4, 5]
+    weight = [1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 2.0, 0.0]
+    found = hpg.sssp(arcs(source, target, weight, device=device), 0, parents=True, deterministic=True)
+    assert to_device(found.distance, "cpu").tolist() == [0, 0, 1, 1, 2, 0]
+    assert to_device(found.parent, "cpu").tolist() == [0, 0, 0, 0, 2, 0]
+
+
+def test_arcs_of_infinite_length_reach_nothing(device):
+    found = hpg.sssp(arcs([0, 1, 0, 2], [1, 2, 3, 3], [1.0, INF, INF, 1.0], device=device), 0, parents=True)
+    assert to_device(found.distance, "cpu").tolist() == [0, 1, INF, INF]
+    assert to_device(found.parent, "cpu").tolist() == [0, 0, -1, -1]
+
+
+def test_infinite_beside_negative(device):
+    G = arcs([0, 1, 0, 2], [1, 2, 3, 3], [1.0, INF, -2.0, 1.0], device=device)
+    found = hpg.sssp(G, 0, parents=True)
+    assert to_device(found.distance, "cpu").tolist() == [0, 1, INF, -2]
+    assert to_device(found.parent, "cpu").tolist() == [0, 0, -1, 0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_sums_that_overflow_reach_nothing(device):
+    weight = np.array([3e38, 3e38], np.float32)
+    assert distances(arcs([0, 1], [1, 2], weight, device=device), 0).tolist() == [0, float(weight[0]), INF]
+
+
+def test_the_lightest_of_parallel_arcs(device):
+    G = arcs([0, 0, 0, 1], [1, 1, 1, 1], [3.0, 1.0, 2.0, 0.5], device=device)
+    assert distances(G, 0).tolist() == [0, 1]
+
+
+def test_one_vertex_and_isolated_source(device):
+    assert distances(arcs([], [], n=1, device=device), 0).tolist() == [0]
+    assert distances(arcs([0], [0], [2.0], device=device), 0).tolist() == [0]
+    assert distances(arcs([0], [1], [2.0], 3, device), 2).tolist() == [INF, INF, 0]
+
+
+def test_star(device):
+    n = 50_001
+    weight = np.random.default_rng(0).random(n - 1)
+    G = hpg.Graph.from_edges(np.zeros(n - 1, np.int64), np.arange(1, n), weight, directed=False).to(device)
+    assert (distances(G, 0)[1:] == weight).all()
+    expected = weight[6] + weight
+    expected[6] = 0
+    assert (distances(G, 7)[1:] == expected).all()
+
+
+def test_path(device):
+    n = 100_000
+    G = arcs(np.arange(n - 1), np.arange(1, n), np.full(n - 1, 2.0), device=device)
+    found = hpg.sssp(G, 0, parents=True)
+    assert (to_device(found.distance, "cpu") == 2.0 * np.arange(n)).all()
+    assert (to_device(found.parent, "cpu")[1:] == np.arange(n - 1)).all()
+
+
+def test_complete_graph(device):
+    csr = scipy.sparse.csr_array(np.random.default_rng(0).integers(1, 1000, (200, 200)).astype(float))
+    assert (distances(graph(csr, device), 9) == scipy.sparse.csgraph.dijkstra(csr, indices=9)).all()
+
+
+# --- negative cycles
+
+
+def circle_in(error, G):
+    """The circle a message shows, asserted to be one of G's, of negative length."""
+    shown = re.search(r"length, (\d+(?: -> \d+)*)( -> \.\.\.)?:", str(error.value))
+    assert shown, error.value
+    around = [int(v) for v in shown[1].split(" -> ")]
+    S = G.to("cpu").out_csr.to_scipy().todok()
+    total = sum(S[u, v] for u, v in itertools.pairwise(around))
+    if not shown[2]:
+        assert around[0] == around[-1] and total < 0
+    return around
+
+
+def test_a_negative_cycle(device):
+    G = arcs([0, 1, 2, 3], [1, 2, 3, 1], [1.0, 1.0, -3.0, 1.0], device=device)
+    with pytest.raises(hpg.NegativeCycleError, match="source 0 reaches") as error:
+        hpg.sssp(G, 0)
+    assert sorted(set(circle_in(error, G))) == [1, 2, 3]
+
+
+def test_a_negative_loop(device):
+    G = arcs([0, 1], [1, 1], [1.0, -0.5], device=device)
+    with pytest.raises(hpg.NegativeCycleError) as error:
+        hpg.sssp(G, 0)
+    assert circle_in(error, G) == [1, 1]
+
+
+def test_a_negative_edge_is_a_cycle_where_edges_go_both_ways(device):
+    G = hpg.Graph.from_edges([0, 1], [1, 2], [4.0, -1.0], directed=False).to(device)
+    with pytest.raises(hpg.NegativeCycleError):
+        hpg.sssp(G, 0)
+
+
+def test_a_negative_cycle_out_of_reach_does_no_harm(device):
+    G = arcs([0, 1, 2, 3], [1, 2, 1, 0], [-1.0, -1.0, -1.0, -2.0], device=device)
+    with pytest.raises(hpg.NegativeCycleError):
+        hpg.sssp(G, 3)
+    G = arcs([0, 1, 2, 3, 2], [1, 2, 1, 0, 4], [-1.0, -1.0, -1.0, -2.0, -7.0], device=device)
+    assert distances(G, 4).tolist() == [INF, INF, INF, INF, 0]
+
+
+def test_a_long_way_to_a_negative_cycle(device):
+    n = 20_000
+    source, target = np.arange(n), np.append(np.arange(1, n), n - 3)
+    weight = np.ones(n)
+    weight[-1] = -2.5
+    G = arcs(source, target, weight, device=device)
+    with pytest.raises(hpg.NegativeCycleError) as error:
+        hpg.sssp(G, 0)
+    assert sorted(set(circle_in(error, G))) == [n - 3, n - 2, n - 1]
+
+
+def test_a_large_negative_cycle_is_shown_in_part(device):
+    n = 100
+    weight = np.ones(n)
+    weight[-1] = -1.0 * n
+    G = arcs(np.arange(n), np.arange(1, n + 1) % n, weight, device=device)
+    with pytest.raises(hpg.NegativeCycleError, match=r"-> \.\.\.:") as error:
+        hpg.sssp(G, 0)
+    around = circle_in(error, G)
+    assert [v % n for v in range(around[0], around[0] + 8)] == around
+
+
+def test_cycles_of_length_zero_are_fine(device):
+    """Also where arcs of negative length keep the search going past the looks for a negative cycle."""
+    n = 200
+    source = [*range(n), 5, 20, 150]
+    target = [*range(1, n + 1), 3, 18, 100]
+    weight = [-1.0] * n + [2.0, 2.0, 50.0]
+    found = hpg.sssp(arcs(source, target, weight, device=device), 0, parents=True)
+    assert (to_device(found.distance, "cpu") == -np.arange(n + 1.0)).all()
+    assert (to_device(found.parent, "cpu")[1:] == np.arange(n)).all()
+
+
+def test_a_negative_cycle_among_cycles_of_length_zero(device):
+    n = 300
+    source = [*range(n), *range(2, 290, 3)]
+    target = [*range(1, n + 1), *range(0, 288, 3)]
+    weight = [-1.0] * n + [2.0] * 96
+    weight[-1] = 1.5
+    G = arcs(source, target, weight, device=device)
+    with pytest.raises(hpg.NegativeCycleError) as error:
+        hpg.sssp(G, 0)
+    assert sorted(set(circle_in(error, G))) == [285, 286, 287]
+
+
+def test_a_negative_cycle_by_name():
+    G = hpg.Graph.from_edges([0, 1], [1, 0], [1.0, -2.0], names=["ann", "bob"])
+    with pytest.raises(hpg.NegativeCycleError, match=r"(ann -> bob -> ann)|(bob -> ann -> bob)"):
+        hpg.sssp(G, "ann")
+
+
+# --- what does not fit
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weight", [np.nan, -INF])
+def test_weights_that_are_refused(weight, device):
+    with pytest.raises(ValueError, match="weights must not be NaN or -inf"):
+        hpg.sssp(arcs([0, 1, 1], [1, 2, 0], [1.0, weight, INF], device=device), 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"cutoff": -1}, ValueError, "cutoff must be a number, not negative"),
+        ({"cutoff": np.nan}, ValueError, "cutoff"),
+        ({"cutoff": "1"}, TypeError, "cutoff must be a number"),
+        ({"delta": 0}, ValueError, "delta must be positive"),
+        ({"delta": np.nan}, ValueError, "delta must be positive"),
+        ({"delta": [1]}, TypeError, "delta must be a number"),
+        ({"source": 9}, IndexError, r"source 9 is not in 0\.\.2"),
+        ({"source": 0.5}, TypeError, "source must be a vertex id"),
+        ({"source": False}, TypeError, "source must be a vertex id"),
+    ],
+)
+def test_what_does_not_fit(arguments, error, says):
+    with pytest.raises(error, match=says):
+        hpg.sssp(arcs([0, 1], [1, 2], [1.0, 2.0]), **{"source": 0, **arguments})
+
+
+def test_no_vertices():
+    with pytest.raises(IndexError, match="no vertices"):
+        hpg.sssp(arcs([], [], n=0), 0)
