@@ -2,8 +2,8 @@
 
 A push touches the arcs that leave the active vertices; a pull lets every vertex that still waits look among its
 in-neighbours and leave at the first active one. The switch goes by the arcs a push would touch (α, as in XBFS,
-A. Gaihre et al., HPDC'19), the way back by the size of a shrinking frontier (β, Beamer et al., SC'12): two thresholds,
-so that the choice does not flutter.
+A. Gaihre et al., HPDC'19), the way back by the size of a shrinking frontier (β, Beamer et al., SC'12), or by what the
+last pull cost: where it looked at twice the arcs that a push would touch now.
 """
 
 from __future__ import annotations

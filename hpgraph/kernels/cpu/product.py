@@ -21,8 +21,6 @@ from hpgraph.semiring.jit import call
 
 # Below this many entries and rows, waking the other threads costs more than they save.
 SERIAL = 32768
-# Rows shorter than this are folded in place.
-SHORT = 8
 _NO_BITS = np.empty(0, np.uint64)
 
 
@@ -69,8 +67,8 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
                 head[i] = value
                 head_found[i] = found
                 continue
-            if last - first < SHORT and active.size == 0:
-                # Without a call: in a road network that would be most of the time.
+            if active.size == 0:
+                # In place, without a call, and in one chain: the processor overlaps rows by itself.
                 for j in range(first, last):
                     value = join(reduce, value, message(gather, state, indices, data, j, v, one))
                     if terminal is not None and call(terminal, value):

@@ -105,7 +105,7 @@ def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indi
     tail = np.zeros(1, np.int64)
     direction, step, previous = PUSH, 0, 0
     queued = True
-    arcs = np.int64(0)
+    arcs, looked = np.int64(0), np.int64(0)
     for i in range(count):
         arcs += out_indptr[queue[i] + 1] - out_indptr[queue[i]]
     while count > 0 and step < limit:
@@ -114,7 +114,10 @@ def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indi
             direction = forced
         elif direction == PUSH and arcs > alpha * everything:
             direction = PULL
-        elif direction == PULL and count < beta * n and count < previous:
+        elif direction == PULL and (
+            (count < beta * n and count < previous) or (2 * arcs < looked and arcs <= alpha * everything)
+        ):
+            # The frontier dwindles; or the last pull looked at twice the arcs that a push would touch now.
             direction = PUSH
         if direction == PUSH and not queued:
             list_bits(active, queue)

@@ -192,7 +192,10 @@ first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, S
     while (now.count && step < policy.limit) {
         if (policy.forced >= 0) direction = policy.forced;
         else if (direction == PUSH && now.arcs > policy.alpha * total) direction = PULL;
-        else if (direction == PULL && now.count < policy.beta * n && (i64)now.count < previous) direction = PUSH;
+        else if (direction == PULL && ((now.count < policy.beta * n && (i64)now.count < previous) ||
+                                       (2 * now.arcs < now.looked && now.arcs <= policy.alpha * total)))
+            // The frontier dwindles; or the last pull looked at twice the arcs that a push would touch now.
+            direction = PUSH;
         previous = now.count;
 
         if (direction == PUSH && !queued) {
