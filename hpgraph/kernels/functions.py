@@ -28,13 +28,17 @@ class ProgramFunctions:
     ----------
     code : ProgramCode
         The program.
+    own : str
+        Where in its arrays `update` and `aggregate` find a vertex's properties: at "v", or at "0" of copies.
     """
 
-    def __init__(self, code: ProgramCode) -> None:
+    def __init__(self, code: ProgramCode, own: str = "v") -> None:
         self.code = code
+        self.own = own
 
     def _vertex(self, id_: str) -> str:
-        reads = "".join(f", state[{i}][{id_}]" for i in range(len(self.code.properties)))
+        place = self.own if id_ == "v" else id_
+        reads = "".join(f", state[{i}][{place}]" for i in range(len(self.code.properties)))
         return f"Vertex({id_}{reads})"
 
     @property
@@ -92,7 +96,7 @@ class ProgramFunctions:
             # Of two messages "any" may be either: the new one, which is what a vertex then shows to have received.
             body = "new0 = message"
             if not code.reduce.ends_on_anything:
-                body = "new0 = reduce(message_type(state[0][v]), message)"
+                body = f"new0 = reduce(message_type(state[0][{self.own}]), message)"
                 names = {"reduce": self.reduce.python, "message_type": code.message.type}
         else:
             world = f", {self._world}" if code.takes_world(code.update, 2) else ""
@@ -102,8 +106,8 @@ class ProgramFunctions:
         casts = {f"cast{i}": dtype.type for i, (_, dtype) in enumerate(code.properties)}
         rounds = "".join(f"\n{name} = cast{i}({name})" for i, name in enumerate(new))
         # A value that turns into NaN is no change: a NaN differs from itself for ever.
-        differs = " or ".join(f"({name} != state[{i}][v] and {name} == {name})" for i, name in enumerate(new))
-        writes = "".join(f"\nstate[{i}][v] = {name}" for i, name in enumerate(new))
+        differs = " or ".join(f"({name} != state[{i}][{self.own}] and {name} == {name})" for i, name in enumerate(new))
+        writes = "".join(f"\nstate[{i}][{self.own}] = {name}" for i, name in enumerate(new))
         return code.wrap(
             "update_at", "state, v, message, world, step",
             f"{body}{rounds}\nchanged = {differs}{writes}\nreturn changed",

@@ -100,7 +100,14 @@ def by_blocks(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...],
         return False
     index = rows.indices.dtype if isinstance(rows, CSR) else rows.tail_indices.dtype
     special = specialize(
-        gather, reduce, None, None if data is None else data.dtype, index, tuple(a.dtype for a in state), out.dtype, False
+        gather,
+        reduce,
+        None,
+        None if data is None else data.dtype,
+        index,
+        tuple(a.dtype for a in state),
+        out.dtype,
+        False,
     )
     _launch(blocked_kernels(special, staged), layout, special.gather.arguments(state), staged, out)
     return True

@@ -106,16 +106,20 @@ place_arcs(const I* column, const I* row, const W* weight, const u32* rank, i64 
 }
 
 // Marks the last arc of each row in each block, and counts them by stretch. A warp for each stretch.
-__global__ void __launch_bounds__(BLOCK) mark_last(u16* placed, const u32* placed_row, i64 stretches, u32* ends) {
+__global__ void __launch_bounds__(BLOCK) mark_last(u16* placed, const u32* placed_row, const u32* block, i64 stretches,
+                                                   u32* ends) {
     const int lane = threadIdx.x % 32;
     const i64 t = i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32;
     if (t >= stretches) return;
+    // A block may fill its stretches to the last place, and the next one begin with the same row.
+    const bool closes = t + 1 == stretches || block[t + 1] != block[t];
+    const i64 stop = (t + 1) * STRETCH;
     u32 found = 0;
 #pragma unroll 4
-    for (i64 e = t * STRETCH + lane; e < (t + 1) * STRETCH; e += 32) {
+    for (i64 e = t * STRETCH + lane; e < stop; e += 32) {
         const u32 row = placed_row[e];
         // Places that no arc took have no row: they end the one before them.
-        const bool ends_here = row != NOBODY && (e + 1 == stretches * STRETCH || placed_row[e + 1] != row);
+        const bool ends_here = row != NOBODY && ((closes && e + 1 == stop) || placed_row[e + 1] != row);
         if (ends_here) placed[e] |= LAST;
         found += ends_here;
     }

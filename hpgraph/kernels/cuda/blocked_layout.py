@@ -1,8 +1,9 @@
 """A matrix by blocks of columns, as blocked.cuh reads it; built on the device once for each matrix.
 
 A product that gathers from a long vector is bound by how many random reads the second-level cache serves, whatever the
-format (on an H200 147 thousand million a second). Here the columns are split in blocks whose part of the vector fits the shared memory
-of a multiprocessor, hottest columns first where that makes fewer partial results, so every arc is read in order.
+format (on an H200 147 thousand million a second). Here the columns are split in blocks whose part of the vector fits
+the shared memory of a multiprocessor, hottest columns first where that makes fewer partial results; all else is read
+and written in order.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ from hpgraph.kernels.cuda.structs import struct
 
 # As in blocked.cuh, blocked_build.cuh and product.cuh.
 STRETCH, GROUP, PORTION, BLOCK = 1024, 1024, 4096, 256
-# A gather from a vector that the cache holds takes as long as streaming so many bytes; see docs of `pays`.
+# A gather from a vector that the cache holds takes as long as streaming so many bytes; see `pays`.
 GATHER_BYTES, CACHED, PER_MEBIBYTE = 29, 16 << 20, 0.5
+# A layout is not made for less than this: its time over that of direct products, as predicted.
+GAIN = 0.6
 # Below so many entries launches decide; blocks beyond the most would leave too little shared memory for their counters.
 FEWEST, MOST, MOST_BLOCKS = 1 << 23, 1 << 31, 1024
 
 # To load a block's part of the vector takes a multiprocessor as long as so many stretches.
 LOADING = 100
+# One entry in so many is looked at to tell whether there are hot columns: those of one block must hold this share.
+SAMPLED, HOT = 64, 0.1
 
 
 @dataclass(frozen=True)
@@ -121,8 +126,10 @@ def pays(nnz: int, rows: int, columns: int, pairs: int, lines: int, weight: int,
     """
     by_blocks = nnz * (2 + weight) + pairs * (2 + 2 * message) + rows * message
     beyond = max(0, columns * staged - CACHED) / 2**20
-    directly = nnz * (4 + weight) + lines * (GATHER_BYTES - 4 + PER_MEBIBYTE * beyond)
-    return by_blocks < 0.8 * directly
+    # Where warps touch few lines, neighbours share them, and what the cache does not hold is missed once for all.
+    missed = PER_MEBIBYTE * beyond * lines / nnz
+    directly = nnz * (4 + weight) + lines * (GATHER_BYTES - 4 + missed)
+    return by_blocks < GAIN * directly
 
 
 def blocked(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
@@ -169,26 +176,37 @@ def _build(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
     weight = 0 if csr.data is None else csr.data.dtype.itemsize
     row_of = csr.expand_rows()
     natural = _count(csr, row_of, None, n_blocks, shift)
-    heat = cupy.bincount(csr.indices, minlength=csr.shape[1])
-    order = cupy.argsort(-heat).astype(np.uint32)
-    del heat
-    rank = cupy.empty_like(order)
-    rank[order] = cupy.arange(len(order), dtype=np.uint32)
-    found = _count(csr, row_of, rank, n_blocks, shift)
-    if found.pairs > 0.95 * natural.pairs:
-        # Close to what it is without: then the columns' own order saves looking them up.
-        found, order, rank = natural, None, None
+    found, order, rank = natural, None, None
+    if _hot(csr, 1 << shift):
+        heat = cupy.bincount(csr.indices, minlength=csr.shape[1])
+        order = cupy.argsort(-heat).astype(np.uint32)
+        rank = cupy.empty_like(order)
+        rank[order] = cupy.arange(len(order), dtype=np.uint32)
+        found = _count(csr, row_of, rank, n_blocks, shift)
+        if found.pairs > 0.95 * natural.pairs:
+            # Close to what it is without: then the columns' own order saves looking them up.
+            found, order, rank = natural, None, None
     sizes = csr.nnz, *csr.shape, found.pairs, natural.lines, weight, staged, message
     if not pays(*sizes):
         return None
     return _place(csr, row_of, found.counts, order, rank, shift)
 
 
+def _hot(csr: CSR, per_block: int) -> bool:
+    """Whether a block of the hottest columns would hold a good part of the entries; judged by one entry in SAMPLED."""
+    import cupy
+
+    sample = cupy.sort(cupy.bincount(csr.indices[::SAMPLED], minlength=csr.shape[1]))
+    return int(sample[-per_block:].sum()) > HOT * int(sample.sum())
+
+
 def _module(index: Any, weight: str) -> Module:
     types = f"<{'int' if index.itemsize == 4 else 'long long'}>"
     placing = types.replace(">", f", {weight}>")
     names = (f"count_blocks{types}", f"place_arcs{placing}", "mark_last", "list_rows", "bound_groups")
-    return load("blocked_build.cuh", names=[f"hpgraph::{name}" for name in names], title="products by blocks of columns")
+    return load(
+        "blocked_build.cuh", names=[f"hpgraph::{name}" for name in names], title="products by blocks of columns"
+    )
 
 
 def _weight_type(csr: CSR) -> str:
@@ -249,8 +267,9 @@ def _place(csr: CSR, row_of: Any, counts: Any, order: Any, rank: Any, shift: int
         _or_null(weights), shared=BLOCK // 32 * n_blocks * 4,
     )  # fmt: skip
     del offsets
+    block = (cupy.searchsorted(first_stretch, cupy.arange(stretches), side="right") - 1).astype(np.uint32)
     ends = cupy.empty(stretches, np.uint32)
-    _launch(csr, "mark_last", stretches * 32, arcs, row_at, np.int64(stretches), ends)
+    _launch(csr, "mark_last", stretches * 32, arcs, row_at, block, np.int64(stretches), ends)
     first = cupy.zeros(stretches + 1, np.uint32)
     first[1:] = cupy.cumsum(ends, dtype=np.uint32)
     partials = int(first[-1])
@@ -258,10 +277,7 @@ def _place(csr: CSR, row_of: Any, counts: Any, order: Any, rank: Any, shift: int
     _launch(csr, "list_rows", stretches * 32, arcs, row_at, first, np.int64(stretches), row, whole)
     groups = -(-csr.shape[0] // GROUP)
     bounds = cupy.empty((groups + 1, n_blocks), np.uint32)
-    _launch(
-        csr, "bound_groups", bounds.size, whole, first[first_stretch], np.int64(groups), np.int64(n_blocks), bounds
-    )
-    block = (cupy.searchsorted(first_stretch, cupy.arange(stretches), side="right") - 1).astype(np.uint32)
+    _launch(csr, "bound_groups", bounds.size, whole, first[first_stretch], np.int64(groups), np.int64(n_blocks), bounds)
     share = _shares(first, block, cupy.cuda.Device().attributes["MultiProcessorCount"])
     arguments = struct(
         arcs, first, block, order, share, np.int64(stretches), np.int64(csr.shape[1]), np.int64(1 << shift)

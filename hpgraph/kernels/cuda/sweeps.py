@@ -1,14 +1,14 @@
 """Runs of supersteps over all vertices on the GPU, without the host between them.
 
-The first superstep is launched as usual; the launches of the second are captured in a CUDA graph that the later ones replay. The host
-stays a little behind: it looks whether the program has converged while the next superstep is running.
+The first superstep is launched as usual; the launches of the second are captured in a CUDA graph that the later ones
+replay. The host stays a little behind: it looks whether the program has converged while the next superstep is running.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,16 +18,25 @@ from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.cuda.blocked import unread
 from hpgraph.kernels.cuda.compile import Module, load
 from hpgraph.kernels.cuda.product import pull
-from hpgraph.kernels.cuda.program import CUDAProgram, cuda_program
-from hpgraph.kernels.functions import functions_of
+from hpgraph.kernels.cuda.program import CUDAProgram, _c
+from hpgraph.kernels.functions import ProgramFunctions, functions_of
 from hpgraph.kernels.program import ProgramCode
-from hpgraph.semiring.cuda import LinkedCode
+from hpgraph.semiring.function import Function
 
 # As in apply.cuh.
 SPAN, THREADS = 2048, 256
 # Supersteps launched beyond the one whose outcome is known: enough to keep the device busy, few enough to waste little.
 AHEAD = 2
 KERNELS = tuple(f"hpgraph::{name}<Sweeping>" for name in ("sweep", "conclude"))
+
+# Bit for bit, so that what is stored is what was computed: a zero may change its sign.
+DIFFER = """
+template <class T> __device__ bool hpg_differ(T a, T b) {
+    if constexpr (sizeof(T) == 8) return *(unsigned long long*)&a != *(unsigned long long*)&b;
+    else if constexpr (sizeof(T) == 4) return *(unsigned*)&a != *(unsigned*)&b;
+    else return a != b;
+}
+"""
 
 
 def sources_only(code: ProgramCode) -> bool:
@@ -46,8 +55,8 @@ def sources_only(code: ProgramCode) -> bool:
     return set(code.gather.__code__.co_varnames[1:3]) <= unread(code.gather)
 
 
-class SweepCode:
-    """C++ text and code of a program that can sweep.
+class SweepProgram(CUDAProgram):
+    """C++ text and code of a program that can sweep: the struct ``Sweeping`` of sweep.cuh.
 
     Parameters
     ----------
@@ -57,50 +66,63 @@ class SweepCode:
     """
 
     def __init__(self, code: ProgramCode, stop: Callable[..., Any] | None) -> None:
-        program: CUDAProgram = cuda_program(code, None)
-        types = tuple(dtype for _, dtype in code.parameters)
-        fixed = len(types) - code.aggregates
-        members = [f"w{i}" for i in range(len(types))]
-        takes = "".join(f" {member} = sums[{i}];" for i, member in enumerate(members[fixed:]))
-        declaration, call, self.ltoir = "", "false", program.ltoir
-        if stop is not None:
-            world = "".join(f", world[{i}]" for i in range(len(types)))
-            function = code.wrap(
-                "converged_at", "world, step", f"return True if converged(World(step{world})) else False", converged=stop
-            )
-            name, arguments = "hpg_converged", (types, np.dtype(np.int64))
-            self.ltoir += (
-                LinkedCode(
-                    f"{name}{arguments}:{function.key}", lambda: function.cuda(arguments, np.dtype(np.bool_), name)
+        super().__init__(code, None)
+        self.stop = stop
+
+    @cached_property
+    def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
+        # A vertex's properties are updated in registers: to read again what was just stored waits for the store.
+        made, found = ProgramFunctions(self.code, own="0"), dict(super()._functions)
+        found["hpg_advance"] = (made.update, *found["hpg_update"][1:])
+        if self.code.aggregate is not None:
+            found["hpg_tally"] = (made.aggregate, *found["hpg_aggregate"][1:])
+        if self.stop is not None:
+            world = "".join(f", world[{i}]" for i in range(len(self._world)))
+            body = f"return True if converged(World(step{world})) else False"
+            function = self.code.wrap("converged_at", "world, step", body, converged=self.stop)
+            found["hpg_converged"] = (function, (self._world, np.dtype(np.int64)), np.dtype(np.bool_))
+        return found
+
+    @cached_property
+    def prologue(self) -> str:
+        """C++ text: the program's, and the struct ``Sweeping``."""
+        fixed = len(self._world) - self.code.aggregates
+        takes = "".join(f" w{fixed + i} = sums[{i}];" for i in range(self.code.aggregates))
+        world = "".join(f"w{i}, " for i in range(len(self._world)))
+        types = [_c(dtype) for dtype in self._properties]
+        fresh = ", ".join(f"&n{i}" for i in range(len(types)))
+        before = ", ".join(f"b{i}" for i in range(len(types)))
+        tally = f"        hpg_tally({fresh}, {before}, v, {world}step, sums);\n" if self.code.aggregate else ""
+        return "".join(
+            [
+                super().prologue,
+                DIFFER,
+                "struct Sweeping : Program {\n",
+                "    __device__ bool apply(long long v, Message message, long long step, double* sums) const {\n",
+                *(
+                    f"        {name} n{i} = p{i}[v];\n        const {name} b{i} = n{i};\n"
+                    for i, name in enumerate(types)
                 ),
-            )
-            parameters = ", ".join([*(_c(dtype) for dtype in types), "long long"])
-            declaration = f'extern "C" __device__ unsigned char {name}({parameters});\n'
-            call = f"{name}({', '.join([*members, 'step'])})"
-        self.prologue = (
-            f"{program.prologue}{declaration}struct Sweeping : Program {{\n"
-            f"    __device__ void take(const double* sums) {{{takes} }}\n"
-            f"    __device__ bool converged(long long step) const {{ return {call}; }}\n}};\n"
+                f"        const bool changed = hpg_advance({fresh}, v, message, {world}step);\n",
+                tally,
+                *(f"        if (hpg_differ(n{i}, b{i})) p{i}[v] = n{i};\n" for i in range(len(types))),
+                "        return changed;\n    }\n",
+                f"    __device__ void take(const double* sums) {{{takes} }}\n",
+                "    __device__ bool converged(long long step) const {",
+                f" return {f'hpg_converged({world}step)' if self.stop else 'false'}; }}\n}};\n",
+            ]
         )
-        self.program = program
-        self.title = code.name
 
     def load(self) -> Module | None:
         """The kernels for the current device; None where `converged` is no function Numba can compile."""
         try:
-            return load("sweep.cuh", prologue=self.prologue, ltoir=self.ltoir, names=KERNELS, title=self.title)
+            return load("sweep.cuh", prologue=self.prologue, ltoir=self.ltoir, names=KERNELS, title=self.code.name)
         except CompileError:
             return None
 
 
-def _c(dtype: np.dtype[Any]) -> str:
-    from hpgraph.semiring.cuda import c_type
-
-    return "unsigned char" if dtype == np.bool_ else c_type(dtype)
-
-
 @lru_cache(maxsize=256)
-def sweep_code(code: ProgramCode, stop: Callable[..., Any] | None) -> SweepCode:
+def sweep_program(code: ProgramCode, stop: Callable[..., Any] | None) -> SweepProgram:
     """The C++ form of a program and its `converged`; made once.
 
     Parameters
@@ -110,9 +132,9 @@ def sweep_code(code: ProgramCode, stop: Callable[..., Any] | None) -> SweepCode:
 
     Returns
     -------
-    SweepCode
+    SweepProgram
     """
-    return SweepCode(code, stop)
+    return SweepProgram(code, stop)
 
 
 def sweeps(
@@ -159,7 +181,7 @@ def sweeps(
     """
     import cupy
 
-    made = sweep_code(code, stop)
+    made = sweep_program(code, stop)
     module = made.load()
     if module is None:
         return None
@@ -169,7 +191,7 @@ def sweeps(
     begin[2 : 2 + code.aggregates] = world[len(world) - code.aggregates :]
     standing = cupy.asarray(begin)
     sums, message = cupy.empty((-(-n // SPAN), columns), np.float64), cupy.empty(n, code.message)
-    program = made.program.struct(state, world)
+    program = made.struct(state, world)
     offer, once = functions_of(code).offer, sources_only(code)
 
     def superstep() -> None:
@@ -183,15 +205,15 @@ def sweeps(
     seen = np.frombuffer(memory, np.int64, 2 * slots).reshape(slots, 2)
     events = [cupy.cuda.Event(disable_timing=True) for _ in range(slots)]
     stream = cupy.cuda.get_current_stream()
-    graph = None
+    replay: tuple[Any, list[Any]] | None = None
     began = time.perf_counter_ns()
     for i in range(limit):
         if i == 0:
             superstep()
         else:
-            # The graph goes on using the temporaries it was captured with: `kept` holds them.
-            graph, kept = _captured(superstep) if graph is None else (graph, kept)
-            graph.launch(stream)
+            # The graph goes on using the temporaries it was captured with, which are kept with it.
+            replay = _captured(superstep) if replay is None else replay
+            replay[0].launch(stream)
         slot = i % slots
         cupy.cuda.runtime.memcpyAsync(
             seen[slot].ctypes.data, standing.data.ptr, 16, cupy.cuda.runtime.memcpyDeviceToHost, stream.ptr

@@ -1,0 +1,201 @@
+"""Products by blocks of columns, and runs of supersteps on the GPU: against SciPy and other kernels, and compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import hpgraph as hpg
+from hpgraph.device import to_device
+from hpgraph.engine.program import code_of, function_of
+from hpgraph.formats import CSR
+from hpgraph.kernels.cuda import blocked_layout
+from hpgraph.kernels.cuda.blocked import KERNELS, blocked_prologue, unread
+from hpgraph.kernels.cuda.blocked_layout import pays
+from hpgraph.kernels.cuda.compile import compile_only
+from hpgraph.kernels.cuda.product import specialize
+from hpgraph.kernels.cuda.sweeps import KERNELS as SWEEPS
+from hpgraph.kernels.cuda.sweeps import SweepProgram, sources_only
+from hpgraph.semiring import get_semiring
+
+ARCHITECTURES = ["sm_75", "sm_80", "sm_90", "sm_100"]
+INSTANCES = [("plus_times", "float32"), ("min_plus", "float64"), ("plus_times", "int32")]
+BUILDS = ("count_blocks<int>", "place_arcs<int, unsigned>", "mark_last", "list_rows", "bound_groups")
+
+
+class Spread(hpg.VertexProgram):
+    """Halves what everyone holds and hands it on; stops when little is left."""
+
+    weighted = False
+    reduce = "plus"
+    activity = "all"
+    held = hpg.Property("float64", initial=1.0)
+    share = hpg.Parameter("float64", 0.5)
+    aggregators = ("left",)
+
+    def gather(source, weight, target):
+        return source.held
+
+    def update(vertex, message, world):
+        return world.share * message
+
+    def aggregate(before, vertex):
+        return vertex.held
+
+    def converged(world):
+        return world.left < 1e-3
+
+
+class Uncompilable(Spread):
+    """The same, with an end that only Python can tell."""
+
+    def converged(world):
+        return bool({"left": world.left}["left"] < float("1e-3"))
+
+
+@pytest.fixture
+def forced(monkeypatch):
+    """Takes products by blocks however small the matrix is, and says how many layouts were made."""
+    made = []
+    place = blocked_layout._place
+    monkeypatch.setattr(blocked_layout, "FEWEST", 1)
+    monkeypatch.setattr(blocked_layout, "pays", lambda *sizes: True)
+    monkeypatch.setattr(blocked_layout, "_place", lambda *given: made.append(given[3]) or place(*given))
+    return made
+
+
+def skewed(rows, columns, entries, dtype, seed, hot=True):
+    """A random matrix with a long row, rows without entries, hot columns where asked, and weights of few digits."""
+    rng = np.random.default_rng(seed)
+    row, col = rng.integers(0, rows, entries), rng.integers(0, columns, entries)
+    if hot:
+        half = entries // 2
+        col[:half] = rng.permutation(columns)[rng.integers(0, 100, half)]
+    row[: entries // 4] = 7
+    row[row % 5 == 3] = 1
+    row %= rows
+    data = rng.integers(1, 9, entries).astype(dtype)
+    found = scipy.sparse.csr_array((data, (row, col)), shape=(rows, columns))
+    found.sum_duplicates()
+    return found
+
+
+@pytest.mark.parametrize("shape", [(3000, 100_000), (70_000, 40_000), (1, 90_000)])
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-13), ("int64", 0)])
+@pytest.mark.parametrize("hot", [True, False])
+def test_product_equals_scipy(device, forced, shape, dtype, tolerance, hot):
+    S = skewed(*shape, 200_000, dtype, 3, hot)
+    x = np.random.default_rng(5).integers(-50, 50, shape[1]).astype(dtype)
+    A, moved = hpg.Matrix(S).to(device), to_device(x, device)
+    first, again = A @ moved, A @ moved
+    assert (first == again).all()
+    expected = S.astype("float64") @ x.astype("float64")
+    got = to_device(first, "cpu").astype("float64")
+    assert np.linalg.norm(got - expected) <= tolerance * np.linalg.norm(expected)
+    # The layout is made once.
+    assert device == "cpu" or len(forced) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "float64"])
+def test_min_plus_equals_the_other_kernels(device, forced, monkeypatch, dtype):
+    S = skewed(5000, 80_000, 150_000, dtype, 8)
+    x = to_device(np.random.default_rng(2).integers(0, 1000, 80_000).astype(dtype), device)
+    by_blocks = hpg.Matrix(S).to(device).mxv(x, "min_plus")
+    assert device == "cpu" or forced
+    monkeypatch.setattr(blocked_layout, "FEWEST", 1 << 40)
+    assert (by_blocks == hpg.Matrix(S).to(device).mxv(x, "min_plus")).all()
+
+
+def test_stretches_without_an_end(device, forced):
+    # One row takes all of a block: what one stretch leaves open passes through many others.
+    n = 70_000
+    S = scipy.sparse.csr_array(np.ones((1, n)))
+    x = to_device(np.arange(n, dtype=np.float64), device)
+    assert float((hpg.Matrix(S).to(device) @ x)[0]) == n * (n - 1) / 2
+
+
+def test_pagerank_by_blocks(device, forced):
+    S = skewed(70_000, 70_000, 300_000, "float64", 4)
+    on_device, on_cpu = hpg.Graph(S).to(device), hpg.Graph(S)
+    found, expected = hpg.pagerank(on_device, tol=1e-10), hpg.pagerank(on_cpu, tol=1e-10)
+    assert found.iterations == expected.iterations
+    assert np.abs(to_device(found.rank, "cpu") - expected.rank).sum() < 1e-9
+    assert device == "cpu" or forced
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 3, 5, 1000])
+def test_supersteps_end_where_they_should(device, limit):
+    S = scipy.sparse.csr_array((np.ones(3000), (np.arange(3000), np.roll(np.arange(3000), 1))))
+    G = hpg.Graph(S).to(device)
+    compiled, python = (hpg.run(kind, G, max_iteration=limit) for kind in (Spread, Uncompilable))
+    # 3000 / 2^k falls below 1e-3 at k = 22.
+    assert compiled.supersteps == python.supersteps == min(limit, 22)
+    assert (compiled.held == 0.5 ** min(limit, 22)).all()
+    assert (compiled.held == python.held).all()
+    assert len(compiled.active) == (3000 if limit < 22 else 0)
+    assert compiled.world["left"] == python.world["left"] == 3000 * 0.5 ** min(limit, 22)
+
+
+def test_nothing_is_left_behind_by_a_replay(device):
+    # Two runs of the same kernels on other data: temporary memory of the first must not show in the second.
+    for n in (2000, 3000, 2000):
+        G = hpg.Graph(scipy.sparse.csr_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))))).to(device)
+        assert (hpg.run(Spread, G, max_iteration=9).held == 0.5**9).all()
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize(
+    ("semiring", "dtype"), [("plus_times", "float32"), ("min_plus", "float64"), ("plus_times", "int32")]
+)
+@pytest.mark.parametrize("pattern", [True, False])
+def test_blocks_compile(semiring, dtype, pattern, arch):
+    pytest.importorskip("cuda.core")
+    ring, dtype = get_semiring(semiring), np.dtype(dtype)
+    message = ring.result_dtype(dtype, dtype)
+    gather = ring.gather(dtype, dtype, message)
+    weight = None if pattern else dtype
+    special = specialize(gather, ring.add, None, weight, np.dtype(np.int32), (dtype,), message, False)
+    names = [f"hpgraph::{name}<Blocked>" for name in KERNELS]
+    prologue = blocked_prologue(special, message if pattern else dtype)
+    assert compile_only("blocked.cuh", prologue, special.ltoir, names, arch)[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_layout_and_sweeps_compile(arch):
+    pytest.importorskip("cuda.core")
+    pytest.importorskip("numba.cuda")
+    names = [f"hpgraph::{name}" for name in BUILDS]
+    assert compile_only("blocked_build.cuh", names=names, arch=arch)[:4] == b"\x7fELF"
+    code = code_of(Spread, (np.dtype(np.float64),))
+    program = SweepProgram(code, function_of(Spread, "converged"))
+    assert compile_only("sweep.cuh", program.prologue, program.ltoir, SWEEPS, arch)[:4] == b"\x7fELF"
+
+
+def test_what_a_function_reads():
+    assert unread(lambda state, source, weight, target: state[0][source] * weight) == {"target"}
+    assert unread(lambda a, b: locals()) == frozenset()
+    assert unread(lambda a, b: lambda: a) == {"b"}
+    assert sources_only(code_of(Spread, (np.dtype(np.float64),)))
+
+    class Weighted(Spread):
+        def gather(source, weight, target):
+            return source.held * weight
+
+    assert not sources_only(code_of(Weighted, (np.dtype(np.float64),)))
+
+
+@pytest.mark.parametrize("weight", [0, 4])
+def test_cost_rule(weight):
+    many = 10**8
+    # Random columns: by blocks, even if every arc makes a partial result. Columns that lie beside each other: directly.
+    assert pays(many, 10**6, 10**6, many // 10, many, weight, 4, 4)
+    assert pays(many, 10**7, 10**7, many, many, weight, 4, 4)
+    assert not pays(many, 10**7, 10**7, 4 * 10**7, many // 5, weight, 4, 4)
+    assert not pays(many, 4 * 10**7, 4 * 10**7, 4 * 10**7, many // 5, weight, 4, 4)
+
+
+def test_small_matrices_go_directly(device):
+    S = skewed(3000, 100_000, 50_000, "float32", 1)
+    A = CSR.from_scipy(S).to(device)
+    assert device == "cpu" or blocked_layout.blocked(A, 4, 4) is None
