@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.device import check_memory
+from hpgraph.errors import DeviceMemoryError
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cuda.compile import Module, load
@@ -148,8 +150,9 @@ def blocked(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
 
     Notes
     -----
-    The first call waits for the device and takes about as long as 20 products; its temporary arrays take 8 bytes an
-    entry, and its result 2, the weight, and up to 2 for a partial result.
+    The first call waits for the device and takes about as long as 15 to 25 direct products; its temporary arrays take
+    up to 20 bytes an entry and the weight, and its result 2, the weight, and up to 2 for a partial result. Where the
+    memory for them is lacking, products go directly.
     """
     if not FEWEST <= rows.nnz < MOST or not rows.shape[0] or max(rows.shape) >= MOST:
         return None
@@ -172,8 +175,13 @@ def _build(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
     n_blocks = -(-rows.shape[1] >> shift)
     if n_blocks > MOST_BLOCKS or n_blocks < 2:
         return None
+    weight = 0 if rows.dtype is None else rows.dtype.itemsize
+    try:
+        # A CSR of a HYB, rows, places, results and their rows, at most.
+        check_memory(rows.nnz * (20 + message + 2 * weight), "a matrix by blocks of columns", "cuda")
+    except DeviceMemoryError:
+        return None
     csr = rows if isinstance(rows, CSR) else rows.to_csr()
-    weight = 0 if csr.data is None else csr.data.dtype.itemsize
     row_of = csr.expand_rows()
     natural = _count(csr, row_of, None, n_blocks, shift)
     found, order, rank = natural, None, None
