@@ -26,6 +26,12 @@ def stored(folder: Path, name: str) -> scipy.sparse.csr_array:
     weight[weight == 0] = 1
     csr = scipy.sparse.coo_array((weight, matrix.coords), matrix.shape).tocsr()
     assert (csr.data > 0).all()
+    return narrow(csr)
+
+
+def narrow(csr: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    """The same with ids of 32 bits, which hpgraph would otherwise take as they are."""
+    csr.indices, csr.indptr = csr.indices.astype(np.int32), csr.indptr.astype(np.int32)
     return csr
 
 
@@ -161,4 +167,4 @@ def random_digraph(n: int, arcs: int, seed: int = 0, low: int = 1, high: int = 2
     keys = np.unique(rng.integers(0, (n - n // 10) ** 2, arcs))
     row, column = keys // (n - n // 10), keys % (n - n // 10)
     weight = rng.integers(low, high, len(keys)).astype(np.float64)
-    return scipy.sparse.csr_array((weight, (row, column)), (n, n))
+    return narrow(scipy.sparse.csr_array((weight, (row, column)), (n, n)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def naming_what_does_not_compile(code: ProgramCode) -> Iterator[None]:
-    """Reword a `CompileError` about generated code: there, it is what the author's function returns that does not fit.
+    """Reword a `CompileError` so that it is about a function its reader wrote.
+
+    Where the compiler complains of generated code, it is what the author's function returns that does not fit.
 
     Parameters
     ----------
@@ -31,9 +34,22 @@ def naming_what_does_not_compile(code: ProgramCode) -> Iterator[None]:
         yield
     except CompileError as error:
         function = error.function.rpartition(".")[2]
-        if GENERATED not in error.reason or function not in (wanted := _returns(code)):
+        if function == "offer":
+            function = _of_two(code, error.reason)
+        wanted = _returns(code)
+        if function not in wanted:
             raise
-        raise CompileError(error.function, f"it must return {wanted[function]}") from error
+        reason = f"it must return {wanted[function]}" if GENERATED in error.reason else error.reason
+        raise CompileError(f"{code.name}.{function}", reason) from error
+
+
+def _of_two(code: ProgramCode, reason: str) -> str:
+    """Which function a complaint about `gather` and `edge_cond` together means: the one that its line lies in."""
+    line = re.search(r"line (\d+)\)$", reason)
+    if code.edge_cond is None or line is None or GENERATED in reason:
+        return "gather"
+    begins = {"gather": code.gather.__code__.co_firstlineno, "edge_cond": code.edge_cond.__code__.co_firstlineno}
+    return max(begins, key=lambda name: (begins[name] <= int(line[1]), begins[name]))
 
 
 def _returns(code: ProgramCode) -> dict[str, str]:

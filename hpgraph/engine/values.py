@@ -82,7 +82,7 @@ def array(moved: Any, given: Any, dtype: np.dtype, name: str) -> Any:
     >>> array(values, values, np.dtype("float32"), "width")
     array([1., 2.], dtype=float32)
     """
-    if not np.can_cast(moved.dtype, dtype, "same_kind"):
+    if moved.size and not np.can_cast(moved.dtype, dtype, "same_kind"):
         raise TypeError(f"{name} is {dtype}, which does not take {moved.dtype}: convert it with .astype if you mean to")
     made = moved.astype(dtype, copy=moved is given)
     if dtype.kind in "iu" and not np.can_cast(moved.dtype, dtype) and not bool((made == moved).all()):

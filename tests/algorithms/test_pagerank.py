@@ -200,7 +200,7 @@ def test_a_star_and_a_hub_of_many(device):
 
 
 def test_threads_change_no_bit():
-    csr = random_digraph(3000, 90_000, seed=2)
+    csr = random_digraph(9000, 90_000, seed=2)
     with hpg.config(threads=1):
         one = hpg.pagerank(graph(csr), tol=1e-8)
     two = hpg.pagerank(graph(csr), tol=1e-8)

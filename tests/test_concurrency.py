@@ -1,0 +1,155 @@
+"""Several threads, and processes forked before and after the first call, ask for answers at once.
+
+Each program runs in a process of its own: forking, and what was compiled before, must be known.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BEGINNING = """
+import os, sys, threading
+import numpy as np
+import hpgraph as hpg
+
+rng = np.random.default_rng(0)
+n, m = 3000, 40_000
+ends = rng.integers(0, n, (2, m))
+G = hpg.Graph.from_edges(*ends, rng.integers(1, 50, m).astype(float), n_vertices=n)
+
+def answers(G=G):
+    rank = hpg.pagerank(G, tol=0, max_iteration=5).rank
+    return hpg.bfs(G, 0).level, hpg.sssp(G, 0).distance, rank
+
+def same(a, b):
+    return all((x == y).all() for x, y in zip(a, b))
+
+def in_a_fork(work):
+    # What the child says, or dies of, is its exit status.
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+"""
+
+# The very first calls meet: in compiling, in building the graph's layouts, in starting the threads below.
+THREADS = """
+found = {}
+def ask(k):
+    found[k] = [answers() for _ in range(3)]
+workers = [threading.Thread(target=ask, args=(k,)) for k in range(4)]
+for worker in workers: worker.start()
+for worker in workers: worker.join()
+expected = answers()
+assert len(found) == 4
+assert all(same(expected, answer) for group in found.values() for answer in group)
+"""
+
+AFTER = """
+expected = answers()
+def work():
+    assert same(expected, answers())
+    assert same(expected, answers(hpg.Graph(G.out_csr))), "layouts built anew"
+assert in_a_fork(work) == 0
+assert same(expected, answers()), "the parent goes on"
+assert in_a_fork(work) == 0, "and forks again"
+"""
+
+BEFORE = """
+def work():
+    first = answers()
+    assert same(first, answers())
+assert in_a_fork(work) == 0
+work()
+"""
+
+POOL = """
+import multiprocessing
+expected = answers()
+def level_sum(source):
+    return int(hpg.bfs(G, source).level.sum())
+here = [level_sum(s) for s in range(8)]
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    assert pool.map(level_sum, range(8), chunksize=1) == here
+"""
+
+# Another thread is in the middle of a call while this one forks.
+BETWEEN = """
+expected = answers()
+stop = threading.Event()
+def keep_asking():
+    while not stop.is_set():
+        answers()
+worker = threading.Thread(target=keep_asking)
+worker.start()
+try:
+    codes = [in_a_fork(lambda: None) for _ in range(5)]
+finally:
+    stop.set()
+    worker.join()
+assert codes == [0] * 5
+assert same(expected, answers())
+"""
+
+PROGRAMS = {"threads": THREADS, "after": AFTER, "before": BEFORE, "pool": POOL, "between": BETWEEN}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_answers_do_not_depend_on_who_asks(name: str, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(BEGINNING + PROGRAMS[name])
+    done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def test_each_thread_has_its_own_number_of_threads(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(BEGINNING + """
+expected = answers()
+found = {}
+def ask(threads):
+    with hpg.config(threads=threads):
+        found[threads] = [answers() for _ in range(5)]
+workers = [threading.Thread(target=ask, args=(k,)) for k in (1, 2)]
+for worker in workers: worker.start()
+for worker in workers: worker.join()
+assert all(same(expected, answer) for group in found.values() for answer in group) and len(found) == 2
+""")
+    done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def test_one_line_says_that_something_is_compiled_and_where_it_goes(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("""
+import hpgraph as hpg
+class Most(hpg.VertexProgram):
+    most = hpg.Property("int32", initial=3, start=9)
+    reduce = "max"
+    def gather(source, weight, target):
+        return source.most
+assert hpg.run(Most, hpg.Graph.from_edges([0, 1], [1, 2]), active=[0]).most.tolist() == [9, 9, 9]
+""")
+    environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(tmp_path / "cache"), "HPGRAPH_VERBOSE": "1"}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    said = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, str(program)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, done.stderr
+        said.append(done.stderr.splitlines())
+    # The next process finds the user's own program compiled.
+    assert [len(lines) for lines in said] == [1, 0]
+    assert "compiling" in said[0][0] and str(tmp_path / "cache") in said[0][0]
