@@ -74,7 +74,7 @@ class HPGraph(Library):
 
     def spmv(self) -> Any:
         if self._array is None:
-            self._array = hpg.hyb_array(self.case.matrix)
+            self._array = hpg.Matrix(self.case.matrix)
         return self._array @ self.case.vector
 
     def triangles(self) -> int:
