@@ -5,6 +5,7 @@ Each program runs in a process of its own: forking, and what was compiled before
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -105,6 +106,7 @@ PROGRAMS = {"threads": THREADS, "after": AFTER, "before": BEFORE, "pool": POOL, 
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.skipif(importlib.util.find_spec("numba.np.ufunc.tbbpool") is None, reason="only TBB survives a fork")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_answers_do_not_depend_on_who_asks(name: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
