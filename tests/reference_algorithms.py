@@ -168,3 +168,18 @@ def random_digraph(n: int, arcs: int, seed: int = 0, low: int = 1, high: int = 2
     row, column = keys // (n - n // 10), keys % (n - n // 10)
     weight = rng.integers(low, high, len(keys)).astype(np.float64)
     return narrow(scipy.sparse.csr_array((weight, (row, column)), (n, n)))
+
+
+def bellman_ford(n: int, arcs: list[tuple[int, int, float]], source: int) -> list[float] | None:
+    """Distances by n rounds over all arcs; None if the source reaches a negative cycle."""
+    distance = [np.inf] * n
+    distance[source] = 0.0
+    for _ in range(n):
+        changed = False
+        for u, v, weight in arcs:
+            if distance[u] + weight < distance[v]:
+                distance[v] = distance[u] + weight
+                changed = True
+        if not changed:
+            return distance
+    return None

@@ -146,7 +146,8 @@ def sssp(
     source : int or str
         Where to start: a vertex id, or a name where the graph has names.
     cutoff : float, optional
-        Vertices farther than this count as not reached.
+        Vertices farther than this count as not reached. With negative weights those that are still have parents, as the
+        way to a nearer vertex may lead through them.
     parents : bool
         Whether to find a tree of shortest paths too.
     deterministic : bool
@@ -201,10 +202,14 @@ def sssp(
         width = _bucket(graph, facts) if delta is None else delta
         found = run(program, graph, active=[start], ceiling=cutoff, delta=width)
         distance, trace = found.distance, found.trace
-    if cutoff is not None:
-        distance[distance > cutoff] = np.inf
-    parent = _parents(graph, start, distance, deterministic) if parents else None
-    return SSSPResult(distance, parent, trace)
+    if cutoff is None:
+        parent = _parents(graph, start, distance, deterministic) if parents else None
+        return SSSPResult(distance, parent, trace)
+    near = distance.copy()
+    near[distance > cutoff] = np.inf
+    # Only arcs of negative length lead back from beyond the cutoff.
+    parent = _parents(graph, start, distance if facts.least < 0 else near, deterministic) if parents else None
+    return SSSPResult(near, parent, trace)
 
 
 def _bucket(graph: Graph, facts: WeightFacts) -> float | None:

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 import scipy.sparse.csgraph
-from reference_algorithms import GRAPHS, check_shortest_paths, random_digraph, sources, stored
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reference_algorithms import GRAPHS, bellman_ford, check_shortest_paths, random_digraph, sources, stored
 
 import hpgraph as hpg
 from hpgraph.device import device_of, to_device
@@ -165,7 +167,9 @@ def test_cutoff(cutoff, device, recwarn):
 
 def test_cutoff_with_negative_weights(device):
     G = arcs([0, 1, 0, 3], [1, 2, 3, 4], [10.0, -9.0, 4.0, 1.0], device=device)
-    assert distances(G, 0, cutoff=4).tolist() == [0, INF, 1, 4, INF]
+    found = hpg.sssp(G, 0, cutoff=4, parents=True)
+    assert to_device(found.distance, "cpu").tolist() == [0, INF, 1, 4, INF]
+    assert to_device(found.parent, "cpu").tolist() == [0, 0, 1, 0, 3], "the way to 2 leads through 1"
 
 
 def test_zeros(device):
@@ -376,3 +380,33 @@ def test_what_does_not_fit(arguments, error, says):
 def test_no_vertices():
     with pytest.raises(IndexError, match="no vertices"):
         hpg.sssp(arcs([], [], n=0), 0)
+
+
+# --- any small graph
+
+ANY = st.integers(1, 9).flatmap(
+    lambda n: st.tuples(
+        st.just(n), st.lists(st.tuples(*[st.integers(0, n - 1)] * 2, st.integers(-2, 6)), max_size=30)
+    )
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graph=ANY, cutoff=st.none() | st.integers(0, 8))
+def test_any_small_graph(graph, cutoff, device):
+    n, listed = graph
+    columns = np.array(listed, np.int64).reshape(-1, 3).T
+    G = hpg.Graph.from_edges(columns[0], columns[1], columns[2].astype(float), n_vertices=n).to(device)
+    expected = bellman_ford(n, [(u, v, float(w)) for u, v, w in listed], 0)
+    if expected is None:
+        with pytest.raises(hpg.NegativeCycleError) as error:
+            hpg.sssp(G, 0, cutoff=cutoff)
+        circle_in(error, G)
+        return
+    found = hpg.sssp(G, 0, cutoff=cutoff, parents=True)
+    distance = np.array(expected)
+    near = distance if cutoff is None else np.where(distance > cutoff, INF, distance)
+    assert (to_device(found.distance, "cpu") == near).all()
+    if (columns[2] >= 0).all():
+        distance = near
+    check_shortest_paths(G.to("cpu").out_csr.to_scipy(), 0, distance, to_device(found.parent, "cpu"))

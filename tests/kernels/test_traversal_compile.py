@@ -9,7 +9,11 @@ import hpgraph as hpg
 from hpgraph.algorithms import bfs, negative_cycle, pagerank, sssp
 from hpgraph.engine.program import Parameter, Property, code_of, declared
 from hpgraph.kernels.cuda.compile import compile_only
+from hpgraph.kernels.cuda.product import PULL_ROWS, specialize
+from hpgraph.kernels.cuda.product_push import PUSHES
 from hpgraph.kernels.cuda.program import cuda_program
+from hpgraph.kernels.functions import functions_of
+from hpgraph.semiring import get_monoid
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")
@@ -135,3 +139,19 @@ def test_every_generation(arch):
     relax(sssp.SingleDistances, "float32", arch=arch)
     compiled(Everything, "float64", (), "apply.cuh", APPLY, arch)
     relax(Widest, "int64", arch=arch)
+
+
+@pytest.mark.parametrize("weight", [None, "float64"])
+def test_products_of_a_program(weight):
+    """What the general loop multiplies with: messages, and whether a condition lets one through."""
+    dtypes = tuple(np.dtype(name) for name in ("bool", "int8", "uint64", "float32"))
+    code = code_of(Everything, dtypes)
+    functions, weights = functions_of(code), None if weight is None else np.dtype(weight)
+    for gather, monoid, message in (
+        (functions.offer, code.reduce, code.message), (functions.edge_cond, get_monoid("lor"), np.dtype("uint8"))
+    ):  # fmt: skip
+        special = specialize(gather, monoid, None, weights, np.dtype("int32"), dtypes, message, True)
+        for source, kernels in (("product.cuh", PULL_ROWS), ("product_push.cuh", PUSHES)):
+            names = tuple(f"hpgraph::{kernel}<Product>" for kernel in kernels)
+            made = compile_only(source, special.prologue, special.ltoir, names, "sm_90")
+            assert made[:4] == b"\x7fELF"
