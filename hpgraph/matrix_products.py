@@ -31,6 +31,8 @@ class Products(Conversions):
             return type(self)(x.tocsr() @ self.tocsr())
         if isinstance(x, Vector):
             return self.vxm(x)
+        if np.isscalar(x):
+            raise ValueError("x @ A needs a vector or a matrix, not a number: use A * x to scale A")
         x = self._operand(x, "x")
         if x.ndim == 1:
             return self.T._matmul(x)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import CellType, FunctionType
@@ -195,7 +196,8 @@ def _copy(function: FunctionType, convert: Callable[[FunctionType], Any], copies
 
 def reason(error: BaseException) -> str:
     """The part of a Numba error that the author of the function can act on, and the line it is about."""
-    lines = [line.strip() for line in str(error).splitlines()]
+    # Numba colours its messages where it finds colorama.
+    lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()]
     place = next((line.rstrip(":") for line in lines if line.startswith("File ")), "")
     noise = ("Failed in", "- Resolution failure", "There are", "During:", "Enable logging", "Overload", "- Of which")
     said = itertools.takewhile(lambda line: not line.startswith("File "), lines)

@@ -13,12 +13,16 @@ from hpgraph.kernels.program import GENERATED
 if TYPE_CHECKING:
     from hpgraph.kernels.program import ProgramCode
 
+# How a complaint ends that is about a line of some file.
+_LINE = re.compile(r"line (\d+)\)$")
+
 
 @contextmanager
 def naming_what_does_not_compile(code: ProgramCode) -> Iterator[None]:
     """Reword a `CompileError` so that it is about a function its reader wrote.
 
-    Where the compiler complains of generated code, it is what the author's function returns that does not fit.
+    Where the compiler complains of generated code, or can name no line, it is what the author's function returns that
+    does not fit.
 
     Parameters
     ----------
@@ -39,13 +43,17 @@ def naming_what_does_not_compile(code: ProgramCode) -> Iterator[None]:
         wanted = _returns(code)
         if function not in wanted:
             raise
-        reason = f"it must return {wanted[function]}" if GENERATED in error.reason else error.reason
+        reason = error.reason if _is_of_the_author(error.reason) else f"it must return {wanted[function]}"
         raise CompileError(f"{code.name}.{function}", reason) from error
+
+
+def _is_of_the_author(reason: str) -> bool:
+    return _LINE.search(reason) is not None and GENERATED not in reason
 
 
 def _of_two(code: ProgramCode, reason: str) -> str:
     """Which function a complaint about `gather` and `edge_cond` together means: the one that its line lies in."""
-    line = re.search(r"line (\d+)\)$", reason)
+    line = _LINE.search(reason)
     if code.edge_cond is None or line is None or GENERATED in reason:
         return "gather"
     begins = {"gather": code.gather.__code__.co_firstlineno, "edge_cond": code.edge_cond.__code__.co_firstlineno}
