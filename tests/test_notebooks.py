@@ -15,8 +15,9 @@ NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 
 
 def text(cell) -> str:
-    """What a cell printed and showed, as plain text."""
-    parts = [out.get("text", "") or out.get("data", {}).get("text/plain", "") for out in cell.get("outputs", [])]
+    """What a cell printed and showed, as plain text; a notice that something compiles, on stderr, is no part of it."""
+    outs = [out for out in cell.get("outputs", []) if out.get("name") != "stderr"]
+    parts = [out.get("text", "") or out.get("data", {}).get("text/plain", "") for out in outs]
     return "\n".join(parts)
 
 
