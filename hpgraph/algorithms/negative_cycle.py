@@ -76,13 +76,40 @@ def check_no_negative_cycle(graph: Graph, start: int, distance: Any, supersteps:
     pointer = run(Offerer, graph, distance=distance, offer=offer).pointer
     cycle = _cycle(pointer, offer < distance)
     if cycle.size and _length(graph, cycle) < 0:
-        names = cycle if graph.names is None else graph.names[cycle]
-        shown = " -> ".join(map(str, names[:8])) + (" -> ..." if cycle.size > 8 else f" -> {names[0]}")
-        raise NegativeCycleError(
-            f"source {start} reaches a cycle of negative length, {shown}: no shortest paths exist"
-        )
+        raise _found(graph, start, cycle)
     if supersteps > graph.n_vertices:
-        raise NegativeCycleError(f"source {start} reaches a cycle of negative length: no shortest paths exist")
+        raise _found(graph, start, _last_resort(graph, distance))
+
+
+def _found(graph: Graph, start: int, cycle: np.ndarray) -> NegativeCycleError:
+    shown = ""
+    if cycle.size:
+        names = cycle if graph.names is None else graph.names[cycle]
+        shown = ", " + " -> ".join(map(str, names[:8])) + (" -> ..." if cycle.size > 8 else f" -> {names[0]}")
+    return NegativeCycleError(f"source {start} reaches a cycle of negative length{shown}: no shortest paths exist")
+
+
+def _last_resort(graph: Graph, distance: Any) -> np.ndarray:
+    """A negative cycle where there is one for certain.
+
+    Of several in-neighbours that offer the same, the pointers may take one on a cycle of length zero every time. Here
+    they stay with who improved a vertex last, and then close no cycle but a negative one; it shows when an improvement
+    has gone round.
+    """
+    xp = array_module(graph.device)
+    pointer, look = xp.full(graph.n_vertices, -1, np.int64), 1
+    for supersteps in range(graph.n_vertices + 1):
+        offer = run(Offer, graph, distance=distance, offer=distance).offer
+        better = offer < distance
+        pointer = xp.where(better, run(Offerer, graph, distance=distance, offer=offer).pointer, pointer)
+        distance = xp.where(better, offer, distance)
+        if supersteps < look:
+            continue
+        look *= 2
+        cycle = _cycle(pointer, pointer >= 0)
+        if cycle.size and _length(graph, cycle) < 0:
+            return cycle
+    return np.empty(0, np.int64)
 
 
 def _cycle(pointer: Any, improves: Any) -> np.ndarray:

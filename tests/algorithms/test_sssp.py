@@ -342,6 +342,14 @@ def test_a_negative_cycle_among_cycles_of_length_zero(device):
     assert sorted(set(circle_in(error, G))) == [285, 286, 287]
 
 
+def test_a_negative_cycle_beside_a_loop_of_length_zero(device):
+    """The loop offers its vertex as much as the cycle does, and comes first."""
+    G = arcs([0, 0, 1], [0, 1, 0], [0.0, 0.0, -1.0], device=device)
+    with pytest.raises(hpg.NegativeCycleError) as error:
+        hpg.sssp(G, 0)
+    assert sorted(set(circle_in(error, G))) == [0, 1]
+
+
 def test_a_negative_cycle_by_name():
     G = hpg.Graph.from_edges([0, 1], [1, 0], [1.0, -2.0], names=["ann", "bob"])
     with pytest.raises(hpg.NegativeCycleError, match=r"(ann -> bob -> ann)|(bob -> ann -> bob)"):
@@ -391,7 +399,7 @@ ANY = st.integers(1, 9).flatmap(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=ANY, cutoff=st.none() | st.integers(0, 8))
 def test_any_small_graph(graph, cutoff, device):
     n, listed = graph

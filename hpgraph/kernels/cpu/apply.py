@@ -5,26 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from hpgraph.kernels.cpu.record import LOOPS, add_up
+from hpgraph.kernels.cpu.record import LOOPS
 from hpgraph.semiring.jit import call
 
-# Vertices whose contributions are summed one after another; the blocks' sums are then added in order, so that a sum
-# does not depend on the number of threads. A multiple of 64: each word of a bitmask has one writer.
+# Vertices whose contributions are summed one after another; the blocks' sums are then added in a fixed order, so that
+# a sum does not depend on the number of threads. A multiple of 64: each word of a bitmask has one writer.
 BLOCK = 4096
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def apply_update(update, aggregate, load, state, message, received, world, step, active, n_sums):
+def apply_update(update, aggregate, load, state, message, received, world, step, active, sums, counts):
     """Update the vertices whose bit in ``received`` is set; set the bits of those that changed in ``active``.
 
-    Returns the sums of what ``aggregate`` contributes for the vertices updated, and an array of how many changed and
-    how many were updated.
+    A row of ``sums`` takes what ``aggregate`` contributes for the vertices of a block that are updated, a row of
+    ``counts`` how many of them changed and how many were updated; both are zero before.
     """
     n = message.size
-    blocks = (n + BLOCK - 1) // BLOCK
-    sums = np.zeros((blocks, n_sums), np.float64)
-    counts = np.zeros((blocks, 2), np.int64)
-    for block in prange(blocks):
+    for block in prange(counts.shape[0]):
         for word in range(block * (BLOCK // 64), min((block + 1) * (BLOCK // 64), (n + 63) // 64)):
             bits = np.uint64(0)
             wanted = received[word]
@@ -39,30 +36,23 @@ def apply_update(update, aggregate, load, state, message, received, world, step,
                             counts[block, 0] += 1
                         call(aggregate, state, before, v, world, step, sums[block])
             active[word] = bits
-    return add_up(sums), add_up(counts)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def apply_aggregate(aggregate, load, state, world, n, n_sums):
-    """The sums of what ``aggregate`` contributes when nothing has changed: the world before the first superstep."""
-    blocks = (n + BLOCK - 1) // BLOCK
-    sums = np.zeros((blocks, n_sums), np.float64)
-    for block in prange(blocks):
+def apply_aggregate(aggregate, load, state, world, n, sums):
+    """What ``aggregate`` contributes when nothing has changed, a row a block: the world before the first superstep."""
+    for block in prange(sums.shape[0]):
         for v in range(block * BLOCK, min((block + 1) * BLOCK, n)):
             call(aggregate, state, call(load, state, v), v, world, 0, sums[block])
-    return add_up(sums)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def settle(cond, state, n):
-    """Bitmask of the vertices that may not receive; bits past the last vertex are set."""
-    words = (n + 63) // 64
-    settled = np.empty(words, np.uint64)
-    for word in prange(words):
+def settle(cond, state, n, settled):
+    """Write the bitmask of the vertices that may not receive; bits past the last vertex are set."""
+    for word in prange(settled.size):
         bits = np.uint64(0)
         for k in range(64):
             v = word * 64 + k
             if v >= n or not call(cond, state, v):
                 bits |= np.uint64(1) << np.uint64(k)
         settled[word] = bits
-    return settled

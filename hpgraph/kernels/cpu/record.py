@@ -1,4 +1,4 @@
-"""What parallel kernels keep count of: a trace row for every superstep, and tallies of workers and blocks.
+"""What traversals keep count of: a trace row for every superstep, and tallies of workers.
 
 Written out as loops: what Numba makes of slices and sums takes seconds to compile.
 """
@@ -22,16 +22,6 @@ def total(tally, column):
     for row in range(tally.shape[0]):
         result += tally[row, column]
     return result
-
-
-@njit
-def add_up(rows):
-    """Sum of the rows, in their order."""
-    sums = np.zeros(rows.shape[1], rows.dtype)
-    for row in range(rows.shape[0]):
-        for column in range(rows.shape[1]):
-            sums[column] += rows[row, column]
-    return sums
 
 
 @njit

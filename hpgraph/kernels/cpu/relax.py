@@ -107,7 +107,8 @@ def _least(values, far, far_count):
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def relax(gather, reduce, cond, edge_cond, state, world, indptr, indices, data, queue, near, far, count,
-          queued, waiting, prioritized, threshold, delta, ceiling, limit, workers):
+          queued, waiting, tally, buffers, cursor, tail, far_tail, prioritized, threshold, delta, ceiling, limit,
+          workers):
     """Relax until nobody is active, or for ``limit`` supersteps.
 
     ``queue[:count]`` and the bitmask ``queued`` hold the sources; ``waiting`` is all zero. Where ``prioritized``,
@@ -117,12 +118,9 @@ def relax(gather, reduce, cond, edge_cond, state, world, indptr, indices, data, 
     """
     values = state[0]
     trace = np.empty((64, 4), np.int64)
-    tally = np.zeros((workers, 8), np.int64)
-    buffers = np.empty((workers, BUFFER), queue.dtype)
-    cursor = np.zeros(1, np.int64)
-    tail = np.zeros(1, np.int64)
-    far_tail = np.zeros(1, np.int64)
     step = 0
+    # Not the literal 0: for Numba that is a type of its own, and the function would be compiled twice.
+    first = np.int64(0)
     arcs = np.int64(0)
     for i in range(count):
         arcs += indptr[queue[i] + 1] - indptr[queue[i]]
@@ -131,9 +129,9 @@ def relax(gather, reduce, cond, edge_cond, state, world, indptr, indices, data, 
         size = count
         tail[0] = 0
         if arcs + count < SERIAL_ARCS:
-            arcs, sent = _relax(gather, reduce, cond, edge_cond, state, world, indptr, indices, data, queue, 0, count,
-                                queued, waiting, near, tail, far, far_tail, prioritized, threshold,
-                                ceiling, buffers[0])
+            arcs, sent = _relax(gather, reduce, cond, edge_cond, state, world, indptr, indices, data, queue, first,
+                                count, queued, waiting, near, tail, far, far_tail, prioritized, threshold, ceiling,
+                                buffers[0])
         else:
             cursor[0] = 0
             for worker in prange(workers):

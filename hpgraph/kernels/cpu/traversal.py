@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.kernels.cpu import apply as _apply
-from hpgraph.kernels.cpu.claim import now
+from hpgraph.kernels.cpu.claim import BUFFER, now
 from hpgraph.kernels.cpu.product import plain, pull
 from hpgraph.kernels.cpu.product_push import push
 from hpgraph.kernels.cpu.relax import relax as _relax
@@ -17,6 +17,16 @@ from hpgraph.kernels.cpu.threads import team
 from hpgraph.kernels.cpu.traverse import traverse_first as _first
 from hpgraph.kernels.functions import functions_of
 from hpgraph.kernels.program import Beginning, ProgramCode, begin, buckets
+
+
+def _scratch(workers: int, ids: np.dtype, counters: int) -> tuple[np.ndarray, ...]:
+    """A tally and a buffer of vertices for each worker, and counters that all of them share, each on a cache line.
+
+    Made here because what Numba makes of an allocation takes long to compile.
+    """
+    line = 8
+    shared = np.zeros((counters, line), np.int64)
+    return np.zeros((workers, line), np.int64), np.empty((workers, BUFFER), ids), *shared
 
 
 class _Clock:
@@ -78,7 +88,7 @@ def first(
     n = out.shape[0]
     begin(state, beginnings, sources)
     with team() as workers:
-        settled = _apply.settle(program.cond, state, n)
+        settled = _settled(code, state, n)
         np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
         queue = np.empty(n, out.indices.dtype)
         queue[: sources.size] = sources
@@ -89,7 +99,7 @@ def first(
             plain(out.indptr), plain(out.indices), plain(out.data),
             plain(in_.indptr), plain(in_.indices), plain(in_.data),
             queue, np.empty_like(queue), sources.size, settled, np.empty(words, np.uint64), np.empty(words, np.uint64),
-            float(alpha), float(beta), forced, limit, workers,
+            *_scratch(workers, queue.dtype, 2), float(alpha), float(beta), forced, limit, workers,
         )  # fmt: skip
     return clock.convert(rows)
 
@@ -151,7 +161,8 @@ def relax(
             program.gather, program.reduce, program.cond, program.edge_cond, state, world,
             plain(out.indptr), plain(out.indices), plain(out.data),
             queue, np.empty_like(queue), np.empty_like(queue), sources.size,
-            queued, waiting, delta is not None or ceiling is not None, start, step, end, limit, workers,
+            queued, waiting, *_scratch(workers, queue.dtype, 3), delta is not None or ceiling is not None,
+            start, step, end, limit, workers,
         )  # fmt: skip
     rows = clock.convert(rows)
     active = Bitmask(n, queued | waiting).to_indices() if left else np.empty(0, queue.dtype)
@@ -194,12 +205,15 @@ def apply(
         How many vertices changed, and were updated.
     """
     program = functions_of(code)
+    blocks = -(-message.size // _apply.BLOCK)
+    sums, counts = np.zeros((blocks, code.aggregates)), np.zeros((blocks, 2), np.int64)
     with team():
-        sums, (changed, updated) = _apply.apply_update(
+        _apply.apply_update(
             program.update, program.aggregate, program.load, state, message, received.words, world, step, active.words,
-            code.aggregates,
+            sums, counts,
         )  # fmt: skip
-    return sums, int(changed), int(updated)
+    changed, updated = counts.sum(axis=0).tolist()
+    return sums.sum(axis=0), changed, updated
 
 
 def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any, ...]) -> np.ndarray:
@@ -219,8 +233,11 @@ def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any
     float64 array
     """
     program = functions_of(code)
+    n = state[0].size
+    sums = np.zeros((-(-n // _apply.BLOCK), code.aggregates))
     with team():
-        return _apply.apply_aggregate(program.aggregate, program.load, state, world, state[0].size, code.aggregates)
+        _apply.apply_aggregate(program.aggregate, program.load, state, world, n, sums)
+    return sums.sum(axis=0)
 
 
 def pull_messages(
@@ -289,7 +306,22 @@ def _closed(code: ProgramCode, state: tuple[np.ndarray, ...]) -> dict[str, Any]:
         return {}
     n = state[0].size
     with team():
-        words = _apply.settle(functions_of(code).cond, state, n)
+        words = _settled(code, state, n)
     if n % 64:
-        words[-1] &= (np.uint64(1) << np.uint64(n % 64)) - np.uint64(1)
+        words[-1] &= ~_past(n)
     return {"mask": Bitmask(n, words), "complement": True}
+
+
+def _past(n: int) -> np.uint64:
+    """The bits of the last word that lie past the last of n vertices."""
+    return ~np.uint64(0) << np.uint64(n % 64) if n % 64 else np.uint64(0)
+
+
+def _settled(code: ProgramCode, state: tuple[np.ndarray, ...], n: int) -> np.ndarray:
+    """Bitmask of the vertices that may not receive; bits past the last vertex are set."""
+    words = np.zeros((n + 63) // 64, np.uint64)
+    if code.cond is not None:
+        _apply.settle(functions_of(code).cond, state, n, words)
+    elif n:
+        words[-1] = _past(n)
+    return words

@@ -89,7 +89,7 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data,
                    in_indptr, in_indices, in_data, queue, following, count, settled, active, reached,
-                   alpha, beta, forced, limit, workers):
+                   tally, buffers, cursor, tail, alpha, beta, forced, limit, workers):
     """Run supersteps until nobody is active, or ``limit`` of them.
 
     ``queue[:count]`` holds the sources. ``settled`` has the bits of those that receive nothing: the sources, and
@@ -99,10 +99,8 @@ def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indi
     n = out_indptr.size - 1
     everything = out_indptr[n]
     trace = np.empty((64, 4), np.int64)
-    tally = np.zeros((workers, 8), np.int64)  # a cache line per worker
-    buffers = np.empty((workers, BUFFER), queue.dtype)
-    cursor = np.zeros(1, np.int64)
-    tail = np.zeros(1, np.int64)
+    # Not the literal 0: for Numba that is a type of its own, and the function would be compiled twice.
+    first = np.int64(0)
     direction, step, previous = PUSH, 0, 0
     queued = True
     arcs, looked = np.int64(0), np.int64(0)
@@ -134,7 +132,7 @@ def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indi
             tail[0] = 0
             if arcs + count < SERIAL_ARCS:
                 arcs = _push(gather, update, edge_cond, state, world, step, out_indptr, out_indices, out_data,
-                             queue, 0, count, settled, following, tail, buffers[0])
+                             queue, first, count, settled, following, tail, buffers[0])
             else:
                 cursor[0] = 0
                 for worker in prange(workers):
