@@ -21,6 +21,7 @@ from hpgraph.errors import (
     MissingExtraError,
     NegativeCycleError,
 )
+from hpgraph.techniques import techniques
 
 if TYPE_CHECKING:
     from hpgraph import algorithms, datasets, formats, interop, io, semiring, viz
@@ -103,6 +104,7 @@ __all__ = [
     "run",
     "semiring",
     "sssp",
+    "techniques",
     "to_networkx",
     "triangle_count",
     "triangles",

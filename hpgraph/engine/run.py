@@ -24,6 +24,7 @@ from hpgraph.graph import Graph, as_graph
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.program import Beginning, begin
 from hpgraph.semiring.operators import check_dtype
+from hpgraph.techniques import techniques
 
 if TYPE_CHECKING:
     from hpgraph.kernels.program import ProgramCode
@@ -213,7 +214,7 @@ class _Arcs:
     @property
     def product(self) -> CSR | HYB:
         """The same in the format whole products are quickest in."""
-        if self._graph.device == "cpu" or self._reversed:
+        if self._graph.device == "cpu" or self._reversed or not techniques.hyb:
             return self.gathering
         return self._graph.weighted_hyb if self._weighted else self._graph.hyb
 

@@ -306,6 +306,7 @@ def test_cuda_source_compiles(arch, index):
         for by_degree, tally, lanes in [(True, False, 32), (False, True, 8), (True, True, 16)]
         for name in cuda.kernel_names(index, by_degree, tally, lanes)
     ]
+    names += cuda.kernel_names(index, True, False, 32, filtered=False)
     assert compile_only(cuda.SOURCE, names=tuple(dict.fromkeys(names)), arch=arch)[:4] == b"\x7fELF"
     assert compile_only(degree_order.SOURCE, names=degree_order.kernel_names(index), arch=arch)[:4] == b"\x7fELF"
 

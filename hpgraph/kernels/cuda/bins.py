@@ -9,12 +9,14 @@ import numpy as np
 
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.attached import attached
+from hpgraph.techniques import techniques
 
 # Entries of a piece of a long row, threads of a block: as in product.cuh.
 PIECE = 1024
 BLOCK = 256
 # Lanes that share a row, and up to how many entries it may have then.
 LANES = ((32, PIECE), (16, 128), (8, 32), (4, 16), (1, 4))
+_UNBOUNDED = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,14 @@ def address(array: Any) -> int:
     return 0 if array is None else int(array.data.ptr)
 
 
-def make_bins(indptr: Any) -> Bins:
+def make_bins(indptr: Any, split: bool = True) -> Bins:
     """Bin the rows that `indptr` delimits.
 
     Parameters
     ----------
     indptr : int64 CuPy array, shape (rows + 1,)
+    split : bool, default True
+        Whether long rows are cut in pieces; else a warp takes each.
 
     Returns
     -------
@@ -94,10 +98,12 @@ def make_bins(indptr: Any) -> Bins:
     import cupy
 
     lengths = indptr[1:] - indptr[:-1]
-    lows = [high for _, high in LANES[1:]] + [-1]
-    bins = [cupy.flatnonzero((lengths > low) & (lengths <= high)) for (_, high), low in zip(LANES, lows, strict=True)]
+    longest = PIECE if split else _UNBOUNDED
+    highs = [longest, *(high for _, high in LANES[1:])]
+    lows = [*highs[1:], -1]
+    bins = [cupy.flatnonzero((lengths > low) & (lengths <= high)) for high, low in zip(highs, lows, strict=True)]
     slots = cupy.concatenate(bins).astype(np.uint32)
-    long_slots = cupy.flatnonzero(lengths > PIECE)
+    long_slots = cupy.flatnonzero(lengths > longest)
     pieces = -(-lengths[long_slots] // PIECE)
     first_piece = cupy.zeros(len(long_slots) + 1, np.int64)
     if len(long_slots):
@@ -119,7 +125,6 @@ def make_bins(indptr: Any) -> Bins:
     )  # fmt: skip
 
 
-@attached
 def bins(rows: CSR | HYB) -> Bins:
     """The bins of a matrix's rows, or of the tail of a HYB, worked out once.
 
@@ -132,4 +137,12 @@ def bins(rows: CSR | HYB) -> Bins:
     -------
     Bins
     """
-    return make_bins(rows.indptr if isinstance(rows, CSR) else rows.tail_indptr)
+    found, split = _found(rows), techniques.row_splitting
+    if split not in found:
+        found[split] = make_bins(rows.indptr if isinstance(rows, CSR) else rows.tail_indptr, split)
+    return found[split]
+
+
+@attached
+def _found(rows: CSR | HYB) -> dict[bool, Bins]:
+    return {}

@@ -15,6 +15,7 @@ from hpgraph.kernels.cuda.blocked_layout import GROUP, blocked
 from hpgraph.kernels.cuda.compile import Module, load
 from hpgraph.semiring.cuda import c_type
 from hpgraph.semiring.semiring import Gather
+from hpgraph.techniques import techniques
 
 if TYPE_CHECKING:
     from hpgraph.kernels.cuda.product import Specialization
@@ -84,6 +85,8 @@ def by_blocks(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...],
     from hpgraph.kernels.cuda.product import specialize
 
     ring = isinstance(gather, Gather)
+    if not techniques.column_blocks:
+        return False
     if reduce.ends_on_anything or (ring and gather.semiring.multiply.position):
         return False
     if not (ring or sources_only) or out.dtype.itemsize not in (4, 8) or rows.nnz == 0:

@@ -22,6 +22,7 @@ from hpgraph.kernels.cuda.program import CUDAProgram, _c
 from hpgraph.kernels.functions import ProgramFunctions, functions_of
 from hpgraph.kernels.program import ProgramCode
 from hpgraph.semiring.function import Function
+from hpgraph.techniques import techniques
 
 # As in apply.cuh.
 SPAN, THREADS = 2048, 256
@@ -208,7 +209,7 @@ def sweeps(
     replay: tuple[Any, list[Any]] | None = None
     began = time.perf_counter_ns()
     for i in range(limit):
-        if i == 0:
+        if i == 0 or not techniques.captured_graph:
             superstep()
         else:
             # The graph goes on using the temporaries it was captured with, which are kept with it.

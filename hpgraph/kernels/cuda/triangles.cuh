@@ -57,8 +57,8 @@ __device__ i64 lower_bound(const T* values, i64 begin, i64 end, T x) {
     return begin;
 }
 
-// The neighbours below v.
-template <class Index>
+// The neighbours below v; without FILTERED they are found by binary search alone.
+template <class Index, bool FILTERED>
 struct Members {
     u32* filter;
     u32 mask;
@@ -66,11 +66,13 @@ struct Members {
     const Index* sorted;
     i64 size;
 
-    __device__ void insert(Index w) const { atomicOr(filter + ((u32(w) & mask) >> 5), 1u << (u32(w) & 31)); }
-    __device__ void erase(Index w) const { filter[(u32(w) & mask) >> 5] = 0; }
+    __device__ void insert(Index w) const { if (FILTERED) atomicOr(filter + ((u32(w) & mask) >> 5), 1u << (u32(w) & 31)); }
+    __device__ void erase(Index w) const { if (FILTERED) filter[(u32(w) & mask) >> 5] = 0; }
     __device__ bool contains(Index w) const {
-        if (!(filter[(u32(w) & mask) >> 5] >> (u32(w) & 31) & 1)) return false;
-        if (exact) return true;
+        if (FILTERED) {
+            if (!(filter[(u32(w) & mask) >> 5] >> (u32(w) & 31) & 1)) return false;
+            if (exact) return true;
+        }
         i64 at = lower_bound(sorted, 0, size, w);
         return at < size && sorted[at] == w;
     }
@@ -83,8 +85,8 @@ struct Batch {
     Index vertex[32];
 };
 
-template <class Index, bool TALLY>
-__device__ u32 look_up(const Members<Index>& members, Index w, u64* tally) {
+template <class Index, bool TALLY, bool FILTERED>
+__device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, u64* tally) {
     if (!members.contains(w)) return 0;
     if (TALLY) atomicAdd(tally + w, 1ull);
     return 1;
@@ -92,9 +94,9 @@ __device__ u32 look_up(const Members<Index>& members, Index w, u64* tally) {
 
 // Look up the rows of a batch as far as they are below v, LANES lanes to a row; returns what this lane found. The first
 // loads of four rows, and then four loads along a row, are under way at once.
-template <class Index, bool TALLY, int LANES>
+template <class Index, bool TALLY, int LANES, bool FILTERED>
 __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, const Batch<Index>& batch, int rows, Index v,
-                            const Members<Index>& members, u64* tally) {
+                            const Members<Index, FILTERED>& members, u64* tally) {
     constexpr int GROUPS = 32 / LANES, AHEAD = 4;
     const int lane = threadIdx.x % 32, sub = lane % LANES, group = lane / LANES;
     u32 found = 0;
@@ -111,7 +113,7 @@ __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, con
             u32 here = 0;
             int row = first + a * GROUPS;
             if (head[a] < v) {
-                here = look_up<Index, TALLY>(members, head[a], tally);
+                here = look_up<Index, TALLY, FILTERED>(members, head[a], tally);
                 const i64 stop = batch.stop[row];
                 for (i64 at = batch.start[row] + sub + LANES; at < stop; at += AHEAD * LANES) {
                     Index next[AHEAD];
@@ -119,7 +121,7 @@ __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, con
                     for (int k = 0; k < AHEAD; ++k) next[k] = at + k * LANES < stop ? lower[at + k * LANES] : v;
 #pragma unroll
                     for (int k = 0; k < AHEAD; ++k)
-                        if (next[k] < v) here += look_up<Index, TALLY>(members, next[k], tally);
+                        if (next[k] < v) here += look_up<Index, TALLY, FILTERED>(members, next[k], tally);
                     // Rows ascend: what follows is not below v either.
                     if (next[AHEAD - 1] >= v) break;
                 }
@@ -150,7 +152,7 @@ __device__ __forceinline__ int gather(const Ranked<Index, ORDERED>& graph, i64 a
 }
 
 // Vertices whose rows are short, `share` at a time to a warp (at most 32). `next` and `total` start at 0.
-template <class Index, bool ORDERED, bool TALLY, int LANES>
+template <class Index, bool ORDERED, bool TALLY, int LANES, bool FILTERED>
 __global__ void __launch_bounds__(THREADS) count_short(
     const i64* __restrict__ indptr, const Index* __restrict__ indices, const Index* __restrict__ order,
     const Index* __restrict__ rank, const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 n,
@@ -186,7 +188,7 @@ __global__ void __launch_bounds__(THREADS) count_short(
             i64 at = __shfl_sync(ALL, my_begin, who);
             const i64 end = __shfl_sync(ALL, my_end, who), low = __shfl_sync(ALL, my_low, who);
             i64 stop = __shfl_sync(ALL, my_stop, who);
-            Members<Index> members{filter, SHORT_BITS - 1, u64(v) <= SHORT_BITS, lower + low, 0};
+            Members<Index, FILTERED> members{filter, SHORT_BITS - 1, u64(v) <= SHORT_BITS, lower + low, 0};
             for (i64 i = low; i < stop; i += 32) {
                 const Index w = i + lane < stop ? lower[i + lane] : v;
                 if (w < v) members.insert(w);
@@ -202,7 +204,7 @@ __global__ void __launch_bounds__(THREADS) count_short(
                 u32 here = 0;
                 for (; at < end; at += 32) {
                     const int rows = gather(graph, at, end, v, batch);
-                    here += look_up_rows<Index, TALLY, LANES>(lower, batch, rows, v, members, tally);
+                    here += look_up_rows<Index, TALLY, LANES, FILTERED>(lower, batch, rows, v, members, tally);
                     __syncwarp();
                 }
                 if (TALLY && here) atomicAdd(tally + v, u64(here));
@@ -234,7 +236,7 @@ __global__ void list_tasks(const i64* __restrict__ indptr, const Index* __restri
 }
 
 // The tasks that list_tasks made. Dynamic shared memory: a filter of `bits` bits, a power of two.
-template <class Index, bool ORDERED, bool TALLY, int LANES>
+template <class Index, bool ORDERED, bool TALLY, int LANES, bool FILTERED>
 __global__ void __launch_bounds__(THREADS) count_long(
     const i64* __restrict__ indptr, const Index* __restrict__ indices, const Index* __restrict__ order,
     const Index* __restrict__ rank, const i64* __restrict__ row_start, const Index* __restrict__ lower,
@@ -263,13 +265,13 @@ __global__ void __launch_bounds__(THREADS) count_long(
             if (indices[end - 1] <= v) continue;
             stop = lower_bound(lower, low, stop, v);
         }
-        const Members<Index> members{filter, bits - 1, u64(v) <= bits, lower + low, stop - low};
+        const Members<Index, FILTERED> members{filter, bits - 1, u64(v) <= bits, lower + low, stop - low};
         for (i64 i = low + threadIdx.x; i < stop; i += THREADS) members.insert(lower[i]);
         __syncthreads();
         u32 here = 0;
         for (i64 at = begin + warp * 32; at < end; at += THREADS) {
             const int rows = gather(graph, at, end, v, batch);
-            here += look_up_rows<Index, TALLY, LANES>(lower, batch, rows, v, members, tally);
+            here += look_up_rows<Index, TALLY, LANES, FILTERED>(lower, batch, rows, v, members, tally);
             __syncwarp();
         }
         if (TALLY && here) atomicAdd(tally + v, u64(here));

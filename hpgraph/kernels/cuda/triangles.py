@@ -15,6 +15,7 @@ from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cuda.compile import load
 from hpgraph.kernels.cuda.degree_order import c_type, degree_sums, order_by_degree
 from hpgraph.kernels.orientation import DegreeOrder, worth_ordering
+from hpgraph.techniques import techniques
 
 SOURCE = "triangles.cuh"
 THREADS = 256
@@ -48,9 +49,8 @@ class Plan:
     lanes: int
 
 
-@attached
 def plan(graph: CSR) -> Plan:
-    """How to count the triangles of a graph, worked out once; waits for the stream.
+    """How to count the triangles of a graph, worked out once; waits for the stream then.
 
     Parameters
     ----------
@@ -66,8 +66,21 @@ def plan(graph: CSR) -> Plan:
     DeviceMemoryError
         When the degree order will not fit.
     """
+    found, ordered = _plans(graph), techniques.degree_order
+    if ordered not in found:
+        found[ordered] = _plan(graph, ordered)
+    return found[ordered]
+
+
+@attached
+def _plans(graph: CSR) -> dict[bool, Plan]:
+    return {}
+
+
+def _plan(graph: CSR, ordered: bool) -> Plan:
     used, squares, longest = degree_sums(graph)
-    by_degree = order_by_degree(graph, longest) if worth_ordering(used, graph.nnz, squares) else None
+    ordered = ordered and worth_ordering(used, graph.nnz, squares)
+    by_degree = order_by_degree(graph, longest) if ordered else None
     # Neighbours below v in the row of a neighbour above it: a third of the row by ids; by degree order about as many as
     # the average vertex has lower neighbours, because most wedges lie in rows much longer than the average.
     row = graph.nnz / (2 * used) if used else 0
@@ -77,7 +90,7 @@ def plan(graph: CSR) -> Plan:
     return Plan(by_degree, longest <= FEW, longest, lanes)
 
 
-def kernel_names(index: str, by_degree: bool, tally: bool, lanes: int) -> tuple[str, ...]:
+def kernel_names(index: str, by_degree: bool, tally: bool, lanes: int, filtered: bool = True) -> tuple[str, ...]:
     """Name expressions of the kernels that one plan launches.
 
     Parameters
@@ -90,16 +103,18 @@ def kernel_names(index: str, by_degree: bool, tally: bool, lanes: int) -> tuple[
         Whether triangles are counted for each vertex.
     lanes : int
         8, 16 or 32.
+    filtered : bool, default True
+        Whether neighbours are looked up in a filter.
 
     Returns
     -------
     tuple of str
         For short rows, for long rows, for listing the tasks of these, and for graphs of few neighbours.
     """
-    ordered, tallied = ("true" if flag else "false" for flag in (by_degree, tally))
+    ordered, tallied, filters = ("true" if flag else "false" for flag in (by_degree, tally, filtered))
     return (
-        f"hpgraph::count_short<{index}, {ordered}, {tallied}, {lanes}>",
-        f"hpgraph::count_long<{index}, {ordered}, {tallied}, {lanes}>",
+        f"hpgraph::count_short<{index}, {ordered}, {tallied}, {lanes}, {filters}>",
+        f"hpgraph::count_long<{index}, {ordered}, {tallied}, {lanes}, {filters}>",
         f"hpgraph::list_tasks<{index}, {ordered}>",
         f"hpgraph::count_few<{index}, {tallied}>",
     )
@@ -111,7 +126,7 @@ def _count(graph: CSR, chosen: Plan, tally: Any) -> Any:
 
     n, index = graph.shape[0], c_type(graph.indices.dtype)
     by_degree = chosen.by_degree
-    names = kernel_names(index, by_degree is not None, tally is not None, chosen.lanes)
+    names = kernel_names(index, by_degree is not None, tally is not None, chosen.lanes, techniques.triangle_filters)
     module = load(SOURCE, names=names, title="triangles")
     short, long_, list_tasks, few = (module.function(name) for name in names)
     # Total, next short vertex, number of tasks, next task.

@@ -1,0 +1,101 @@
+"""Switches for what makes the kernels fast, so that each technique can be left out and its worth measured.
+
+``hpgraph.techniques`` is the one `Techniques` object. Everything is on. Answers do not depend on it, except for the
+rounding of floating-point sums.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from types import MappingProxyType
+
+_NAMES = ("captured_graph", "column_blocks", "degree_order", "hyb", "row_splitting", "triangle_filters")
+
+
+class Techniques:
+    """Which techniques the kernels use: attributes to read, and a context manager that switches them.
+
+    Attributes
+    ----------
+    captured_graph : bool
+        CUDA. Supersteps over all vertices, as of PageRank, replay a captured CUDA graph, rather than being launched.
+    column_blocks : bool
+        CUDA. Whole products go by blocks of columns, whose part of the vector lies in shared memory, where that is
+        predicted to pay.
+    degree_order : bool
+        CUDA. Triangles are counted along arcs to higher degree where that is predicted to pay, rather than to higher
+        ids.
+    hyb : bool
+        CUDA. Pulls read HYB, rather than CSR; of a `Matrix`, those whose format is "auto".
+    row_splitting : bool
+        CUDA. Rows of more than 1,024 entries are cut in pieces that several warps take, rather than given to one.
+    triangle_filters : bool
+        CUDA. Neighbours are looked up in bit filters in shared memory, rather than by binary search alone.
+
+    Raises
+    ------
+    TypeError
+        When a technique that does not exist is switched, or not to True or False.
+
+    Notes
+    -----
+    A switch holds within the ``with`` block, for this thread or task.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> with hpg.techniques(column_blocks=False):
+    ...     hpg.techniques.column_blocks
+    False
+    >>> hpg.techniques.column_blocks
+    True
+    """
+
+    def __init__(self) -> None:
+        self._switched: ContextVar[Mapping[str, bool]] = ContextVar("hpgraph_techniques", default=MappingProxyType({}))
+
+    @contextlib.contextmanager
+    def __call__(self, **switches: bool) -> Iterator[Techniques]:
+        """Switch techniques for the block of a ``with`` statement.
+
+        Parameters
+        ----------
+        **switches : bool
+            Techniques by name; those not named stay as they are.
+
+        Yields
+        ------
+        Techniques
+            This object.
+
+        Raises
+        ------
+        TypeError
+            For a technique that does not exist, or a value that is neither True nor False.
+        """
+        for name, value in switches.items():
+            if name not in _NAMES:
+                raise TypeError(f"there is no technique {name!r}; there are {', '.join(_NAMES)}")
+            if not isinstance(value, bool):
+                raise TypeError(f"{name} must be True or False, not {value!r}")
+        token = self._switched.set({**self._switched.get(), **switches})
+        try:
+            yield self
+        finally:
+            self._switched.reset(token)
+
+    def __getattr__(self, name: str) -> bool:
+        if name not in _NAMES:
+            raise AttributeError(f"there is no technique {name!r}; there are {', '.join(_NAMES)}")
+        return self._switched.get().get(name, True)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *_NAMES]
+
+    def __repr__(self) -> str:
+        return f"Techniques({', '.join(f'{name}={getattr(self, name)}' for name in _NAMES)})"
+
+
+techniques = Techniques()

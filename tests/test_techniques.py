@@ -1,0 +1,75 @@
+"""Techniques switched off one by one: the answers stay, and the switch reaches the kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import hpgraph as hpg
+from hpgraph.device import to_device
+
+NAMES = ("captured_graph", "column_blocks", "degree_order", "hyb", "row_splitting", "triangle_filters")
+
+
+@pytest.fixture(scope="module")
+def arcs():
+    """A symmetric graph with one row of 3,000 neighbours, beyond what one warp takes, and many short ones."""
+    rng = np.random.default_rng(3)
+    row = np.concatenate((np.zeros(3000, int), rng.integers(0, 4000, 12_000)))
+    col = np.concatenate((np.arange(1, 3001), rng.integers(0, 4000, 12_000)))
+    found = scipy.sparse.csr_array((np.ones(len(row)), (row, col)), shape=(4000, 4000))
+    found = (found + found.T).tocsr()
+    found.setdiag(0)
+    found.eliminate_zeros()
+    found.data[:] = 1
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_do_not_depend_on_it(device, arcs, name):
+    x = np.random.default_rng(1).random(4000)
+    cubed = (arcs @ arcs).multiply(arcs).sum() / 6
+    degree = arcs.sum(axis=0)
+    rank = np.full(4000, 1 / 4000)
+    for _ in range(10):
+        dangling = rank[degree == 0].sum() / 4000
+        rank = 0.15 / 4000 + 0.85 * (arcs @ (rank / np.maximum(degree, 1)) + dangling)
+    with hpg.techniques(**{name: False}):
+        assert getattr(hpg.techniques, name) is False
+        graph, matrix = hpg.Graph(arcs).to(device), hpg.Matrix(arcs).to(device)
+        np.testing.assert_allclose(to_device(matrix @ to_device(x, device), "cpu"), arcs @ x, rtol=1e-12)
+        assert hpg.triangle_count(graph) == cubed
+        found = to_device(hpg.pagerank(graph, tol=0, max_iteration=10).rank, "cpu")
+        assert np.abs(found - rank).sum() < 1e-12
+    assert getattr(hpg.techniques, name) is True
+
+
+@pytest.mark.parametrize("device", ["cuda"], indirect=True)
+def test_long_rows_stay_whole(device, arcs):
+    from hpgraph.formats import CSR
+    from hpgraph.kernels.cuda.bins import bins
+
+    rows = CSR.from_scipy(arcs).to(device)
+    assert bins(rows).long_rows == 1
+    with hpg.techniques(row_splitting=False):
+        assert bins(rows).long_rows == bins(rows).pieces == 0
+        assert len(bins(rows).slots) == 4000
+    assert bins(rows).long_rows == 1
+
+
+def test_switches_nest_and_end():
+    with hpg.techniques(hyb=False), hpg.techniques(column_blocks=False):
+        assert (hpg.techniques.hyb, hpg.techniques.column_blocks, hpg.techniques.row_splitting) == (False, False, True)
+    with pytest.raises(RuntimeError), hpg.techniques(hyb=False):
+        raise RuntimeError
+    assert repr(hpg.techniques).count("True") == len(NAMES)
+
+
+def test_unknown_ones_are_refused():
+    with pytest.raises(TypeError, match="no technique 'tiles'; there are captured_graph"), hpg.techniques(tiles=True):
+        pass
+    with pytest.raises(TypeError, match="hyb must be True or False"), hpg.techniques(hyb=0):
+        pass
+    with pytest.raises(AttributeError, match="no technique"):
+        _ = hpg.techniques.tiles
