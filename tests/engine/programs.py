@@ -197,6 +197,17 @@ class Nearest(hpg.VertexProgram):
         return weight < 15
 
 
+class Earliest(hpg.VertexProgram):
+    """Who starts, starts at the time of its own id; an arc takes one."""
+
+    reduce = "min"
+    weighted = False
+    time = Property("int32", initial=1_000_000, start="id")
+
+    def gather(source, weight, target):
+        return source.time + 1
+
+
 class Nine(hpg.VertexProgram):
     """More properties than a byte has bits."""
 

@@ -171,6 +171,14 @@ def test_conditions_of_a_relaxation(delta, G):
     assert near.trace.edges.sum() < found.trace.edges.sum()
 
 
+def test_buckets_are_counted_from_the_least_id(G):
+    found = hpg.run(programs.Earliest, G, active=[9, 4, 100], delta=3)
+    assert (host(found.time) == host(hpg.run(programs.Earliest, G, active=[9, 4, 100]).time)).all()
+    starts = [levels(SMALL, source) for source in (4, 9, 100)]
+    expected = np.min([np.where(hops < 0, 1_000_000, hops + s) for hops, s in zip(starts, (4, 9, 100), strict=True)], 0)
+    assert (host(found.time) == expected).all()
+
+
 def test_many_properties(G):
     found = hpg.run(programs.Nine, G, active=[3])
     expected = levels(SMALL, 3)

@@ -58,13 +58,13 @@ class CUDAProgram:
         -------
         numpy array of shape ()
         """
-        fills, flags = [], 0
-        for i, (dtype, beginning) in enumerate(zip(self._properties, beginnings or (None,) * len(state), strict=True)):
+        fills = []
+        for dtype, beginning in zip(self._properties, beginnings or (None,) * len(state), strict=True):
             fill, start = (0, None) if beginning is None else (beginning.fill, beginning.start)
-            flags |= (beginning is not None) << i | (start is not None) << 8 + i | (start == "id") << 16 + i
-            fills += [dtype.type(fill), dtype.type(0 if start in (None, "id") else start)]
+            begins = (beginning is not None) + (start is not None) + (start == "id")
+            fills += [dtype.type(fill), dtype.type(0 if start in (None, "id") else start), np.uint8(begins)]
         parameters = [dtype.type(value) for value, dtype in zip(world, self._world, strict=True)]
-        return struct(*state, *parameters, *fills, np.int32(flags))
+        return struct(*state, *parameters, *fills)
 
     @property
     def weight_type(self) -> str:
@@ -105,10 +105,12 @@ class CUDAProgram:
         arc = f"long long u, {_c(self.weight)} weight, long long v"
         fields = [f"{_c(dtype)}* p{i};" for i, dtype in enumerate(self._properties)]
         fields += [f"{_c(dtype)} w{i};" for i, dtype in enumerate(self._world)]
-        fields += [f"{_c(dtype)} fill{i}, start{i};" for i, dtype in enumerate(self._properties)] + ["int flags;"]
-        fills = [f"        if (flags >> {i} & 1) p{i}[v] = fill{i};" for i in range(len(self._properties))]
+        # How a property begins: 0 as it is, 1 filled, 2 with another value at the sources, 3 with their ids there.
+        for i, dtype in enumerate(self._properties):
+            fields += [f"{_c(dtype)} fill{i}, start{i};", f"unsigned char begins{i};"]
+        fills = [f"        if (begins{i}) p{i}[v] = fill{i};" for i in range(len(self._properties))]
         starts = [
-            f"        if (flags >> {8 + i} & 1) p{i}[v] = flags >> {16 + i} & 1 ? ({_c(dtype)})v : start{i};"
+            f"        if (begins{i} > 1) p{i}[v] = begins{i} == 3 ? ({_c(dtype)})v : start{i};"
             for i, dtype in enumerate(self._properties)
         ]
         before = [f"        const {_c(dtype)} b{i} = p{i}[v];" for i, dtype in enumerate(self._properties)]

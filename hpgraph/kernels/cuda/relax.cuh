@@ -103,17 +103,19 @@ __device__ void send(const Program& program, const Arcs<Index, Weight>& out, con
     append(far, v, space.far, far_tail);
 }
 
-// The vertices of the far pile that are near under a higher threshold join the queue; `kept` counts the others.
+// The vertices of the far pile that are near under a higher threshold join the queue; `kept` counts the others. The
+// least of them is near in any case: where a bucket is too narrow for the precision of the values, or its end for their
+// type, the threshold would never pass it.
 template <class Program, class Index, class Value>
 __device__ void split(const Program& program, const RelaxSpace<Index>& space, u64 pile, u64* kept, Value below,
-                      Value threshold, Collector<Index>& found) {
+                      Value least, Value threshold, Collector<Index>& found) {
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = threadIdx.x & 31;
     for (i64 i = thread; i - lane < (i64)pile; i += threads) {
         const bool has = i < (i64)pile;
         const Index v = has ? space.far[i] : 0;
         const Value value = has ? program.p0[v] : Value();
-        const bool keep = has && !(value < threshold);
+        const bool keep = has && !(value < threshold) && value != least;
         if (has && !keep) atomicAnd(space.waiting + (v >> 5), ~(1u << (v & 31)));
         // Below the old threshold it was queued when it got there.
         found.add(has && !keep && !(value < below) && claim(space.queued, v), v);
@@ -221,7 +223,8 @@ relax(Program program, i64 n, Arcs<Index, Weight> out, Sources<Index> sources, P
             const Value below = priority.threshold, next = least + priority.delta;
             priority.threshold = below + priority.delta < next ? next : below + priority.delta;
             Collector<Index> found(shared.slots, out.indptr, space.queue, tally);
-            split(program, space, pile, &space.far_tail[1 - pile_index], below, priority.threshold, found);
+            split(program, space, pile, &space.far_tail[1 - pile_index], below, least,
+                  priority.threshold, found);
             found.finish(0);
             barrier.wait();
             if (thread == 0) *far_tail = 0;

@@ -104,6 +104,8 @@ def _least(values: Any, beginning: Beginning | None, sources: Any) -> Any:
     """The least value of a source, from which buckets are counted; waits for the device where an array was given."""
     if beginning is None:
         return values[sources].min().item() if len(sources) else 0
+    if isinstance(beginning.start, str):  # "id"
+        return sources.min().item() if len(sources) else 0
     return beginning.fill if beginning.start is None else beginning.start
 
 
