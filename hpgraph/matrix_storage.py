@@ -46,9 +46,19 @@ class MatrixStorage:
         self._array_type: Any = array_module(self.device).ndarray
         return self
 
+    @classmethod
+    def _of(cls, csr: CSR, format: Format = "auto") -> Self:
+        """The matrix of a CSR that is known to have sorted rows free of duplicates."""
+        return object.__new__(cls)._set(_new(csr), False, format)
+
     def _with(self, csr: CSR) -> Self:
         """Another matrix of the same kind."""
-        return object.__new__(type(self))._set(_new(csr), False, self._format)
+        return self._of(csr, self._format)
+
+    def _rebind(self, csr: CSR) -> Self:
+        """Make this matrix another one of the same shape; what was taken from it before stays as it was."""
+        assert csr.shape == self.shape
+        return self._set(_new(csr), False, self._format)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -87,6 +97,11 @@ class MatrixStorage:
     def is_pattern(self) -> bool:
         """Whether there are places only, no values."""
         return self._layouts["dtype"] is None
+
+    @property
+    def structure(self) -> Self:
+        """The places of the entries, without values: as a mask, the structural one. Shares what it can."""
+        return self if self.is_pattern else self._with(self.csr.with_data(None))
 
     @property
     def nbytes(self) -> int:

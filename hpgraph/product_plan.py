@@ -63,6 +63,9 @@ def _swapped(semiring: Semiring, op: BinaryOp) -> Semiring:
     if op.position == "target":
         # The row index of a vector that is itself a row.
         return Semiring(semiring.add, BinaryOp("firsti_of_row", lambda a, b: 0, "index"))
+    if op.position == "column":
+        # The second operand is the matrix now, and its columns are what the product runs over.
+        return Semiring(semiring.add, BinaryOp(op.name, op.function, "index", position="target", axis="column"))
     result: Any = _RESULT_SWAPPED.get(op.result, op.result)
     turned = BinaryOp(
         f"{op.name}_swapped",

@@ -16,13 +16,15 @@ from __future__ import annotations
 
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import Monoid
-from hpgraph.semiring.operators import DTYPES, BinaryOp, UnaryOp
+from hpgraph.semiring.operators import DTYPES, BinaryOp, IndexUnaryOp, UnaryOp
 from hpgraph.semiring.registry import (
     get_binary,
+    get_index_unary,
     get_monoid,
     get_semiring,
     get_unary,
     register_binary,
+    register_index_unary,
     register_monoid,
     register_semiring,
     register_unary,
@@ -34,14 +36,17 @@ __all__ = [
     "DTYPES",
     "BinaryOp",
     "Function",
+    "IndexUnaryOp",
     "Monoid",
     "Semiring",
     "UnaryOp",
     "get_binary",
+    "get_index_unary",
     "get_monoid",
     "get_semiring",
     "get_unary",
     "register_binary",
+    "register_index_unary",
     "register_monoid",
     "register_semiring",
     "register_unary",

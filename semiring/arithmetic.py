@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.semiring.operators import BinaryOp, Kind, Python, UnaryOp, by_kind
+from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Kind, Python, UnaryOp, by_kind
 
 
 def _first(a: Any, b: Any) -> Any:
@@ -155,9 +155,10 @@ BINARY: dict[str, BinaryOp] = _named(
         _binary("ge", lambda a, b: a >= b, "bool"),
         _binary("hypot", lambda a, b: np.hypot(a, b), "float"),
         _binary("atan2", lambda a, b: np.arctan2(a, b), "float"),
-        BinaryOp("firsti", _positional, "index", position="target"),
-        BinaryOp("firstj", _positional, "index", position="source"),
-        BinaryOp("secondi", _positional, "index", position="source"),
+        BinaryOp("firsti", _positional, "index", position="target", axis="row"),
+        BinaryOp("firstj", _positional, "index", position="source", axis="column"),
+        BinaryOp("secondi", _positional, "index", position="source", axis="row"),
+        BinaryOp("secondj", _positional, "index", position="column", axis="column"),
     ]
 )
 
@@ -204,3 +205,21 @@ UNARY: dict[str, UnaryOp] = _named(
         *(_unary(name, python, "float") for name, python in _FLOAT_FUNCTIONS.items()),
     ]
 )
+
+INDEX_UNARY: dict[str, IndexUnaryOp] = _named(
+    [
+        IndexUnaryOp("rowindex", lambda a, i, j, thunk: i + thunk, "index", cpp="rowindex"),
+        IndexUnaryOp("colindex", lambda a, i, j, thunk: j + thunk, "index", cpp="colindex"),
+        IndexUnaryOp("diagindex", lambda a, i, j, thunk: j - i + thunk, "index", cpp="diagindex"),
+        IndexUnaryOp("tril", lambda a, i, j, thunk: j - i <= thunk, "bool", cpp="tril"),
+        IndexUnaryOp("triu", lambda a, i, j, thunk: j - i >= thunk, "bool", cpp="triu"),
+        IndexUnaryOp("diag", lambda a, i, j, thunk: j - i == thunk, "bool", cpp="diag"),
+        IndexUnaryOp("offdiag", lambda a, i, j, thunk: j - i != thunk, "bool", cpp="offdiag"),
+        IndexUnaryOp("rowle", lambda a, i, j, thunk: i <= thunk, "bool", cpp="rowle"),
+        IndexUnaryOp("rowgt", lambda a, i, j, thunk: i > thunk, "bool", cpp="rowgt"),
+        IndexUnaryOp("colle", lambda a, i, j, thunk: j <= thunk, "bool", cpp="colle"),
+        IndexUnaryOp("colgt", lambda a, i, j, thunk: j > thunk, "bool", cpp="colgt"),
+    ]
+)
+# Comparisons of the value with the thunk are the binary operators, which promote as NumPy does.
+VALUE_COMPARISONS = {f"value{name}": name for name in ("eq", "ne", "lt", "le", "gt", "ge")}

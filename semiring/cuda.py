@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hpgraph.semiring.entry import EntryFunction
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import Monoid
 from hpgraph.semiring.operators import BinaryOp, UnaryOp, check_dtype
@@ -264,7 +265,8 @@ def gather_functor(
     if isinstance(gather, Gather) and (gather.semiring.multiply.cpp or gather.semiring.multiply.position):
         op = gather.semiring.multiply
         if op.position:
-            value = f"({c_type(result)}){op.position}"
+            # A vector has one column.
+            value = f"({c_type(result)}){'0' if op.position == 'column' else op.position}"
         elif op.cpp == "pair":
             value = f"({c_type(result)})1"
         else:
@@ -275,6 +277,54 @@ def gather_functor(
     arguments = [*(f"({c_type(dtype)}*)s{i}" for i, dtype in enumerate(state)), "source", "weight", "target"]
     body = f"return {call.format(', '.join(arguments))};"
     return DeviceCode(name, INCLUDE + declaration + _struct(name, c_type(result), parameters, body), (code,))
+
+
+def entry_functor(function: EntryFunction, name: str) -> DeviceCode:
+    """A struct with ``static R apply(X x, Y y, long long i, long long j)``.
+
+    Parameters
+    ----------
+    function : EntryFunction
+        That of a built-in operator becomes C++.
+    name : str
+        Of the struct.
+
+    Returns
+    -------
+    DeviceCode
+
+    Examples
+    --------
+    >>> from hpgraph.semiring import get_binary
+    >>> from hpgraph.semiring.entry import entry_function
+    >>> print(entry_functor(entry_function(get_binary("firsti"), "bool", "bool"), "Row").source)
+    #include "operators.cuh"
+    struct Row {
+        typedef long long result_type;
+        __device__ static long long apply(bool x, bool y, long long i, long long j) {
+            return (long long)i;
+        }
+    };
+    <BLANKLINE>
+    """
+    op, x, y, final = function.op, c_type(function.x_dtype), c_type(function.y_dtype), c_type(function.dtype)
+    if isinstance(op, BinaryOp) and op.position is not None:
+        value = f"({final}){'i' if op.axis == 'row' else 'j'}"
+    elif op.cpp is None:
+        types = function.x_dtype, function.y_dtype, np.int64, np.int64
+        return function_functor(function, types, function.dtype, name)
+    elif isinstance(op, BinaryOp):
+        operands = [(function.x_dtype, "x"), (function.y_dtype, "y")]
+        (first, a), (second, b) = reversed(operands) if function.swapped else operands
+        value = _apply(op, first, second, function.dtype, a, b)
+    elif isinstance(op, UnaryOp):
+        computing, natural = c_type(op.computing_dtype(function.x_dtype)), c_type(op.result_dtype(function.x_dtype))
+        value = f"({final})({natural})hpgraph::op::{op.cpp}::apply<{computing}>(({computing})x)"
+    else:
+        natural = c_type(op.result_dtype(function.x_dtype, function.y_dtype))
+        value = f"({final})({natural})hpgraph::op::{op.cpp}::apply(i, j, (long long)y)"
+    parameters = f"{x} x, {y} y, long long i, long long j"
+    return DeviceCode(name, INCLUDE + _struct(name, final, parameters, f"return {value};"))
 
 
 def function_functor(

@@ -4,6 +4,7 @@
 // atomic_combine(T*, T). Operands have been converted to the type computed in: op::div is never asked for integers.
 #pragma once
 #include "atomics.cuh"
+#include "index_unary.cuh"
 #include "numbers.cuh"
 #include "unary.cuh"
 

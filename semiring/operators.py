@@ -1,4 +1,4 @@
-"""Unary and binary operators: one Python function each, with the types it works on and the type it gives.
+"""Unary, binary and index-unary operators: one Python function each, with the types it works on and the type it gives.
 
 Types follow NumPy: two operands meet in ``numpy.result_type``, and the result is computed, and wraps around, in that
 type. Over bool the arithmetic operators are the logical ones, as in NumPy and in GraphBLAS (plus: or, times: and), and
@@ -27,6 +27,7 @@ Python = Callable[..., Any]
 Kind = Literal["same", "number", "bool", "truth", "bits", "float", "first", "second", "index"]
 _UNARY_KINDS = ("same", "bool", "truth", "bits", "float")
 _BINARY_KINDS = ("same", "number", "bool", "truth", "bits", "float", "first", "second", "index")
+_INDEX_UNARY_KINDS = ("same", "bool", "index")
 
 
 def check_dtype(dtype: npt.DTypeLike, argument: str = "dtype") -> np.dtype:
@@ -170,8 +171,11 @@ class BinaryOp(_Operator):
         From the dtype in which the operands meet to the function to use there instead, or None.
     cpp : str, optional
         Name of the equivalent in ``operators.cuh``; without it the GPU uses `python`.
-    position : {"source", "target"}, optional
-        For operators that give not a value but an index of the matrix entry: its column or its row.
+    position : {"source", "target", "column"}, optional
+        For operators that give not a value but an index, what that is in a product: the column or the row of the
+        matrix entry, or the column of the second operand, which for a vector is 0.
+    axis : {"row", "column"}, optional
+        For the same operators, which index of their operand they give.
 
     Examples
     --------
@@ -193,10 +197,12 @@ class BinaryOp(_Operator):
         *,
         specialize: Callable[[np.dtype], Python | None] | None = None,
         cpp: str | None = None,
-        position: Literal["source", "target"] | None = None,
+        position: Literal["source", "target", "column"] | None = None,
+        axis: Literal["row", "column"] | None = None,
     ) -> None:
         super().__init__(name, python, result, specialize=specialize, cpp=cpp)
         self.position = position
+        self.axis = axis
 
     def computing_dtype(self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike) -> np.dtype:
         """The dtype both operands are converted to."""
@@ -251,6 +257,69 @@ class BinaryOp(_Operator):
             return self.typed(np.asarray(a).dtype, np.asarray(b).dtype)(a, b)
 
 
+class IndexUnaryOp(_Operator):
+    """A function of an entry and of where it stands, with a parameter that is called thunk.
+
+    Parameters
+    ----------
+    name : str
+    python : function
+        ``f(a, i, j, thunk)`` with value, row and column, or ``f(a, i, j)``, ``f(a, thunk)``, ``f(a)``.
+    result : {"same", "bool", "index"}
+        Type of the result: that of the value; bool; int64.
+    cpp : str, optional
+        Name of the equivalent in ``index_unary.cuh``; without it the GPU uses `python`.
+
+    Examples
+    --------
+    >>> from hpgraph.semiring import get_index_unary
+    >>> get_index_unary("diagindex")(7.5, 2, 5)
+    np.int64(3)
+    """
+
+    kinds = _INDEX_UNARY_KINDS
+
+    def __init__(
+        self, name: str, python: Python | Function, result: Kind = "same", *, cpp: str | None = None
+    ) -> None:
+        super().__init__(name, python, result, cpp=cpp)
+        if not 1 <= self.function.n_arguments <= 4:
+            raise TypeError(
+                f"{name}() takes {self.function.n_arguments} arguments; an index-unary operator has (value), "
+                "(value, thunk), (value, row, column) or (value, row, column, thunk)"
+            )
+
+    def result_dtype(self, dtype: npt.DTypeLike, thunk_dtype: npt.DTypeLike = np.int64) -> np.dtype:
+        """The dtype of the result for a value and a thunk of these dtypes."""
+        given = check_dtype(dtype)
+        return {"bool": np.dtype(bool), "index": np.dtype(np.int64)}.get(self.result, given)
+
+    def typed(
+        self, dtype: npt.DTypeLike, thunk_dtype: npt.DTypeLike = np.int64, result_dtype: npt.DTypeLike | None = None
+    ) -> Function:
+        """The operator for one type of values, as a `Function` for kernels.
+
+        Returns
+        -------
+        Function
+            ``f(a, i, j, thunk)``.
+        """
+        natural = self.result_dtype(dtype, thunk_dtype)
+        final = natural if result_dtype is None else check_dtype(result_dtype, "result_dtype")
+        key = (check_dtype(dtype), check_dtype(thunk_dtype), final)
+        if key not in self._typed:
+            python = self.function.python
+            self._typed[key] = _convert_index_unary(
+                self.name, python, self.function.n_arguments, natural.type, final.type
+            )
+        return self._typed[key]
+
+    def __call__(self, a: Any, i: int = 0, j: int = 0, thunk: Any = 0) -> Any:
+        """The value for a scalar at a place, as a NumPy scalar."""
+        with np.errstate(all="ignore"):
+            return self.typed(np.asarray(a).dtype, np.asarray(thunk).dtype)(a, i, j, thunk)
+
+
 def by_kind(**functions: Python) -> Callable[[np.dtype], Python | None]:
     """A specialization by NumPy's letter for a family of dtypes: b (bool), i (signed), u (unsigned), f (float)."""
     return lambda dtype: functions.get(dtype.kind)
@@ -264,3 +333,14 @@ def _convert_binary(name: str, python: Python, first: Any, second: Any, natural:
     if natural is final:
         return Function(lambda a, b: final(python(first(a), second(b))), name)
     return Function(lambda a, b: final(natural(python(first(a), second(b)))), name)
+
+
+def _convert_index_unary(name: str, python: Python, arguments: int, natural: Any, final: Any) -> Function:
+    # What is computed in the type of the values is rounded to it before it is converted.
+    if arguments == 1:
+        return Function(lambda a, i, j, thunk: final(natural(python(a))), name)
+    if arguments == 2:
+        return Function(lambda a, i, j, thunk: final(natural(python(a, thunk))), name)
+    if arguments == 3:
+        return Function(lambda a, i, j, thunk: final(natural(python(a, i, j))), name)
+    return Function(lambda a, i, j, thunk: final(natural(python(a, i, j, thunk))), name)

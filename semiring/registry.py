@@ -9,20 +9,21 @@ import difflib
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from hpgraph.semiring.arithmetic import BINARY, BINARY_ALIASES, UNARY
+from hpgraph.semiring.arithmetic import BINARY, BINARY_ALIASES, INDEX_UNARY, UNARY
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import BUILTIN, Element, Monoid, Value
-from hpgraph.semiring.operators import BinaryOp, Kind, Python, UnaryOp
+from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Kind, Python, UnaryOp
 from hpgraph.semiring.semiring import Semiring
 
 T = TypeVar("T")
 
 _unary: dict[str, UnaryOp] = dict(UNARY)
 _binary: dict[str, BinaryOp] = dict(BINARY)
+_index_unary: dict[str, IndexUnaryOp] = dict(INDEX_UNARY)
 _monoids: dict[str, Monoid] = dict(BUILTIN)
 _semirings: dict[str, Semiring] = {}
 # A function passed twice is one operator, so that what was compiled for it is found again.
-_anonymous: dict[tuple[type, str], Any] = {}
+_anonymous: dict[tuple[Any, ...], Any] = {}
 
 
 def get_unary(op: UnaryOp | str | Python | Function) -> UnaryOp:
@@ -82,6 +83,43 @@ def get_binary(op: BinaryOp | str | Python | Function | Monoid) -> BinaryOp:
     if isinstance(op, str):
         return _look_up(BINARY_ALIASES.get(op, op), _binary, "binary operator")
     return _from_function(op, BinaryOp, 2)
+
+
+def get_index_unary(op: IndexUnaryOp | str | Python | Function, result: Kind = "same") -> IndexUnaryOp:
+    """An index-unary operator from its name, from a Python function, or from itself.
+
+    Parameters
+    ----------
+    op : IndexUnaryOp, str or function
+        A function takes (value), (value, thunk), (value, row, column) or (value, row, column, thunk).
+    result : str
+        Type of a function's result, as for `IndexUnaryOp`.
+
+    Returns
+    -------
+    IndexUnaryOp
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name; the message has those of similar name.
+    TypeError
+        If it is something else.
+
+    Examples
+    --------
+    >>> get_index_unary("tril")(5, 1, 2)
+    np.False_
+    """
+    if isinstance(op, IndexUnaryOp):
+        return op
+    if isinstance(op, str):
+        return _look_up(op, _index_unary, "index-unary operator")
+    if isinstance(op, (type, Monoid, Semiring, UnaryOp, BinaryOp)) or not callable(op):
+        raise TypeError(f"an operator, its name or a Python function is expected, not {op!r}")
+    compiled = Function(op)
+    made = IndexUnaryOp(compiled.name, compiled, result)
+    return _anonymous.setdefault((IndexUnaryOp, result, compiled.key), made)
 
 
 def get_monoid(monoid: Monoid | str) -> Monoid:
@@ -177,6 +215,25 @@ def register_unary(name: str, function: Python, result: Kind = "same") -> UnaryO
     UnaryOp
     """
     return _register(name, UnaryOp(name, function, result), _unary, UNARY, "unary operator")
+
+
+def register_index_unary(name: str, function: Python, result: Kind = "same") -> IndexUnaryOp:
+    """Give a name to an index-unary operator made from a Python function.
+
+    Parameters
+    ----------
+    name : str
+        An identifier that no built-in operator has; an earlier registration is replaced.
+    function : function
+        Of (value), (value, thunk), (value, row, column) or (value, row, column, thunk).
+    result : str
+        Type of the result, as for `IndexUnaryOp`.
+
+    Returns
+    -------
+    IndexUnaryOp
+    """
+    return _register(name, IndexUnaryOp(name, function, result), _index_unary, INDEX_UNARY, "index-unary operator")
 
 
 def register_binary(name: str, function: Python, result: Kind = "same") -> BinaryOp:

@@ -136,7 +136,13 @@ class Semiring:
             return lambda state, source, weight, target: convert(source)
         if self.multiply.position == "target":
             return lambda state, source, weight, target: convert(target)
+        if self.multiply.position == "column":
+            # A vector has one column.
+            return lambda state, source, weight, target: convert(0)
         if self.multiply.cpp == "pair":
             return lambda state, source, weight, target: convert(1)
+        if self.multiply.cpp == "first":
+            # The vector is not read, and need not be one.
+            return lambda state, source, weight, target: convert(weight)
         multiply = self.multiply.typed(matrix, vector, final)
         return lambda state, source, weight, target: multiply(weight, state[0][source])

@@ -5,6 +5,7 @@ from hpgraph.kernels.cpu import compilation
 # Before any module of this package defines a kernel.
 compilation.set_up()
 
+from hpgraph.kernels.cpu.merge import locate, merge  # noqa: E402
 from hpgraph.kernels.cpu.product import pull  # noqa: E402
 from hpgraph.kernels.cpu.product_dense import pull_dense  # noqa: E402
 from hpgraph.kernels.cpu.product_push import push  # noqa: E402
@@ -16,5 +17,9 @@ from hpgraph.kernels.cpu.traversal import (  # noqa: E402
     push_messages,
     relax,
 )
+from hpgraph.kernels.union import union  # noqa: E402
 
-__all__ = ["aggregate", "apply", "first", "pull", "pull_dense", "pull_messages", "push", "push_messages", "relax"]
+__all__ = [
+    "aggregate", "apply", "first", "locate", "merge", "pull", "pull_dense", "pull_messages", "push", "push_messages",
+    "relax", "union",
+]  # fmt: skip

@@ -1,11 +1,14 @@
 """The kernels for the GPU: CUDA C++ templates, compiled at run time."""
 
+from hpgraph.kernels.cuda.merge import locate, merge
 from hpgraph.kernels.cuda.product import pull
 from hpgraph.kernels.cuda.product_dense import pull_dense
 from hpgraph.kernels.cuda.product_push import push
 from hpgraph.kernels.cuda.sweeps import sweeps
 from hpgraph.kernels.cuda.traversal import aggregate, apply, first, pull_messages, push_messages, relax
+from hpgraph.kernels.union import union
 
 __all__ = [
-    "aggregate", "apply", "first", "pull", "pull_dense", "pull_messages", "push", "push_messages", "relax", "sweeps",
+    "aggregate", "apply", "first", "locate", "merge", "pull", "pull_dense", "pull_messages", "push", "push_messages",
+    "relax", "sweeps", "union",
 ]  # fmt: skip

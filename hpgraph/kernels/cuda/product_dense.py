@@ -42,7 +42,7 @@ def specialize_dense(
     weight, message = message_dtype if weight_dtype is None else weight_dtype, c_type(message_dtype)
     source, ltoir = "", tuple[LinkedCode, ...]()
     if multiply.position is not None:
-        value = "u" if multiply.position == "source" else "v"
+        value = {"source": "u", "target": "v", "column": "column"}[multiply.position]
     elif multiply.cpp == "pair":
         value = "1"
     else:

@@ -1,0 +1,1 @@
+"""The operations of GraphBLAS over matrices and vectors, one a file."""

@@ -1,0 +1,129 @@
+"""The write-back that ends every operation whose result is a matrix: out⟨mask⟩ accum= result.
+
+It is that of the GraphBLAS C API specification (section 2.3, "GraphBLAS operations: masks, accumulators and replace").
+Everything is checked before anything is written: an error leaves the output as it was.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algebra.mask import restrict
+from hpgraph.device import kernels
+from hpgraph.formats import CSR
+from hpgraph.matrix_storage import MatrixStorage
+from hpgraph.product_plan import value_dtype
+from hpgraph.semiring import BinaryOp, get_binary
+from hpgraph.semiring.entry import entry_function
+
+
+def write(
+    result: CSR,
+    out: Any,
+    mask: CSR | None = None,
+    complement: bool = False,
+    accum: BinaryOp | str | None = None,
+    replace: bool = False,
+    *,
+    masked: bool = False,
+) -> Any:
+    """Write a result where it belongs.
+
+    Parameters
+    ----------
+    result : CSR
+        What was computed, rows sorted.
+    out : Matrix or None
+        Rebound to what it then holds; what was taken from it before (its transpose, SciPy's views) stays as it was. It
+        keeps its type of values. None makes a new matrix.
+    mask : CSR, optional
+        The places that may be written (`hpgraph.algebra.mask.as_matrix_mask`); all by default.
+    complement : bool, default False
+        Write the places that the mask leaves out instead.
+    accum : BinaryOp, str or function, optional
+        Joins what `out` holds with the result: ``accum(out[i, j], result[i, j])`` where both have an entry.
+    replace : bool, default False
+        Whether entries of `out` that the mask does not allow are dropped, rather than kept.
+    masked : bool, default False
+        Whether `result` is known to hold allowed entries only.
+
+    Returns
+    -------
+    Matrix
+        `out`, or the new one.
+
+    Raises
+    ------
+    ValueError
+        When shapes differ, `complement` comes without a mask or `accum` without `out`.
+    TypeError
+        When `out` is no Matrix, lies elsewhere, or cannot hold the result's type, or `accum` does not take the types.
+    """
+    check_write(result.shape, value_dtype(result.dtype), result.device, out, mask, complement, accum)
+    if out is None:
+        from hpgraph.matrix import Matrix
+
+        return Matrix._of(result if masked else restrict(result, mask, complement))
+    allowed = result if masked else restrict(result, mask, complement)
+    held = out.csr
+    if accum is not None:
+        joined = _join(held, allowed, get_binary(accum), out.dtype)
+        final = restrict(joined, mask, complement) if replace else joined
+    elif mask is None or replace:
+        final = allowed if allowed.dtype == out.stored_dtype or out.dtype == np.bool_ else allowed.astype(out.dtype)
+    else:
+        final = _join(restrict(held, mask, not complement), allowed, get_binary("second"), out.dtype)
+    return out._rebind(final)
+
+
+def check_write(
+    shape: tuple[int, int],
+    dtype: np.dtype[Any],
+    device: str,
+    out: Any,
+    mask: CSR | None = None,
+    complement: bool = False,
+    accum: BinaryOp | str | None = None,
+) -> None:
+    """What `write` would refuse, said before the result is computed.
+
+    Parameters
+    ----------
+    shape, dtype, device
+        Of the result.
+    out, mask, complement, accum
+        As for `write`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `write`.
+    """
+    if complement and mask is None:
+        raise ValueError("complement=True needs a mask to complement")
+    if out is None:
+        if accum is not None:
+            raise ValueError("accum joins the result with what out holds: give out as well")
+        return
+    if not isinstance(out, MatrixStorage):
+        raise TypeError(f"out must be a Matrix, not {type(out).__name__}: wrap it, hpg.Matrix(out), and pass that")
+    if out.shape != tuple(shape):
+        raise ValueError(f"out must have shape {tuple(shape)}, that of the result, not {out.shape}")
+    if out.device != device:
+        raise TypeError(f'out lies on "{out.device}" and the result on "{device}": move one of them with .to()')
+    if accum is not None:
+        natural = get_binary(accum).result_dtype(out.dtype, dtype)
+        if not np.can_cast(natural, out.dtype, "same_kind"):
+            raise TypeError(f"accum gives {natural}, which cannot be written to out, which is {out.dtype}")
+    if not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise TypeError(f"a result of type {dtype} cannot be written to out, which is {out.dtype}: give {dtype}")
+
+
+def _join(held: CSR, result: CSR, op: BinaryOp, dtype: np.dtype[Any]) -> CSR:
+    """The union; entries of one matrix alone pass through a cast."""
+    types = value_dtype(held.dtype), value_dtype(result.dtype)
+    first, second = (entry_function(get_binary(name), *types, dtype) for name in ("first", "second"))
+    made: CSR = kernels(held.device).merge(held, result, entry_function(op, *types, dtype), first, second, dtype)
+    return made

@@ -1,0 +1,37 @@
+// Entries of a CSR matrix in tiles of equal size, never a row to a thread: a row of a million entries costs no more than
+// a million rows of one. A tile finds the rows it spans by two searches in the row pointer, and each of its entries by a
+// search between them.
+#pragma once
+
+namespace hpgraph {
+
+typedef long long i64;
+typedef unsigned int u32;
+
+constexpr int TILE_THREADS = 256;
+constexpr int TILE_ITEMS = 8;  // entries of a tile for each thread
+constexpr int TILE = TILE_THREADS * TILE_ITEMS;
+
+// The row that holds entry p, known to lie in low..high: the last one that begins at or before p.
+__device__ inline i64 row_of(const i64* indptr, i64 low, i64 high, i64 p) {
+    while (low < high) {
+        const i64 middle = low + (high - low + 1) / 2;
+        if (indptr[middle] <= p) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
+// Calls use(p, row) for each entry of this block's tile. All threads of the block must call it.
+template <class Use>
+__device__ __forceinline__ void for_tile(const i64* indptr, i64 rows, i64 entries, Use use) {
+    __shared__ i64 ends[2];
+    const i64 begin = (i64)blockIdx.x * TILE;
+    const i64 end = begin + TILE < entries ? begin + TILE : entries;
+    if (threadIdx.x < 2) ends[threadIdx.x] = row_of(indptr, 0, rows - 1, threadIdx.x ? end - 1 : begin);
+    __syncthreads();
+    const i64 low = ends[0], high = ends[1];
+    for (i64 p = begin + threadIdx.x; p < end; p += TILE_THREADS) use(p, row_of(indptr, low, high, p));
+}
+
+}  // namespace hpgraph

@@ -1,0 +1,121 @@
+"""Operators as functions of a matrix entry, the one form in which kernels that go entry by entry take them.
+
+``f(x, y, i, j)``: two values, a row and a column. A union or an intersection passes the entries of two matrices, or an
+entry and what stands in for the absent one; a map passes an entry and a number.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hpgraph.semiring.function import Function
+from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Python, UnaryOp, check_dtype
+
+Operator = UnaryOp | BinaryOp | IndexUnaryOp
+
+
+class EntryFunction(Function):
+    """``f(x, y, i, j)`` for given types. The operator comes along, so that a backend may use code of its own.
+
+    Attributes
+    ----------
+    op : UnaryOp, BinaryOp or IndexUnaryOp
+    x_dtype, y_dtype, dtype : numpy.dtype
+        Of the two values and of the result.
+    swapped : bool
+        Whether y is the operator's first operand.
+    """
+
+    def __init__(
+        self, python: Python, op: Operator, x_dtype: np.dtype, y_dtype: np.dtype, dtype: np.dtype, swapped: bool
+    ) -> None:
+        super().__init__(python, op.name)
+        self.op = op
+        self.x_dtype = x_dtype
+        self.y_dtype = y_dtype
+        self.dtype = dtype
+        self.swapped = swapped
+
+    @property
+    def uses_position(self) -> bool:
+        """Whether row and column matter."""
+        return isinstance(self.op, IndexUnaryOp) or getattr(self.op, "position", None) is not None
+
+
+def entry_function(
+    op: Operator,
+    x_dtype: npt.DTypeLike,
+    y_dtype: npt.DTypeLike,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    swapped: bool = False,
+) -> EntryFunction:
+    """An operator as a function of an entry; made once for the same operator and types.
+
+    Parameters
+    ----------
+    op : UnaryOp, BinaryOp or IndexUnaryOp
+        A unary operator is given x; a positional one i or j; an index-unary one x, i, j and, as its thunk, y.
+    x_dtype, y_dtype : dtype-like
+    dtype : dtype-like, optional
+        What the result is converted to. Default: that of the operator.
+    swapped : bool, default False
+        Whether a binary operator is given y first.
+
+    Returns
+    -------
+    EntryFunction
+
+    Raises
+    ------
+    TypeError
+        If the operator does not work on the types.
+
+    Examples
+    --------
+    >>> from hpgraph.semiring import get_binary
+    >>> minus = entry_function(get_binary("minus"), "int64", "float32", swapped=True)
+    >>> minus(np.int64(1), np.float32(3), 0, 0), minus.dtype
+    (np.float64(2.0), dtype('float64'))
+    """
+    return _entry_function(
+        op, check_dtype(x_dtype), check_dtype(y_dtype), None if dtype is None else check_dtype(dtype), swapped
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _entry_function(
+    op: Operator, x: np.dtype, y: np.dtype, dtype: np.dtype | None, swapped: bool
+) -> EntryFunction:
+    if isinstance(op, BinaryOp):
+        natural = op.result_dtype(*((y, x) if swapped else (x, y)))
+    elif isinstance(op, IndexUnaryOp):
+        natural = op.result_dtype(x, y)
+    else:
+        natural = op.result_dtype(x)
+    final = natural if dtype is None else dtype
+    return EntryFunction(_python(op, x, y, final, swapped), op, x, y, final, swapped)
+
+
+def _python(op: Operator, x_dtype: np.dtype, y_dtype: np.dtype, final: np.dtype, swapped: bool) -> Python:
+    convert: Any = final.type
+    if isinstance(op, UnaryOp):
+        unary = op.typed(x_dtype)
+        return lambda x, y, i, j: convert(unary(x))
+    if isinstance(op, IndexUnaryOp):
+        index_unary = op.typed(x_dtype, y_dtype, final)
+        return lambda x, y, i, j: index_unary(x, i, j, y)
+    if op.position is not None:
+        # Both operands stand at the same place.
+        if op.axis == "row":
+            return lambda x, y, i, j: convert(i)
+        return lambda x, y, i, j: convert(j)
+    if swapped:
+        turned = op.typed(y_dtype, x_dtype, final)
+        return lambda x, y, i, j: turned(y, x)
+    binary = op.typed(x_dtype, y_dtype, final)
+    return lambda x, y, i, j: binary(x, y)

@@ -1,0 +1,48 @@
+"""merge.cuh for several architectures, with built-in operators, Python functions and patterns; no GPU is needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hpgraph.semiring import get_binary
+from hpgraph.semiring.entry import EntryFunction, entry_function
+
+pytest.importorskip("cuda.core")
+pytest.importorskip("cupy")
+
+from hpgraph.kernels.cuda.compile import compile_only
+from hpgraph.kernels.cuda.merge import MERGE_KERNELS, SOURCE, merge_code
+
+NAMES = tuple(f"hpgraph::{kernel}<Merge>" for kernel in MERGE_KERNELS)
+INT32, INT64, FLOAT32, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "bool"))
+
+
+def entry(op: object, x: np.dtype = FLOAT32, y: np.dtype = INT64) -> EntryFunction:
+    return entry_function(get_binary(op), x, y)
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
+def test_union_by_a_builtin_operator(arch: str) -> None:
+    code = merge_code(entry("plus"), entry("first"), entry("second"), FLOAT32, INT64, INT32, np.dtype("float64"))
+    assert compile_only(SOURCE, code[0], code[1], (*NAMES, "hpgraph::rank_entries<int>"), arch)
+
+
+@pytest.mark.parametrize("op", ["firsti", "secondj", "floordiv", "lt"])
+def test_intersection(op: str) -> None:
+    function = entry(op)
+    code = merge_code(function, None, None, FLOAT32, INT64, INT64, function.dtype)
+    assert not code[1] and compile_only(SOURCE, code[0], code[1], NAMES)
+
+
+def test_patterns() -> None:
+    keep = entry("pair", BOOL, BOOL)
+    assert compile_only(SOURCE, merge_code(keep, keep, keep, None, None, INT32, None)[0], (), NAMES)
+    code = merge_code(None, keep, None, None, FLOAT32, INT32, BOOL)
+    assert compile_only(SOURCE, code[0], (), NAMES)
+
+
+def test_a_python_function() -> None:
+    function = entry(lambda a, b: a * a + b if a > 0 else b - a)
+    code = merge_code(function, function, function, FLOAT32, INT64, INT32, function.dtype)
+    assert code[1] and compile_only(SOURCE, code[0], code[1], NAMES)
