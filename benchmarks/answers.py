@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .graphs import Case
+from .works import SEMIRINGS
 
 ITERATIONS = 20
 DAMPING = 0.85
@@ -24,16 +25,19 @@ def prove(work: str, case: Case, source: int | None, answer: Any, rank_tolerance
     str or None
         What is wrong; None when the answer holds.
     """
-    if work == "bfs":
+    if work == "bfs_row":
+        work, source = "bfs", case.row[-1]
+    if work in ("bfs", "bfs_smallest"):
         distance = np.asarray(answer) if case.device == "cpu" else answer
         return _shortest(case, source, case.xp.where(distance < 0, np.inf, distance.astype(np.float64)), unit=True)
     if work == "sssp":
         return _shortest(case, source, answer.astype(np.float64), unit=False)
     if work == "pagerank":
         return _near_in_sum(answer, _power_iteration(case), rank_tolerance)
-    if work == "spmv":
-        exact = case.csr(case.weights.astype(np.float64)) @ case.vector.astype(np.float64)
-        return _near_each(answer, exact)
+    if work in ("spmv", "spmv64"):
+        return _near_each(answer, case.wide_matrix @ case.wide_vector, 2e-4 if work == "spmv" else 1e-12)
+    if work in SEMIRINGS:
+        return _near_each(answer, _product(work, case), 0)
     # Triangles have no short proof; libraries must agree, and with the published count where there is one.
     return None
 
@@ -44,8 +48,8 @@ def agree(work: str, answer: Any, reference: Any, rank_tolerance: float) -> str 
         return None if int(answer) == int(reference) else f"counted {int(answer):,}, not {int(reference):,}"
     if work == "pagerank":
         return _near_in_sum(answer, reference, rank_tolerance)
-    if work == "spmv":
-        return _near_each(answer, reference)
+    if work in ("spmv", "spmv64", *SEMIRINGS):
+        return _near_each(answer, reference, {"spmv": 2e-4, "spmv64": 1e-12}.get(work, 0))
     # Levels and sums of whole numbers far below 2**24: exact in any type and any order.
     different = int((answer.astype(np.float64) != reference.astype(np.float64)).sum())
     return f"{different:,} vertices have another value" if different else None
@@ -84,7 +88,24 @@ def _near_in_sum(answer: Any, reference: Any, tolerance: float) -> str | None:
     return None if gap <= tolerance else f"off by {gap:.1e} in sum"
 
 
-def _near_each(answer: Any, reference: Any) -> str | None:
-    # Sums of positive float32 in any order: a relative error of a few thousand roundings at most.
-    gap = float((abs(answer - reference) / (abs(reference) + 1e-30)).max())
-    return None if gap <= 2e-4 else f"off by {gap:.1e} of a value"
+def _product(semiring: str, case: Case) -> Any:
+    """The product of the adjacency with a vector that has every entry, over one of the `SEMIRINGS`."""
+    xp = case.xp
+    if semiring == "any_pair":
+        return case.degree > 0
+    if semiring == "plus_pair":
+        return case.degree
+    if semiring == "lor_land":
+        return case.csr(xp.ones(case.n_arcs, xp.int32)) @ case.flags.astype(xp.int32) > 0
+    product = xp.full(case.n, np.inf, np.float32)
+    some = case.degree > 0
+    product[some] = xp.minimum.reduceat(case.weights + case.vector[case.indices], case.indptr[:-1][some])
+    return product
+
+
+def _near_each(answer: Any, reference: Any, tolerance: float) -> str | None:
+    # Sums of positive numbers in any order are off by a few thousand roundings at most; minima and counts by nothing.
+    answer, reference = answer.astype(np.float64), reference.astype(np.float64)
+    unequal = answer != reference
+    gap = abs(answer[unequal] - reference[unequal]) / (abs(reference[unequal]) + 1e-30)
+    return None if bool((gap <= tolerance).all()) else f"off by {float(gap.max()):.1e} of a value"

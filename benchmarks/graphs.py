@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ class Case:
     """One symmetric graph without loops, weighted by whole numbers from 1 to 64.
 
     ``indptr``, ``indices`` and ``weights`` are its CSR arrays (int64, int32, float32), NumPy's or CuPy's; ``graph`` is
-    hpgraph's `Graph` over them; ``sources`` are the vertices that searches start from.
+    hpgraph's `Graph` over them; ``sources`` are the vertices that searches start from, ``row`` those of a long row of
+    searches.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Case:
     weights: Any
     graph: hpg.Graph
     sources: list[int]
+    row: list[int] = field(default_factory=list)
 
     @property
     def n(self) -> int:
@@ -70,6 +72,21 @@ class Case:
         """A float32 vector to multiply by; uniform in 0..1."""
         return self.xp.asarray(np.random.default_rng(11).random(self.n, np.float32))
 
+    @functools.cached_property
+    def wide_matrix(self) -> Any:
+        """The same in float64."""
+        return self.csr(self.weights.astype(np.float64))
+
+    @functools.cached_property
+    def wide_vector(self) -> Any:
+        """The same in float64."""
+        return self.vector.astype(np.float64)
+
+    @functools.cached_property
+    def flags(self) -> Any:
+        """A vector of bool, half of it true."""
+        return self.vector < 0.5
+
     def arcs(self) -> Iterator[tuple[Any, Any, Any]]:
         """Rows, columns and weights of the arcs, a chunk at a time."""
         xp = self.xp
@@ -79,50 +96,88 @@ class Case:
             yield row, self.indices[start:stop], self.weights[start:stop]
 
 
-def _real(file: str) -> hpg.Graph:
+def _real(file: str, device: str) -> hpg.Graph:
     """A graph from a Matrix Market file in the folder HPGRAPH_DATA, made symmetric, weighted."""
     import scipy.io
-    import scipy.sparse
 
     folder = os.environ.get("HPGRAPH_DATA")
     if not folder or not (Path(folder) / file).is_file():
         raise FileNotFoundError(f"{file} is not in the folder that HPGRAPH_DATA names")
-    one_way = scipy.sparse.csr_array(scipy.io.mmread(Path(folder) / file))
-    both = scipy.sparse.csr_array(one_way + one_way.T)
-    both.setdiag(0)
-    both.eliminate_zeros()
-    both.sort_indices()
-    row = np.repeat(np.arange(both.shape[0]), np.diff(both.indptr))
-    low, high = np.minimum(row, both.indices), np.maximum(row, both.indices)
-    weights = ((31 * low + 17 * high) % 64 + 1).astype(np.float32)
-    return hpg.Graph(scipy.sparse.csr_array((weights, both.indices, both.indptr), shape=both.shape), directed=False)
+    arcs = scipy.io.mmread(Path(folder) / file).tocoo()
+    return _from_ends(arcs.row, arcs.col, arcs.shape[0], device)
 
 
-_MAKERS: dict[str, dict[str, Callable[[], hpg.Graph]]] = {
+def _from_ends(source: Any, target: Any, n: int, device: str) -> hpg.Graph:
+    """A graph without loops whose weights follow from the ids of an edge's ends."""
+    source, target = source.astype(np.int64), target.astype(np.int64)
+    weights = ((31 * np.minimum(source, target) + 17 * np.maximum(source, target)) % 64 + 1).astype(np.float32)
+    apart = source != target
+    edges = (source[apart], target[apart], weights[apart])
+    return hpg.Graph.from_edges(*edges, n_vertices=n, directed=False).to(device)
+
+
+def _star(n: int, device: str) -> hpg.Graph:
+    return _from_ends(np.zeros(n - 1, np.int32), np.arange(1, n), n, device)
+
+
+def _path(n: int, device: str) -> hpg.Graph:
+    return _from_ends(np.arange(n - 1), np.arange(1, n), n, device)
+
+
+def _complete(n: int, device: str) -> hpg.Graph:
+    return _from_ends(*np.triu_indices(n, 1), n, device)
+
+
+_Maker = Callable[[str], hpg.Graph]
+
+
+def _generated(make: Callable[..., hpg.Graph], *sizes: int) -> _Maker:
+    return lambda device: make(*sizes, weighted=True, device=device)
+
+
+_kron, _social, _uniform, _grid = hpg.datasets.kron, hpg.datasets.social, hpg.datasets.uniform, hpg.datasets.grid
+_MEASURED: dict[str, dict[str, _Maker]] = {
     "cpu": {
-        "kron18": lambda: hpg.datasets.kron(18, 16, weighted=True),
-        "urand18": lambda: hpg.datasets.uniform(18, 16, weighted=True),
-        "road1000": lambda: hpg.datasets.grid(1000, weighted=True),
-        "cnr-2000": lambda: _real("cnr-2000.mtx.gz"),
+        "kron18": _generated(_kron, 18, 16),
+        "urand18": _generated(_uniform, 18, 16),
+        "road1000": _generated(_grid, 1000),
+        "cnr-2000": functools.partial(_real, "cnr-2000.mtx.gz"),
     },
     "cuda": {
-        "kron21": lambda: hpg.datasets.kron(21, 48, weighted=True, device="cuda"),
-        "social22": lambda: hpg.datasets.social(22, 20, weighted=True, device="cuda"),
-        "urand23": lambda: hpg.datasets.uniform(23, 16, weighted=True, device="cuda"),
-        "road2048": lambda: hpg.datasets.grid(2048, weighted=True, device="cuda"),
+        "kron21": _generated(_kron, 21, 48),
+        "social22": _generated(_social, 22, 20),
+        "urand23": _generated(_uniform, 23, 16),
+        "road2048": _generated(_grid, 2048),
     },
 }
-# Small ones of the same kinds, to try the benchmarks themselves.
-for _device, _makers in _MAKERS.items():
-    _makers["kron12"] = functools.partial(hpg.datasets.kron, 12, 16, weighted=True, device=_device)
-    _makers["urand12"] = functools.partial(hpg.datasets.uniform, 12, 16, weighted=True, device=_device)
-    _makers["road64"] = functools.partial(hpg.datasets.grid, 64, weighted=True, device=_device)
-TRIALS = ("kron12", "urand12", "road64")
+# Other kinds, so that nothing is tuned to the four; and small ones, to try the benchmarks themselves.
+_OTHERS: dict[str, _Maker] = {
+    "ca-AstroPh": functools.partial(_real, "ca-AstroPh.mtx.gz"),
+    "cnr-2000": functools.partial(_real, "cnr-2000.mtx.gz"),
+    "email-Enron": functools.partial(_real, "email-Enron.mtx.gz"),
+    "star": functools.partial(_star, 1_000_000),
+    "path": functools.partial(_path, 1_000_000),
+    "complete": functools.partial(_complete, 5_000),
+    "kron21-sparse": _generated(_kron, 21, 4),
+    "kron20-dense": _generated(_kron, 20, 128),
+    "kron20": _generated(_kron, 20, 16),
+    "urand20": _generated(_uniform, 20, 16),
+    "road2000": _generated(_grid, 2000),
+    "kron12": _generated(_kron, 12, 16),
+    "urand12": _generated(_uniform, 12, 16),
+    "road64": _generated(_grid, 64),
+}
+EXTRA = tuple(_OTHERS)[:8]
+
+
+def default(device: str) -> list[str]:
+    """The graphs measured on a device when none are named."""
+    return list(_MEASURED[device])
 
 
 def names(device: str) -> list[str]:
-    """The graphs there are for a device, those measured by default first."""
-    return list(_MAKERS[device])
+    """All graphs there are for a device."""
+    return list({**_MEASURED[device], **_OTHERS})
 
 
 def make(name: str, device: str, n_sources: int) -> Case:
@@ -133,9 +188,11 @@ def make(name: str, device: str, n_sources: int) -> Case:
     FileNotFoundError
         For a real graph whose file is not here.
     """
-    graph = _MAKERS[device][name]()
+    graph = {**_OTHERS, **_MEASURED[device]}[name](device)
     arcs = graph.out_csr
     degree = array_module(device).diff(arcs.indptr)
     candidates = np.flatnonzero(to_device(degree, "cpu") > 0)
-    chosen = np.random.default_rng(7).choice(candidates, max(16, n_sources), replace=False)[:n_sources]
-    return Case(name, device, arcs.indptr, arcs.indices, arcs.data, graph, [int(source) for source in chosen])
+    draw = np.random.default_rng(7).choice
+    chosen = draw(candidates, max(16, n_sources), replace=False)[:n_sources].tolist()
+    row = draw(candidates, 64, replace=candidates.size < 64).tolist()
+    return Case(name, device, arcs.indptr, arcs.indices, arcs.data, graph, chosen, row)

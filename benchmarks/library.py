@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import hpgraph as hpg
 
-from .answers import ITERATIONS
+from .answers import ITERATIONS, agree
 from .graphs import Case
 
-WORKS = ("bfs", "sssp", "pagerank", "spmv", "triangles", "build")
-PER_SOURCE = ("bfs", "sssp")
+
+@dataclass(frozen=True)
+class OwnClock:
+    """What a call returns whose time the library takes itself: a program that first has to read the graph."""
+
+    seconds: float
+    answer: Any
 
 
 class Library:
     """A library with one graph loaded in its own form.
 
-    A subclass defines a method for each of `WORKS` that it can do: ``bfs(source)``, ``sssp(source)``, ``pagerank()``,
-    ``spmv()``, ``triangles()``, ``build()``. That call is what is timed. Where what it returns is not yet an array of
-    levels, distances, ranks or products, or a number of triangles, a method ``read_<work>`` turns it into one,
-    outside the clock.
+    A subclass defines a method for each of `benchmarks.works.WORKS` that it can do: ``bfs(source)``, ``pagerank()``
+    and so on. That call is what is timed. Where what it returns is not yet an array of levels, distances, ranks or
+    products, or a number of triangles, a method ``read_<work>`` turns it into one, outside the clock.
     """
 
     name: ClassVar[str]
@@ -31,8 +37,16 @@ class Library:
     rank_tolerance: ClassVar[float] = 1e-6
     """How far, summed over all vertices, PageRank may be from the definition."""
 
+    whole_answers: ClassVar[bool] = True
+    """Whether answers can be proven by themselves; otherwise they are only compared, by `compare`."""
+
     def __init__(self, case: Case) -> None:
         self.case = case
+
+    @classmethod
+    def is_installed(cls) -> bool:
+        """Whether it can be measured here."""
+        return importlib.util.find_spec(cls.distribution) is not None
 
     def call(self, work: str) -> Callable[..., Any] | None:
         """The method that does a work, or None."""
@@ -41,6 +55,18 @@ class Library:
     def read(self, work: str, raw: Any) -> Any:
         """The comparable answer in what the method returned."""
         return getattr(self, f"read_{work}", lambda answer: answer)(raw)
+
+    def compare(self, work: str, answer: Any, reference: Any) -> str | None:
+        """What is wrong with an answer, beside one that holds; None when nothing is."""
+        return agree(work, answer, reference, self.rank_tolerance)
+
+    def renew(self) -> bool:
+        """Start from a new graph, on which nothing was prepared; False for a library that prepares nothing."""
+        return False
+
+    def note(self, work: str) -> str | None:
+        """What a reader of this work's time should know, in a few words."""
+        return None
 
 
 class HPGraph(Library):
@@ -52,13 +78,41 @@ class HPGraph(Library):
     def __init__(self, case: Case) -> None:
         super().__init__(case)
         self._graph = case.graph
-        self._array: Any = None
+        self._matrices: dict[str, hpg.Matrix] = {}
+
+    def renew(self) -> bool:
+        self._graph = hpg.Graph(self.case.matrix, directed=False)
+        self._matrices.clear()
+        return True
+
+    def _matrix(self, kind: str) -> hpg.Matrix:
+        if kind not in self._matrices:
+            case = self.case
+            operand = {
+                "float32": lambda: case.matrix,
+                "float64": lambda: case.wide_matrix,
+                "pattern": lambda: self._graph.out_csr.with_data(None),
+            }[kind]()
+            self._matrices[kind] = hpg.Matrix(operand)
+        return self._matrices[kind]
 
     def bfs(self, source: int) -> Any:
         return hpg.bfs(self._graph, source)
 
     def read_bfs(self, raw: Any) -> Any:
         return raw.level
+
+    def bfs_smallest(self, source: int) -> Any:
+        return hpg.bfs(self._graph, source, deterministic=True)
+
+    read_bfs_smallest = read_bfs
+
+    def bfs_row(self) -> Any:
+        for source in self.case.row:
+            found = hpg.bfs(self._graph, source)
+        return found
+
+    read_bfs_row = read_bfs
 
     def sssp(self, source: int) -> Any:
         return hpg.sssp(self._graph, source)
@@ -73,9 +127,22 @@ class HPGraph(Library):
         return raw.rank
 
     def spmv(self) -> Any:
-        if self._array is None:
-            self._array = hpg.Matrix(self.case.matrix)
-        return self._array @ self.case.vector
+        return self._matrix("float32") @ self.case.vector
+
+    def spmv64(self) -> Any:
+        return self._matrix("float64") @ self.case.wide_vector
+
+    def min_plus(self) -> Any:
+        return self._matrix("float32").mxv(self.case.vector, "min_plus")
+
+    def lor_land(self) -> Any:
+        return self._matrix("pattern").mxv(self.case.flags, "lor_land")
+
+    def any_pair(self) -> Any:
+        return self._matrix("pattern").mxv(self.case.flags, "any_pair")
+
+    def plus_pair(self) -> Any:
+        return self._matrix("pattern").mxv(self.case.flags, "plus_pair")
 
     def triangles(self) -> int:
         return hpg.triangle_count(self._graph)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 from typing import Any
 
 import numpy as np
 
 from .answers import DAMPING, ITERATIONS
+from .gapbs import GAPBS
 from .graphs import Case
 from .library import Library
 
@@ -44,12 +46,19 @@ class SciPy(Library):
     def spmv(self) -> Any:
         return self.case.matrix @ self.case.vector
 
+    def spmv64(self) -> Any:
+        return self.case.wide_matrix @ self.case.wide_vector
+
 
 class GraphBLAS(Library):
     """SuiteSparse:GraphBLAS through python-graphblas, with the algorithms of LAGraph."""
 
     name = "graphblas"
     distribution = "python-graphblas"
+
+    @classmethod
+    def is_installed(cls) -> bool:
+        return importlib.util.find_spec("graphblas") is not None
 
     def __init__(self, case: Case) -> None:
         import graphblas
@@ -124,13 +133,45 @@ class GraphBLAS(Library):
     def _vector(self) -> Any:
         return self._gb.Vector.from_dense(self.case.vector)
 
-    def spmv(self) -> Any:
-        product = self._weighted.mxv(self._vector, self._gb.semiring.plus_times).new()
+    @functools.cached_property
+    def _flags(self) -> Any:
+        return self._gb.Vector.from_dense(self.case.flags)
+
+    @functools.cached_property
+    def _wide(self) -> tuple[Any, Any]:
+        gb, case = self._gb, self.case
+        return gb.io.from_scipy_sparse(case.wide_matrix), gb.Vector.from_dense(case.wide_vector)
+
+    def _product(self, matrix: Any, vector: Any, semiring: str) -> Any:
+        product = matrix.mxv(vector, getattr(self._gb.semiring, semiring)).new()
         product.wait()
         return product
 
+    def spmv(self) -> Any:
+        return self._product(self._weighted, self._vector, "plus_times")
+
+    def spmv64(self) -> Any:
+        return self._product(*self._wide, "plus_times")
+
+    def min_plus(self) -> Any:
+        return self._product(self._weighted, self._vector, "min_plus")
+
+    def lor_land(self) -> Any:
+        return self._product(self._pattern, self._flags, "lor_land")
+
+    def any_pair(self) -> Any:
+        return self._product(self._pattern, self._flags, "any_pair")
+
+    def plus_pair(self) -> Any:
+        return self._product(self._pattern, self._flags, "plus_pair")
+
     def read_spmv(self, raw: Any) -> Any:
         return raw.to_dense(0)
+
+    read_spmv64 = read_lor_land = read_any_pair = read_plus_pair = read_spmv
+
+    def read_min_plus(self, raw: Any) -> Any:
+        return raw.to_dense(np.inf)
 
     def triangles(self) -> int:
         """LAGr_TriangleCount: sum(L*L .* L), with the vertices sorted by degree where degrees are uneven."""
@@ -162,9 +203,7 @@ class NetworKit(Library):
         networkit.setNumberOfThreads(hpgraph.config.threads)
         row, column, weight = _edges(case)
         ends = (row.astype(np.uint64), column.astype(np.uint64))
-        self._graph = networkit.GraphFromCoo(
-            (weight.astype(np.float64), ends), n=case.n, weighted=True, directed=False
-        )
+        self._graph = networkit.GraphFromCoo((weight.astype(np.float64), ends), n=case.n, weighted=True, directed=False)
         self._unweighted = networkit.GraphFromCoo(ends, n=case.n, weighted=False, directed=False)
         self._unweighted.indexEdges()
 
@@ -283,4 +322,4 @@ def _edges(case: Case) -> tuple[Any, Any, Any]:
     return row, column, weight
 
 
-PEERS: tuple[type[Library], ...] = (SciPy, GraphBLAS, NetworKit, IGraph, NetworkX)
+PEERS: tuple[type[Library], ...] = (GAPBS, SciPy, GraphBLAS, NetworKit, IGraph, NetworkX)

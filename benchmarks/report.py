@@ -1,32 +1,20 @@
-"""Measurements as a table for people and as JSON for later."""
+"""Recorded results as tables for people."""
 
 from __future__ import annotations
 
-import datetime
-import importlib.metadata
 import json
-import os
-import platform
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import hpgraph as hpg
-from hpgraph.device import require_cupy
+from . import aims, floors
+from .answers import ITERATIONS
+from .library import HPGraph
+from .works import WORKS
 
-from .graphs import Case
-from .library import WORKS, HPGraph, Library
-from .timing import Measurement
-
-TITLES = {
-    "bfs": "BFS",
-    "sssp": "SSSP",
-    "pagerank": "PageRank, 20 iterations",
-    "spmv": "SpMV float32",
-    "triangles": "triangles",
-    "build": "graph from CSR",
-}
 _PUBLISHED = json.loads((Path(__file__).parent / "published.json").read_text(encoding="utf-8"))
+_OURS = HPGraph.name
+_SEARCHES_IN_A_CALL = {"bfs": 1, "bfs_smallest": 1, "bfs_row": 64}
 
 
 def published_graph(name: str) -> dict[str, int]:
@@ -41,65 +29,123 @@ def published(work: str, graph: str) -> dict[str, float | list[float]]:
     return {name: times[graph] for name, times in by_library.items() if graph in times}
 
 
-def harmonic_gteps(case: Case, measurement: Measurement) -> float:
+def gteps(work: str, arcs: int, result: dict[str, Any]) -> float:
     """Edges (half the stored arcs) per second, in 10^9: the harmonic mean over the searches, as Graph500 reports."""
-    return case.n_arcs / 2 * len(measurement.seconds) / sum(measurement.seconds) / 1e9
+    return float(arcs / 2 * _SEARCHES_IN_A_CALL[work] / result["mean_s"] / 1e9)
 
 
-def table(case: Case, measurements: list[Measurement]) -> str:
+def tables(content: dict[str, Any]) -> str:
+    """All graphs of a file."""
+    parts = [table(name, content) for name in content.get("graphs", {})]
+    if content["device"] == "cpu":
+        parts.append(ratios(content))
+    return "\n\n".join([*parts, footnote(content)])
+
+
+def table(graph: str, content: dict[str, Any]) -> str:
     """One graph's results: a row a work, a column a library, ours beside the best of the others.
 
     Parameters
     ----------
-    case : Case
-        The graph.
-    measurements : list of Measurement
-        Of this graph.
+    graph : str
+        Its name.
+    content : dict
+        What `Record` saves.
 
     Returns
     -------
     str
-        Several lines. Times are medians in milliseconds; ``*`` marks figures measured elsewhere.
+        Several lines. Times are medians in milliseconds; "new graph" is the first call on one, with all that is
+        prepared once and kept; ``*`` marks figures measured elsewhere.
     """
-    ours = HPGraph.name
-    works = [work for work in WORKS if any(m.work == work for m in measurements)]
-    measured = list(dict.fromkeys(m.library for m in measurements if m.library != ours))
-    elsewhere = list(dict.fromkeys(name for work in works for name in published(work, case.name)))
-    floors = {work: times[case.name] for work, times in _PUBLISHED["floors"].items() if case.name in times}
-    columns = [ours, *measured, *(f"{name}*" for name in elsewhere), "ours/best"]
-    if floors:
-        columns.append("floor*")
-    rows = [[f"{case.name}, ms", *columns]]
+    entry, on_gpu = content["graphs"][graph], content["device"] == "cuda"
+    results = {(r["work"], r["library"]): r for r in entry["results"]}
+    works = [work for work in WORKS if any(work == done for done, _ in results)]
+    peers = list(dict.fromkeys(r["library"] for r in entry["results"] if r["library"] != _OURS))
+    elsewhere = list(dict.fromkeys(name for work in works for name in published(work, graph))) if on_gpu else []
+    head = [f"{graph}, ms", _OURS, "new graph", *peers, *(f"{name}*" for name in elsewhere), "ours/best"]
+    rows = [[*head, "floor"] if on_gpu else head]
     for work in works:
-        by_library = {m.library: m for m in measurements if m.work == work}
-        cells = [_cell(by_library.get(name)) for name in (ours, *measured)]
-        others = [m.median * 1e3 for m in by_library.values() if m.library != ours and m.median is not None]
-        times = published(work, case.name)
-        for name in elsewhere:
-            figure = times.get(name)
-            cells.append(_figure(figure))
-            # Other machines' CPU times are for orientation only.
-            if figure is not None and case.device == "cuda":
-                others.append(min(figure) if isinstance(figure, list) else figure)
-        our_median = by_library[ours].median if ours in by_library else None
-        cells.append(f"{our_median * 1e3 / min(others):.2f}" if our_median is not None and others else "")
-        if floors:
-            cells.append(_figure(floors.get(work)))
-        rows.append([TITLES[work], *cells])
-        if work == "bfs":
-            rates = [
-                f"{harmonic_gteps(case, m):.3g}" if (m := by_library.get(name)) and m.median is not None else ""
-                for name in (ours, *measured)
-            ]
-            rows.append(["BFS, GTEPS (harmonic mean)", *rates, *[""] * (len(columns) - len(rates))])
-    head = f"{case.name}: {case.n:,} vertices, {case.n_arcs:,} arcs, largest degree {int(case.degree.max()):,}"
-    return "\n".join([head, *_aligned(rows), *_complaints(measurements)])
+        ours = results.get((work, _OURS), {})
+        cells = [_milliseconds(ours, "median_s"), _milliseconds(ours, "new_graph_s")]
+        cells += [_milliseconds(results.get((work, name), {}), "median_s") for name in peers]
+        times = published(work, graph)
+        cells += [_figure(times.get(name)) for name in elsewhere]
+        ratio = _ratio(ours, work, best_peer(work, graph, content))
+        cells.append("" if ratio is None else f"{ratio:.2f}")
+        if on_gpu:
+            floor = floors.seconds(work, entry["vertices"], entry["arcs"], entry["levels"], ITERATIONS)
+            cells.append("" if floor is None else _figure(floor * 1e3))
+        rows.append([WORKS[work].title, *cells])
+        if work in _SEARCHES_IN_A_CALL:
+            done = {name: r for name in (_OURS, *peers) if "mean_s" in (r := results.get((work, name), {}))}
+            rates = {name: f"{gteps(work, entry['arcs'], r):.3g}" for name, r in done.items()}
+            cells = [rates.get(_OURS, ""), "", *(rates.get(name, "") for name in peers)]
+            rows.append(["  GTEPS, harmonic mean", *cells, *[""] * (len(rows[0]) - 1 - len(cells))])
+    size = (
+        f"{graph}: {entry['vertices']:,} vertices, {entry['arcs']:,} arcs, largest degree {entry['largest_degree']:,}"
+    )
+    return "\n".join([size, *aligned(rows), *_remarks(entry["results"])])
 
 
-def _cell(measurement: Measurement | None) -> str:
-    if measurement is None:
-        return ""
-    return "WRONG" if measurement.median is None else _figure(measurement.median * 1e3)
+def best_peer(work: str, graph: str, content: dict[str, Any], without: Sequence[str] = ()) -> float | None:
+    """Seconds of the fastest other library; on the GPU also of those measured elsewhere."""
+    results = content["graphs"][graph]["results"]
+    names = (_OURS, *without)
+    times = [r["median_s"] for r in results if r["work"] == work and r["library"] not in names and "median_s" in r]
+    if content["device"] == "cuda":
+        # CPU times depend too much on the machine to be taken from elsewhere.
+        figures = published(work, graph).values()
+        times += [(min(figure) if isinstance(figure, list) else figure) / 1e3 for figure in figures]
+    return min(times, default=None)
+
+
+def ratios(content: dict[str, Any]) -> str:
+    """Our time over GAPBS's, and over that of the fastest other library, with what we aim at.
+
+    Parameters
+    ----------
+    content : dict
+        What `Record` saves.
+
+    Returns
+    -------
+    str
+        A row a work; below 1 we are faster.
+    """
+    graphs = content.get("graphs", {})
+    done = [work for work in WORKS if any(r["work"] == work for g in graphs.values() for r in g["results"])]
+    parts = []
+    for title, against, without in (("GAPBS", aims.AGAINST_GAPBS, None), ("best other", aims.AGAINST_BEST, "GAPBS")):
+        rows = [[f"ours / {title}", *graphs, "aim"]]
+        for work in (work for work in done if work in against):
+            cells = []
+            for graph, entry in graphs.items():
+                results = {r["library"]: r for r in entry["results"] if r["work"] == work}
+                other = (
+                    best_peer(work, graph, content, (without,)) if without else results.get(title, {}).get("median_s")
+                )
+                ratio = _ratio(results.get(_OURS, {}), work, other)
+                cells.append("" if ratio is None else f"{ratio:.2f}")
+            aim = f"{against[work]:g}"
+            if without and work in aims.AGAINST_BEST_ON_ROADS:
+                aim += f" (road {aims.AGAINST_BEST_ON_ROADS[work]:g})"
+            rows.append([WORKS[work].title, *cells, aim])
+        parts += aligned(rows) if any(any(row[1:-1]) for row in rows[1:]) else []
+        parts.append("")
+    return "\n".join(parts).rstrip()
+
+
+def _ratio(ours: dict[str, Any], work: str, other: float | None) -> float | None:
+    """Ours over theirs; with our preparation where theirs contains it."""
+    time = ours.get("new_graph_s" if WORKS[work].preparation else "median_s")
+    return None if time is None or other is None else float(time / other)
+
+
+def _milliseconds(result: dict[str, Any], key: str) -> str:
+    if "wrong" in result:
+        return "WRONG" if key == "median_s" else ""
+    return _figure(result[key] * 1e3) if key in result else ""
 
 
 def _figure(milliseconds: float | list[float] | None) -> str:
@@ -110,7 +156,8 @@ def _figure(milliseconds: float | list[float] | None) -> str:
     return f"{milliseconds:,.0f}" if milliseconds >= 100 else f"{milliseconds:.3g}"
 
 
-def _aligned(rows: list[list[str]]) -> list[str]:
+def aligned(rows: list[list[str]]) -> list[str]:
+    """Rows of cells as lines, the first column to the left, a rule under the first row."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for first, *rest in rows:
@@ -119,85 +166,17 @@ def _aligned(rows: list[list[str]]) -> list[str]:
     return [lines[0], "-" * len(lines[0]), *lines[1:]]
 
 
-def _complaints(measurements: Iterable[Measurement]) -> list[str]:
-    return [f"WRONG: {m.library}, {TITLES[m.work]}: {m.wrong}" for m in measurements if m.wrong]
+def _remarks(results: list[dict[str, Any]]) -> list[str]:
+    titled = [(r, f"{r['library']}, {WORKS[r['work']].title}") for r in results]
+    notes = [f"{who}: {r['note']}" for r, who in titled if "note" in r]
+    return notes + [f"WRONG: {who}: {r['wrong']}" for r, who in titled if "wrong" in r]
 
 
-def footnote(device: str) -> str:
-    """Where the figures marked with a star come from."""
-    provenance = _PUBLISHED["provenance"]
-    return f"* {provenance[device]}" + (f"\n  {provenance['floors']}" if device == "cuda" else "")
-
-
-def machine(device: str) -> dict[str, Any]:
-    """What the run was made on."""
-    with open("/proc/cpuinfo", encoding="utf-8") as lines:
-        models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    found: dict[str, Any] = {
-        "cpu": models[0] if models else platform.processor(),
-        "cores": len(os.sched_getaffinity(0)),
-        "threads": hpg.config.threads,
-        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-        "system": platform.platform(),
-    }
-    if device == "cuda":
-        runtime = require_cupy().cuda.runtime
-        properties = runtime.getDeviceProperties(runtime.getDevice())
-        found["gpu"] = properties["name"].decode()
-        found["gpu_memory_gib"] = round(properties["totalGlobalMem"] / 2**30, 1)
-        found["cuda_driver"] = runtime.driverGetVersion()
-        found["cuda_runtime"] = runtime.runtimeGetVersion()
-    return found
-
-
-def versions(libraries: Iterable[type[Library]]) -> dict[str, str]:
-    """Versions of Python and of the distributions at work."""
-    found = {"python": platform.python_version()}
-    for distribution in ["numpy", "numba", *(library.distribution for library in libraries)]:
-        found[distribution] = _version(distribution)
-    return found
-
-
-def _version(distribution: str) -> str:
-    # CuPy's wheels are named after the CUDA they are built for.
-    for name in (distribution, f"{distribution}-cuda13x", f"{distribution}-cuda12x"):
-        try:
-            return importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return "not installed"
-
-
-class Record:
-    """A run's results on the way to a JSON file; written anew after each graph, so that a run cut short is kept."""
-
-    def __init__(self, path: Path, command: str, device: str, libraries: list[type[Library]]) -> None:
-        self.path = path
-        self._content: dict[str, Any] = {
-            "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "command": command,
-            "machine": machine(device),
-            "versions": versions(libraries),
-            "graphs": {},
-        }
-
-    def add(self, case: Case, measurements: list[Measurement]) -> None:
-        """Add one graph's results and write the file."""
-        self._content["graphs"][case.name] = {
-            "vertices": case.n,
-            "arcs": case.n_arcs,
-            "sources": case.sources,
-            "results": [self._result(case, m) for m in measurements],
-            "published_milliseconds": {work: figures for work in WORKS if (figures := published(work, case.name))},
-        }
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(json.dumps(self._content, indent=1) + "\n", encoding="utf-8")
-
-    def _result(self, case: Case, m: Measurement) -> dict[str, Any]:
-        result: dict[str, Any] = {"work": m.work, "library": m.library, "calls": len(m.seconds)}
-        if m.wrong:
-            return {**result, "wrong": m.wrong}
-        result |= {"median_s": m.median, "min_s": min(m.seconds), "max_s": max(m.seconds), "first_call_s": m.first}
-        if m.work == "bfs":
-            result["harmonic_gteps"] = harmonic_gteps(case, m)
-        return result
+def footnote(content: dict[str, Any]) -> str:
+    """How to read the tables, and where the figures marked with a star come from."""
+    how = "new graph: the first call on a graph, with all that is prepared once and kept (code compiled already)."
+    if any(WORKS[r["work"]].preparation for g in content.get("graphs", {}).values() for r in g["results"]):
+        how += "\nRatios of triangles take that figure, since others prepare in every call."
+    if content["device"] != "cuda":
+        return how
+    return f"{how}\nfloor: benchmarks/floors.py has the formulas.\n* {_PUBLISHED['provenance']['cuda']}"

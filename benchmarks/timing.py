@@ -13,12 +13,13 @@ from typing import Any
 from hpgraph import ConvergenceWarning
 from hpgraph.device import require_cupy
 
-from .answers import agree, prove
+from .answers import prove
 from .graphs import Case
-from .library import PER_SOURCE, Library
+from .library import Library, OwnClock
+from .works import WORKS
 
-# Calls of a work that takes no source; the median of an odd number is one of them.
-REPEATS = {"pagerank": 5, "spmv": 51, "triangles": 3, "build": 5}
+# How often a new graph is tried.
+RENEWALS = 3
 
 
 @dataclass
@@ -31,11 +32,19 @@ class Measurement:
     seconds: list[float] = field(default_factory=list)
     first: float | None = None
     """The first call, which may compile; not among ``seconds``."""
+    renewed: list[float] = field(default_factory=list)
+    """First calls on new graphs, code compiled already: with all that is prepared once and kept."""
     wrong: str | None = None
+    note: str | None = None
 
     @property
     def median(self) -> float | None:
         return statistics.median(self.seconds) if self.seconds and self.wrong is None else None
+
+    @property
+    def new_graph(self) -> float | None:
+        """Median of the first calls on a new graph."""
+        return statistics.median(self.renewed) if self.renewed and self.wrong is None else None
 
 
 class References:
@@ -48,10 +57,18 @@ class References:
             self._answers["triangles", None] = triangles
         self._answers["build", None] = case.n_arcs
 
+    @property
+    def supersteps(self) -> float | None:
+        """Median number of levels of the searches so far, the source's among them."""
+        levels = [int(answer.max()) + 1 for (work, _), answer in self._answers.items() if work == "bfs"]
+        return statistics.median(levels) if levels else None
+
     def wrong(self, library: Library, work: str, source: int | None, answer: Any) -> str | None:
         """What is wrong with a library's answer, or None; the first right one becomes the reference."""
         if (work, source) in self._answers:
-            return agree(work, answer, self._answers[work, source], library.rank_tolerance)
+            return library.compare(work, answer, self._answers[work, source])
+        if not library.whole_answers:
+            return None
         complaint = prove(work, self._case, source, answer, library.rank_tolerance)
         if complaint is None:
             self._answers[work, source] = answer
@@ -68,6 +85,8 @@ def timed(call: Callable[..., Any], device: str, *arguments: Any) -> tuple[float
         start = time.perf_counter()
         answer = call(*arguments)
         synchronize()
+        if isinstance(answer, OwnClock):
+            return answer.seconds, answer.answer
         return time.perf_counter() - start, answer
     finally:
         gc.enable()
@@ -95,24 +114,27 @@ def measure(library: Library, work: str, references: References, budget: float) 
     call = library.call(work)
     if call is None:
         return None
-    case = library.case
+    case, calls = library.case, WORKS[work].calls
     result = Measurement(case.name, work, library.name)
-    inputs: list[tuple[int, ...]] = [(s,) for s in case.sources] if work in PER_SOURCE else [()] * REPEATS[work]
+    inputs: list[tuple[int, ...]] = [(s,) for s in case.sources] if calls is None else [()] * calls
+    kept: list[list[float]] = [[], *[result.renewed] * RENEWALS, *[result.seconds] * len(inputs)]
     spent = 0.0
     gc.collect()
     with warnings.catch_warnings():
         # So many iterations were asked for, not a tolerance.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for arguments in [inputs[0], *inputs]:
+        for times, arguments in zip(kept, [inputs[0]] * (1 + RENEWALS) + inputs, strict=True):
+            if times is result.renewed and not library.renew():
+                continue
             seconds, raw = timed(call, case.device, *arguments)
+            times.append(seconds)
             if result.first is None:
                 result.first = seconds
-            else:
-                result.seconds.append(seconds)
             spent += seconds
             source = arguments[0] if arguments else None
             result.wrong = references.wrong(library, work, source, library.read(work, raw))
             del raw
             if result.wrong or (result.seconds and spent > budget):
                 break
+    result.note = library.note(work)
     return result
