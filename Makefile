@@ -2,6 +2,7 @@
 # make test     the tests                       make lint        ruff and mypy
 # make bench    hpgraph beside its peers, CPU   make bench-gpu   the same on the GPU
 #
+# Where the GAP Benchmark Suite was built, make bench GAPBS_DIR=folder measures it too; python -m benchmarks lists the rest.
 # PYTHON=python3.12 chooses the interpreter of a new .venv; ARGS=... goes to the command that is run.
 
 PYTHON ?= python3
@@ -53,7 +54,7 @@ bench: $(VENV)/installed-bench
 	@$(BIN)/python -m benchmarks cpu $(ARGS)
 
 bench-gpu: install
-	@$(BIN)/python -m benchmarks gpu $(ARGS)
+	@$(BIN)/python -m benchmarks gpu --graphs + $(ARGS)
 
 $(VENV)/installed-bench: $(VENV)/installed
 	@echo "installing the peers into $(VENV)"

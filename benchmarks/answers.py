@@ -89,14 +89,15 @@ def _near_in_sum(answer: Any, reference: Any, tolerance: float) -> str | None:
 
 
 def _product(semiring: str, case: Case) -> Any:
-    """The product of the adjacency with a vector that has every entry, over one of the `SEMIRINGS`."""
+    """The product of the adjacency over one of the `SEMIRINGS`; where nothing meets, infinity, false or 0.
+
+    The vector is `Case.vector` for min_plus and `Case.flags` for the others, of whose entries those that are true are
+    present for the two that read no values.
+    """
     xp = case.xp
-    if semiring == "any_pair":
-        return case.degree > 0
-    if semiring == "plus_pair":
-        return case.degree
-    if semiring == "lor_land":
-        return case.csr(xp.ones(case.n_arcs, xp.int32)) @ case.flags.astype(xp.int32) > 0
+    if semiring != "min_plus":
+        count = case.csr(xp.ones(case.n_arcs, xp.int64)) @ case.flags.astype(xp.int64)
+        return count if semiring == "plus_pair" else count > 0
     product = xp.full(case.n, np.inf, np.float32)
     some = case.degree > 0
     product[some] = xp.minimum.reduceat(case.weights + case.vector[case.indices], case.indptr[:-1][some])

@@ -28,7 +28,9 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--sources", type=int, default=16, help="how many vertices to search from (16)")
     parser.add_argument("--budget", type=float, default=4, help="seconds for one work, library and graph (4)")
     parser.add_argument("--threads", type=int, help="CPU threads for every library that lets them be set")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/DEVICE-DATE.json)")
+    parser.add_argument(
+        "--output", type=Path, help="the JSON file (benchmarks/results/cpu-DATE.json or cuda-DATE.json)"
+    )
     parser.add_argument("--merge", action="store_true", help="keep what the file holds of other works and graphs")
     chosen = parser.parse_args(words)
     chosen.device = "cuda" if chosen.device == "gpu" else "cpu"
@@ -111,7 +113,7 @@ def main(words: Sequence[str]) -> int:
     hpg.config.threads = threads
     # Read by OpenMP libraries when they are loaded, which is later.
     os.environ["OMP_NUM_THREADS"] = str(threads)
-    path = chosen.output or RESULTS / f"{'gpu' if chosen.device == 'cuda' else 'cpu'}-{Record.today()}.json"
+    path = chosen.output or RESULTS / f"{chosen.device}-{Record.today()}.json"
     record = Record(path, words, chosen.device, chosen.libraries, chosen.merge)
     wrong = False
     for name in chosen.graphs:

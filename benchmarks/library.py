@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+import numpy as np
 
 import hpgraph as hpg
 
@@ -139,10 +142,23 @@ class HPGraph(Library):
         return self._matrix("pattern").mxv(self.case.flags, "lor_land")
 
     def any_pair(self) -> Any:
-        return self._matrix("pattern").mxv(self.case.flags, "any_pair")
+        return self._matrix("pattern").mxv(self._some, "any_pair")
 
     def plus_pair(self) -> Any:
-        return self._matrix("pattern").mxv(self.case.flags, "plus_pair")
+        return self._matrix("pattern").mxv(self._some, "plus_pair")
+
+    @functools.cached_property
+    def _some(self) -> hpg.Vector:
+        """A vector of which half the entries are present."""
+        return hpg.Vector(self.case.flags, self.case.flags)
+
+    def read_plus_pair(self, raw: Any) -> Any:
+        counts = self.case.xp.zeros(self.case.n, np.int64)
+        indices, values = raw.to_indices()
+        counts[indices] = values
+        return counts
+
+    read_any_pair = read_plus_pair
 
     def triangles(self) -> int:
         return hpg.triangle_count(self._graph)

@@ -138,6 +138,11 @@ class GraphBLAS(Library):
         return self._gb.Vector.from_dense(self.case.flags)
 
     @functools.cached_property
+    def _some(self) -> Any:
+        (present,) = np.nonzero(self.case.flags)
+        return self._gb.Vector.from_coo(present, True, size=self.case.n)
+
+    @functools.cached_property
     def _wide(self) -> tuple[Any, Any]:
         gb, case = self._gb, self.case
         return gb.io.from_scipy_sparse(case.wide_matrix), gb.Vector.from_dense(case.wide_vector)
@@ -160,10 +165,10 @@ class GraphBLAS(Library):
         return self._product(self._pattern, self._flags, "lor_land")
 
     def any_pair(self) -> Any:
-        return self._product(self._pattern, self._flags, "any_pair")
+        return self._product(self._pattern, self._some, "any_pair")
 
     def plus_pair(self) -> Any:
-        return self._product(self._pattern, self._flags, "plus_pair")
+        return self._product(self._pattern, self._some, "plus_pair")
 
     def read_spmv(self, raw: Any) -> Any:
         return raw.to_dense(0)

@@ -131,9 +131,9 @@ def ratios(content: dict[str, Any]) -> str:
             if without and work in aims.AGAINST_BEST_ON_ROADS:
                 aim += f" (road {aims.AGAINST_BEST_ON_ROADS[work]:g})"
             rows.append([WORKS[work].title, *cells, aim])
-        parts += aligned(rows) if any(any(row[1:-1]) for row in rows[1:]) else []
-        parts.append("")
-    return "\n".join(parts).rstrip()
+        if any(any(row[1:-1]) for row in rows[1:]):
+            parts.append("\n".join(aligned(rows)))
+    return "\n\n".join(parts)
 
 
 def _ratio(ours: dict[str, Any], work: str, other: float | None) -> float | None:

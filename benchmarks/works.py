@@ -30,8 +30,8 @@ WORKS = {
     "spmv64": Work("SpMV float64", 51),
     "min_plus": Work("SpMV min_plus float32", 51, devices=("cpu",)),
     "lor_land": Work("SpMV lor_land bool", 51, devices=("cpu",)),
-    "any_pair": Work("SpMV any_pair", 51, devices=("cpu",)),
-    "plus_pair": Work("SpMV plus_pair", 51, devices=("cpu",)),
+    "any_pair": Work("SpMV any_pair, half a vector", 51, devices=("cpu",)),
+    "plus_pair": Work("SpMV plus_pair, half a vector", 51, devices=("cpu",)),
     "triangles": Work("triangles", 3, preparation=True),
     "build": Work("graph from CSR", 5),
 }

@@ -21,9 +21,12 @@ ROOT = Path(__file__).resolve().parent.parent
 def benchmarks(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The modules of the folder benchmarks/, which is not installed."""
     monkeypatch.syspath_prepend(ROOT)
-    from benchmarks import __main__, answers, graphs, report, timing
+    from benchmarks import __main__, answers, floors, gapbs, graphs, library, record, report, timing
 
-    return SimpleNamespace(answers=answers, graphs=graphs, main=__main__.main, report=report, timing=timing)
+    return SimpleNamespace(
+        answers=answers, floors=floors, gapbs=gapbs, graphs=graphs, library=library, main=__main__.main,
+        record=record, report=report, timing=timing,
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ def case(benchmarks: Any) -> Any:
     upper = scipy.sparse.coo_array((np.arange(1, 9, dtype=np.float32), (row, column)), shape=(8, 8))
     arcs = scipy.sparse.csr_array(upper + upper.T)
     return benchmarks.graphs.Case(
-        "two triangles", "cpu", arcs.indptr.astype(np.int64), arcs.indices, arcs.data, None, [0, 5]
+        "two triangles", "cpu", arcs.indptr.astype(np.int64), arcs.indices, arcs.data, None, [0, 5], [1, 5]
     )
 
 
@@ -77,17 +80,32 @@ def test_ranks_and_products(benchmarks: Any, case: Any) -> None:
         assert benchmarks.answers.prove("pagerank", case, None, right[::-1], 1e-6) is not None
     finally:
         benchmarks.answers.ITERATIONS = before
-    product = case.matrix.toarray() @ case.vector
-    assert benchmarks.answers.prove("spmv", case, None, product, 1e-6) is None
-    assert benchmarks.answers.prove("spmv", case, None, product + 0.01, 1e-6) is not None
     assert benchmarks.answers.agree("triangles", 2, 2, 1e-6) is None
     assert benchmarks.answers.agree("triangles", 2, 3, 1e-6) is not None
 
 
-def test_a_wrong_library_gets_no_time(benchmarks: Any, case: Any) -> None:
-    from benchmarks.library import Library
+@pytest.mark.parametrize("work", ["spmv", "spmv64", "min_plus", "lor_land", "any_pair", "plus_pair"])
+def test_products_are_proven(benchmarks: Any, case: Any, work: str) -> None:
+    dense = case.matrix.toarray()
+    arc = dense > 0
+    right = {
+        "spmv": dense @ case.vector,
+        "spmv64": dense.astype(np.float64) @ case.wide_vector,
+        "min_plus": np.where(arc, dense + case.vector, np.inf).min(axis=1),
+        "lor_land": (arc & case.flags).any(axis=1),
+        "any_pair": (arc & case.flags).any(axis=1),
+        "plus_pair": (arc & case.flags).sum(axis=1),
+    }[work]
+    wrong = right.copy()
+    wrong[3] = not wrong[3] if wrong.dtype == bool else wrong[3] + 1
+    for check in (lambda answer: benchmarks.answers.prove(work, case, None, answer, 1e-6),
+                  lambda answer: benchmarks.answers.agree(work, answer, right, 1e-6)):  # fmt: skip
+        assert check(right) is None
+        assert "off by" in check(wrong)
 
-    class Liar(Library):
+
+def test_a_wrong_library_gets_no_time(benchmarks: Any, case: Any, tmp_path: Path) -> None:
+    class Liar(benchmarks.library.Library):
         name = "liar"
         distribution = "numpy"
 
@@ -102,35 +120,132 @@ def test_a_wrong_library_gets_no_time(benchmarks: Any, case: Any) -> None:
     right = benchmarks.timing.measure(Liar(case), "bfs", references, budget=60)
     assert wrong.median is None
     assert len(right.seconds) == len(case.sources)
+    assert right.new_graph is None
+    assert references.supersteps == 4.5
     assert benchmarks.timing.measure(Liar(case), "sssp", references, budget=1) is None
-    text = benchmarks.report.table(case, [wrong, right])
+    record = benchmarks.record.Record(tmp_path / "results.json", ["cpu"], "cpu", [Liar])
+    record.add(case, [wrong, right], references.supersteps)
+    text = benchmarks.report.tables(record.read(record.path))
     assert "WRONG: liar, triangles: counted 3, not 2" in text
     assert "two triangles: 8 vertices, 16 arcs, largest degree 4" in text
+
+
+def test_results_merge(benchmarks: Any, case: Any, tmp_path: Path) -> None:
+    def record(seconds: float, work: str, library: str, merge: bool) -> dict[str, Any]:
+        measurement = benchmarks.timing.Measurement(case.name, work, library, [seconds], seconds, [2 * seconds])
+        made = benchmarks.record.Record(tmp_path / "results.json", [work], "cpu", merge=merge)
+        made.add(case, [measurement], None)
+        return made.read(made.path)
+
+    record(8.0, "bfs", "GAPBS", merge=False)
+    record(1.0, "triangles", "hpgraph", merge=True)
+    record(1.0, "triangles", "igraph", merge=True)
+    record(3.0, "bfs", "hpgraph", merge=True)
+    content = record(2.0, "bfs", "hpgraph", merge=True)
+    assert len(content["graphs"][case.name]["results"]) == 4
+    assert content["commands"] == [f"python -m benchmarks {w}" for w in ("bfs", "triangles", "triangles", "bfs", "bfs")]
+    ratios = benchmarks.report.ratios(content).splitlines()
+    assert ratios[0].split() == ["ours", "/", "GAPBS", "two", "triangles", "aim"]
+    assert ["BFS", "0.25", "1.3"] in [line.split() for line in ratios]
+    # Others prepare in every call, so that triangles compare by the first call on a new graph.
+    assert ["triangles", "2.00", "0.6"] in [line.split() for line in ratios]
+    assert record(1.0, "bfs", "hpgraph", merge=False)["graphs"][case.name]["results"][0]["calls"] == 1
+
+
+# Programs that take the suite's options, read its files and print what it prints, by way of SciPy.
+_GAPBS = """#!{python}
+import sys, numpy as np, scipy.sparse as sp
+from scipy.sparse import csgraph
+words = [word for word in sys.argv[1:] if word != "-a"]
+options = dict(zip(words[::2], words[1::2]))
+raw = open(options["-f"], "rb").read()
+m, n = np.frombuffer(raw, np.int64, 2, 1)
+indptr = np.frombuffer(raw, np.int64, n + 1, 17)
+ends = np.frombuffer(raw, np.int32, offset=17 + 8 * (n + 1)).reshape(m, -1)
+assert raw[0] == 0 and (ends.shape[1] == 2) == options["-f"].endswith(".wsg")
+A = sp.csr_array((ends[:, -1] if ends.shape[1] == 2 else np.ones(m), ends[:, 0], indptr), shape=(n, n))
+for trial in range(int(options["-n"])):
+    print(f"Trial Time:          {{9 if trial == 0 else 0.125:.5f}}")
+program = sys.argv[0].rsplit("/", 1)[1]
+if program in ("bfs", "sssp"):
+    reached = np.isfinite(csgraph.dijkstra(A, indices=int(options["-r"]))).sum()
+    print(f"{{program.upper()}} Tree {{'has' if program == 'bfs' else 'reaches'}} {{reached + {lie}}} nodes and so on")
+elif program == "tc":
+    print(f"{{int((A @ A * A).sum()) // 6}} triangles")
+else:
+    rank = np.full(n, 1 / n)
+    for _ in range(int(options["-i"])):
+        rank = 0.15 / n + 0.85 * (A @ (rank / np.maximum(A.sum(axis=0), 1)))
+    print("\\n".join(f"{{v}}:{{rank[v]:g}}" for v in np.argsort(-rank)[:5]))
+"""
+
+
+@pytest.mark.parametrize("lie", [0, 1])
+def test_gapbs(benchmarks: Any, case: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: int) -> None:
+    for program in benchmarks.gapbs.PROGRAMS:
+        (tmp_path / program).write_text(_GAPBS.format(python=sys.executable, lie=lie))
+        (tmp_path / program).chmod(0o755)
+    assert not benchmarks.gapbs.GAPBS.is_installed()
+    monkeypatch.setenv("GAPBS_DIR", str(tmp_path))
+    monkeypatch.setattr(benchmarks.gapbs, "DELTAS", (1, 16))
+    assert benchmarks.gapbs.GAPBS.is_installed()
+    gapbs, references = benchmarks.gapbs.GAPBS(case), benchmarks.timing.References(case, triangles=2)
+    for source in case.sources:
+        for work in ("bfs", "sssp"):
+            assert references.wrong(benchmarks.library.Library(case), work, source, _right(case, work, source)) is None
+    ranks = benchmarks.answers._power_iteration(case)
+    assert references.wrong(benchmarks.library.Library(case), "pagerank", None, ranks) is None
+    for work, trials in (("bfs", 2), ("sssp", 2), ("triangles", 3), ("pagerank", 5)):
+        result = benchmarks.timing.measure(gapbs, work, references, budget=60)
+        if lie and work in ("bfs", "sssp"):
+            assert result.wrong == "counted 8, not 7"
+        else:
+            assert result.wrong is None
+            assert result.seconds == [0.125] * trials
+    assert gapbs.note("sssp") == "delta 1"
+    assert gapbs.note("pagerank") == "pr"
+
+
+def test_floors_follow_their_formulas(benchmarks: Any) -> None:
+    n, arcs = 2_097_152, 181_162_642
+    assert benchmarks.floors.seconds("spmv", n, arcs, None, 20) == pytest.approx(0.347e-3, rel=0.01)
+    assert benchmarks.floors.seconds("bfs", n, arcs, 7, 20) == pytest.approx(
+        n / 259e9 + 8 * n / 4.275e12 + 28 * 0.24e-6, rel=0.03
+    )
+    assert benchmarks.floors.seconds("bfs_row", n, arcs, 7, 20) == 64 * benchmarks.floors.seconds("bfs", n, arcs, 7, 20)
+    assert benchmarks.floors.seconds("sssp", n, arcs, 7, 20) > arcs / 147e9
+    assert benchmarks.floors.seconds("triangles", n, arcs, 7, 20) is None
 
 
 def test_the_command(tmp_path: Path) -> None:
     output = tmp_path / "results.json"
     words = ["cpu", "--graphs", "kron12,road64", "--libraries", "SciPy", "--sources", "2", "--output", str(output)]
+    words += ["--works", "bfs,sssp,pagerank,spmv,min_plus,triangles,build"]
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks", *words], cwd=ROOT, capture_output=True, text=True, timeout=500
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "kron12: 4,096 vertices" in done.stdout
     record = json.loads(output.read_text())
-    assert record["command"].startswith("python -m benchmarks cpu --graphs kron12")
+    assert record["commands"] == ["python -m benchmarks " + " ".join(words)]
     assert {"hpgraph", "scipy", "numpy", "numba", "python"} <= set(record["versions"])
     for graph in ("kron12", "road64"):
         results = {(r["library"], r["work"]): r for r in record["graphs"][graph]["results"]}
-        assert {work for library, work in results if library == "hpgraph"} == {
-            "bfs", "sssp", "pagerank", "spmv", "triangles", "build"
-        }  # fmt: skip
+        assert {work for library, work in results if library == "hpgraph"} == set(words[-1].split(","))
         assert {work for library, work in results if library == "SciPy"} == {"bfs", "sssp", "spmv"}
         assert all(0 < r["min_s"] <= r["median_s"] <= r["max_s"] for r in results.values())
         assert results["hpgraph", "bfs"]["calls"] == 2
+        assert results["hpgraph", "triangles"]["new_graph_s"] > 0
 
 
-@pytest.mark.parametrize("words", [["cpu", "--graphs", "kron99"], ["cpu", "--works", "bsf"], ["tpu"]])
+@pytest.mark.parametrize(
+    "words",
+    [["cpu", "--graphs", "kron99"], ["cpu", "--works", "bsf"], ["tpu"], ["cpu", "--gapbs", "no such folder"]],
+)
 def test_unknown_names_are_refused(benchmarks: Any, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
-    with pytest.raises(SystemExit):
-        benchmarks.main(words)
+    try:
+        status = benchmarks.main(words)
+    except SystemExit as end:
+        status = end.code
+    assert status == 2
     assert words[-1] in capsys.readouterr().err
