@@ -24,7 +24,11 @@ from hpgraph.errors import (
 from hpgraph.techniques import techniques
 
 if TYPE_CHECKING:
-    from hpgraph import algorithms, datasets, formats, interop, io, semiring, viz
+    from hpgraph import algebra, algorithms, datasets, formats, interop, io, semiring, viz
+    from hpgraph.algebra.apply import apply
+    from hpgraph.algebra.elementwise import ewise_add, ewise_mult, ewise_union
+    from hpgraph.algebra.reduce import reduce
+    from hpgraph.algebra.select import select
     from hpgraph.algorithms.bfs import BFSResult, bfs
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
     from hpgraph.algorithms.sssp import SSSPResult, sssp
@@ -42,6 +46,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULE_OF = {
+    "apply": "hpgraph.algebra.apply",
+    "ewise_add": "hpgraph.algebra.elementwise",
+    "ewise_mult": "hpgraph.algebra.elementwise",
+    "ewise_union": "hpgraph.algebra.elementwise",
+    "reduce": "hpgraph.algebra.reduce",
+    "select": "hpgraph.algebra.select",
     "BFSResult": "hpgraph.algorithms.bfs",
     "bfs": "hpgraph.algorithms.bfs",
     "PageRankResult": "hpgraph.algorithms.pagerank",
@@ -66,7 +76,7 @@ _MODULE_OF = {
     "hyb_array": "hpgraph.matrix",
     "Vector": "hpgraph.vector",
 }
-_SUBPACKAGES = ("algorithms", "datasets", "formats", "interop", "io", "semiring", "viz")
+_SUBPACKAGES = ("algebra", "algorithms", "datasets", "formats", "interop", "io", "semiring", "viz")
 
 __all__ = [
     "BFSResult",
@@ -89,11 +99,16 @@ __all__ = [
     "Trace",
     "Vector",
     "VertexProgram",
+    "algebra",
     "algorithms",
+    "apply",
     "as_graph",
     "bfs",
     "config",
     "datasets",
+    "ewise_add",
+    "ewise_mult",
+    "ewise_union",
     "formats",
     "from_networkx",
     "hyb_array",
@@ -101,7 +116,9 @@ __all__ = [
     "io",
     "pagerank",
     "read",
+    "reduce",
     "run",
+    "select",
     "semiring",
     "sssp",
     "techniques",

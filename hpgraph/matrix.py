@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from hpgraph.algebra.methods import Entrywise
 from hpgraph.html_table import html_table
 from hpgraph.matrix_arithmetic import Arithmetic
 
 
-class Matrix(Arithmetic):
+class Matrix(Arithmetic, Entrywise):
     """A sparse matrix whose products run on hpgraph's kernels.
 
     It takes the place of a SciPy CSR array (on CUDA, of a CuPy CSR matrix): names and meanings are SciPy's, and

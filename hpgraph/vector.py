@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import Device, array_module, device_of, is_cuda, kernels, normalize_device, to_device
-from hpgraph.formats import CSR, Bitmask, index_dtype
+from hpgraph.algebra.methods import Entrywise
+from hpgraph.device import Device, array_module, device_of, is_cuda, normalize_device, to_device
+from hpgraph.formats import Bitmask, index_dtype
 from hpgraph.formats.checks import as_value_dtype
-from hpgraph.product_plan import plan
-from hpgraph.semiring import Monoid, Semiring, get_binary, get_monoid
 from hpgraph.vector_operators import Operators
 
 
-class Vector(Operators):
+class Vector(Operators, Entrywise):
     """Values on the CPU or on the GPU, and which of them are present.
 
     Parameters
@@ -235,44 +234,6 @@ class Vector(Operators):
         Vector
         """
         return Vector(self._values.astype(as_value_dtype(dtype, "dtype")), self._present)
-
-    def reduce(self, monoid: Monoid | str = "plus") -> Any:
-        """All present entries, combined to one value.
-
-        Parameters
-        ----------
-        monoid : Monoid or str, default "plus"
-            What combines two values.
-
-        Returns
-        -------
-        NumPy scalar of the vector's type
-            The monoid's identity where nothing is present. On CUDA this waits for the stream.
-
-        Raises
-        ------
-        ValueError
-            When no monoid has the name.
-
-        Examples
-        --------
-        >>> import hpgraph as hpg
-        >>> hpg.Vector([3, 1, 2]).reduce("min")
-        np.int64(1)
-        """
-        found = get_monoid(monoid)
-        xp = array_module(self.device)
-        # One row that pulls from every entry: the kernels split it as they do a hub, and know every monoid.
-        row = CSR(
-            (1, self.size),
-            xp.asarray([0, self.size], dtype=np.int64),
-            xp.arange(self.size, dtype=index_dtype(self.size)),
-            validate=False,
-        )
-        gather, reduce, dtype = plan(Semiring(found, get_binary("second")), None, self.dtype, self.dtype)
-        result = xp.empty(1, dtype=dtype)
-        kernels(self.device).pull(row, gather, reduce, (self._values,), result, active=self._present)
-        return to_device(result, "cpu")[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if self.device == "cuda":

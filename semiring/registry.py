@@ -122,6 +122,11 @@ def get_index_unary(op: IndexUnaryOp | str | Python | Function, result: Kind = "
     return _anonymous.setdefault((IndexUnaryOp, result, compiled.key), made)
 
 
+def index_unary_names() -> list[str]:
+    """Names of all index-unary operators there are, sorted."""
+    return sorted(_index_unary)
+
+
 def get_monoid(monoid: Monoid | str) -> Monoid:
     """A monoid from its name or from itself.
 

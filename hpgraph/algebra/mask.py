@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, is_cuda, kernels
+from hpgraph.device import is_cuda, kernels
 from hpgraph.formats import CSR
 from hpgraph.matrix_storage import MatrixStorage
 from hpgraph.product_plan import value_dtype
@@ -85,13 +85,8 @@ def without_zeros(csr: CSR) -> CSR:
     """
     if csr.data is None:
         return csr
-    kept = csr.data != 0
-    if bool(kept.all()):
-        return csr
-    xp = array_module(csr.data)
-    before = xp.zeros(csr.nnz + 1, dtype=np.int64)
-    xp.cumsum(kept, out=before[1:])
-    return CSR(csr.shape, before[csr.indptr], csr.indices[kept], csr.data[kept], validate=False)
+    made: CSR = kernels(csr.device).select_entries(csr, entry_function(get_binary("ne"), csr.dtype, csr.dtype), 0)
+    return made
 
 
 def restrict(csr: CSR, mask: CSR | None, complement: bool = False) -> CSR:

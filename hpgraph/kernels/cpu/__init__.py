@@ -5,6 +5,7 @@ from hpgraph.kernels.cpu import compilation
 # Before any module of this package defines a kernel.
 compilation.set_up()
 
+from hpgraph.kernels.cpu.entries import map_entries, select_entries, zip_entries  # noqa: E402
 from hpgraph.kernels.cpu.merge import locate, merge  # noqa: E402
 from hpgraph.kernels.cpu.product import pull  # noqa: E402
 from hpgraph.kernels.cpu.product_dense import pull_dense  # noqa: E402
@@ -20,6 +21,6 @@ from hpgraph.kernels.cpu.traversal import (  # noqa: E402
 from hpgraph.kernels.union import union  # noqa: E402
 
 __all__ = [
-    "aggregate", "apply", "first", "locate", "merge", "pull", "pull_dense", "pull_messages", "push", "push_messages",
-    "relax", "union",
+    "aggregate", "apply", "first", "locate", "map_entries", "merge", "pull", "pull_dense", "pull_messages", "push",
+    "push_messages", "relax", "select_entries", "union", "zip_entries",
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """The kernels for the GPU: CUDA C++ templates, compiled at run time."""
 
+from hpgraph.kernels.cuda.entries import map_entries, select_entries, zip_entries
 from hpgraph.kernels.cuda.merge import locate, merge
 from hpgraph.kernels.cuda.product import pull
 from hpgraph.kernels.cuda.product_dense import pull_dense
@@ -9,6 +10,6 @@ from hpgraph.kernels.cuda.traversal import aggregate, apply, first, pull_message
 from hpgraph.kernels.union import union
 
 __all__ = [
-    "aggregate", "apply", "first", "locate", "merge", "pull", "pull_dense", "pull_messages", "push", "push_messages",
-    "relax", "sweeps", "union",
+    "aggregate", "apply", "first", "locate", "map_entries", "merge", "pull", "pull_dense", "pull_messages", "push",
+    "push_messages", "relax", "select_entries", "sweeps", "union", "zip_entries",
 ]  # fmt: skip

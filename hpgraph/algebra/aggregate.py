@@ -1,0 +1,190 @@
+"""Aggregators: what is made of a row's entries that no monoid alone makes of them, such as their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algebra.rows import fold_rows, one_row, pull_rows
+from hpgraph.device import array_module
+from hpgraph.formats import CSR, Bitmask
+from hpgraph.product_plan import value_dtype
+from hpgraph.semiring import Function, get_monoid
+from hpgraph.vector import Vector
+
+
+def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Type in which entries are summed: as wide as that of NumPy's sum of such an array.
+
+    Parameters
+    ----------
+    dtype : dtype
+
+    Returns
+    -------
+    dtype
+    """
+    if dtype.kind == "u":
+        return np.dtype(np.uint64)
+    return np.dtype(np.int64) if dtype.kind in "bi" else dtype
+
+
+def _fold(monoid: str, dtype: Callable[[np.dtype[Any]], Any] = lambda given: given) -> Callable[[CSR], Vector]:
+    return lambda rows: fold_rows(rows, get_monoid(monoid), dtype(value_dtype(rows.dtype)))
+
+
+def _bool(given: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(bool)
+
+
+def _count(rows: CSR) -> Vector:
+    return Vector(rows.degrees, _occupied(rows))
+
+
+def _occupied(rows: CSR) -> Bitmask:
+    return Bitmask.from_bool(rows.degrees > 0)
+
+
+def _mean(rows: CSR) -> Vector:
+    total = fold_rows(rows, get_monoid("plus"), np.float64)
+    with np.errstate(all="ignore"):
+        return Vector(total.values / rows.degrees, total.present)
+
+
+_squared_distance = Function(
+    lambda state, column, value, row: (value - state[0][row]) * (value - state[0][row]), "squared_distance"
+)
+
+
+def _std(rows: CSR) -> Vector:
+    """In two passes: a difference of large sums would lose digits."""
+    mean = _mean(rows)
+    squares = pull_rows(rows, _squared_distance, get_monoid("plus"), mean.values, np.float64)
+    with np.errstate(all="ignore"):
+        return Vector((squares.values / rows.degrees) ** 0.5, squares.present)
+
+
+_NOWHERE = np.iinfo(np.int64).max
+_column_of = Function(
+    lambda state, column, value, row: column if value == state[0][row] else _NOWHERE, "column_of_extreme"
+)
+
+
+def _argextreme(monoid: str) -> Callable[[CSR], Vector]:
+    def find(rows: CSR) -> Vector:
+        xp = array_module(rows.device)
+        occupied = _occupied(rows)
+        foremost = _at(rows, rows.indices, rows.indptr[:-1]).astype(np.int64)
+        if rows.data is None:
+            return Vector(foremost, occupied)
+        extreme = fold_rows(rows, get_monoid(monoid))
+        found = pull_rows(rows, _column_of, get_monoid("min"), extreme.values, np.int64)
+        # A row of nothing but NaN has no extreme value.
+        return Vector(xp.where(found.values == _NOWHERE, foremost, found.values), occupied)
+
+    return find
+
+
+def _at(rows: CSR, array: Any, position: Any) -> Any:
+    """``array[position]`` for each row that has entries, else 0."""
+    xp = array_module(rows.device)
+    occupied = rows.degrees > 0
+    out = xp.zeros(rows.shape[0], array.dtype)
+    out[occupied] = array[position[occupied]]
+    return out
+
+
+def _values(rows: CSR) -> Any:
+    return array_module(rows.device).ones(rows.nnz, bool) if rows.data is None else rows.data
+
+
+def _first(rows: CSR) -> Vector:
+    return Vector(_at(rows, _values(rows), rows.indptr[:-1]), _occupied(rows))
+
+
+def _last(rows: CSR) -> Vector:
+    return Vector(_at(rows, _values(rows), rows.indptr[1:] - 1), _occupied(rows))
+
+
+AGGREGATORS: dict[str, Callable[[CSR], Vector]] = {
+    "sum": _fold("plus", sum_dtype),
+    "prod": _fold("times", sum_dtype),
+    "min": _fold("min"),
+    "max": _fold("max"),
+    "any": _fold("lor", _bool),
+    "all": _fold("land", _bool),
+    "count": _count,
+    "mean": _mean,
+    "std": _std,
+    "argmin": _argextreme("min"),
+    "argmax": _argextreme("max"),
+    "first": _first,
+    "last": _last,
+}
+# What they are of nothing; the others are the identities of their monoids.
+_NEEDS_ENTRIES = ("argmin", "argmax", "first", "last")
+
+
+def aggregate(rows: CSR, name: str) -> Vector:
+    """An aggregator of each row.
+
+    Parameters
+    ----------
+    rows : CSR
+        Rows sorted.
+    name : str
+        One of `AGGREGATORS`.
+
+    Returns
+    -------
+    Vector, of length rows
+        Rows without entries are absent.
+
+    Examples
+    --------
+    >>> from hpgraph.formats import CSR
+    >>> aggregate(CSR((1, 3), [0, 2], [0, 2], [3.0, 5.0]), "std").values
+    array([1.])
+    """
+    return AGGREGATORS[name](rows)
+
+
+def aggregate_all(rows: CSR, name: str) -> Any:
+    """An aggregator of all entries of a matrix.
+
+    Parameters
+    ----------
+    rows : CSR
+        Rows sorted.
+    name : str
+        One of `AGGREGATORS`.
+
+    Returns
+    -------
+    NumPy scalar
+        For "argmin" and "argmax" the place in the matrix by rows, as NumPy counts. On CUDA this waits for the device.
+
+    Raises
+    ------
+    ValueError
+        When there is no entry, and the aggregator has no value then.
+    """
+    if rows.nnz == 0 and name in _NEEDS_ENTRIES:
+        raise ValueError(f"{name} of nothing: there is no entry to choose")
+    whole = one_row(rows)
+    if name not in ("argmin", "argmax"):
+        return to_number(AGGREGATORS[name](whole).values)
+    xp = array_module(rows.device)
+    position = 0
+    if rows.data is not None:
+        extreme = fold_rows(whole, get_monoid(name.removeprefix("arg"))).values[0]
+        position = int(xp.argmax(rows.data == extreme))
+    row = int(xp.searchsorted(rows.indptr, position, side="right")) - 1
+    return np.int64(row * rows.shape[1] + int(rows.indices[position]))
+
+
+def to_number(values: Any) -> Any:
+    """The one element of an array, as a NumPy scalar. On CUDA this waits for the device."""
+    return (values.get() if hasattr(values, "get") else values)[0]

@@ -1,0 +1,142 @@
+"""A function of every entry: GrB_apply with a unary, a bound binary or an index-unary operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algebra.entrywise import map_container
+from hpgraph.algebra.mask import as_matrix_mask
+from hpgraph.algebra.operands import as_container, as_number, values_dtype
+from hpgraph.algebra.write import check_write, write
+from hpgraph.algebra.write_vector import check_write_vector, write_vector
+from hpgraph.semiring import BinaryOp, Function, IndexUnaryOp, UnaryOp, get_binary, get_index_unary, get_unary
+from hpgraph.semiring.entry import EntryFunction, entry_function
+from hpgraph.semiring.registry import index_unary_names
+from hpgraph.vector import Vector
+
+
+def apply(
+    A: Any,
+    op: UnaryOp | BinaryOp | IndexUnaryOp | str | Any,
+    *,
+    left: Any = None,
+    right: Any = None,
+    thunk: Any = 0,
+    mask: Any = None,
+    complement: bool = False,
+    accum: BinaryOp | str | None = None,
+    replace: bool = False,
+    out: Any = None,
+) -> Any:
+    """A function of every entry: ``C⟨mask⟩ accum= f(A)``.
+
+    Parameters
+    ----------
+    A : Matrix or Vector
+        A sparse array of SciPy or CuPy serves as well.
+    op : UnaryOp, BinaryOp, IndexUnaryOp, str or function
+        A unary operator; with `left` or `right` a binary one; or an index-unary one ("rowindex", "colindex",
+        "diagindex", ...). A function takes (value), with `left` or `right` two values, else (value, row, column) or
+        (value, row, column, thunk); its result has the values' type. Of a vector's entry the column is 0.
+    left, right : number, optional
+        The operator's first or its second operand.
+    thunk : number, default 0
+        The parameter of an index-unary operator: "rowindex" gives row + thunk.
+    mask, complement, accum, replace, out
+        As for `ewise_add`.
+
+    Returns
+    -------
+    Matrix or Vector
+        `out` where given.
+
+    Raises
+    ------
+    ValueError
+        When no operator has the name, or both `left` and `right` are given.
+    TypeError
+        When the operator does not work on the values' type, or takes another number of operands.
+    CompileError
+        When `op` is a Python function that does not compile.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> A = hpg.Matrix([[0, 4], [9, 0]])
+    >>> hpg.apply(A, "sqrt").toarray()
+    array([[0., 2.],
+           [3., 0.]])
+    >>> hpg.apply(A, "minus", left=10).toarray()
+    array([[0, 6],
+           [1, 0]])
+    >>> hpg.apply(A, lambda value, row, column: value + 100 * row).toarray()
+    array([[  0,   4],
+           [109,   0]])
+    """
+    A = as_container(A, "A")
+    function, number = _function(op, values_dtype(A), left, right, thunk)
+    if isinstance(A, Vector):
+        check_write_vector(A.size, function.dtype, A.device, out, mask, complement, accum)
+        made = Vector(map_container(A, function, number), A.present)
+        return write_vector(made, out, mask, complement, accum, replace)
+    allowed = as_matrix_mask(mask, A.shape, A.device)
+    check_write(A.shape, function.dtype, A.device, out, allowed, complement, accum)
+    return write(A.csr.with_data(map_container(A, function, number)), out, allowed, complement, accum, replace)
+
+
+def _function(op: Any, dtype: np.dtype[Any], left: Any, right: Any, thunk: Any) -> tuple[EntryFunction, np.generic]:
+    if left is not None and right is not None:
+        raise ValueError("left and right are both given: of a binary operator one operand is bound, the other is A's")
+    if left is not None or right is not None:
+        number = as_number(right if left is None else left, dtype, "right" if left is None else "left")
+        return entry_function(get_binary(op), dtype, number.dtype, swapped=left is not None), number
+    index_unary = _index_unary(op)
+    if index_unary is not None:
+        number = as_thunk(index_unary, thunk, dtype)
+        return entry_function(index_unary, dtype, number.dtype), number
+    if isinstance(op, BinaryOp):
+        raise TypeError(f"{op.name} takes two operands: give one of them as left= or right=")
+    return entry_function(get_unary(op), dtype, bool), np.bool_(False)
+
+
+def _index_unary(op: Any) -> IndexUnaryOp | None:
+    if isinstance(op, IndexUnaryOp) or (isinstance(op, str) and op in index_unary_names()):
+        return get_index_unary(op)
+    if isinstance(op, str | UnaryOp | BinaryOp) or not callable(op):
+        return None
+    arguments = Function(op).n_arguments
+    if arguments == 2:
+        raise TypeError(
+            "a function of two arguments takes two operands: give one of them as left= or right=, or take "
+            "(value, row, column)"
+        )
+    return None if arguments == 1 else get_index_unary(op)
+
+
+def as_thunk(op: IndexUnaryOp, thunk: Any, dtype: np.dtype[Any]) -> np.generic:
+    """The parameter of an index-unary operator: whole for one that is built in, as NumPy promotes it for a function.
+
+    Parameters
+    ----------
+    op : IndexUnaryOp
+    thunk : number
+    dtype : dtype
+        Of the values.
+
+    Returns
+    -------
+    NumPy scalar
+
+    Raises
+    ------
+    TypeError
+        When it is no number, or no whole one.
+    """
+    number = as_number(thunk, dtype, "thunk")
+    if op.cpp is None:
+        return number
+    if number.dtype.kind == "f" and not float(number).is_integer():
+        raise TypeError(f"thunk must be a whole number for {op.name}, not {thunk!r}")
+    return np.int64(number)

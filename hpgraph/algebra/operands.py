@@ -1,0 +1,127 @@
+"""What the operations of the algebra take: matrices and vectors on one device, numbers in the types they meet in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import is_cuda
+from hpgraph.matrix_storage import MatrixStorage
+from hpgraph.product_plan import value_dtype
+from hpgraph.semiring.operators import check_dtype
+from hpgraph.vector import Vector
+
+
+def as_container(x: Any, name: str) -> MatrixStorage | Vector:
+    """A Matrix or a Vector; a sparse array of SciPy or CuPy becomes a Matrix.
+
+    Parameters
+    ----------
+    x : Matrix, Vector or sparse array
+        The operand.
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    Matrix or Vector
+
+    Raises
+    ------
+    TypeError
+        When it is something else.
+    """
+    if isinstance(x, MatrixStorage | Vector):
+        return x
+    if hasattr(x, "tocsr"):
+        from hpgraph.matrix import Matrix
+
+        return Matrix(x)
+    raise TypeError(
+        f"{name} must be a Matrix, a Vector or a sparse array, not {type(x).__name__}: wrap it, hpg.Matrix({name}) or "
+        f"hpg.Vector({name})"
+    )
+
+
+def as_pair(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two operands that can be joined entry by entry.
+
+    Parameters
+    ----------
+    a, b : Matrix, Vector or sparse array
+
+    Returns
+    -------
+    tuple of two of Matrix or two of Vector
+
+    Raises
+    ------
+    TypeError
+        When one is a matrix and the other a vector, or they lie on different devices.
+    ValueError
+        When their shapes differ.
+    """
+    a, b = as_container(a, "A"), as_container(b, "B")
+    if isinstance(a, Vector) != isinstance(b, Vector):
+        raise TypeError("A and B must both be matrices or both vectors")
+    if a.shape != b.shape:
+        raise ValueError(f"A and B must have the same shape, not {a.shape} and {b.shape}")
+    if a.device != b.device:
+        raise TypeError(f'A lies on "{a.device}" and B on "{b.device}": move one of them with .to()')
+    return a, b
+
+
+def values_dtype(x: Any) -> np.dtype[Any]:
+    """Type of a Matrix's or a Vector's values; bool for a pattern."""
+    return x.dtype if isinstance(x, Vector) else value_dtype(x.stored_dtype)
+
+
+def as_number(value: Any, dtype: np.dtype[Any], name: str) -> np.generic:
+    """A number beside values of a dtype, in the type that NumPy's promotion gives it.
+
+    Parameters
+    ----------
+    value : number or array without dimensions
+        A number of Python takes the values' type where that can hold it.
+    dtype : dtype
+        Of the values.
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    NumPy scalar
+
+    Raises
+    ------
+    TypeError
+        When it is no real number.
+
+    Examples
+    --------
+    >>> as_number(2, np.dtype("float32"), "right"), as_number(2.5, np.dtype("int8"), "right")
+    (np.float32(2.0), np.float64(2.5))
+    """
+    if is_cuda(value) and getattr(value, "ndim", None) == 0:
+        value = value.get()[()]
+    if not is_number(value) or np.iscomplexobj(value):
+        raise TypeError(f"{name} must be a real number, not {value!r}")
+    if isinstance(value, np.ndarray | np.generic):
+        found = check_dtype(value.dtype, name)
+        return found.type(value[()])
+    if isinstance(value, bool):
+        return np.bool_(value)
+    try:
+        found = np.result_type(dtype, value)
+        held = found.type(value)
+    except OverflowError:
+        held = np.asarray(value)[()]
+    return check_dtype(held.dtype, name).type(held)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number, or an array without dimensions, on either device."""
+    if getattr(value, "ndim", None) == 0 and (isinstance(value, np.ndarray | np.generic) or is_cuda(value)):
+        return value.dtype.kind in "biufc"
+    return isinstance(value, bool | int | float | complex)

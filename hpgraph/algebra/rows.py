@@ -1,0 +1,122 @@
+"""The entries of each row folded by a monoid: the product's kernels do it, which share rows out by entries."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import array_module, kernels
+from hpgraph.formats import CSR, Bitmask
+from hpgraph.product_plan import plan, value_dtype
+from hpgraph.semiring import Monoid, Semiring, get_binary
+from hpgraph.vector import Vector
+
+
+@functools.lru_cache(maxsize=256)
+def _of_entries(monoid: Monoid) -> Semiring:
+    """The semiring whose product with any vector folds the matrix's own entries."""
+    return Semiring(monoid, get_binary("first"))
+
+
+def fold_rows(rows: CSR, monoid: Monoid, dtype: Any = None) -> Vector:
+    """Each row's entries as one value.
+
+    Parameters
+    ----------
+    rows : CSR
+        Values of a pattern are 1.
+    monoid : Monoid
+    dtype : dtype, optional
+        To fold in; by default the operator's for the values' type.
+
+    Returns
+    -------
+    Vector, of length rows
+        Rows without entries are absent, and hold the identity.
+    """
+    semiring = _of_entries(monoid)
+    kind = value_dtype(rows.dtype)
+    gather, reduce, found = plan(semiring, rows.dtype, kind, dtype)
+    return pull_rows(rows, gather, reduce, array_module(rows.device).empty(1, kind), found)
+
+
+def pull_rows(rows: CSR, gather: Any, monoid: Monoid, state: Any, dtype: Any) -> Vector:
+    """`fold_rows` of what a function makes of each entry.
+
+    Parameters
+    ----------
+    rows : CSR
+    gather : Function
+        ``gather((state,), column, value, row)``.
+    monoid : Monoid
+    state : array
+    dtype : dtype
+        Of what `gather` makes, and of the result.
+
+    Returns
+    -------
+    Vector, of length rows
+    """
+    result = array_module(rows.device).empty(rows.shape[0], dtype)
+    received = Bitmask.zeros(rows.shape[0], rows.device)
+    kernels(rows.device).pull(rows, gather, monoid, (state,), result, received=received)
+    return Vector(result, received)
+
+
+def one_row(rows: CSR) -> CSR:
+    """All entries of a matrix as one row, in their order; columns repeat, which a fold does not mind.
+
+    Parameters
+    ----------
+    rows : CSR
+
+    Returns
+    -------
+    CSR
+        Shares indices and values.
+    """
+    ends = array_module(rows.device).asarray([0, rows.nnz], dtype=np.int64)
+    return CSR((1, rows.shape[1]), ends, rows.indices, rows.data, validate=False)
+
+
+def row_of_vector(x: Vector) -> CSR:
+    """A vector's present entries as a matrix of one row.
+
+    Parameters
+    ----------
+    x : Vector
+
+    Returns
+    -------
+    CSR
+    """
+    indices, values = x.to_indices()
+    ends = array_module(x.device).asarray([0, len(indices)], dtype=np.int64)
+    return CSR((1, x.size), ends, indices, values, validate=False)
+
+
+def as_axis(axis: Any) -> int | None:
+    """The axis as None, 0 or 1.
+
+    Parameters
+    ----------
+    axis : {None, 0, 1, -1, -2}
+
+    Returns
+    -------
+    int or None
+
+    Raises
+    ------
+    ValueError
+        When there is no such axis.
+    """
+    if axis is None:
+        return None
+    try:
+        return {0: 0, 1: 1, -1: 1, -2: 0}[operator.index(axis)]
+    except (KeyError, TypeError):
+        raise ValueError(f"axis must be None, 0 (columns) or 1 (rows), not {axis!r}") from None

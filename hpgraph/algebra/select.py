@@ -1,0 +1,95 @@
+"""Some of the entries, chosen by value or by place: GrB_select."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algebra.apply import as_thunk
+from hpgraph.algebra.entrywise import map_container
+from hpgraph.algebra.mask import as_matrix_mask
+from hpgraph.algebra.operands import as_container, as_number, values_dtype
+from hpgraph.algebra.write import check_write, write
+from hpgraph.algebra.write_vector import check_write_vector, write_vector
+from hpgraph.device import kernels
+from hpgraph.formats import Bitmask
+from hpgraph.semiring import BinaryOp, IndexUnaryOp, UnaryOp, get_binary, get_index_unary
+from hpgraph.semiring.arithmetic import VALUE_COMPARISONS
+from hpgraph.semiring.entry import EntryFunction, entry_function
+from hpgraph.vector import Vector
+
+
+def select(
+    A: Any,
+    op: IndexUnaryOp | UnaryOp | str | Any,
+    thunk: Any = 0,
+    *,
+    mask: Any = None,
+    complement: bool = False,
+    accum: BinaryOp | str | None = None,
+    replace: bool = False,
+    out: Any = None,
+) -> Any:
+    """The entries for which a predicate holds: ``C⟨mask⟩ accum= A⟨f(A, thunk)⟩``.
+
+    Parameters
+    ----------
+    A : Matrix or Vector
+        A sparse array of SciPy or CuPy serves as well.
+    op : IndexUnaryOp, UnaryOp, str or function
+        "tril", "triu", "diag", "offdiag" (of diagonal `thunk`), "rowle", "rowgt", "colle", "colgt", "valueeq",
+        "valuene", "valuelt", "valuele", "valuegt", "valuege"; or a function of (value), (value, thunk),
+        (value, row, column) or (value, row, column, thunk). Of a vector's entry the column is 0.
+    thunk : number, default 0
+        What the predicate compares with.
+    mask, complement, accum, replace, out
+        As for `ewise_add`.
+
+    Returns
+    -------
+    Matrix or Vector
+        `out` where given. Values keep their type, a pattern stays one.
+
+    Raises
+    ------
+    ValueError
+        When no predicate has the name.
+    TypeError
+        When `thunk` is no number, or not whole where a place is meant.
+    CompileError
+        When `op` is a Python function that does not compile.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> A = hpg.Matrix([[1, 2], [3, 4]])
+    >>> hpg.select(A, "triu", 1).toarray()
+    array([[0, 2],
+           [0, 0]])
+    >>> hpg.select(A, lambda value, row, column: (value + row) % 2 == 0).toarray()
+    array([[0, 2],
+           [3, 0]])
+    """
+    A = as_container(A, "A")
+    predicate, number = _predicate(op, values_dtype(A), thunk)
+    if isinstance(A, Vector):
+        check_write_vector(A.size, A.dtype, A.device, out, mask, complement, accum)
+        chosen = Bitmask.from_bool(map_container(A, predicate, number))
+        made = Vector(A.values.copy(), chosen if A.present is None else chosen & A.present)
+        return write_vector(made, out, mask, complement, accum, replace)
+    allowed = as_matrix_mask(mask, A.shape, A.device)
+    check_write(A.shape, values_dtype(A), A.device, out, allowed, complement, accum)
+    chosen = kernels(A.device).select_entries(A.csr, predicate, number)
+    return write(chosen, out, allowed, complement, accum, replace)
+
+
+def _predicate(op: Any, dtype: np.dtype[Any], thunk: Any) -> tuple[EntryFunction, np.generic]:
+    if isinstance(op, UnaryOp):
+        return entry_function(op, dtype, bool, bool), np.bool_(False)
+    if isinstance(op, str) and op in VALUE_COMPARISONS:
+        number = as_number(thunk, dtype, "thunk")
+        return entry_function(get_binary(VALUE_COMPARISONS[op]), dtype, number.dtype), number
+    found = get_index_unary(op, "bool")
+    number = as_thunk(found, thunk, dtype)
+    return entry_function(found, dtype, number.dtype, bool), number

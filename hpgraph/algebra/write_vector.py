@@ -1,0 +1,126 @@
+"""The write-back that ends every operation whose result is a vector, out⟨mask⟩ accum= result: `write`, for vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import kernels
+from hpgraph.formats import Bitmask
+from hpgraph.operands import as_mask
+from hpgraph.semiring import BinaryOp, get_binary
+from hpgraph.semiring.entry import entry_function
+from hpgraph.vector import Vector
+
+
+def write_vector(
+    result: Vector,
+    out: Any,
+    mask: Any = None,
+    complement: bool = False,
+    accum: BinaryOp | str | None = None,
+    replace: bool = False,
+) -> Vector:
+    """Write a vector where it belongs.
+
+    Parameters
+    ----------
+    result : Vector
+        What was computed.
+    out : Vector or None
+        Written in place; it keeps its type. None makes a new vector.
+    mask : Bitmask, array of bool or Vector, optional
+        The entries that may be written, as for `Matrix.mxv`.
+    complement : bool, default False
+        Write the entries that the mask leaves out instead.
+    accum : BinaryOp, str or function, optional
+        Joins what `out` holds with the result, where both have an entry.
+    replace : bool, default False
+        Whether entries of `out` that the mask does not allow are dropped, rather than kept.
+
+    Returns
+    -------
+    Vector
+        `out`, or the new one.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `hpgraph.algebra.write.write`.
+    """
+    allowed = check_write_vector(result.size, result.dtype, result.device, out, mask, complement, accum)
+    present = result.structure if allowed is None else result.structure & allowed
+    if out is None:
+        return Vector(result.values, result.present if allowed is None else present)
+    backend = kernels(result.device)
+    held, types = out.structure, (out.dtype, result.dtype, out.dtype)
+    if accum is not None:
+        both, left, right = (entry_function(get_binary(op), *types) for op in (accum, "first", "second"))
+        values = backend.zip_entries(out.values, result.values, held, present, both, left, right, out.dtype)
+        final = held | present
+        if replace and allowed is not None:
+            final = final & allowed
+    else:
+        kept = None if allowed is None or replace else held.and_not(allowed)
+        final = present if kept is None else present | kept
+        second, first = (entry_function(get_binary(op), *types) for op in ("second", "first"))
+        values = backend.zip_entries(out.values, result.values, None, present, second, first, None, out.dtype)
+    out.values[...] = values
+    # A vector that had every entry keeps them unless some are dropped, which waits for the device to know.
+    out._present = None if out.present is None and final.count() == final.n else final
+    return out
+
+
+def check_write_vector(
+    size: int,
+    dtype: np.dtype[Any],
+    device: str,
+    out: Any,
+    mask: Any = None,
+    complement: bool = False,
+    accum: BinaryOp | str | None = None,
+) -> Bitmask | None:
+    """What `write_vector` would refuse, said before the result is computed.
+
+    Parameters
+    ----------
+    size, dtype, device
+        Of the result.
+    out, mask, complement, accum
+        As for `write_vector`.
+
+    Returns
+    -------
+    Bitmask or None
+        The entries that may be written; None for all.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `write_vector`.
+    """
+    allowed = as_mask(mask, "mask", size, device)
+    if complement:
+        if allowed is None:
+            raise ValueError("complement=True needs a mask to complement")
+        allowed = ~allowed
+    if out is None:
+        if accum is not None:
+            raise ValueError("accum joins the result with what out holds: give out as well")
+        return allowed
+    if not isinstance(out, Vector):
+        raise TypeError(f"out must be a Vector, not {type(out).__name__}: wrap it, hpg.Vector(out), and pass that")
+    if out.size != size:
+        raise ValueError(f"out must have length {size}, that of the result, not {out.size}")
+    if out.device != device:
+        raise TypeError(f'out lies on "{out.device}" and the result on "{device}": move one of them with .to()')
+    if isinstance(out.values, np.ndarray) and not out.values.flags.writeable:
+        raise ValueError("out is read-only: give a vector that can be written")
+    if accum is not None:
+        natural = get_binary(accum).result_dtype(out.dtype, dtype)
+        if not np.can_cast(natural, out.dtype, "same_kind"):
+            raise TypeError(f"accum gives {natural}, which cannot be written to out, which is {out.dtype}")
+    if not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise TypeError(f"a result of type {dtype} cannot be written to out, which is {out.dtype}: give {dtype}")
+    return allowed

@@ -1,0 +1,206 @@
+"""Functions of entries on the GPU: what `entries.cuh` is compiled for, and its launches."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.cuda.compile import Module, load
+from hpgraph.kernels.cuda.merge import THREADS, TILE, index_type
+from hpgraph.semiring.cuda import LinkedCode, c_type, entry_functor
+
+SOURCE = "entries.cuh"
+MAP = "hpgraph::map_entries<Map>"
+ZIP = "hpgraph::zip_entries<Zip>"
+_FLAG = {True: "true", False: "false"}
+_NULL = np.uint64(0)
+
+
+@functools.lru_cache(maxsize=512)
+def map_code(function: Any, pattern: bool, index_dtype: np.dtype[Any]) -> tuple[str, tuple[LinkedCode, ...]]:
+    """The text before `entries.cuh` for a map, and the code to link with it.
+
+    Parameters
+    ----------
+    function : EntryFunction
+    pattern : bool
+        Whether the matrix has no values.
+    index_dtype : dtype
+
+    Returns
+    -------
+    str, tuple of LinkedCode
+    """
+    code = entry_functor(function, "Apply")
+    x, y, r = (c_type(dtype) for dtype in (function.x_dtype, function.y_dtype, function.dtype))
+    source = f"""{code.source}struct Map {{
+    typedef {index_type(index_dtype)} Index;
+    typedef {x} X;
+    typedef {y} Y;
+    typedef {r} R;
+    static constexpr bool pattern = {_FLAG[pattern]};
+    static constexpr bool uses_position = {_FLAG[function.uses_position]};
+    __device__ static R apply(X x, Y y, long long i, long long j) {{ return Apply::apply(x, y, i, j); }}
+}};
+"""
+    return source, code.ltoir
+
+
+@functools.lru_cache(maxsize=512)
+def zip_code(both: Any, left: Any, right: Any) -> tuple[str, tuple[LinkedCode, ...]]:
+    """The text before `entries.cuh` for a zip, and the code to link with it.
+
+    Parameters
+    ----------
+    both : EntryFunction
+    left, right : EntryFunction or None
+
+    Returns
+    -------
+    str, tuple of LinkedCode
+    """
+    source, ltoir, members = "", tuple[LinkedCode, ...](), ""
+    for name, function in (("both", both), ("left", left), ("right", right)):
+        members += f"    static constexpr bool has_{name} = {_FLAG[function is not None]};\n"
+        if function is not None:
+            code = entry_functor(function, name.title())
+            source += code.source
+            ltoir += code.ltoir
+            members += f"    __device__ static R {name}(X x, Y y, long long i, long long j) {{\n"
+            members += f"        return {name.title()}::apply(x, y, i, j);\n    }}\n"
+    source += f"""struct Zip {{
+    typedef {c_type(both.x_dtype)} X;
+    typedef {c_type(both.y_dtype)} Y;
+    typedef {c_type(both.dtype)} R;
+{members}}};
+"""
+    return source, tuple(dict.fromkeys(ltoir))
+
+
+@functools.lru_cache(maxsize=512)
+def _module(gpu: int, code: tuple[str, tuple[LinkedCode, ...]], name: str, title: str) -> Module:
+    return load(SOURCE, prologue=code[0], ltoir=code[1], names=(name,), title=title)
+
+
+def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
+    """A value for each entry of a matrix.
+
+    Parameters
+    ----------
+    csr : CSR
+        Where it is a pattern its values are True.
+    function : EntryFunction
+        ``f(x, thunk, row, column)``.
+    thunk : scalar
+        Converted to the type that `function` takes.
+
+    Returns
+    -------
+    array, shape (nnz,), of the function's dtype
+
+    Raises
+    ------
+    CompileError
+        When a Python function cannot be compiled for the GPU.
+    """
+    import cupy
+
+    out = cupy.empty(csr.nnz, function.dtype)
+    if csr.nnz:
+        code = map_code(function, csr.data is None, csr.indices.dtype)
+        module = _module(cupy.cuda.runtime.getDevice(), code, MAP, f"{function.name} of entries")
+        arguments = (
+            csr.indptr,
+            np.int64(csr.shape[0]),
+            csr.indices,
+            _NULL if csr.data is None else csr.data,
+            np.int64(csr.nnz),
+            function.y_dtype.type(thunk),
+            out,
+        )
+        module.function(MAP)((-(-csr.nnz // TILE),), (THREADS,), arguments)
+    return out
+
+
+def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
+    """The entries of a matrix for which a predicate holds.
+
+    Parameters
+    ----------
+    csr : CSR
+        Where it is a pattern its values are True.
+    predicate : EntryFunction
+        ``f(x, thunk, row, column)``, of bool.
+    thunk : scalar
+        Converted to the type that `predicate` takes.
+
+    Returns
+    -------
+    CSR
+        In the same order; the matrix itself where all are kept. Waits for the device, to learn how many they are.
+    """
+    import cupy
+
+    kept = cupy.flatnonzero(map_entries(csr, predicate, thunk))
+    if len(kept) == csr.nnz:
+        return csr
+    # As many entries stand before a row as are kept of those that stood before it.
+    indptr = cupy.searchsorted(kept, csr.indptr).astype(np.int64, copy=False)
+    data = None if csr.data is None else csr.data[kept]
+    return CSR(csr.shape, indptr, csr.indices[kept], data, validate=False)
+
+
+def zip_entries(
+    x: Any,
+    y: Any,
+    x_present: Bitmask | None,
+    y_present: Bitmask | None,
+    both: Any,
+    left: Any,
+    right: Any,
+    dtype: Any,
+    *,
+    fill_x: Any = True,
+    fill_y: Any = True,
+) -> Any:
+    """Two vectors joined index by index.
+
+    Parameters
+    ----------
+    x, y : array, shape (n,)
+    x_present, y_present : Bitmask or None
+        Which of their entries are present; None for all.
+    both, left, right : EntryFunction or None
+        ``f(x, y, index, 0)`` where both are present, only `x` and only `y`.
+    dtype : dtype
+        Of the result.
+    fill_x, fill_y : scalar
+        What stands in for absent values of `x`, for `right`, and of `y`, for `left`.
+
+    Returns
+    -------
+    array, shape (n,)
+        0 where no function applies.
+    """
+    import cupy
+
+    out = cupy.empty(len(x), dtype)
+    if len(out):
+        code = zip_code(both, left, right)
+        module = _module(cupy.cuda.runtime.getDevice(), code, ZIP, f"{both.name} of vectors")
+        x_words, y_words = (_NULL if present is None else present.words for present in (x_present, y_present))
+        arguments = (
+            cupy.ascontiguousarray(x),
+            x_words,
+            cupy.ascontiguousarray(y),
+            y_words,
+            np.int64(len(out)),
+            x.dtype.type(fill_x),
+            y.dtype.type(fill_y),
+            out,
+        )
+        module.function(ZIP)((-(-len(out) // TILE),), (THREADS,), arguments)
+    return out
