@@ -26,7 +26,10 @@ from hpgraph.techniques import techniques
 if TYPE_CHECKING:
     from hpgraph import algebra, algorithms, datasets, formats, interop, io, semiring, viz
     from hpgraph.algebra.apply import apply
+    from hpgraph.algebra.assign import assign, subassign
+    from hpgraph.algebra.construct import block_array, block_diag, bmat, diag, diags, eye, hstack, random, vstack
     from hpgraph.algebra.elementwise import ewise_add, ewise_mult, ewise_union
+    from hpgraph.algebra.extract import extract
     from hpgraph.algebra.reduce import reduce
     from hpgraph.algebra.select import select
     from hpgraph.algorithms.bfs import BFSResult, bfs
@@ -52,6 +55,18 @@ _MODULE_OF = {
     "ewise_union": "hpgraph.algebra.elementwise",
     "reduce": "hpgraph.algebra.reduce",
     "select": "hpgraph.algebra.select",
+    "assign": "hpgraph.algebra.assign",
+    "subassign": "hpgraph.algebra.assign",
+    "block_array": "hpgraph.algebra.construct",
+    "block_diag": "hpgraph.algebra.construct",
+    "bmat": "hpgraph.algebra.construct",
+    "diag": "hpgraph.algebra.construct",
+    "diags": "hpgraph.algebra.construct",
+    "eye": "hpgraph.algebra.construct",
+    "hstack": "hpgraph.algebra.construct",
+    "random": "hpgraph.algebra.construct",
+    "vstack": "hpgraph.algebra.construct",
+    "extract": "hpgraph.algebra.extract",
     "BFSResult": "hpgraph.algorithms.bfs",
     "bfs": "hpgraph.algorithms.bfs",
     "PageRankResult": "hpgraph.algorithms.pagerank",
@@ -103,29 +118,41 @@ __all__ = [
     "algorithms",
     "apply",
     "as_graph",
+    "assign",
     "bfs",
+    "block_array",
+    "block_diag",
+    "bmat",
     "config",
     "datasets",
+    "diag",
+    "diags",
     "ewise_add",
     "ewise_mult",
     "ewise_union",
+    "extract",
+    "eye",
     "formats",
     "from_networkx",
+    "hstack",
     "hyb_array",
     "interop",
     "io",
     "pagerank",
+    "random",
     "read",
     "reduce",
     "run",
     "select",
     "semiring",
     "sssp",
+    "subassign",
     "techniques",
     "to_networkx",
     "triangle_count",
     "triangles",
     "viz",
+    "vstack",
 ]
 
 

@@ -17,25 +17,34 @@ class Matrix(Arithmetic, Entrywise):
 
     Parameters
     ----------
-    source : SciPy or CuPy sparse array or matrix, 2-d array, Matrix, Graph, CSR, COO, ELL or HYB
+    source : SciPy or CuPy sparse array or matrix, 2-d array, Matrix, Graph, CSR, COO, ELL or HYB, or tuple
         The entries. Those at the same place are summed, explicit zeros kept. Of a dense array the zeros are left out.
-        CSR input that is sorted and free of duplicates is shared, not copied.
-    format : {"auto", "csr", "hyb"}, optional
-        The layout that products read; "auto" is CSR on the CPU and HYB on CUDA. Others are made when asked for.
+        CSR input that is sorted and free of duplicates is shared, not copied. Tuples are SciPy's: ``(rows, columns)``
+        is a shape without entries, ``(values, (rows, columns))`` and ``(values, indices, indptr)`` are arrays.
+    shape : (int, int), optional
+        Of a matrix made of arrays; by default just large enough.
     dtype : dtype, optional
         Type to convert the values to.
+    copy : bool, default False
+        Whether to copy arrays that could be shared.
+    format : {"auto", "csr", "hyb"}, optional
+        The layout that products read; "auto" is CSR on the CPU and HYB on CUDA. Others are made when asked for.
 
     Raises
     ------
     TypeError
         When `source` is no matrix, or its values are complex or of another type that no kernel serves.
     ValueError
-        When `format` is unknown.
+        When `format` is unknown, `shape` does not fit, or arrays do not fit each other.
+    IndexError
+        When an array holds an index beyond the shape.
 
     Notes
     -----
-    A matrix does not change. A pattern, which has no values, acts as a matrix of bool all true. What is built from
-    it (other layouts, the transpose) is kept, and several threads may ask at once.
+    The arrays of a matrix do not change; assignment (``A[i, j] = x``, ``out=A``) gives it other ones, and what was
+    taken from it before, as its transpose or SciPy's views, stays as it was. A pattern, which has no values, acts as
+    a matrix of bool all true. What is built from it (other layouts, the transpose) is kept, and several threads may
+    ask at once.
 
     Examples
     --------

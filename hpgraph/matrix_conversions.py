@@ -7,11 +7,10 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.device import array_module, check_memory
-from hpgraph.formats import CSR
-from hpgraph.matrix_storage import MatrixStorage
+from hpgraph.matrix_indexing import Indexing
 
 
-class Conversions(MatrixStorage):
+class Conversions(Indexing):
     """What `Matrix` turns into."""
 
     # Rows are sorted and free of duplicates from the start; SciPy's names for that.
@@ -170,9 +169,7 @@ class Conversions(MatrixStorage):
         -------
         Matrix
         """
-        csr = self.csr
-        data = None if csr.data is None else csr.data.copy()
-        return self._with(CSR(csr.shape, csr.indptr.copy(), csr.indices.copy(), data, validate=False))
+        return type(self)(self, copy=True, format=self._format)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Self:
         """The transpose.

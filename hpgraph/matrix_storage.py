@@ -8,8 +8,9 @@ import numpy as np
 
 from hpgraph.device import Device, array_module, is_cuda, normalize_device
 from hpgraph.formats import COO, CSR, ELL, HYB
-from hpgraph.formats.checks import as_value_dtype
+from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.layouts import Layouts
+from hpgraph.matrix_source import csr_from_tuple
 from hpgraph.product_plan import value_dtype
 
 Format = Literal["auto", "csr", "hyb"]
@@ -20,19 +21,29 @@ class MatrixStorage:
 
     Parameters
     ----------
-    source, format, dtype
+    source, shape, dtype, copy, format
         As for `hpgraph.Matrix`.
     """
 
     ndim = 2
 
-    def __init__(self, source: Any, *, format: Format = "auto", dtype: Any = None) -> None:
+    def __init__(
+        self, source: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, format: Format = "auto"
+    ) -> None:
         if format not in ("auto", "csr", "hyb"):
             raise ValueError(f'format must be "auto", "csr" or "hyb", not {format!r}')
-        layouts, turned = _layouts_of(source)
-        if dtype is not None and as_value_dtype(dtype, "dtype") != layouts["dtype"]:
-            layouts, turned = _new(_csr(layouts, turned).astype(dtype)), False
+        kind = None if dtype is None else as_value_dtype(dtype, "dtype")
+        if isinstance(source, tuple):
+            layouts, turned = _new(csr_from_tuple(source, shape, kind)), False
+        else:
+            layouts, turned = _layouts_of(source)
+        if kind is not None and kind != layouts["dtype"]:
+            layouts, turned = _new(_csr(layouts, turned).astype(kind)), False
+        if copy:
+            layouts, turned = _new(_copied(_csr(layouts, turned))), False
         self._set(layouts, turned, format)
+        if shape is not None and as_shape(shape) != self.shape:
+            raise ValueError(f"shape is {as_shape(shape)}, and the matrix given has {self.shape}: use A.resize(shape)")
 
     def _set(self, layouts: Layouts, turned: bool, format: Format) -> Self:
         self._layouts = layouts
@@ -227,6 +238,11 @@ def _layouts_of(source: Any) -> tuple[Layouts, bool]:
     if hasattr(source, "tocsr"):
         return _new(CSR.from_scipy(source)), False
     return _new(_from_dense(source)), False
+
+
+def _copied(csr: CSR) -> CSR:
+    data = None if csr.data is None else csr.data.copy()
+    return CSR(csr.shape, csr.indptr.copy(), csr.indices.copy(), data, validate=False)
 
 
 def _canonical(csr: CSR) -> CSR:

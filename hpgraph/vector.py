@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from hpgraph.algebra.methods import Entrywise
-from hpgraph.device import Device, array_module, device_of, is_cuda, normalize_device, to_device
-from hpgraph.formats import Bitmask, index_dtype
+from hpgraph.device import array_module, device_of, is_cuda, normalize_device, to_device
+from hpgraph.formats import Bitmask
 from hpgraph.formats.checks import as_value_dtype
+from hpgraph.semiring import BinaryOp, Monoid
+from hpgraph.vector_indexing import Indexing
 from hpgraph.vector_operators import Operators
 
 
-class Vector(Operators, Entrywise):
+class Vector(Indexing, Operators, Entrywise):
     """Values on the CPU or on the GPU, and which of them are present.
 
     Parameters
@@ -51,7 +53,9 @@ class Vector(Operators, Entrywise):
 
     def __init__(self, values: Any, present: Any = None) -> None:
         if isinstance(values, Vector):
-            present = values.present if present is None else present
+            if present is None:
+                self._become(values)
+                return
             values = values.values
         values = _as_array(values)
         if values.ndim != 1:
@@ -69,51 +73,42 @@ class Vector(Operators, Entrywise):
             if present.n != len(values):
                 raise ValueError(f"present must have one flag for each of the {len(values)} values, not {present.n}")
             device_of(values, present.words)
-        self._values = values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
-        self._present: Bitmask | None = present
-        if is_cuda(values):
-            # By this CuPy's arrays leave array + vector to us; NumPy looks at the class, and finds its method there.
-            self.__dict__["__array_ufunc__"] = None
+        self._set_dense(values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("=")), present)
 
     @classmethod
-    def from_indices(cls, indices: Any, values: Any, size: int, *, fill: Any = 0) -> Vector:
+    def from_indices(
+        cls, indices: Any, values: Any, size: int, *, fill: Any = 0, dup_op: Monoid | BinaryOp | str | None = None
+    ) -> Self:
         """A vector of which some entries are present, on the device of the indices.
 
         Parameters
         ----------
         indices : array or sequence of integers, shape (m,)
-            Which entries; no index twice.
+            Which entries.
         values : array or sequence, shape (m,), or scalar
             Their values.
         size : int
             Length of the vector.
         fill : scalar, default 0
             What fills the places of absent entries.
+        dup_op : Monoid, BinaryOp, str or function, optional
+            Combines the values given for one index, in their order; without it an index may be given once.
 
         Returns
         -------
         Vector
+            As a list, a bitmap or full, as its density says (see `format`).
 
         Raises
         ------
         IndexError
             When an index is negative or not below `size`.
         ValueError
-            When lengths differ, or an index is given twice.
+            When lengths differ, or an index is given twice and there is no `dup_op`.
         """
-        indices = _as_array(indices)
-        if indices.size == 0:
-            indices = indices.astype(index_dtype(size))
-        xp = array_module(device_of(indices, values if getattr(values, "ndim", 0) else None))
-        values = xp.asarray(values)
-        if values.ndim and values.shape != indices.shape:
-            raise ValueError(f"values must be a scalar or have shape {indices.shape}, as indices, not {values.shape}")
-        present = Bitmask.from_indices(indices, size)
-        if present.count() != len(indices):
-            raise ValueError("indices holds an index more than once: combine its values first")
-        held = xp.full(size, fill, dtype=as_value_dtype(values.dtype, "values"))
-        held[indices] = values
-        return cls(held, present)
+        from hpgraph.algebra.tuples import vector_from_tuples
+
+        return vector_from_tuples(cls, indices, values, size, dup_op=dup_op, fill=fill)
 
     @classmethod
     def full(cls, size: int, value: Any, dtype: Any = None, device: str = "cpu") -> Vector:
@@ -149,12 +144,10 @@ class Vector(Operators, Entrywise):
     @property
     def structure(self) -> Bitmask:
         """Which entries are present, whatever their values: as a mask, the structural one."""
+        held = self._list
+        if held is not None:
+            return Bitmask.from_indices(held[0], self.size)
         return Bitmask.full(self.size, self.device) if self._present is None else self._present
-
-    @property
-    def size(self) -> int:
-        """Length, absent entries counted."""
-        return len(self._values)
 
     @property
     def shape(self) -> tuple[int]:
@@ -165,35 +158,6 @@ class Vector(Operators, Entrywise):
     def ndim(self) -> int:
         """1."""
         return 1
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the values."""
-        dtype: np.dtype[Any] = self._values.dtype
-        return dtype
-
-    @property
-    def nvals(self) -> int:
-        """Number of entries that are present; on CUDA this waits for the stream."""
-        return self.size if self._present is None else self._present.count()
-
-    @property
-    def device(self) -> Device:
-        """Where the vector lies: "cpu" or "cuda"."""
-        return device_of(self._values)
-
-    def to_indices(self) -> tuple[Any, Any]:
-        """The present entries.
-
-        Returns
-        -------
-        indices : integer array, shape (nvals,)
-            Ascending.
-        values : array, shape (nvals,)
-            Their values.
-        """
-        indices = self.structure.to_indices()
-        return indices, self._values[indices]
 
     def to(self, device: str) -> Vector:
         """The vector on a device; itself where it lies there already.
@@ -210,6 +174,10 @@ class Vector(Operators, Entrywise):
         device = normalize_device(device)
         if device == self.device:
             return self
+        held = self._list
+        if held is not None:
+            indices, values = (to_device(array, device) for array in held)
+            return object.__new__(type(self))._set_list(indices, values, self.size, self._fill)
         return Vector(to_device(self._values, device), None if self._present is None else self._present.to(device))
 
     def copy(self) -> Vector:
@@ -219,6 +187,9 @@ class Vector(Operators, Entrywise):
         -------
         Vector
         """
+        held = self._list
+        if held is not None:
+            return object.__new__(type(self))._set_list(held[0].copy(), held[1].copy(), self.size, self._fill)
         return Vector(self._values.copy(), None if self._present is None else self._present.copy())
 
     def astype(self, dtype: Any) -> Vector:
@@ -233,7 +204,9 @@ class Vector(Operators, Entrywise):
         -------
         Vector
         """
-        return Vector(self._values.astype(as_value_dtype(dtype, "dtype")), self._present)
+        kind = as_value_dtype(dtype, "dtype")
+        made = self._on_list(lambda values: values.astype(kind))
+        return Vector(self._values.astype(kind), self._present) if made is None else made
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if self.device == "cuda":
@@ -242,7 +215,7 @@ class Vector(Operators, Entrywise):
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        if self.device != "cuda" or self._present is not None:
+        if self.device != "cuda" or self.format != "full":
             # CuPy's functions take whatever has this for an array, and would forget what is absent.
             raise AttributeError("only a vector on the GPU without absent entries is an array to others: use v.values")
         interface: dict[str, Any] = self._values.__cuda_array_interface__
@@ -258,7 +231,7 @@ class Vector(Operators, Entrywise):
         return self.size
 
     def __repr__(self) -> str:
-        entries = "all" if self._present is None else f"{self.nvals:,}"
+        entries = "all" if self.format == "full" else f"{self.nvals:,}"
         return f"<Vector of {self.size:,}, {entries} present, {self.dtype}, {self.device}>"
 
 

@@ -1,6 +1,7 @@
 """The kernels for the GPU: CUDA C++ templates, compiled at run time."""
 
 from hpgraph.kernels.cuda.entries import map_entries, select_entries, zip_entries
+from hpgraph.kernels.cuda.extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.cuda.merge import locate, merge
 from hpgraph.kernels.cuda.product import pull
 from hpgraph.kernels.cuda.product_dense import pull_dense
@@ -10,6 +11,7 @@ from hpgraph.kernels.cuda.traversal import aggregate, apply, first, pull_message
 from hpgraph.kernels.union import union
 
 __all__ = [
-    "aggregate", "apply", "first", "locate", "map_entries", "merge", "pull", "pull_dense", "pull_messages", "push",
-    "push_messages", "relax", "select_entries", "sweeps", "union", "zip_entries",
+    "aggregate", "apply", "columns_of", "first", "locate", "map_entries", "merge", "positions_of", "pull",
+    "pull_dense", "pull_messages", "push", "push_messages", "relax", "rows_of", "select_entries", "sweeps", "union",
+    "zip_entries",
 ]  # fmt: skip

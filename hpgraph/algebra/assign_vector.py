@@ -1,0 +1,96 @@
+"""Entries of a vector overwritten: w⟨m⟩(I) accum= u (GrB_assign), v[...] = x."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algebra.assign import assign, broadcast
+from hpgraph.algebra.region import last_of_each
+from hpgraph.algebra.selection import Axis, index_of, size_of
+from hpgraph.algebra.take import as_row, vector_of
+from hpgraph.device import array_module
+from hpgraph.formats import Bitmask
+from hpgraph.matrix import Matrix
+from hpgraph.operands import as_mask
+from hpgraph.vector import Vector
+
+
+def assign_entries(w: Vector, u: Any, indices: Any, mask: Any, complement: bool, accum: Any, replace: bool) -> Vector:
+    """`hpgraph.assign` to a vector, which is that to a matrix of one row.
+
+    Parameters
+    ----------
+    w : Vector
+        What is written to.
+    u : Vector, array or number
+        What is written.
+    indices, mask, complement, accum, replace
+        As for `hpgraph.assign`.
+
+    Returns
+    -------
+    Vector
+        `w`.
+    """
+    row = Matrix._of(as_row(w))
+    allowed = as_mask(mask, "mask", w.size, w.device)
+    places = None if allowed is None else Matrix._of(as_row(Vector._of(*_places(allowed), w.size)))
+    if not isinstance(u, Vector) and getattr(u, "ndim", 1) == 1 and not np.isscalar(u):
+        u = Vector(u)
+    if isinstance(indices, int | np.integer):
+        indices = [indices]
+    assign(row, u, [0], indices, places, complement, accum, replace)
+    return w._become(vector_of(row.csr))
+
+
+def set_entries(v: Any, axis: Axis, x: Any) -> None:
+    """``v[...] = x``, once the key is read.
+
+    Parameters
+    ----------
+    v : Vector
+        What is written to: arrays in place, as NumPy does.
+    axis : int, range or integer array
+        From `hpgraph.algebra.selection.as_axis`.
+    x : number, array or Vector
+        What is written, in the type of the vector. Where a Vector is absent, this one is then.
+
+    Raises
+    ------
+    ValueError
+        When the lengths do not fit.
+    TypeError
+        When `x` is complex or lies elsewhere.
+    """
+    if v.format == "list":
+        row = Matrix._of(as_row(v))
+        row[0, index_of(axis)] = x
+        v._become(vector_of(row.csr))
+        return
+    values, present = v._held
+    shape = () if isinstance(axis, int) else (size_of(axis),)
+    xp = array_module(v.device)
+    given = Vector(x) if isinstance(x, Vector) else x
+    flags = None
+    if isinstance(given, Vector):
+        flags = None if given.format == "full" else broadcast(given.structure.to_bool(), shape)
+        given = given.toarray()
+    if getattr(given, "dtype", np.dtype(bool)).kind == "c" or isinstance(given, complex):
+        raise TypeError(f"complex values cannot be written to a vector of {v.dtype}: give .real")
+    array = broadcast(xp.asarray(given, dtype=v.dtype), shape)
+    where = index_of(axis)
+    kept = None if isinstance(axis, int | range) else last_of_each(axis)
+    if kept is not None:
+        where, array, flags = axis[kept], array[kept], None if flags is None else flags[kept]
+    values[where] = array
+    if present is not None or flags is not None:
+        bits = xp.ones(v.size, dtype=bool) if present is None else present.to_bool()
+        bits[where] = True if flags is None else flags
+        v._present = None if bool(bits.all()) else Bitmask.from_bool(bits)
+
+
+def _places(allowed: Bitmask) -> tuple[Any, Any]:
+    indices = allowed.to_indices()
+    return indices, array_module(indices).ones(len(indices), dtype=bool)

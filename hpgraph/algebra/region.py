@@ -1,0 +1,173 @@
+"""The one step under every assignment: a region of rows and columns, replaced by another matrix's entries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algebra.selection import Axis, ids_of, index_of, is_whole
+from hpgraph.device import array_module, kernels
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.semiring import get_binary
+from hpgraph.semiring.entry import entry_function
+
+
+def replaced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> CSR:
+    """The matrix with the region of rows i and columns j made another matrix's entries.
+
+    Parameters
+    ----------
+    csr : CSR
+        Canonical.
+    source : CSR
+        Of the region's shape.
+    i, j : int, range or integer array
+        From `hpgraph.algebra.selection.as_axis`; of an index given twice the last counts.
+    dtype : dtype
+        Of the result.
+
+    Returns
+    -------
+    CSR
+    """
+    rows, columns = csr.shape
+    if is_whole(i, rows) and is_whole(j, columns):
+        return source if csr.data is None and source.data is None else source.astype(dtype)
+    return joined(_outside(csr, i, j), _spread(source, i, j, csr.shape), dtype)
+
+
+def _outside(csr: CSR, i: Axis, j: Axis) -> CSR:
+    """The entries that do not lie in rows i and columns j."""
+    return part(csr, ~within(csr, i, j))
+
+
+def within(csr: CSR, i: Axis, j: Axis) -> Any:
+    """Whether each entry lies in rows i and columns j.
+
+    Parameters
+    ----------
+    csr : CSR
+    i, j : int, range or integer array
+
+    Returns
+    -------
+    array of bool, shape (nnz,)
+    """
+    xp = array_module(csr.device)
+    in_row, in_column = xp.zeros(csr.shape[0], dtype=bool), xp.zeros(csr.shape[1], dtype=bool)
+    in_row[index_of(i)] = True
+    in_column[index_of(j)] = True
+    return in_column[csr.indices] & in_row[csr.expand_rows()]
+
+
+def part(csr: CSR, kept: Any) -> CSR:
+    """The entries for which a flag is set.
+
+    Parameters
+    ----------
+    csr : CSR
+    kept : array of bool, shape (nnz,)
+
+    Returns
+    -------
+    CSR
+        Itself where that is all of them; on CUDA finding out waits for the stream.
+    """
+    if bool(kept.all()):
+        return csr
+    xp = array_module(csr.device)
+    before = xp.zeros(csr.nnz + 1, dtype=np.int64)
+    xp.cumsum(kept, out=before[1:])
+    data = None if csr.data is None else csr.data[kept]
+    return CSR(csr.shape, before[csr.indptr], csr.indices[kept], data, validate=False)
+
+
+def _spread(source: CSR, i: Axis, j: Axis, shape: tuple[int, int]) -> CSR:
+    """The region's entries where they belong in the whole; of rows and columns named twice the last."""
+    device = source.device
+    row_ids, column_ids = ids_of(i, shape[0], device), ids_of(j, shape[1], device)
+    ids = index_dtype(max(shape))
+    row, column = source.expand_rows(), source.indices
+    kept = None
+    for axis, place in ((i, row), (j, column)):
+        if not isinstance(axis, int | range):
+            is_last = last_of_each(axis)
+            if is_last is not None:
+                kept = is_last[place] if kept is None else kept & is_last[place]
+    data = source.data
+    if kept is not None:
+        row, column, data = row[kept], column[kept], None if data is None else data[kept]
+    return CSR.from_coo(
+        row_ids[row].astype(ids, copy=False), column_ids[column].astype(ids, copy=False), data, shape,
+        duplicates="error",
+    )  # fmt: skip
+
+
+def last_of_each(axis: Any) -> Any:
+    """Whether each index is the last of its kind.
+
+    Parameters
+    ----------
+    axis : integer array, shape (m,)
+
+    Returns
+    -------
+    array of bool, shape (m,), or None
+        None where no index is there twice.
+    """
+    xp = array_module(axis)
+    reverse = axis[::-1]
+    unique, first = xp.unique(reverse, return_index=True)
+    if len(unique) == len(axis):
+        return None
+    flags = xp.zeros(len(axis), dtype=bool)
+    flags[len(axis) - 1 - first] = True
+    return flags
+
+
+def joined(held: CSR, written: CSR, dtype: np.dtype[Any]) -> CSR:
+    """The union, what is written before what was held.
+
+    Parameters
+    ----------
+    held, written : CSR
+        Canonical.
+    dtype : dtype
+        Of the result, which is a pattern where both are.
+
+    Returns
+    -------
+    CSR
+    """
+    merge = kernels(held.device).merge
+    if held.data is None and written.data is None:
+        bits = np.dtype(bool)
+        first, second = (entry_function(get_binary(name), bits, bits, bits) for name in ("first", "second"))
+        pattern: CSR = merge(held, written, second, first, second, None)
+        return pattern
+    # Values are only moved: as unsigned integers of their width, few kernels serve all types.
+    bits = np.dtype(f"u{dtype.itemsize}")
+    moved = (csr.astype(dtype) for csr in (held, written))
+    first, second = (entry_function(get_binary(name), bits, bits, bits) for name in ("first", "second"))
+    made = merge(*(csr.with_data(csr.data.view(bits)) for csr in moved), second, first, second, bits)
+    return CSR(made.shape, made.indptr, made.indices, made.data.view(dtype), validate=False)
+
+
+def all_places(shape: tuple[int, int], device: str) -> CSR:
+    """The pattern of a matrix without a gap.
+
+    Parameters
+    ----------
+    shape : (int, int)
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    CSR
+    """
+    xp = array_module(device)
+    rows, columns = shape
+    indptr = xp.arange(rows + 1, dtype=np.int64) * columns
+    indices = xp.tile(xp.arange(columns, dtype=index_dtype(max(shape))), rows)
+    return CSR(shape, indptr, indices, None, validate=False)

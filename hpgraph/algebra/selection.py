@@ -1,0 +1,342 @@
+"""What stands between the brackets of ``A[...]``: indices, slices, index arrays, masks; checked, and made uniform.
+
+An axis is selected by an int, by a `range` (what a slice is once the length is known) or by an array of ids, none
+negative. NumPy's rules say what two of them mean together: slices and arrays select rows times columns, two arrays
+select places one by one.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import array_module, is_cuda
+from hpgraph.formats import index_dtype
+
+Axis = Any  # int, range, or integer array of one dimension (of two where places are selected one by one)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Where in a matrix.
+
+    Attributes
+    ----------
+    rows, columns : int, range or integer array
+        Of the two axes.
+    pointwise : bool
+        Whether two arrays, then of the same shape, name places one by one; otherwise all rows meet all columns.
+    shape : tuple of int
+        Shape of what is selected, as NumPy has it, with the axes that None adds.
+    """
+
+    rows: Axis
+    columns: Axis
+    pointwise: bool
+    shape: tuple[int, ...]
+
+
+def size_of(axis: Axis) -> int:
+    """How many indices an axis selects.
+
+    Parameters
+    ----------
+    axis : int, range or array
+
+    Returns
+    -------
+    int
+    """
+    return 1 if isinstance(axis, int) else len(axis)
+
+
+def ids_of(axis: Axis, length: int, device: str) -> Any:
+    """The indices that an axis selects, as an array.
+
+    Parameters
+    ----------
+    axis : int, range or array
+    length : int
+        Of the axis, which decides the type of the ids.
+    device : {"cpu", "cuda"}
+        Where.
+
+    Returns
+    -------
+    integer array
+    """
+    xp, dtype = array_module(device), index_dtype(length)
+    if isinstance(axis, int):
+        axis = range(axis, axis + 1)
+    if isinstance(axis, range):
+        return xp.arange(axis.start, axis.stop, axis.step, dtype=dtype)
+    return axis.astype(dtype, copy=False)
+
+
+def index_of(axis: Axis) -> Any:
+    """What an array selects the same by.
+
+    Parameters
+    ----------
+    axis : int, range or array
+
+    Returns
+    -------
+    int, slice or array
+    """
+    if isinstance(axis, range):
+        # A range may run down to the first index, where a slice must not say -1.
+        return slice(axis.start, axis.stop if axis.stop >= 0 else None, axis.step)
+    return axis
+
+
+def is_whole(axis: Axis, length: int) -> bool:
+    """Whether an axis selects all indices in their order.
+
+    Parameters
+    ----------
+    axis : int, range or array
+    length : int
+        Of the axis.
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(axis, range) and axis == range(length)
+
+
+def as_axis(index: Any, length: int, axis: str, device: str) -> Axis:
+    """One axis's part of an index.
+
+    Parameters
+    ----------
+    index : None, int, slice, range, array or sequence of integers, array or sequence of bool
+        None is all of the axis. Negative indices count from the end; an array of bool must be as long as the axis.
+    length : int
+        Of the axis.
+    axis : str
+        What messages call it: "row", "column", "index".
+    device : {"cpu", "cuda"}
+        Where arrays of ids must lie; NumPy arrays are moved there.
+
+    Returns
+    -------
+    int, range or integer array
+
+    Raises
+    ------
+    IndexError
+        When an index is beyond the axis, or an array holds neither integers nor bool.
+
+    Examples
+    --------
+    >>> as_axis(slice(None, None, -2), 5, "row", "cpu"), as_axis(-1, 5, "row", "cpu")
+    (range(4, -1, -2), 4)
+    >>> as_axis([True, False, True], 3, "row", "cpu")
+    array([0, 2])
+    >>> as_axis(7, 5, "row", "cpu")
+    Traceback (most recent call last):
+    ...
+    IndexError: row index (7) out of range for 5 rows: give -5..4
+    """
+    if index is None:
+        return range(length)
+    if isinstance(index, slice):
+        return range(*index.indices(length))
+    if isinstance(index, range):
+        if len(index) and not (min(index[0], index[-1]) >= 0 and max(index[0], index[-1]) < length):
+            index = np.asarray(index)
+        else:
+            return index
+    whole = _as_int(index)
+    if whole is not None:
+        return _within(whole, length, axis)
+    ids = as_index_array(index, device)
+    if ids.dtype == np.bool_:
+        if ids.shape != (length,):
+            raise IndexError(f"bool index of the {axis}s has shape {ids.shape} instead of {(length,)}")
+        return ids.nonzero()[0]
+    return _checked(ids, length, axis)
+
+
+def parse(key: Any, shape: tuple[int, int], device: str) -> Selection:
+    """What ``A[key]`` selects.
+
+    Parameters
+    ----------
+    key : object
+        As NumPy takes it: an index or a tuple of them, ``...`` and None among them.
+    shape : (int, int)
+        Of the matrix.
+    device : {"cpu", "cuda"}
+        Of the matrix.
+
+    Returns
+    -------
+    Selection
+
+    Raises
+    ------
+    IndexError
+        When an index is out of range, there are too many, or what they select would have more than two dimensions.
+    """
+    items = _items(key, device)
+    axes: list[Axis] = []
+    sizes: list[int] = []  # of the result, so far
+    advanced: list[tuple[int, int]] = []  # (position in axes, in sizes) of ints and arrays
+    names = ("row", "column")
+    for item in items:
+        if item is None:
+            sizes.append(1)
+        elif getattr(item, "dtype", None) == np.bool_ and item.ndim == 2:
+            if item.shape != shape:
+                raise IndexError(f"bool index 0 has shape {item.shape} instead of {shape}")
+            for ids in item.nonzero():
+                advanced.append((len(axes), len(sizes)))
+                axes.append(ids)
+        else:
+            at = len(axes)
+            axis = _axis(item, shape[at], names[at], device)
+            if isinstance(axis, range):
+                sizes.append(len(axis))
+            else:
+                advanced.append((at, len(sizes)))
+            axes.append(axis)
+    rows, columns = axes
+    arrays = [axes[at] for at, _ in advanced if not isinstance(axes[at], int)]
+    common: tuple[int, ...] = ()
+    if arrays:
+        try:
+            common = np.broadcast_shapes(*(ids.shape for ids in arrays))
+        except ValueError:
+            shapes = " ".join(str(ids.shape) for ids in arrays)
+            raise IndexError(
+                f"shape mismatch: index arrays could not be broadcast together with shapes {shapes}"
+            ) from None
+        place = advanced[0][1]
+        if len(advanced) == 2 and advanced[1][1] != place:
+            place = 0  # something stands between them: NumPy puts what they select first
+        sizes[place:place] = common
+    if len(sizes) > 2:
+        raise IndexError(
+            f">2D is not supported: the index selects shape {tuple(sizes)}, and a matrix has two dimensions"
+        )
+    pointwise = len(advanced) == 2 and bool(arrays)
+    if pointwise and len(arrays) == 2 and _is_outer(rows, columns):
+        rows, columns, pointwise = rows[:, 0], columns.reshape(-1), False
+    elif pointwise:
+        xp = array_module(device)
+        # Copies: of a view that NumPy broadcast one may not write, and Numba would compile for it anew.
+        rows, columns = (xp.broadcast_to(xp.asarray(ids), common).copy() for ids in (rows, columns))
+    return Selection(rows, columns, pointwise, tuple(sizes))
+
+
+def as_index_array(index: Any, device: str) -> Any:
+    """An array or a sequence, as an array of integers or bool on the device.
+
+    Parameters
+    ----------
+    index : array or sequence
+    device : {"cpu", "cuda"}
+        Where to.
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    IndexError
+        When it holds anything else, or has more than two dimensions.
+    """
+    xp = array_module(device)
+    if not is_cuda(index):
+        try:
+            index = np.asarray(index)
+        except (ValueError, TypeError):
+            raise IndexError("an index array must be rectangular and hold integers or bool") from None
+    elif device == "cpu":
+        raise TypeError("an index on the GPU cannot select from what lies on the CPU: move one of them first")
+    if index.ndim not in (1, 2) or index.dtype.kind not in "iub":
+        if not index.size and index.ndim in (1, 2):
+            return xp.zeros(index.shape, dtype=np.int64)  # an empty list becomes float64
+        raise IndexError(
+            f"Index dimension must be 1 or 2, and its type an integer or bool; got {index.ndim} and {index.dtype}"
+        )
+    return xp.asarray(index)
+
+
+def _items(key: Any, device: str) -> list[Any]:
+    """The parts of a key, ``...`` written out, as many axes as a matrix has."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    parts = [part if _is_simple(part) else as_index_array(part, device) for part in parts]
+    taken = sum(2 if _is_matrix_mask(part) else part is not None and part is not Ellipsis for part in parts)
+    dots = [at for at, part in enumerate(parts) if part is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index can only have a single ellipsis")
+    if taken > 2:
+        raise IndexError(f"too many indices: a matrix has 2 axes, and the index needs {taken}")
+    rest = [slice(None)] * (2 - taken)
+    if dots:
+        return parts[: dots[0]] + rest + parts[dots[0] + 1 :]
+    return parts + rest
+
+
+def _is_simple(part: Any) -> bool:
+    return part is None or part is Ellipsis or isinstance(part, slice) or _as_int(part) is not None
+
+
+def _is_matrix_mask(part: Any) -> bool:
+    return getattr(part, "dtype", None) == np.bool_ and part.ndim == 2
+
+
+def _axis(item: Any, length: int, axis: str, device: str) -> Axis:
+    if getattr(item, "ndim", None) == 2:
+        return _checked(item, length, axis)
+    return as_axis(item, length, axis, device)
+
+
+def _as_int(index: Any) -> int | None:
+    """An index of one place; a bool is none."""
+    if isinstance(index, bool | np.bool_) or getattr(index, "ndim", None):
+        return None
+    if isinstance(index, np.ndarray) and index.dtype.kind not in "iu":
+        return None
+    try:
+        return operator.index(index)
+    except TypeError:
+        return None
+
+
+def _within(index: int, length: int, axis: str) -> int:
+    if not -length <= index < length:
+        raise _out_of_range(index, length, axis)
+    return index + length if index < 0 else index
+
+
+def _out_of_range(index: int, length: int, axis: str) -> IndexError:
+    allowed = f"give {-length}..{length - 1}" if length else "there is none to give"
+    name, of = ("index", "a vector of {}") if axis == "index" else (f"{axis} index", f"{{}} {axis}s")
+    return IndexError(f"{name} ({index}) out of range for {of.format(length)}: {allowed}")
+
+
+def _checked(ids: Any, length: int, axis: str) -> Any:
+    """Ids within the axis, negative ones counted from its end."""
+    if not ids.size:
+        return ids.astype(index_dtype(length), copy=False)
+    least, largest = int(ids.min()), int(ids.max())
+    if largest >= length:
+        raise _out_of_range(largest, length, axis)
+    if least < -length:
+        raise _out_of_range(least, length, axis)
+    ids = ids.astype(np.int64, copy=False) if ids.dtype not in (np.int32, np.int64) else ids
+    return ids if least >= 0 else array_module(ids).where(ids < 0, ids + length, ids)
+
+
+def _is_outer(rows: Any, columns: Any) -> bool:
+    """Whether two arrays, a column and a row, meet in all pairs."""
+    return rows.ndim == 2 and rows.shape[1] == 1 and (columns.ndim == 1 or columns.shape[0] == 1)

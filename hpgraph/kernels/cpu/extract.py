@@ -1,0 +1,193 @@
+"""Parts of a matrix on the CPU: some of its rows, a range of its columns or any of them, single places.
+
+Rows are stretches of the arrays, so taking rows is copying; a range of columns shortens the stretches by two binary
+searches a row. Any other columns are looked up in a table that says where in the result each column goes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.kernels.cpu.record import LOOPS
+from hpgraph.kernels.cpu.threads import team
+
+# Entries that a task copies; fewer than this are not worth waking a second thread for.
+TASK = 1 << 15
+_NONE = np.empty(0, dtype=np.uint8)
+
+
+def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
+    """Some rows, of the columns low..high-1, which become 0..high-low-1.
+
+    Parameters
+    ----------
+    csr : CSR
+        Rows sorted.
+    rows : integer array, shape (m,)
+        Which, in the order of the result; within the matrix.
+    low, high : int
+        Columns.
+
+    Returns
+    -------
+    CSR
+    """
+    begin = csr.indptr[rows]
+    end = csr.indptr[rows + 1]
+    whole = low == 0 and high == csr.shape[1]
+    if not whole:
+        begin, end = _narrow(csr.indices, begin, end, low, high)
+    indptr = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum(end - begin, out=indptr[1:])
+    nnz = int(indptr[-1])
+    ids = index_dtype(max(len(rows), high - low))
+    indices = np.empty(nnz, dtype=csr.indices.dtype)
+    values, data = _room(csr.data, nnz)
+    copy = _copy if nnz <= TASK else _copy_parallel
+    with team() as threads:
+        tasks = min(-(-nnz // TASK), 8 * threads)
+        cuts = np.searchsorted(indptr, np.linspace(0, nnz, tasks + 1).astype(np.int64)).astype(np.int64)
+        cuts[0], cuts[-1:] = 0, len(rows)
+        copy(cuts, begin, indptr, csr.indices, _bits(csr.data), low, indices, values)
+    return CSR((len(rows), high - low), indptr, indices.astype(ids, copy=False), data, validate=False)
+
+
+def columns_of(csr: CSR, columns: Any) -> CSR:
+    """Any columns, in any order, some more than once; rows of the result are sorted where the columns rise.
+
+    Parameters
+    ----------
+    csr : CSR
+        Rows sorted.
+    columns : integer array, shape (k,)
+        Which, in the order of the result; within the matrix.
+
+    Returns
+    -------
+    CSR
+    """
+    rows, width = csr.shape
+    # Column c of the matrix becomes the columns order[first[c]:first[c + 1]] of the result.
+    first = np.zeros(width + 1, dtype=np.int64)
+    np.cumsum(np.bincount(columns, minlength=width), out=first[1:])
+    order = columns.argsort(kind="stable")
+    indptr = np.zeros(rows + 1, dtype=np.int64)
+    with team():
+        _count_columns(csr.indptr, csr.indices, first, indptr)
+        np.cumsum(indptr, out=indptr)
+        nnz = int(indptr[-1])
+        indices = np.empty(nnz, dtype=index_dtype(max(rows, len(columns))))
+        values, data = _room(csr.data, nnz)
+        _fill_columns(csr.indptr, csr.indices, _bits(csr.data), first, order, indptr, indices, values)
+    return CSR((rows, len(columns)), indptr, indices, data, validate=False)
+
+
+def positions_of(csr: CSR, rows: Any, columns: Any) -> Any:
+    """Where in the arrays of a matrix single places stand.
+
+    Parameters
+    ----------
+    csr : CSR
+        Canonical.
+    rows, columns : integer arrays, shape (m,)
+        The places, within the matrix.
+
+    Returns
+    -------
+    int64 array, shape (m,)
+        -1 for places that hold no entry.
+    """
+    found = np.empty(len(rows), dtype=np.int64)
+    with team():
+        _find(csr.indptr, csr.indices, rows, columns, found)
+    return found
+
+
+def _bits(data: Any) -> Any:
+    """Values as unsigned integers of their width: they are only moved, and few kernels serve all types."""
+    return _NONE if data is None else data.view(f"u{data.itemsize}")
+
+
+def _room(data: Any, nnz: int) -> tuple[Any, Any]:
+    """An array for values, as their bits and as what they are."""
+    if data is None:
+        return _NONE, None
+    made = np.empty(nnz, dtype=data.dtype)
+    return _bits(made), made
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _first_at_least(indices, begin, end, column):
+    while begin < end:
+        middle = (begin + end) >> 1
+        if indices[middle] < column:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@njit(cache=True, nogil=True)
+def _narrow(indices, begin, end, low, high):
+    """The stretches of the columns low..high-1 in each row."""
+    first, last = np.empty_like(begin), np.empty_like(end)
+    for i in range(begin.size):
+        first[i] = _first_at_least(indices, begin[i], end[i], low)
+        last[i] = _first_at_least(indices, first[i], end[i], high)
+    return first, last
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _copy_rows(first, last, begin, indptr, indices, data, low, out, values):
+    for i in range(first, last):
+        source, target, length = begin[i], indptr[i], indptr[i + 1] - indptr[i]
+        for k in range(length):
+            out[target + k] = indices[source + k] - low
+        if data.size:
+            for k in range(length):
+                values[target + k] = data[source + k]
+
+
+@njit(cache=True, nogil=True)
+def _copy(cuts, begin, indptr, indices, data, low, out, values):
+    _copy_rows(0, begin.size, begin, indptr, indices, data, low, out, values)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _copy_parallel(cuts, begin, indptr, indices, data, low, out, values):
+    for task in prange(cuts.size - 1):
+        _copy_rows(cuts[task], cuts[task + 1], begin, indptr, indices, data, low, out, values)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _count_columns(indptr, indices, first, count):
+    """count[row + 1] = entries of the row in the result."""
+    for row in prange(indptr.size - 1):
+        total = 0
+        for p in range(indptr[row], indptr[row + 1]):
+            total += first[indices[p] + 1] - first[indices[p]]
+        count[row + 1] = total
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _fill_columns(indptr, indices, data, first, order, offsets, out, values):
+    for row in prange(indptr.size - 1):
+        target = offsets[row]
+        for p in range(indptr[row], indptr[row + 1]):
+            for k in range(first[indices[p]], first[indices[p] + 1]):
+                out[target] = order[k]
+                if data.size:
+                    values[target] = data[p]
+                target += 1
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _find(indptr, indices, rows, columns, found):
+    for k in prange(rows.size):
+        end = indptr[rows[k] + 1]
+        at = _first_at_least(indices, indptr[rows[k]], end, columns[k])
+        found[k] = at if at < end and indices[at] == columns[k] else -1

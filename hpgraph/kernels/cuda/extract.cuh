@@ -1,0 +1,101 @@
+// Parts of a matrix on the GPU: some of its rows, a range of its columns or any of them, single places.
+//
+// I: int or long long, the type of ids. V: an unsigned integer as wide as a value; values are only moved, and where
+// there are none their pointer is null.
+#pragma once
+
+namespace hpgraph {
+
+typedef long long i64;
+
+constexpr int EXTRACT_THREADS = 256;
+// Entries of the result that a block copies.
+constexpr int EXTRACT_TILE = EXTRACT_THREADS * 16;
+
+// The first position in begin..end-1 whose column is not below `column`; columns rise.
+template <class I>
+__device__ __forceinline__ i64 first_at_least(const I* __restrict__ indices, i64 begin, i64 end, i64 column) {
+    while (begin < end) {
+        const i64 middle = begin + (end - begin) / 2;
+        if (indices[middle] < column) begin = middle + 1;
+        else end = middle;
+    }
+    return begin;
+}
+
+// Shortens each stretch begin[i]..end[i]-1 to the columns low..high-1.
+template <class I>
+__global__ void __launch_bounds__(EXTRACT_THREADS)
+narrow(const I* __restrict__ indices, i64 rows, i64 low, i64 high, i64* begin, i64* end) {
+    const i64 i = i64(blockIdx.x) * EXTRACT_THREADS + threadIdx.x;
+    if (i >= rows) return;
+    const i64 first = first_at_least(indices, begin[i], end[i], low);
+    end[i] = first_at_least(indices, first, end[i], high);
+    begin[i] = first;
+}
+
+// Copies the stretches that start at begin[i] to indptr[i]..indptr[i + 1]-1. A block takes a tile of the result and
+// finds its rows by search, so that a long row costs no more than many short ones.
+template <class I, class V>
+__global__ void __launch_bounds__(EXTRACT_THREADS)
+copy_rows(const i64* __restrict__ indptr, i64 rows, i64 entries, const i64* __restrict__ begin,
+          const I* __restrict__ indices, const V* __restrict__ data, i64 low, I* __restrict__ out,
+          V* __restrict__ values) {
+    __shared__ i64 ends[2];
+    const i64 first = i64(blockIdx.x) * EXTRACT_TILE;
+    const i64 last = first + EXTRACT_TILE < entries ? first + EXTRACT_TILE : entries;
+    // The row of an entry: the last one that starts at or before it.
+    auto row_of = [&](i64 lower, i64 upper, i64 p) {
+        while (lower < upper) {
+            const i64 middle = lower + (upper - lower + 1) / 2;
+            if (indptr[middle] <= p) lower = middle;
+            else upper = middle - 1;
+        }
+        return lower;
+    };
+    if (threadIdx.x < 2) ends[threadIdx.x] = row_of(0, rows - 1, threadIdx.x ? last - 1 : first);
+    __syncthreads();
+    for (i64 p = first + threadIdx.x; p < last; p += EXTRACT_THREADS) {
+        const i64 row = row_of(ends[0], ends[1], p);
+        const i64 source = begin[row] + (p - indptr[row]);
+        out[p] = I(indices[source] - low);
+        if (data) values[p] = data[source];
+    }
+}
+
+// How many columns of the result each entry goes to: those at order[first[c]..first[c + 1]-1] for column c.
+template <class I>
+__global__ void __launch_bounds__(EXTRACT_THREADS)
+column_counts(const I* __restrict__ indices, i64 entries, const i64* __restrict__ first, i64* count) {
+    const i64 p = i64(blockIdx.x) * EXTRACT_THREADS + threadIdx.x;
+    if (p < entries) count[p] = first[indices[p] + 1] - first[indices[p]];
+}
+
+// Entry p goes to the places that end before end[p].
+template <class I, class O, class V>
+__global__ void __launch_bounds__(EXTRACT_THREADS)
+fill_columns(const I* __restrict__ indices, const V* __restrict__ data, i64 entries, const i64* __restrict__ first,
+             const i64* __restrict__ order, const i64* __restrict__ end, O* __restrict__ out, V* __restrict__ values) {
+    const i64 p = i64(blockIdx.x) * EXTRACT_THREADS + threadIdx.x;
+    if (p >= entries) return;
+    const i64 from = first[indices[p]], to = first[indices[p] + 1];
+    for (i64 k = from; k < to; ++k) {
+        const i64 target = end[p] - (to - k);
+        out[target] = O(order[k]);
+        if (data) values[target] = data[p];
+    }
+}
+
+// found[k] = the position of entry (rows[k], columns[k]), or -1.
+template <class I>
+__global__ void __launch_bounds__(EXTRACT_THREADS)
+find_places(const i64* __restrict__ indptr, const I* __restrict__ indices, const i64* __restrict__ rows,
+            const i64* __restrict__ columns, i64 places, i64* __restrict__ found) {
+    const i64 k = i64(blockIdx.x) * EXTRACT_THREADS + threadIdx.x;
+    if (k >= places) return;
+    const i64 end = indptr[rows[k] + 1];
+    const i64 at = first_at_least(indices, indptr[rows[k]], end, columns[k]);
+    found[k] = at < end && indices[at] == columns[k] ? at : -1;
+}
+
+}  // namespace hpgraph
