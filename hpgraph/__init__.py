@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hpgraph.algebra.extract import extract
     from hpgraph.algebra.reduce import reduce
     from hpgraph.algebra.select import select
+    from hpgraph.algebra.triangle import tril, triu
     from hpgraph.algorithms.bfs import BFSResult, bfs
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
     from hpgraph.algorithms.sssp import SSSPResult, sssp
@@ -67,6 +68,8 @@ _MODULE_OF = {
     "random": "hpgraph.algebra.construct",
     "vstack": "hpgraph.algebra.construct",
     "extract": "hpgraph.algebra.extract",
+    "tril": "hpgraph.algebra.triangle",
+    "triu": "hpgraph.algebra.triangle",
     "BFSResult": "hpgraph.algorithms.bfs",
     "bfs": "hpgraph.algorithms.bfs",
     "PageRankResult": "hpgraph.algorithms.pagerank",
@@ -151,6 +154,8 @@ __all__ = [
     "to_networkx",
     "triangle_count",
     "triangles",
+    "tril",
+    "triu",
     "viz",
     "vstack",
 ]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.algebra.methods import Entrywise
 from hpgraph.html_table import html_table
-from hpgraph.matrix_arithmetic import Arithmetic
+from hpgraph.matrix_canonical import Canonical
+from hpgraph.matrix_comparisons import Comparisons
+from hpgraph.matrix_reductions import Reductions
 
 
-class Matrix(Arithmetic, Entrywise):
+class Matrix(Comparisons, Reductions, Canonical):
     """A sparse matrix whose products run on hpgraph's kernels.
 
     It takes the place of a SciPy CSR array (on CUDA, of a CuPy CSR matrix): names and meanings are SciPy's, and

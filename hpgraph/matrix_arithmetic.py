@@ -1,344 +1,243 @@
-"""A Matrix entry by entry: scaling, powers, sums, the diagonal. Names and results are SciPy's."""
+"""A Matrix beside another, an array or a number, entry by entry: ``+ - * /`` and the larger or smaller of two.
+
+Names, results and refusals are SciPy's: what comes out as zero is not stored, and what would be dense is an error or,
+where SciPy gives it, dense. The work is that of `ewise_union` and `ewise_mult`.
+"""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+import warnings
 from typing import Any, Self
 
 import numpy as np
 
-from hpgraph.device import array_module, is_cuda
-from hpgraph.matrix_products import Products
+from hpgraph.algebra.mask import without_zeros
+from hpgraph.algebra.operands import is_number
+from hpgraph.device import array_module, check_memory
+from hpgraph.formats import CSR
+from hpgraph.matrix_functions import Functions
+from hpgraph.matrix_storage import MatrixStorage
 
 
-class Arithmetic(Products):
-    """What `Matrix` computes entry by entry, and its sums."""
+class Arithmetic(Functions):
+    """What `Matrix` computes together with another operand."""
 
-    def _map(self, function: Callable[[Any], Any]) -> Self:
-        """The same places, each with the function of its value."""
-        csr = self.csr
-        data = csr.data
-        if data is None:
-            data = array_module(self.device).ones(csr.nnz, dtype=bool)
-        with np.errstate(all="ignore"):
-            return self._with(csr.with_data(function(data)))
+    def __add__(self, other: Any) -> Any:
+        return self._sum(other, "plus", operator.add, "adding a nonzero number to")
 
-    def _scale(self, scalar: Any, function: Callable[[Any, Any], Any], sign: str) -> Any:
-        if not _is_scalar(scalar):
-            if hasattr(scalar, "shape"):
-                raise TypeError(
-                    f"A {sign} B takes a number, not {type(scalar).__name__}: use A @ B for the product of matrices, "
-                    "or A.tocsr().multiply(B) for that of their entries"
-                )
-            return NotImplemented
-        return self._map(lambda data: function(data, scalar))
+    __radd__ = __add__
 
-    def __mul__(self, scalar: Any) -> Any:
-        return self._scale(scalar, operator.mul, "*")
+    def __sub__(self, other: Any) -> Any:
+        return self._sum(other, "minus", operator.sub, "subtracting a nonzero number from")
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._sum(other, "rminus", lambda a, b: b - a, "subtracting from a nonzero number")
+
+    def _sum(self, other: Any, op: str, dense: Any, doing: str) -> Any:
+        if is_number(other):
+            if other == 0:
+                return -self if op == "rminus" else self.copy()
+            raise NotImplementedError(
+                f"{doing} a sparse matrix would make it dense: use A.toarray(), or A.apply for its entries alone"
+            )
+        other = self._beside(other)
+        if other is NotImplemented or not isinstance(other, MatrixStorage):
+            return other if other is NotImplemented else dense(self._dense(), other)
+        self._check_shape(other)
+        return self._union(other, op)
+
+    def __mul__(self, other: Any) -> Any:
+        return self.multiply(other)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, scalar: Any) -> Any:
-        # In float64 also where values are float32, as SciPy does.
-        return self._scale(scalar, lambda data, divisor: data.astype(np.float64) / divisor, "/")
+    def __truediv__(self, other: Any) -> Any:
+        if is_number(other):
+            # In float64 also where values are float32, as SciPy does.
+            return self._map(lambda data: data.astype(np.float64) / other)
+        other = self._beside(other)
+        if other is NotImplemented or not isinstance(other, MatrixStorage):
+            return other if other is NotImplemented else self.multiply(1 / other)
+        return self._divide(other)
 
-    def __add__(self, other: Any) -> Any:
-        return self._with_sparse(other, operator.add, "+")
+    def __rtruediv__(self, other: Any) -> Any:
+        return NotImplemented
 
-    def __sub__(self, other: Any) -> Any:
-        return self._with_sparse(other, operator.sub, "-")
-
-    def _with_sparse(self, other: Any, function: Callable[[Any, Any], Any], sign: str) -> Any:
-        """A sum or a difference, which SciPy or CuPy works out."""
-        if hasattr(other, "tocsr"):
-            return type(self)(function(self.tocsr(), other.tocsr()))
-        if _is_scalar(other) and other == 0:
-            return self.copy()
-        raise TypeError(
-            f"A {sign} B needs another sparse matrix, not {type(other).__name__}, as the result would be dense: "
-            f"use A.toarray() {sign} B"
-        )
-
-    def __neg__(self) -> Self:
-        if self.dtype == np.bool_:
-            raise TypeError("a matrix of bool has no negative: use A.astype(int) first")
-        return self._map(operator.neg)
-
-    def __pos__(self) -> Self:
-        return self.copy()
-
-    def __abs__(self) -> Self:
-        return self._map(abs)
-
-    def __pow__(self, n: Any) -> Any:
-        return self.power(n)
-
-    def power(self, n: Any, dtype: Any = None) -> Self:
-        """Every value raised to a power.
-
-        Parameters
-        ----------
-        n : number, not 0
-            The exponent.
-        dtype : dtype, optional
-            Type to compute in.
-
-        Returns
-        -------
-        Matrix
-
-        Raises
-        ------
-        NotImplementedError
-            When `n` is 0 or no number: the result would not be sparse.
-
-        Examples
-        --------
-        >>> import hpgraph as hpg
-        >>> hpg.Matrix([[0, 2], [3, 0]]).power(2).toarray()
-        array([[0, 4],
-               [9, 0]])
-        """
-        if not _is_scalar(n):
-            raise NotImplementedError(f"n must be a number, not {type(n).__name__}")
-        if not n:
-            raise NotImplementedError("zero to the power of 0 is 1, and the result not sparse: use A.toarray() ** 0")
-        given = self if dtype is None else self.astype(dtype)
-        return given._map(lambda data: data**n)
-
-    def multiply(self, other: Any) -> Self:
-        """The product with a number.
-
-        Parameters
-        ----------
-        other : number
-            The factor.
-
-        Returns
-        -------
-        Matrix
-
-        Raises
-        ------
-        TypeError
-            For anything else.
-        """
-        product = self * other
-        if product is NotImplemented:
-            raise TypeError(f"a matrix cannot be multiplied by {type(other).__name__}")
-        result: Self = product
+    def _divide(self, other: Self) -> Any:
+        """The quotient of two sparse matrices: an array, as it is NaN wherever both have nothing."""
+        self._check_shape(other)
+        check_memory(8 * self.shape[0] * self.shape[1], "a quotient of sparse matrices, which is dense", self.device)
+        result = array_module(self.device).full(self.shape, np.nan)
+        divisor = without_zeros(other.csr)
+        result[divisor.expand_rows(), divisor.indices] = 0
+        quotient = self._union(other, "div").csr
+        result[quotient.expand_rows(), quotient.indices] = quotient.data
         return result
 
-    def dot(self, other: Any) -> Any:
-        """The product with a vector, a matrix or a number.
+    def multiply(self, other: Any) -> Any:
+        """The product with a number, an array or a sparse matrix, entry by entry.
 
         Parameters
         ----------
-        other : array, Vector, sparse matrix or number
-            The right-hand operand.
-
-        Returns
-        -------
-        array, Vector or Matrix
-            As ``A @ other``, or ``A * other`` for a number.
-        """
-        return self * other if np.isscalar(other) else self @ other
-
-    def conjugate(self, copy: bool = True) -> Self:
-        """The complex conjugate, which is the matrix itself: values are real.
-
-        Parameters
-        ----------
-        copy : bool, default True
-            Whether to copy the arrays.
+        other : number, array or sparse matrix
+            Of the matrix's shape, or one that NumPy broadcasts with it: a row, a column, one element.
 
         Returns
         -------
         Matrix
-        """
-        return self.copy() if copy else self
-
-    conj = conjugate
-
-    @property
-    def real(self) -> Self:
-        """The real part, which is the matrix itself."""
-        return self
-
-    def sum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-        """Sum of the entries, of columns or of rows.
-
-        Parameters
-        ----------
-        axis : {None, 0, 1, -1, -2}, optional
-            None sums all, 0 each column, 1 each row.
-        dtype : dtype, optional
-            Type of the sum; by default int64 or uint64 for integers and bool, as in SciPy.
-        out : array, optional
-            Where to write the sums.
-
-        Returns
-        -------
-        scalar, or array of shape (columns,) or (rows,)
-            On CUDA the scalar is an array without dimensions, as in CuPy.
 
         Raises
         ------
         ValueError
-            When there is no such axis.
+            When shapes do not fit.
+        TypeError
+            When it is something else, or lies on another device.
+
+        Examples
+        --------
+        >>> import numpy as np, hpgraph as hpg
+        >>> hpg.Matrix([[0, 2], [3, 0]]).multiply(np.array([10, 100])).toarray()
+        array([[  0, 200],
+               [ 30,   0]])
+        """
+        if is_number(other):
+            return self._map(lambda data: data * other)
+        other = self._beside(other)
+        if other is NotImplemented:
+            return other
+        if not isinstance(other, MatrixStorage):
+            return self._times_dense(other)
+        if self.shape == other.shape:
+            return self._with(without_zeros(self.ewise_mult(other, "times").csr))
+        if other.shape[0] == self.shape[1] == 1 and other.shape[1] != 1:
+            return self @ other
+        if self.shape[0] == other.shape[1] == 1 and self.shape[1] != 1:
+            return other @ self
+        if other.shape == (1, 1):
+            return self._times_dense(other.toarray())
+        if 1 not in other.shape and 1 in self.shape:
+            # Multiplication commutes: the thin operand is spread out.
+            return other.multiply(self)
+        return self._with(without_zeros(self._times_dense(other.toarray()).csr))
+
+    def _times_dense(self, other: Any) -> Self:
+        """The product with an array of up to two dimensions, at the places of the matrix."""
+        if other.ndim > 2:
+            raise ValueError(f"B must have at most two dimensions, not shape {other.shape}")
+        other = array_module(self.device).atleast_2d(other)
+        try:
+            shape = np.broadcast_shapes(self.shape, other.shape)
+        except ValueError:
+            raise ValueError(f"inconsistent shapes {self.shape} and {other.shape}") from None
+        csr = self.csr if self.shape == shape else _spread(self.csr, (shape[0], shape[1]))
+        row = csr.expand_rows() if other.shape[0] > 1 else 0
+        column = csr.indices if other.shape[1] > 1 else 0
+        return self._with(csr)._map(lambda data: data * other[row, column])
+
+    def maximum(self, other: Any) -> Any:
+        """The larger of two, entry by entry; what is absent is 0.
+
+        Parameters
+        ----------
+        other : number, array or sparse matrix
+            Of the matrix's shape.
+
+        Returns
+        -------
+        Matrix, or array where `other` is one
+            With a positive number every entry is stored, and a SparseEfficiencyWarning given.
 
         Examples
         --------
         >>> import hpgraph as hpg
-        >>> hpg.Matrix([[0, 2], [3, 0]]).sum(axis=1)
-        array([2, 3])
+        >>> A = hpg.Matrix([[0, 2], [-3, 0]])
+        >>> A.maximum(-A).toarray()
+        array([[0, 2],
+               [3, 0]])
         """
-        kind = np.dtype(_sum_dtype(self.dtype) if dtype is None else dtype)
-        axis = _axis(axis)
-        if axis is None:
-            data = self.csr.data
-            xp = array_module(self.device)
-            result = xp.asarray(self.nnz, dtype=kind)[()] if data is None else data.sum(dtype=kind)
-        else:
-            summed = self.T if axis == 0 else self
-            ones = array_module(self.device).ones(summed.shape[1], dtype=kind)
-            result = summed._multiply(ones).astype(kind, copy=False)
-        if out is None:
-            return result
-        if out.shape != result.shape:
-            raise ValueError(f"out must have shape {result.shape}, not {out.shape}")
-        out[...] = result
-        return out
+        return self._extreme(other, np.maximum, "max")
 
-    def mean(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-        """Mean of all entries, of each column or of each row, absent ones counted as 0.
+    def minimum(self, other: Any) -> Any:
+        """The smaller of two, entry by entry; what is absent is 0.
 
         Parameters
         ----------
-        axis, dtype, out
-            As for `sum`; the mean of integers is float64.
+        other : number, array or sparse matrix
+            Of the matrix's shape.
 
         Returns
         -------
-        scalar, or array of shape (columns,) or (rows,)
+        Matrix, or array where `other` is one
+            With a negative number every entry is stored, and a SparseEfficiencyWarning given.
         """
-        whole = self.dtype.kind in "biu"
-        count = {None: self.shape[0] * self.shape[1], 0: self.shape[0], 1: self.shape[1]}[_axis(axis)]
-        final = np.dtype(dtype if dtype is not None else np.float64 if whole else self.dtype)
-        total = self.sum(axis, dtype=np.float64 if whole else final)
-        with np.errstate(all="ignore"):
-            result = (total / count if count else total * np.nan).astype(final)
-        if out is None:
-            return result
-        out[...] = result
-        return out
+        return self._extreme(other, np.minimum, "min")
 
-    def diagonal(self, k: int = 0) -> Any:
-        """The entries (i, i + k), zeros where there are none.
+    def _extreme(self, other: Any, ufunc: np.ufunc, op: str) -> Any:
+        if is_number(other):
+            if bool(ufunc(0, other)):
+                warn_of_density(f"{ufunc.__name__} with {other} makes every entry of the matrix a stored one", 4)
+                return type(self)(ufunc(self._dense(), other))
+            return self._with(without_zeros(self._map(lambda data: ufunc(data, other)).csr))
+        other = self._beside(other)
+        if other is NotImplemented:
+            raise NotImplementedError(f"{ufunc.__name__} takes a number, an array or a sparse matrix")
+        if not isinstance(other, MatrixStorage):
+            return ufunc(self._dense(), other)
+        self._check_shape(other)
+        return self._union(other, op)
 
-        Parameters
-        ----------
-        k : int, default 0
-            Which diagonal; above the main one if positive.
+    def _union(self, other: Any, op: str) -> Self:
+        """Both matrices' entries joined, an absent one being 0; zeros are not kept."""
+        # False is 0 in every type, and widens none.
+        joined = self.ewise_add(other, op) if op == "plus" else self.ewise_union(False, other, False, op)
+        return self._with(without_zeros(joined.csr))
 
-        Returns
-        -------
-        array of shape (length of the diagonal,)
+    def _beside(self, other: Any) -> Any:
+        """Another operand: a Matrix, or an array on the matrix's device; NotImplemented for what is neither."""
+        if isinstance(other, MatrixStorage):
+            return other
+        if hasattr(other, "tocsr"):
+            return type(self)(other)
+        if other is None or isinstance(other, str | bytes | dict | set) or hasattr(other, "present"):
+            return NotImplemented
+        if isinstance(other, list | tuple):
+            other = np.asarray(other)
+        if not hasattr(other, "shape"):
+            return NotImplemented
+        return self._operand(other, "B")
 
-        Examples
-        --------
-        >>> import hpgraph as hpg
-        >>> hpg.Matrix([[5, 2], [3, 0]]).diagonal()
-        array([5, 0])
-        """
-        rows, columns = self.shape
-        k = operator.index(k)
-        length = max(0, min(rows + min(k, 0), columns - max(k, 0)))
-        result = array_module(self.device).zeros(length, dtype=self.dtype)
-        if length:
-            csr = self.csr
-            row = csr.expand_rows()
-            found = (csr.indices - row == k).nonzero()[0]
-            result[row[found] + min(k, 0)] = True if csr.data is None else csr.data[found]
-        return result
+    def _check_shape(self, other: Any) -> None:
+        if other.shape != self.shape:
+            raise ValueError(f"inconsistent shapes {self.shape} and {other.shape}")
 
-    def trace(self, offset: int = 0) -> Any:
-        """Sum of a diagonal.
-
-        Parameters
-        ----------
-        offset : int, default 0
-            Which diagonal, as for `diagonal`.
-
-        Returns
-        -------
-        scalar
-        """
-        return self.diagonal(offset).sum()
-
-    def getnnz(self, axis: int | None = None) -> Any:
-        """Number of stored entries, explicit zeros among them; of each column or row with an axis.
-
-        Parameters
-        ----------
-        axis : {None, 0, 1, -1, -2}, optional
-            As for `sum`.
-
-        Returns
-        -------
-        int, or int64 array of shape (columns,) or (rows,)
-        """
-        axis = _axis(axis)
-        if axis is None:
-            return self.nnz
-        if axis == 1:
-            return self.csr.degrees
-        xp = array_module(self.device)
-        return xp.bincount(self.csr.indices, minlength=self.shape[1]).astype(np.int64, copy=False)
-
-    def count_nonzero(self, axis: int | None = None) -> Any:
-        """Number of entries that are not zero; of each column or row with an axis.
-
-        Parameters
-        ----------
-        axis : {None, 0, 1, -1, -2}, optional
-            As for `sum`.
-
-        Returns
-        -------
-        int, or int64 array of shape (columns,) or (rows,)
-        """
-        axis = _axis(axis)
-        csr = self.csr
-        if csr.data is None:
-            return self.getnnz(axis)
-        xp = array_module(self.device)
-        if axis is None:
-            return int(xp.count_nonzero(csr.data))
-        place = csr.indices if axis == 0 else csr.expand_rows()
-        length = self.shape[1] if axis == 0 else self.shape[0]
-        return xp.bincount(place[csr.data != 0], minlength=length).astype(np.int64, copy=False)
+    def _dense(self) -> Any:
+        return self.toarray()
 
 
-def _is_scalar(value: Any) -> bool:
-    return bool(np.isscalar(value)) or ((
-        isinstance(value, np.ndarray) or is_cuda(value)
-    ) and getattr(value, "ndim", None) == 0)
+def warn_of_density(message: str, level: int) -> None:
+    """SciPy's warning that a result has few zeros.
+
+    Parameters
+    ----------
+    message : str
+    level : int
+        Of the caller to name, as for `warnings.warn`.
+    """
+    from scipy.sparse import SparseEfficiencyWarning
+
+    warnings.warn(message, SparseEfficiencyWarning, stacklevel=level)
 
 
-def _axis(axis: Any) -> int | None:
-    if axis is None:
-        return None
-    try:
-        found = {0: 0, 1: 1, -1: 1, -2: 0}[operator.index(axis)]
-    except (KeyError, TypeError):
-        raise ValueError(f"axis must be None, 0 (columns) or 1 (rows), not {axis!r}") from None
-    return found
-
-
-def _sum_dtype(dtype: np.dtype[Any]) -> Any:
-    """Type in which entries are summed: as wide as NumPy's sum of such an array."""
-    if dtype.kind == "u":
-        return np.uint64
-    return np.int64 if dtype.kind in "bi" else dtype
+def _spread(csr: CSR, shape: tuple[int, int]) -> CSR:
+    """A row, a column or one element repeated to a shape, as NumPy broadcasts."""
+    xp = array_module(csr.device)
+    row, column, data = csr.expand_rows(), csr.indices, csr.data
+    for axis in (0, 1):
+        copies = shape[axis] // max(csr.shape[axis], 1)
+        if csr.shape[axis] != 1 or copies == 1:
+            continue
+        ids = xp.repeat(xp.arange(copies, dtype=row.dtype), len(row))
+        row, column = (ids, xp.tile(column, copies)) if axis == 0 else (xp.tile(row, copies), ids)
+        data = None if data is None else xp.tile(data, copies)
+    return CSR.from_coo(row, column, data, shape)

@@ -196,7 +196,7 @@ def test_sums_of_matrices(device: str) -> None:
     np.testing.assert_allclose(host((A + B).toarray()), (S + R).toarray())
     np.testing.assert_allclose(host((A - B.tocsr()).toarray()), (S - R).toarray())
     assert host((A + 0).toarray()).tolist() == S.toarray().tolist()
-    with pytest.raises(TypeError, match=r"use A\.toarray\(\) \+ B"):
+    with pytest.raises(NotImplementedError, match=r"would make it dense: use A\.toarray\(\)"):
         A + 1
 
 
@@ -208,9 +208,9 @@ def test_what_scipy_refuses_too(device: str) -> None:
         len(A)
     with pytest.raises(ValueError, match=r"truth value .* ambiguous"):
         bool(A)
-    with pytest.raises(TypeError, match=r"takes a number, not .*use A @ B"):
-        A * array_module(device).ones(53)
-    with pytest.raises(TypeError, match=r"matrix of bool has no negative"):
+    with pytest.raises(ValueError, match=r"inconsistent shapes \(37, 53\) and \(1, 52\)"):
+        A * array_module(device).ones(52)
+    with pytest.raises(NotImplementedError, match=r"matrix of bool has no negative"):
         -A.astype(bool)
 
 
