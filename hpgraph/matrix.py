@@ -86,6 +86,18 @@ class Matrix(Comparisons, Reductions, Canonical):
         return html_table("Matrix", rows)
 
 
+def _call_sparse() -> None:
+    """Let ``scipy.sparse.issparse`` take a Matrix for sparse, so that SciPy's functions go by its sparse methods."""
+    try:
+        from scipy._lib._sparse import SparseABC
+    except ImportError:
+        return  # older releases know their own classes alone, and take a Matrix for a linear operator
+    SparseABC.register(Matrix)
+
+
+_call_sparse()
+
+
 def hyb_array(source: Any, *, dtype: Any = None) -> Matrix:
     """A `Matrix` whose products read HYB.
 

@@ -7,15 +7,11 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.device import array_module, check_memory
-from hpgraph.matrix_indexing import Indexing
+from hpgraph.matrix_structure import Structure
 
 
-class Conversions(Indexing):
+class Conversions(Structure):
     """What `Matrix` turns into."""
-
-    # Rows are sorted and free of duplicates from the start; SciPy's names for that.
-    has_sorted_indices = True
-    has_canonical_format = True
 
     def tocsr(self, copy: bool = False) -> Any:
         """The matrix in the CSR class of SciPy or, on CUDA, of CuPy.
@@ -80,7 +76,7 @@ class Conversions(Indexing):
         Parameters
         ----------
         format : str or None
-            "csr", "csc", "coo", ...; None gives the matrix itself.
+            "csr", "csc", "coo", ...; "array" is a dense array, None the matrix itself.
         copy : bool, default False
             As for `tocsr`.
 
@@ -88,7 +84,37 @@ class Conversions(Indexing):
         -------
         sparse array
         """
+        if format in ("array", "dense"):
+            return self.toarray()
         return self if format is None else self.tocsr(copy=copy).asformat(format)
+
+    def tobsr(self, blocksize: tuple[int, int] | None = None, copy: bool = False) -> Any:
+        """The matrix in SciPy's BSR class, of blocks.
+
+        Parameters
+        ----------
+        blocksize : (int, int), optional
+            Shape of a block; chosen by SciPy if not given.
+        copy : bool, default False
+            As for `tocsr`.
+
+        Returns
+        -------
+        scipy.sparse.bsr_array
+        """
+        return self.tocsr(copy=copy).tobsr(blocksize=blocksize)
+
+    def todia(self, copy: bool = False) -> Any:
+        """The matrix in SciPy's or CuPy's DIA class."""
+        return self.tocsr(copy=copy).todia()
+
+    def todok(self, copy: bool = False) -> Any:
+        """The matrix in SciPy's DOK class."""
+        return self.tocsr(copy=copy).todok()
+
+    def tolil(self, copy: bool = False) -> Any:
+        """The matrix in SciPy's LIL class."""
+        return self.tocsr(copy=copy).tolil()
 
     def toarray(self, order: str | None = None, out: Any = None) -> Any:
         """The matrix as a dense array.
@@ -162,6 +188,12 @@ class Conversions(Indexing):
         converted = csr.astype(kind)
         return self._with(converted.with_data(csr.data.copy()) if converted is csr and copy else converted)
 
+    def _asfptype(self) -> Self:
+        """With values of a float type, as SciPy's direct solvers ask for: float32 for integers of up to 16 bits."""
+        if self.dtype.kind == "f":
+            return self
+        return self.astype(np.promote_types(self.dtype, np.float32) if self.dtype.itemsize <= 2 else np.float64)
+
     def copy(self) -> Self:
         """The matrix over arrays of its own.
 
@@ -190,6 +222,6 @@ class Conversions(Indexing):
         ValueError
             For any other `axes`.
         """
-        if axes is not None and tuple(axes) not in ((1, 0), (-1, -2), (-1, 0), (1, -2)):
+        if axes is not None and (np.ndim(axes) != 1 or tuple(axes) not in ((1, 0), (-1, -2), (-1, 0), (1, -2))):
             raise ValueError(f"axes must be None or (1, 0), not {axes!r}: a matrix can only swap its two axes")
         return self.T.copy() if copy else self.T

@@ -64,6 +64,9 @@ def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | N
         values, indices, indptr = source
         indices, indptr = _as_array(indices), _as_array(indptr)
         data = _as_values(values, dtype, indices)
+        if indptr.size and len(data) == len(indices) > int(indptr[-1]) >= 0:
+            # SciPy allows arrays longer than the last offset says.
+            indices, data = indices[: int(indptr[-1])], data[: int(indptr[-1])]
         if shape is None:
             shape = len(indptr) - 1, int(indices.max()) + 1 if indices.size else 0
         made = CSR(as_shape(shape), indptr, indices, data)

@@ -67,8 +67,7 @@ class MatrixStorage:
         return self._of(csr, self._format)
 
     def _rebind(self, csr: CSR) -> Self:
-        """Make this matrix another one of the same shape; what was taken from it before stays as it was."""
-        assert csr.shape == self.shape
+        """Make this matrix another one; what was taken from it before stays as it was."""
         return self._set(_new(csr), False, self._format)
 
     @property
