@@ -12,7 +12,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from hpgraph.semiring.atomics import atomic_or, compare_and_swap, fetch_add
+from hpgraph.kernels.cpu.crew import TAIL
+from hpgraph.semiring.atomics import atomic_or, fetch_add
 
 # Vertices one worker gathers before it reserves room for them in the shared queue.
 BUFFER = 1024
@@ -25,21 +26,15 @@ def test(words, v):
 
 
 @njit
-def claim(words, v):
-    """Set bit ``v``; true for the one caller that set it. Looks before it locks: most bits are set already."""
+def claim(words, v, alone):
+    """Set bit ``v``; true for the one caller that set it. ``alone`` says that nobody else writes these words now."""
     flag = np.uint64(1) << np.uint64(v & 63)
-    if words[v >> 6] & flag != np.uint64(0):
-        return False
-    return atomic_or(words, v >> 6, flag) & flag == np.uint64(0)
-
-
-@njit
-def release(words, v):
-    """Clear bit ``v`` while other threads may be setting its neighbours in the same word."""
-    flag = np.uint64(1) << np.uint64(v & 63)
-    seen = words[v >> 6]
-    while not compare_and_swap(words, v >> 6, seen, seen & ~flag):
+    if alone:
         seen = words[v >> 6]
+        words[v >> 6] = seen | flag
+    else:
+        seen = atomic_or(words, v >> 6, flag)
+    return seen & flag == np.uint64(0)
 
 
 @njit
@@ -56,18 +51,17 @@ def clear(words):
 
 
 @njit
-def flush(buffer, filled, queue, tail):
+def flush(buffer, filled, queue, board):
     """Move ``filled`` vertices from a worker's buffer to the shared queue."""
-    start = fetch_add(tail, 0, filled)
+    start = fetch_add(board, TAIL, filled)
     for i in range(filled):
         queue[start + i] = buffer[i]
     return 0
 
 
 @njit
-def list_bits(words, queue):
-    """Write the positions of the set bits to ``queue`` in ascending order; return how many."""
-    count = 0
+def list_bits(words, queue, count):
+    """Write the positions of the set bits in ascending order to ``queue``, behind ``count``; return how many then."""
     for i in range(words.size):
         word = words[i]
         while word:

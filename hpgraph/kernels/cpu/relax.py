@@ -1,160 +1,225 @@
 """Label-correcting traversals: a value is lowered in place as messages arrive, and whoever changed sends again.
 
 The generalized Bellman–Ford loop for any idempotent monoid (min for distances, max for widths, ...), whole in one
-compiled call. With a ``priority`` the active set is split in near and far (A. Davidson et al., "Work-efficient
-parallel GPU methods for single-source shortest paths", IPDPS'14, a two-bucket Δ-stepping): vertices whose value lies
-beyond the current threshold wait until the near ones have settled.
+compiled call. With a width of bins, those of lower values send first (U. Meyer, P. Sanders, "Δ-stepping: a
+parallelizable shortest path algorithm", 2003), and a worker goes on by itself with the few that fall back into the bin
+at hand (the bucket fusion of Y. Zhang et al., "Optimizing ordered graph algorithms with GraphIt", CGO'20).
 """
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit, prange
 
-from hpgraph.kernels.cpu.claim import BUFFER, claim, cycles, flush, release
-from hpgraph.kernels.cpu.record import LOOPS, log, total
-from hpgraph.kernels.cpu.traverse import PUSH, PUSH_CHUNK, SERIAL_ARCS
+from hpgraph.kernels.cpu.bins import (
+    BINS,
+    BLOCK,
+    DENSITY,
+    LOST,
+    ORIGIN,
+    bin_of,
+    draw,
+    give_back,
+    hand_back,
+    is_short,
+    last_block,
+    put,
+    recover,
+    spread,
+)
+from hpgraph.kernels.cpu.claim import cycles
+from hpgraph.kernels.cpu.crew import (
+    CURSOR,
+    JOB,
+    collect,
+    dismiss,
+    enter,
+    leads,
+    leave,
+    open_gate,
+    report,
+    shut_gate,
+    take,
+)
+from hpgraph.kernels.cpu.loads import fence, peek, peek_after, prefetch, vertex
+from hpgraph.kernels.cpu.record import ACTIVE, LOOPS, STEP, log
+from hpgraph.kernels.cpu.traverse import AHEAD, ALONE, PUSH
 from hpgraph.kernels.cpu.weights import entry
-from hpgraph.semiring.atomics import compare_and_swap, fetch_add
+from hpgraph.semiring.atomics import compare_and_swap
 from hpgraph.semiring.jit import call
 
-
-@njit
-def _combine(reduce, values, v, message):
-    """values[v] = reduce(values[v], message), safe among threads; whether that changed it."""
-    while True:
-        old = values[v]
-        new = call(reduce, old, message)
-        # A NaN never equals itself: comparing twice keeps it from counting as a change for ever.
-        if new == old or new != new:
-            return False
-        if compare_and_swap(values, v, old, new):
-            return True
+# Up to so many blocks, and arcs, a worker goes on with a bin by itself.
+FEW_BLOCKS, FEW_ARCS = 16, 4096
+# Up to so many blocks, their vertices are shared out a few at a time.
+SCARCE = 32
+# What the leader keeps from one call to the next besides STEP and ACTIVE, and tallies.
+NOW = 2
+PROGRESS = 3
+SENDERS, SENT = range(2)
+# The leader's orders, from JOB on: how many places in the blocks at hand, how many at a time, whether alone.
+_TO, _GRAIN, _ALONE = range(JOB, JOB + 3)
 
 
 @njit
-def _relax(gather, reduce, cond, edge_cond, state, world, indptr, indices, data, queue, begin, end, queued, waiting,
-           near, tail, far, far_tail, prioritized, threshold,
-           ceiling, buffer):
-    """Send the messages of queue[begin:end]; return the arcs that leave the vertices newly queued, and arcs sent."""
-    filled, arcs, sent = 0, 0, 0
-    values = state[0]
+def _store(values, v, old, new, alone):
+    """values[v] = new if it is still ``old``; whether it was."""
+    if alone:
+        values[v] = new
+        return True
+    return compare_and_swap(values, v, old, new)
+
+
+@njit
+def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, row, store, link, begin, end, board,
+           origin, density, now, ceiling, alone):
+    """Send the messages of the vertices in store[begin:end] that wait; return how many those are, and arcs sent."""
+    stop, sent = begin, 0
     for i in range(begin, end):
-        u = np.int64(queue[i])
-        # Before reading u's value: whoever improves u from here on queues it again.
-        release(queued, u)
-        sent += indptr[u + 1] - indptr[u]
-        for j in range(indptr[u], indptr[u + 1]):
-            v = np.int64(indices[j])
+        u = vertex(store, i)
+        store[stop] = u
+        stop += peek(waiting, u)
+        waiting[u] = 0
+        prefetch(indptr, u)
+    if not alone:
+        # Whoever improves one of them from here on lets it wait again; what was improved before is read below.
+        fence()
+    values = state[0]
+    for i in range(begin, stop):
+        if i + AHEAD < stop:
+            prefetch(indices, peek(indptr, vertex(store, i + AHEAD)))
+        u = vertex(store, i)
+        first, last = peek(indptr, u), peek(indptr, u + 1)
+        sent += last - first
+        for j in range(first, last):
+            v = vertex(indices, j)
             if not call(cond, state, v):
                 continue
             weight = entry(data, j)
             if not call(edge_cond, state, u, weight, v):
                 continue
-            if _combine(reduce, values, v, call(gather, state, u, weight, v)):
-                stands = values[v]
-                if prioritized and stands > ceiling:
-                    continue
-                if not prioritized or stands < threshold:
-                    if claim(queued, v):
-                        arcs += indptr[v + 1] - indptr[v]
-                        buffer[filled] = v
-                        filled += 1
-                        if filled == BUFFER:
-                            filled = flush(buffer, filled, near, tail)
-                elif claim(waiting, v):
-                    far[fetch_add(far_tail, 0, 1)] = v
-    if filled:
-        flush(buffer, filled, near, tail)
-    return arcs, sent
+            message = call(gather, state, u, weight, v)
+            while True:
+                old = values[v]
+                new = call(reduce, old, message)
+                # A NaN never equals itself: comparing twice keeps it from counting as a change for ever.
+                if new == old or new != new:
+                    break
+                if _store(values, v, old, new, alone):
+                    if not new > ceiling:
+                        bin_ = bin_of(new, origin, density, now)
+                        # Who waits does so in the bin of its value.
+                        if peek_after(waiting, v) == 0 or bin_of(old, origin, density, now) != bin_:
+                            waiting[v] = 1
+                            put(v, bin_, row, store, link, board)
+                    break
+    return stop - begin, sent
 
 
 @njit
-def _split(values, indptr, queued, waiting, queue, far, far_count, below, least, threshold):
-    """Move the vertices of the far pile that are now near to the queue; forget those settled meanwhile.
-
-    The least of them is near in any case: where a bucket is too narrow for the precision of the values, ``threshold``
-    would never pass it.
-
-    Returns how many are queued, the arcs that leave them, and how many stay in the pile.
-    """
-    count, arcs, kept = 0, 0, 0
-    for i in range(far_count):
-        v = np.int64(far[i])
-        if values[v] < below:  # reached over a shorter way since: it has been in a near queue and is done
-            release(waiting, v)
-        elif values[v] < threshold or values[v] == least:
-            release(waiting, v)
-            if claim(queued, v):
-                queue[count] = v
-                count += 1
-                arcs += indptr[v + 1] - indptr[v]
+def _next(values, indptr, waiting, bins, store, link, work, board, progress, scale):
+    """Draw the next bin that is not empty and order its vertices to send; return how many blocks they are."""
+    while True:
+        if board[LOST]:
+            recover(values, waiting, bins, store, link, board, scale)
+            progress[NOW] = 0
+        found = draw(bins, progress[NOW], link, work)
+        if progress[NOW] == BINS:
+            progress[NOW] = 0
+            if not spread(values, waiting, bins, found, store, link, work, board, scale):
+                return 0
+        elif found > 0:
+            break
         else:
-            far[kept] = v
-            kept += 1
-    return count, arcs, kept
+            progress[NOW] += 1
+    arcs = 0
+    if found == 1:
+        for place in range(work[0, 0] * BLOCK, work[0, 0] * BLOCK + work[0, 1]):
+            u = vertex(store, place)
+            arcs += peek(indptr, u + 1) - peek(indptr, u)
+    board[_TO] = found * BLOCK
+    board[_GRAIN] = BLOCK // 8 if found < SCARCE else BLOCK
+    board[_ALONE] = found == 1 and arcs < ALONE
+    board[CURSOR] = 0
+    return found
 
 
 @njit
-def _least(values, far, far_count):
-    """The least value in the far pile."""
-    least = values[far[0]]
-    for i in range(1, far_count):
-        if values[far[i]] < least:
-            least = values[far[i]]
-    return least
+def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store, link, work,
+          board, progress, scale, ceiling, trace, limit):
+    """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
+    leading = leads(board)
+    row = bins[worker]
+    turn, began, found = 0, 0, 0
+    while True:
+        if leading:
+            began = cycles()
+            found = 0
+            if progress[STEP] < min(limit, trace.shape[0]):
+                found = _next(state[0], indptr, waiting, bins, store, link, work, board, progress, scale)
+                progress[ACTIVE] = found
+            if found == 0:
+                dismiss(board)
+                break
+            if not board[_ALONE]:
+                open_gate(board)
+        else:
+            turn = enter(board, turn)
+            if turn < 0:
+                break
+        end, grain, alone, now = board[_TO], board[_GRAIN], board[_ALONE] != 0, progress[NOW]
+        origin, density = scale[ORIGIN], scale[DENSITY]
+        senders, sent, most = 0, 0, FEW_ARCS if density > 0 else 0
+        # First the blocks that all share, then those that fill anew in the worker's own bin, while they are few.
+        block, count, shared = -1, 0, True
+        while True:
+            if shared:
+                begin = take(board, grain, alone)
+                if begin < end:
+                    block = work[begin // BLOCK, 0]
+                    begin, count = begin % BLOCK, work[begin // BLOCK, 1]
+                    stop = min(begin + grain, count)
+                else:
+                    shared, block = False, -1
+                    most += sent
+            if not shared:
+                if block < 0:
+                    place = row[now]
+                    if place == 0 or sent >= most or not is_short(place, link, FEW_BLOCKS):
+                        break
+                    row[now] = 0
+                    block = last_block(place)
+                    count = place - block * BLOCK
+                begin, stop = 0, count
+            s, a = _relax(
+                gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, row, store, link,
+                block * BLOCK + begin, block * BLOCK + stop, board, origin, density, now, ceiling, alone,
+            )  # fmt: skip
+            senders += s
+            sent += a
+            if not shared:
+                before = link[block]
+                give_back(block, row, link)
+                block, count = before, BLOCK
+        report(board, SENDERS, senders, alone)
+        report(board, SENT, sent, alone)
+        if leading:
+            if not alone:
+                shut_gate(board)
+            hand_back(bins, found, link, work)
+            progress[STEP] += 1
+            log(trace, progress[STEP], PUSH, collect(board, SENDERS), collect(board, SENT), cycles() - began)
+        else:
+            leave(board)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def relax(gather, reduce, cond, edge_cond, state, world, indptr, indices, data, queue, near, far, count,
-          queued, waiting, tally, buffers, cursor, tail, far_tail, prioritized, threshold, delta, ceiling, limit,
-          workers):
-    """Relax until nobody is active, or for ``limit`` supersteps.
+def relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store, link, work, board,
+          progress, scale, ceiling, trace, limit):
+    """Relax until nobody waits, or for ``limit`` supersteps, or until the trace is full.
 
-    ``queue[:count]`` and the bitmask ``queued`` hold the sources; ``waiting`` is all zero. Where ``prioritized``,
-    vertices whose value is ``threshold`` or more wait; it moves up by ``delta``, past empty buckets;
-    beyond ``ceiling`` nobody sends. Returns the trace, as
-    ``traverse_first`` does, and how many vertices were left active.
+    ``waiting`` has a 1 for each of the sources and the first bin of the first row of ``bins`` holds them. ``scale``
+    says where bins begin and how many there are to a unit of value. Who has a value beyond ``ceiling`` does not send.
+    A call with the arrays of the last one, a fresh gate and a longer trace goes on.
     """
-    values = state[0]
-    trace = np.empty((64, 4), np.int64)
-    step = 0
-    # Not the literal 0: for Numba that is a type of its own, and the function would be compiled twice.
-    first = np.int64(0)
-    arcs = np.int64(0)
-    for i in range(count):
-        arcs += indptr[queue[i] + 1] - indptr[queue[i]]
-    while count > 0 and step < limit:
-        began = cycles()
-        size = count
-        tail[0] = 0
-        if arcs + count < SERIAL_ARCS:
-            arcs, sent = _relax(gather, reduce, cond, edge_cond, state, world, indptr, indices, data, queue, first,
-                                count, queued, waiting, near, tail, far, far_tail, prioritized, threshold, ceiling,
-                                buffers[0])
-        else:
-            cursor[0] = 0
-            for worker in prange(workers):
-                mine, mine_sent = np.int64(0), np.int64(0)
-                while True:
-                    begin = fetch_add(cursor, 0, PUSH_CHUNK)
-                    if begin >= count:
-                        break
-                    a, s = _relax(gather, reduce, cond, edge_cond, state, world, indptr, indices, data, queue, begin,
-                                  min(begin + PUSH_CHUNK, count), queued, waiting, near, tail, far, far_tail,
-                                  prioritized, threshold, ceiling, buffers[worker])
-                    mine += a
-                    mine_sent += s
-                tally[worker, 0] = mine
-                tally[worker, 1] = mine_sent
-            arcs, sent = total(tally, 0), total(tally, 1)
-        count = tail[0]
-        queue, near = near, queue
-        while count == 0 and far_tail[0] > 0:
-            below, least = threshold, _least(values, far, far_tail[0])
-            threshold = max(threshold + delta, least + delta)
-            count, arcs, far_tail[0] = _split(values, indptr, queued, waiting, queue, far, far_tail[0], below, least,
-                                              threshold)
-        step += 1
-        trace = log(trace, step, PUSH, size, sent, cycles() - began)
-    return trace[:step], count + far_tail[0]
+    for worker in prange(bins.shape[0]):
+        _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store, link, work,
+              board, progress, scale, ceiling, trace, limit)

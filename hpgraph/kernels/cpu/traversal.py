@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.kernels.cpu import apply as _apply
+from hpgraph.kernels.cpu import relax as relaxing
+from hpgraph.kernels.cpu import traverse as traversing
+from hpgraph.kernels.cpu.bins import BINS, BLOCK, ROW, USED
 from hpgraph.kernels.cpu.claim import BUFFER, now
+from hpgraph.kernels.cpu.crew import BOARD, GATE, LEADER, TAIL
 from hpgraph.kernels.cpu.product import plain, pull
 from hpgraph.kernels.cpu.product_push import push
-from hpgraph.kernels.cpu.relax import relax as _relax
+from hpgraph.kernels.cpu.record import ACTIVE, STEP
 from hpgraph.kernels.cpu.threads import team
-from hpgraph.kernels.cpu.traverse import traverse_first as _first
 from hpgraph.kernels.functions import functions_of
 from hpgraph.kernels.program import Beginning, ProgramCode, begin, buckets
 
-
-def _scratch(workers: int, ids: np.dtype, counters: int) -> tuple[np.ndarray, ...]:
-    """A tally and a buffer of vertices for each worker, and counters that all of them share, each on a cache line.
-
-    Made here because what Numba makes of an allocation takes long to compile.
-    """
-    line = 8
-    shared = np.zeros((counters, line), np.int64)
-    return np.zeros((workers, line), np.int64), np.empty((workers, BUFFER), ids), *shared
+# Supersteps that the first trace has room for.
+_ROWS = 4096
 
 
 class _Clock:
@@ -40,6 +37,23 @@ class _Clock:
         rate = (time.perf_counter_ns() - self.began) / max(now() - self.cycles, 1)
         rows[:, 3] = rows[:, 3] * rate
         return rows
+
+
+def _whole(run: Callable[[np.ndarray], None], board: np.ndarray, progress: np.ndarray, limit: int) -> np.ndarray:
+    """The trace of a run: whenever a trace is full, the kernel is called again with a longer one and goes on."""
+    clock = _Clock()
+    trace = np.empty((_ROWS, 4), np.int64)
+    run(trace)
+    while progress[STEP] == len(trace) < limit and progress[ACTIVE] > 0:
+        trace = np.concatenate([trace, np.empty_like(trace)])
+        board[LEADER] = board[GATE] = 0
+        run(trace)
+    return clock.convert(trace[: progress[STEP]])
+
+
+def _leaving(arcs: CSR, sources: np.ndarray) -> int:
+    """How many arcs leave the sources."""
+    return int((arcs.indptr[sources + 1] - arcs.indptr[sources]).sum())
 
 
 def first(
@@ -85,23 +99,27 @@ def first(
         Direction, active vertices, arcs looked at, nanoseconds.
     """
     program = functions_of(code)
-    n = out.shape[0]
+    n, words = out.shape[0], (out.shape[0] + 63) // 64
     begin(state, beginnings, sources)
     with team() as workers:
         settled = _settled(code, state, n)
         np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
         queue = np.empty(n, out.indices.dtype)
         queue[: sources.size] = sources
-        words = (n + 63) // 64
-        clock = _Clock()
-        rows = _first(
-            program.gather, program.update, program.edge_cond, state, world,
-            plain(out.indptr), plain(out.indices), plain(out.data),
-            plain(in_.indptr), plain(in_.indices), plain(in_.data),
-            queue, np.empty_like(queue), sources.size, settled, np.empty(words, np.uint64), np.empty(words, np.uint64),
-            *_scratch(workers, queue.dtype, 2), float(alpha), float(beta), forced, limit, workers,
+        board, progress = np.zeros(BOARD, np.int64), np.zeros(traversing.PROGRESS, np.int64)
+        progress[[ACTIVE, traversing.ARCS, traversing.QUEUED]] = sources.size, _leaving(out, sources), 1
+        board[TAIL] = sources.size
+        buffers = np.empty((workers, BUFFER), queue.dtype)
+        fronts = np.empty(words, np.uint64), np.empty(words, np.uint64)
+        return _whole(
+            lambda trace: traversing.traverse_first(
+                program.gather, program.update, program.edge_cond, state, world,
+                plain(out.indptr), plain(out.indices), plain(out.data),
+                plain(in_.indptr), plain(in_.indices), plain(in_.data),
+                queue, settled, *fronts, board, buffers, progress, trace, float(alpha), float(beta), forced, limit,
+            ),
+            board, progress, limit,
         )  # fmt: skip
-    return clock.convert(rows)
 
 
 def relax(
@@ -150,23 +168,29 @@ def relax(
     n = out.shape[0]
     begin(state, beginnings, sources)
     with team() as workers:
-        words = (n + 63) // 64
-        queued, waiting = np.zeros(words, np.uint64), np.zeros(words, np.uint64)
-        np.bitwise_or.at(queued, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
-        queue = np.empty(n, out.indices.dtype)
-        queue[: sources.size] = sources
-        step, start, end = buckets(state[0].dtype, delta, ceiling, state[0][sources].min() if sources.size else 0)
-        clock = _Clock()
-        rows, left = _relax(
-            program.gather, program.reduce, program.cond, program.edge_cond, state, world,
-            plain(out.indptr), plain(out.indices), plain(out.data),
-            queue, np.empty_like(queue), np.empty_like(queue), sources.size,
-            queued, waiting, *_scratch(workers, queue.dtype, 3), delta is not None or ceiling is not None,
-            start, step, end, limit, workers,
+        waiting = np.zeros(n, np.uint8)
+        waiting[sources] = 1
+        # Room for every vertex twice, and for blocks begun; what does not fit is found again.
+        blocks = 2 * -(-n // BLOCK) + workers * (BINS + 2)
+        store, link = np.empty(blocks * BLOCK, out.indices.dtype), np.empty(blocks, np.int32)
+        bins = np.zeros((workers, ROW), np.int64)
+        used = -(-sources.size // BLOCK)
+        store[: sources.size], link[:used], bins[0, 0] = sources, np.arange(-1, used - 1), sources.size
+        board, progress = np.zeros(BOARD, np.int64), np.zeros(relaxing.PROGRESS, np.int64)
+        board[USED] = used
+        width, _, last = buckets(state[0].dtype, delta, ceiling, 0)
+        # A width below what numbers can divide by makes bins of single values.
+        density = 0.0 if delta is None else min(1 / float(width), 1e300) if width > 0 else 1e300
+        scale = np.array([state[0][sources].min() if sources.size else 0, density], np.float64)
+        rows = _whole(
+            lambda trace: relaxing.relax(
+                program.gather, program.reduce, program.cond, program.edge_cond, state,
+                plain(out.indptr), plain(out.indices), plain(out.data),
+                waiting, bins, store, link, np.empty((blocks, 2), np.int32), board, progress, scale, last, trace, limit,
+            ),
+            board, progress, limit,
         )  # fmt: skip
-    rows = clock.convert(rows)
-    active = Bitmask(n, queued | waiting).to_indices() if left else np.empty(0, queue.dtype)
-    return rows, active
+    return rows, waiting.nonzero()[0].astype(out.indices.dtype)
 
 
 def apply(

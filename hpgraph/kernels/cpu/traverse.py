@@ -2,12 +2,13 @@
 
 Direction-optimized: a superstep either pushes from the queue of active vertices, or lets every vertex that may
 still receive pull until it finds one active in-neighbour (S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing
-breadth-first search", SC'12). The loop over supersteps lies inside the kernel, so a road network of thousands of
-levels never pays a return to Python (the kernel fusion of H. Liu and H. H. Huang, SIMD-X, ATC'19), and frontiers too
-small to share stay on one thread.
+breadth-first search", SC'12). The loop over supersteps lies inside the kernel (the kernel fusion of H. Liu and
+H. H. Huang, SIMD-X, ATC'19), and its threads stay together from the first superstep to the last (`crew`), so a road
+network of thousands of levels pays neither a return to Python nor a parallel region for each.
 
 A vertex is settled by its first message. One bit says so: it is the test before a claim, the claim itself, and what
-lets a pull pass over 64 settled vertices at a glance.
+lets a pull pass over 64 settled vertices at a glance. The queue slides: a vertex enters it once, behind those of its
+own superstep.
 """
 
 from __future__ import annotations
@@ -16,42 +17,70 @@ import numpy as np
 from numba import njit, prange
 
 from hpgraph.kernels.cpu.claim import BUFFER, claim, clear, cycles, flush, list_bits, lowest, mark, test
-from hpgraph.kernels.cpu.record import LOOPS, log, total
+from hpgraph.kernels.cpu.crew import (
+    CURSOR,
+    JOB,
+    TAIL,
+    collect,
+    dismiss,
+    enter,
+    leads,
+    leave,
+    open_gate,
+    report,
+    shut_gate,
+    take,
+)
+from hpgraph.kernels.cpu.loads import peek, prefetch, vertex
+from hpgraph.kernels.cpu.record import ACTIVE, LOOPS, STEP, log
 from hpgraph.kernels.cpu.weights import entry
-from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 
 PUSH, PULL = 0, 1
-# Arcs below which waking the other threads costs more than they save.
-SERIAL_ARCS = 4096
+# Arcs and vertices below which to call for help costs more than it saves.
+ALONE = 256
 # Vertices a worker takes at a time: pushing from the queue, and pulling over rows (a multiple of 64, so that the
 # words of the next bitmask have one writer each).
-PUSH_CHUNK, PULL_CHUNK = 64, 1024
+PUSH_CHUNK, PULL_CHUNK = 32, 1024
+# How many places ahead in the queue the row pointers and the first arcs of a vertex are fetched.
+FAR_AHEAD, AHEAD = 8, 4
+# What the leader keeps from one call to the next besides STEP and ACTIVE, and tallies.
+DIRECTION, HEAD, ARCS, LOOKED, QUEUED, SWAPPED = range(2, 8)
+PROGRESS = 8
+FOUND, LEAVING, SEEN = range(3)
+# The leader's orders, from JOB on: up to which place in the queue, or which vertex, and whether alone.
+_TO, _ALONE = range(JOB, JOB + 2)
 
 
 @njit
-def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, queue, begin, end, settled, following,
-          tail, buffer):
-    """Offer a message along every arc that leaves queue[begin:end]; return the arcs that leave the vertices reached."""
-    filled, arcs = 0, 0
+def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, queue, begin, end, settled, alone,
+          board, buffer, filled):
+    """Offer a message along every arc that leaves queue[begin:end].
+
+    Whom it reaches goes to ``buffer``, after the ``filled`` there are. Returns how many are there then, and the arcs
+    that leave the vertices reached.
+    """
+    arcs = 0
     for i in range(begin, end):
-        u = np.int64(queue[i])
-        for j in range(indptr[u], indptr[u + 1]):
-            v = np.int64(indices[j])
+        if i + FAR_AHEAD < end:
+            prefetch(indptr, vertex(queue, i + FAR_AHEAD))
+        if i + AHEAD < end:
+            prefetch(indices, peek(indptr, vertex(queue, i + AHEAD)))
+        u = vertex(queue, i)
+        for j in range(peek(indptr, u), peek(indptr, u + 1)):
+            v = vertex(indices, j)
             if test(settled, v):
                 continue
             weight = entry(data, j)
-            if not (call(edge_cond, state, u, weight, v) and claim(settled, v)):
+            if not (call(edge_cond, state, u, weight, v) and claim(settled, v, alone)):
                 continue
             if call(update, state, v, call(gather, state, u, weight, v), world, step):
-                arcs += indptr[v + 1] - indptr[v]
+                arcs += peek(indptr, v + 1) - peek(indptr, v)
                 buffer[filled] = v
                 filled += 1
-                if filled == BUFFER:
-                    filled = flush(buffer, filled, following, tail)
-    if filled:
-        flush(buffer, filled, following, tail)
-    return arcs
+                if filled == BUFFER and not alone:
+                    filled = flush(buffer, filled, queue, board)
+    return filled, arcs
 
 
 @njit
@@ -69,103 +98,157 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
             v = (word << 6) + lowest(open_)
             flag = open_ & (~open_ + np.uint64(1))
             open_ ^= flag
-            for j in range(indptr[v], indptr[v + 1]):
-                u = np.int64(indices[j])
-                looked += 1
+            first, last = peek(indptr, v), peek(indptr, v + 1)
+            j = first
+            while j < last:
+                u = vertex(indices, j)
+                j += 1
                 if test(active, u):
-                    weight = entry(data, j)
+                    weight = entry(data, j - 1)
                     if call(edge_cond, state, u, weight, v):
                         hits |= flag
                         if call(update, state, v, call(gather, state, u, weight, v), world, step):
                             bits |= flag
                             found += 1
-                            arcs += out_indptr[v + 1] - out_indptr[v]
+                            arcs += peek(out_indptr, v + 1) - peek(out_indptr, v)
                         break
+            looked += j - first
         reached[word] = bits
         settled[word] |= hits
     return found, arcs, looked
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
-def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data,
-                   in_indptr, in_indices, in_data, queue, following, count, settled, active, reached,
-                   tally, buffers, cursor, tail, alpha, beta, forced, limit, workers):
-    """Run supersteps until nobody is active, or ``limit`` of them.
+@njit
+def _choose(direction, count, previous, arcs, looked, n, everything, alpha, beta, forced):
+    """The direction of the next superstep."""
+    if forced >= 0:
+        return forced
+    if direction == PUSH and arcs > alpha * everything:
+        return PULL
+    dwindles = count < beta * n and count < previous
+    # Or the last pull looked at twice the arcs that a push would touch now.
+    if direction == PULL and (dwindles or (2 * arcs < looked and arcs <= alpha * everything)):
+        return PUSH
+    return direction
 
-    ``queue[:count]`` holds the sources. ``settled`` has the bits of those that receive nothing: the sources, and
-    whoever may not receive; bits past the last vertex are set. Returns the trace: an int64 array of shape
-    (supersteps, 4) with direction, active vertices, arcs looked at, cycles.
-    """
+
+@njit
+def _begin(out_indptr, queue, active, reached, board, progress, previous, alpha, beta, forced):
+    """Order the next superstep."""
     n = out_indptr.size - 1
-    everything = out_indptr[n]
-    trace = np.empty((64, 4), np.int64)
-    # Not the literal 0: for Numba that is a type of its own, and the function would be compiled twice.
-    first = np.int64(0)
-    direction, step, previous = PUSH, 0, 0
-    queued = True
-    arcs, looked = np.int64(0), np.int64(0)
-    for i in range(count):
-        arcs += out_indptr[queue[i] + 1] - out_indptr[queue[i]]
-    while count > 0 and step < limit:
-        began = cycles()
-        if forced >= 0:
-            direction = forced
-        elif direction == PUSH and arcs > alpha * everything:
-            direction = PULL
-        elif direction == PULL and (
-            (count < beta * n and count < previous) or (2 * arcs < looked and arcs <= alpha * everything)
-        ):
-            # The frontier dwindles; or the last pull looked at twice the arcs that a push would touch now.
-            direction = PUSH
-        if direction == PUSH and not queued:
-            list_bits(active, queue)
-            queued = True
-        elif direction == PULL and queued:
-            clear(active)
-            for i in range(count):
-                mark(active, queue[i])
-            queued = False
-        previous = count
-        step += 1
-        looked = arcs
-        if direction == PUSH:
-            tail[0] = 0
-            if arcs + count < SERIAL_ARCS:
-                arcs = _push(gather, update, edge_cond, state, world, step, out_indptr, out_indices, out_data,
-                             queue, first, count, settled, following, tail, buffers[0])
-            else:
-                cursor[0] = 0
-                for worker in prange(workers):
-                    mine = np.int64(0)
-                    while True:
-                        begin = fetch_add(cursor, 0, PUSH_CHUNK)
-                        if begin >= count:
-                            break
-                        mine += _push(gather, update, edge_cond, state, world, step, out_indptr, out_indices,
-                                      out_data, queue, begin, min(begin + PUSH_CHUNK, count), settled, following,
-                                      tail, buffers[worker])
-                    tally[worker, 0] = mine
-                arcs = total(tally, 0)
-            count = tail[0]
-            queue, following = following, queue
+    count, arcs = progress[ACTIVE], progress[ARCS]
+    direction = _choose(
+        progress[DIRECTION], count, previous, arcs, progress[LOOKED], n, out_indptr[n], alpha, beta, forced
+    )
+    front = reached if progress[SWAPPED] else active
+    if direction == PUSH and not progress[QUEUED]:
+        progress[HEAD] = board[TAIL]
+        board[TAIL] = list_bits(front, queue, board[TAIL])
+        progress[QUEUED] = 1
+    elif direction == PULL and progress[QUEUED]:
+        clear(front)
+        for i in range(progress[HEAD], progress[HEAD] + count):
+            mark(front, vertex(queue, i))
+        progress[QUEUED] = 0
+    progress[STEP] += 1
+    progress[DIRECTION] = direction
+    board[_TO] = board[TAIL] if direction == PUSH else n
+    board[_ALONE] = arcs + count < ALONE if direction == PUSH else n <= PULL_CHUNK
+    board[CURSOR] = progress[HEAD] if direction == PUSH else 0
+
+
+@njit
+def _end(board, progress):
+    """Take stock of a superstep."""
+    progress[LOOKED] = collect(board, SEEN)
+    if progress[DIRECTION] == PUSH:
+        progress[LOOKED] = progress[ARCS]
+        progress[HEAD] = board[_TO]
+        progress[ACTIVE] = board[TAIL] - board[_TO]
+    else:
+        progress[ACTIVE] = collect(board, FOUND)
+        progress[SWAPPED] = 1 - progress[SWAPPED]
+    progress[ARCS] = collect(board, LEAVING)
+
+
+@njit
+def _work(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices, in_data,
+          queue, settled, active, reached, board, buffer, progress, trace, alpha, beta, forced, limit):
+    """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
+    leading = leads(board)
+    turn, previous, began = 0, 0, 0
+    while True:
+        if leading:
+            began = cycles()
+            if progress[ACTIVE] == 0 or progress[STEP] == min(limit, trace.shape[0]):
+                dismiss(board)
+                break
+            _begin(out_indptr, queue, active, reached, board, progress, previous, alpha, beta, forced)
+            previous = progress[ACTIVE]
+            if not board[_ALONE]:
+                open_gate(board)
         else:
-            cursor[0] = 0
-            for worker in prange(workers):
-                found, leaving, seen = np.int64(0), np.int64(0), np.int64(0)
-                while True:
-                    begin = fetch_add(cursor, 0, PULL_CHUNK)
-                    if begin >= n:
-                        break
-                    f, a, s = _pull(gather, update, edge_cond, state, world, step, in_indptr, in_indices,
-                                    in_data, out_indptr, active, reached, settled, begin,
-                                    min(begin + PULL_CHUNK, n))
-                    found += f
-                    leaving += a
-                    seen += s
-                tally[worker, 0] = found
-                tally[worker, 1] = leaving
-                tally[worker, 2] = seen
-            count, arcs, looked = total(tally, 0), total(tally, 1), total(tally, 2)
-            active, reached = reached, active
-        trace = log(trace, step, direction, previous, looked, cycles() - began)
-    return trace[:step]
+            turn = enter(board, turn)
+            if turn < 0:
+                break
+        direction, step, end, alone = progress[DIRECTION], progress[STEP], board[_TO], board[_ALONE] != 0
+        if direction == PUSH:
+            filled, arcs = board[TAIL] if alone else 0, 0
+            # Alone, one writes to the queue itself.
+            sink = queue if alone else buffer
+            while True:
+                begin = take(board, PUSH_CHUNK, alone)
+                if begin >= end:
+                    break
+                filled, leaving = _push(
+                    gather, update, edge_cond, state, world, step, out_indptr, out_indices, out_data, queue,
+                    begin, min(begin + PUSH_CHUNK, end), settled, alone, board, sink, filled,
+                )  # fmt: skip
+                arcs += leaving
+            if alone:
+                board[TAIL] = filled
+            elif filled:
+                flush(buffer, filled, queue, board)
+            report(board, LEAVING, arcs, alone)
+        else:
+            found, arcs, looked = 0, 0, 0
+            swapped = progress[SWAPPED] != 0
+            front, next_front = (reached, active) if swapped else (active, reached)
+            while True:
+                begin = take(board, PULL_CHUNK, alone)
+                if begin >= end:
+                    break
+                f, a, s = _pull(
+                    gather, update, edge_cond, state, world, step, in_indptr, in_indices, in_data, out_indptr,
+                    front, next_front, settled, begin, min(begin + PULL_CHUNK, end),
+                )  # fmt: skip
+                found += f
+                arcs += a
+                looked += s
+            report(board, FOUND, found, alone)
+            report(board, LEAVING, arcs, alone)
+            report(board, SEEN, looked, alone)
+        if leading:
+            if not alone:
+                shut_gate(board)
+            _end(board, progress)
+            log(trace, step, direction, previous, progress[LOOKED], cycles() - began)
+        else:
+            leave(board)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
+                   in_data, queue, settled, active, reached, board, buffers, progress, trace, alpha, beta, forced,
+                   limit):
+    """Run supersteps until nobody is active, or ``limit`` of them, or the trace is full.
+
+    ``queue[:board[TAIL]]`` holds the sources. ``settled`` has the bits of those that receive nothing: the sources, and
+    whoever may not receive; bits past the last vertex are set. ``progress`` has the sources' number and that of their
+    arcs, and zeros; a call with the arrays of the last one, a fresh gate and a longer trace goes on.
+    Every superstep writes a row of the trace: direction, active vertices, arcs looked at, cycles.
+    """
+    for worker in prange(buffers.shape[0]):
+        _work(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
+              in_data, queue, settled, active, reached, board, buffers[worker], progress, trace, alpha, beta, forced,
+              limit)

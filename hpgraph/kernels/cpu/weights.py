@@ -5,6 +5,8 @@ from __future__ import annotations
 from numba import types
 from numba.extending import overload
 
+from hpgraph.kernels.cpu.loads import peek
+
 
 def entry(data, position):
     """``data[position]``, or 1 where the matrix is a pattern and ``data`` is None."""
@@ -15,5 +17,4 @@ def entry(data, position):
 def _entry(data, position):
     if isinstance(data, types.NoneType):
         return lambda data, position: 1
-    return lambda data, position: data[position]
-
+    return lambda data, position: peek(data, position)

@@ -1,0 +1,83 @@
+"""Reading arrays at places known to lie inside: no test for an index that counts from the end, and fetching ahead.
+
+Numba lets a negative index count from the end, and where it cannot tell the sign it asks at each access. Vertices and
+positions of arcs are never negative, which these functions tell the compiler; what a vertex program does with the ids
+it is given profits too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+
+def _place(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    array = context.make_array(sig.args[0])(context, builder, args[0])
+    return builder.gep(array.data, [args[1]], inbounds=True)
+
+
+@intrinsic
+def peek(typingctx: Any, array: Any, position: Any) -> Any:
+    """``array[position]`` of a contiguous 1-d array, `position` from 0."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        value = builder.load(_place(context, builder, sig, args))
+        # A bool takes a byte in memory.
+        return context.data_model_manager[sig.return_type].from_data(builder, value)
+
+    return array.dtype(array, types.int64), generate
+
+
+@intrinsic
+def vertex(typingctx: Any, ids: Any, position: Any) -> Any:
+    """The vertex id ``ids[position]`` as an int64 that the compiler knows not to be negative."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        value = builder.load(_place(context, builder, sig, args))
+        wide = ir.IntType(64)
+        return builder.zext(value, wide) if value.type.width < wide.width else value
+
+    return types.int64(ids, types.int64), generate
+
+
+@intrinsic
+def prefetch(typingctx: Any, array: Any, position: Any) -> Any:
+    """Fetch the line of ``array[position]`` for reading; a place outside does no harm."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        fetch = builder.module.declare_intrinsic(
+            "llvm.prefetch", tys=(byte,), fnty=ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        )
+        array = context.make_array(sig.args[0])(context, builder, args[0])
+        place = builder.bitcast(builder.gep(array.data, [args[1]]), byte)
+        # For reading, into all levels of cache, of the data cache.
+        builder.call(fetch, [place, *(ir.Constant(flag, number) for number in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.none(array, types.int64), generate
+
+
+@intrinsic
+def peek_after(typingctx: Any, array: Any, position: Any) -> Any:
+    """`peek`, not before any earlier read or write of this thread has taken effect (sequentially consistent)."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        size = sig.return_type.bitwidth // 8
+        return builder.load_atomic(_place(context, builder, sig, args), "seq_cst", size)
+
+    return array.dtype(array, types.int64), generate
+
+
+@intrinsic
+def fence(typingctx: Any) -> Any:
+    """What this thread wrote before, others see before it reads on."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.none(), generate
