@@ -24,7 +24,7 @@ from hpgraph.errors import (
 from hpgraph.techniques import techniques
 
 if TYPE_CHECKING:
-    from hpgraph import algebra, algorithms, datasets, formats, interop, io, semiring, viz
+    from hpgraph import algebra, algorithms, csgraph, datasets, formats, interop, io, semiring, viz
     from hpgraph.algebra.apply import apply
     from hpgraph.algebra.assign import assign, subassign
     from hpgraph.algebra.construct import block_array, block_diag, bmat, diag, diags, eye, hstack, random, vstack
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hpgraph.algebra.select import select
     from hpgraph.algebra.triangle import tril, triu
     from hpgraph.algorithms.bfs import BFSResult, bfs
+    from hpgraph.algorithms.components import ComponentsResult, connected_components
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
     from hpgraph.algorithms.sssp import SSSPResult, sssp
     from hpgraph.algorithms.triangles import triangle_count, triangles
@@ -72,6 +73,8 @@ _MODULE_OF = {
     "triu": "hpgraph.algebra.triangle",
     "BFSResult": "hpgraph.algorithms.bfs",
     "bfs": "hpgraph.algorithms.bfs",
+    "ComponentsResult": "hpgraph.algorithms.components",
+    "connected_components": "hpgraph.algorithms.components",
     "PageRankResult": "hpgraph.algorithms.pagerank",
     "pagerank": "hpgraph.algorithms.pagerank",
     "SSSPResult": "hpgraph.algorithms.sssp",
@@ -94,11 +97,12 @@ _MODULE_OF = {
     "hyb_array": "hpgraph.matrix",
     "Vector": "hpgraph.vector",
 }
-_SUBPACKAGES = ("algebra", "algorithms", "datasets", "formats", "interop", "io", "semiring", "viz")
+_SUBPACKAGES = ("algebra", "algorithms", "csgraph", "datasets", "formats", "interop", "io", "semiring", "viz")
 
 __all__ = [
     "BFSResult",
     "CompileError",
+    "ComponentsResult",
     "ConvergenceWarning",
     "DeviceError",
     "DeviceMemoryError",
@@ -127,6 +131,8 @@ __all__ = [
     "block_diag",
     "bmat",
     "config",
+    "connected_components",
+    "csgraph",
     "datasets",
     "diag",
     "diags",

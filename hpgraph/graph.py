@@ -143,6 +143,11 @@ class Graph:
         return bool(self._layouts.once("directed", lambda: not self.out_csr.is_symmetric()))
 
     @property
+    def known_undirected(self) -> bool:
+        """Whether the graph is undirected, as far as is known without looking at its arcs."""
+        return self._layouts.get("directed") is False
+
+    @property
     def weighted(self) -> bool:
         """Whether arcs have weights."""
         return self.out_csr.data is not None
@@ -215,7 +220,7 @@ class Graph:
         return self._layouts.once("in_degree", self._build_in_degree)
 
     def _build_in_degree(self) -> Any:
-        if self._layouts.get("directed") is False:
+        if self.known_undirected:
             return self.out_degree
         if "in_csr" in self._layouts:
             return self.in_csr.degrees

@@ -1,17 +1,20 @@
 """The kernels for the GPU: CUDA C++ templates, compiled at run time."""
 
+from hpgraph.kernels.cuda.components import components
 from hpgraph.kernels.cuda.entries import map_entries, select_entries, zip_entries
 from hpgraph.kernels.cuda.extract import columns_of, positions_of, rows_of
+from hpgraph.kernels.cuda.fifo import fifo_order
 from hpgraph.kernels.cuda.merge import locate, merge
 from hpgraph.kernels.cuda.product import pull
 from hpgraph.kernels.cuda.product_dense import pull_dense
 from hpgraph.kernels.cuda.product_push import push
+from hpgraph.kernels.cuda.scatter import minimum_at
 from hpgraph.kernels.cuda.sweeps import sweeps
 from hpgraph.kernels.cuda.traversal import aggregate, apply, first, pull_messages, push_messages, relax
 from hpgraph.kernels.union import union
 
 __all__ = [
-    "aggregate", "apply", "columns_of", "first", "locate", "map_entries", "merge", "positions_of", "pull",
-    "pull_dense", "pull_messages", "push", "push_messages", "relax", "rows_of", "select_entries", "sweeps", "union",
-    "zip_entries",
+    "aggregate", "apply", "columns_of", "components", "fifo_order", "first", "locate", "map_entries", "merge",
+    "minimum_at", "positions_of", "pull", "pull_dense", "pull_messages", "push", "push_messages", "relax",
+    "rows_of", "select_entries", "sweeps", "union", "zip_entries",
 ]  # fmt: skip

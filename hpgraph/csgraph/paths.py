@@ -1,0 +1,327 @@
+"""Shortest paths, as `scipy.sparse.csgraph` has them: from some vertices or all, over `hpgraph.sssp`."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse.csgraph
+
+import hpgraph.errors
+from hpgraph.algorithms.sssp import sssp
+from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_graph_input
+from hpgraph.device import array_module, to_device
+from hpgraph.formats import CSR
+from hpgraph.graph import Graph
+
+
+class NegativeCycleError(hpgraph.errors.NegativeCycleError, scipy.sparse.csgraph.NegativeCycleError):
+    """A graph has a cycle of negative length; SciPy's error, and hpgraph's."""
+
+
+def shortest_path(
+    csgraph: Any,
+    method: str = "auto",
+    directed: bool = True,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+    overwrite: bool = False,
+    indices: Any = None,
+) -> Any:
+    """Lengths of the shortest paths between vertices.
+
+    Parameters
+    ----------
+    csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
+        The graph.
+    method : {"auto", "FW", "D", "BF", "J"}
+        Accepted for SciPy's sake, and checked as there: what is computed is the same. "D" warns of negative weights.
+    directed : bool
+        Otherwise arcs go both ways, with the lighter of two weights.
+    return_predecessors : bool
+        Whether to return predecessors too.
+    unweighted : bool
+        Whether every arc has length 1.
+    overwrite : bool
+        Accepted for SciPy's sake: nothing is overwritten.
+    indices : int or array of ints, optional
+        Where to start; everywhere by default.
+
+    Returns
+    -------
+    dist_matrix : float64 array, shape (*indices.shape, n)
+        Infinity where there is no path.
+    predecessors : int32 array, shape (*indices.shape, n)
+        The vertex before on a shortest path, of several such paths one with fewest arcs; -9999 where there is none.
+
+    Raises
+    ------
+    NegativeCycleError
+        If a cycle of negative length is reached.
+    ValueError
+        If `method` is unknown, or an index out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hpgraph import csgraph
+    >>> csgraph.shortest_path(np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]]))
+    array([[ 0.,  1.,  3.],
+           [inf,  0.,  2.],
+           [inf, inf,  0.]])
+    """
+    if method not in ("auto", "FW", "D", "BF", "J"):
+        raise ValueError(f'method must be "auto", "FW", "D", "BF" or "J", not {method!r}')
+    if method == "FW" and indices is not None:
+        raise ValueError("indices cannot be given with method FW, which starts everywhere: use another method")
+    if method == "D":
+        return dijkstra(csgraph, directed, indices, return_predecessors, unweighted)
+    return _paths(as_graph_input(csgraph), directed, indices, return_predecessors, unweighted)
+
+
+def dijkstra(
+    csgraph: Any,
+    directed: bool = True,
+    indices: Any = None,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+    limit: float = np.inf,
+    min_only: bool = False,
+) -> Any:
+    """Lengths of the shortest paths between vertices, up to a limit, or from the nearest of several vertices.
+
+    Parameters
+    ----------
+    csgraph, directed, indices, return_predecessors, unweighted
+        As for `shortest_path`.
+    limit : float
+        Longer paths are not sought; not negative.
+    min_only : bool
+        Whether to return, for each vertex, the least of its distances from all `indices`.
+
+    Returns
+    -------
+    dist_matrix, predecessors
+        As for `shortest_path`; of shape (n,) with `min_only`.
+    sources : int32 array, shape (n,)
+        With `min_only` and `return_predecessors`: from which index each vertex is reached; -9999 where from none.
+
+    Raises
+    ------
+    ValueError
+        If `limit` is negative or an index out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hpgraph import csgraph
+    >>> csgraph.dijkstra(np.array([[0, 1, 4], [0, 0, 2], [0, 0, 0]]), indices=[1, 2], min_only=True)
+    array([inf,  0.,  0.])
+    """
+    given = as_graph_input(csgraph)
+    if not limit >= 0:
+        raise ValueError(f"limit must not be negative, not {limit!r}")
+    if not unweighted and given.csr.nnz and bool((given.csr.data < 0).any()):
+        warnings.warn(
+            "Graph has negative weights: SciPy's dijkstra would give inaccurate results; these are Bellman and Ford's",
+            UserWarning,
+            stacklevel=2,
+        )
+    cutoff = None if np.isinf(limit) else float(limit)
+    if min_only:
+        return _nearest(given, directed, indices, return_predecessors, unweighted, cutoff)
+    return _paths(given, directed, indices, return_predecessors, unweighted, cutoff)
+
+
+def bellman_ford(
+    csgraph: Any,
+    directed: bool = True,
+    indices: Any = None,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+) -> Any:
+    """Lengths of the shortest paths between vertices, for weights of any sign.
+
+    Parameters
+    ----------
+    csgraph, directed, indices, return_predecessors, unweighted
+        As for `shortest_path`.
+
+    Returns
+    -------
+    dist_matrix, predecessors
+        As for `shortest_path`.
+
+    Raises
+    ------
+    NegativeCycleError
+        If a cycle of negative length is reached.
+    """
+    return _paths(as_graph_input(csgraph), directed, indices, return_predecessors, unweighted)
+
+
+def johnson(
+    csgraph: Any,
+    directed: bool = True,
+    indices: Any = None,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+) -> Any:
+    """Lengths of the shortest paths between vertices: one search for weights of any sign, then others without.
+
+    Parameters
+    ----------
+    csgraph, directed, indices, return_predecessors, unweighted
+        As for `shortest_path`.
+
+    Returns
+    -------
+    dist_matrix, predecessors
+        As for `shortest_path`.
+
+    Raises
+    ------
+    NegativeCycleError
+        If the graph has a cycle of negative length.
+
+    References
+    ----------
+    D. B. Johnson, "Efficient algorithms for shortest paths in sparse networks", J. ACM 24 (1977).
+    """
+    given = as_graph_input(csgraph)
+    if unweighted or not given.csr.nnz or not bool((given.csr.data < 0).any()):
+        return _paths(given, directed, indices, return_predecessors, unweighted)
+    arcs = given.graph(directed).out_csr
+    row = arcs.expand_rows()
+    # From one more vertex, with an arc of no length to every other, all are reached.
+    potential = _distances_from_everywhere(arcs)
+    lifted = given.xp.maximum(arcs.data + potential[row] - potential[arcs.indices], 0)
+    found = _paths(replace(given, csr=arcs.with_data(lifted)), True, indices, True, False)
+    distance, predecessors = found
+    starts = _starts(indices, arcs.shape[0]).reshape(distance.shape[:-1])
+    distance = distance + potential - potential[to_device(starts, given.device)][..., None]
+    return (distance, predecessors) if return_predecessors else distance
+
+
+def floyd_warshall(
+    csgraph: Any,
+    directed: bool = True,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+    overwrite: bool = False,
+) -> Any:
+    """Lengths of the shortest paths between all vertices.
+
+    Parameters
+    ----------
+    csgraph, directed, return_predecessors, unweighted, overwrite
+        As for `shortest_path`.
+
+    Returns
+    -------
+    dist_matrix, predecessors
+        As for `shortest_path`.
+
+    Raises
+    ------
+    NegativeCycleError
+        If the graph has a cycle of negative length.
+    """
+    return _paths(as_graph_input(csgraph), directed, None, return_predecessors, unweighted)
+
+
+def _paths(
+    given: GraphInput,
+    directed: bool,
+    indices: Any,
+    return_predecessors: bool,
+    unweighted: bool,
+    cutoff: float | None = None,
+) -> Any:
+    graph, xp = given.graph(directed, weighted=not unweighted), given.xp
+    n = graph.n_vertices
+    starts = _starts(indices, n)
+    distance = xp.full((starts.size, n), np.inf)
+    predecessors = xp.full((starts.size, n), NO_PREDECESSOR, np.int32) if return_predecessors else None
+    for i, start in enumerate(starts.ravel().tolist()):
+        distance[i], found = _search(graph, start, cutoff, return_predecessors)
+        if predecessors is not None:
+            predecessors[i] = found
+    shape = (*starts.shape, n)
+    if predecessors is None:
+        return distance.reshape(shape)
+    return distance.reshape(shape), predecessors.reshape(shape)
+
+
+def _search(graph: Graph, start: int, cutoff: float | None, with_parents: bool) -> tuple[Any, Any]:
+    """Distances and predecessors from one vertex."""
+    try:
+        found = sssp(graph, start, cutoff=cutoff, parents=with_parents, deterministic=with_parents)
+    except hpgraph.errors.NegativeCycleError as error:
+        raise NegativeCycleError(str(error)) from None
+    if not with_parents:
+        return found.distance, None
+    parent = found.parent
+    parent[start] = NO_PREDECESSOR
+    parent[parent < 0] = NO_PREDECESSOR
+    return found.distance, parent
+
+
+def _nearest(
+    given: GraphInput, directed: bool, indices: Any, return_predecessors: bool, unweighted: bool, cutoff: float | None
+) -> Any:
+    """Distances from the nearest of several vertices: those from one more vertex that has arcs of length 0 to them."""
+    arcs, xp = given.graph(directed).out_csr, given.xp
+    n = arcs.shape[0]
+    weights = xp.ones_like(arcs.data) if unweighted else arcs.data
+    starts = to_device(np.unique(_starts(indices, n)), given.device)
+    graph = _with_one_more(arcs, weights, starts)
+    distance, parent = _search(graph, n, cutoff, return_predecessors)
+    if not return_predecessors:
+        return distance[:n]
+    predecessors = parent[:n].astype(np.int32)
+    predecessors[predecessors == n] = NO_PREDECESSOR
+    # Every vertex asks the one before, then the one before those, and so on.
+    sources = xp.where(predecessors == NO_PREDECESSOR, xp.arange(n), predecessors)
+    while True:
+        farther = sources[sources]
+        if bool((farther == sources).all()):
+            break
+        sources = farther
+    sources[xp.isinf(distance[:n])] = NO_PREDECESSOR
+    return distance[:n], predecessors, sources.astype(np.int32)
+
+
+def _distances_from_everywhere(arcs: CSR) -> Any:
+    """The least length of a path to each vertex from any vertex, itself included: 0 or less."""
+    n = arcs.shape[0]
+    xp = array_module(arcs.device)
+    distance, _ = _search(_with_one_more(arcs, arcs.data, xp.arange(n)), n, None, False)
+    return distance[:n]
+
+
+def _with_one_more(arcs: CSR, weights: Any, targets: Any) -> Graph:
+    """The graph with one more vertex, from which arcs of length 0 lead to some others."""
+    n = arcs.shape[0]
+    xp = array_module(arcs.device)
+    indptr = xp.concatenate([arcs.indptr, arcs.indptr[-1:] + len(targets)])
+    indices = xp.concatenate([arcs.indices, targets.astype(arcs.indices.dtype)])
+    data = xp.concatenate([weights, xp.zeros(len(targets))])
+    return Graph(CSR((n + 1, n + 1), indptr, indices, data, validate=False), directed=True)
+
+
+def _starts(indices: Any, n: int) -> np.ndarray[Any, Any]:
+    """The vertices to start from, in the shape in which they were given."""
+    if indices is None:
+        return np.arange(n)
+    starts = np.asarray(to_device(indices, "cpu") if hasattr(indices, "get") else indices)
+    if starts.size == 0:
+        return starts.astype(np.int64)
+    if starts.dtype.kind not in "iu":
+        raise TypeError(f"indices must be whole numbers, not {starts.dtype}")
+    starts = np.where(starts < 0, starts + n, starts)
+    if ((starts < 0) | (starts >= n)).any():
+        raise ValueError(f"indices out of range 0...{n}")
+    return starts

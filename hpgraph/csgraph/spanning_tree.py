@@ -1,0 +1,91 @@
+"""Minimum spanning trees, as `scipy.sparse.csgraph` has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.csgraph.graph_input import as_graph_input
+from hpgraph.device import array_module, kernels
+from hpgraph.formats import CSR
+
+
+def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
+    """A spanning tree of least weight, of every component one.
+
+    Parameters
+    ----------
+    csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
+        The graph; an arc joins its ends, whatever its direction.
+    overwrite : bool
+        Accepted for SciPy's sake: nothing is overwritten.
+
+    Returns
+    -------
+    csr_array or csr_matrix, shape (n, n)
+        The arcs of the trees, each in one direction; of arcs of the same weight the first one by rows.
+
+    Notes
+    -----
+    Borůvka's algorithm: every tree takes its lightest arc to another tree, until no such arcs are left; some log n
+    rounds. An arc of weight zero that is stored is an arc, and is kept as a stored zero, which SciPy drops.
+
+    References
+    ----------
+    O. Borůvka, "O jistém problému minimálním", 1926.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hpgraph import csgraph
+    >>> csgraph.minimum_spanning_tree(np.array([[0, 8, 3], [0, 0, 2], [0, 0, 0]])).toarray()
+    array([[0., 0., 3.],
+           [0., 0., 2.],
+           [0., 0., 0.]])
+    """
+    given = as_graph_input(csgraph)
+    arcs, xp = given.csr, given.xp
+    row = arcs.expand_rows()
+    # From here on an arc is its rank by weight: no two are the same, so that no cycle can close.
+    by_weight = xp.argsort(arcs.data, kind="stable")
+    chosen = _boruvka(arcs.shape[0], row[by_weight], arcs.indices[by_weight])
+    kept = by_weight[chosen]
+    return given.sparse(CSR.from_coo(row[kept], arcs.indices[kept], arcs.data[kept], arcs.shape))
+
+
+def _boruvka(n: int, source: Any, target: Any) -> Any:
+    """Which arcs, in order of weight, make up the trees."""
+    xp = array_module(source)
+    backend = kernels("cpu" if xp is np else "cuda")
+    left = xp.arange(len(source), dtype=np.int64)
+    chosen = xp.zeros(len(source), dtype=bool)
+    tree = xp.arange(n, dtype=np.int64)
+    while True:
+        left = left[tree[source[left]] != tree[target[left]]]
+        if not len(left):
+            return xp.flatnonzero(chosen)
+        best = xp.full(n, len(source), dtype=np.int64)
+        a, b = tree[source[left]], tree[target[left]]
+        backend.minimum_at(best, a, left)
+        backend.minimum_at(best, b, left)
+        roots = xp.flatnonzero(best < len(source))
+        arc = best[roots]
+        chosen[arc] = True
+        a, b = tree[source[arc]], tree[target[arc]]
+        above = xp.arange(n, dtype=np.int64)
+        above[roots] = xp.where(a == roots, b, a)
+        # Two trees that chose the same arc point at each other: the smaller stays a root.
+        mutual = roots[above[above[roots]] == roots]
+        mutual = mutual[mutual < above[mutual]]
+        above[mutual] = mutual
+        tree = _roots(above)[tree]
+
+
+def _roots(above: Any) -> Any:
+    """The root of every vertex's tree, by doubling the pointers."""
+    while True:
+        farther = above[above]
+        if bool((farther == above).all()):
+            return above
+        above = farther

@@ -1,0 +1,131 @@
+"""Breadth-first order and tree, as `scipy.sparse.csgraph` has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.source import source_id
+from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_graph_input
+from hpgraph.device import kernels
+from hpgraph.formats import CSR
+from hpgraph.graph import Graph
+
+
+def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
+    """Vertices in the order in which a breadth-first search meets them, neighbours in the order of their rows.
+
+    Parameters
+    ----------
+    csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
+        The graph.
+    i_start : int
+        Where to start.
+    directed : bool
+        Otherwise arcs are followed both ways: of each vertex first those that leave it.
+    return_predecessors : bool
+        Whether to return predecessors too.
+
+    Returns
+    -------
+    node_array : int32 array
+        The vertices that are reached.
+    predecessors : int32 array, shape (n,)
+        Who met each vertex first; -9999 for the start and for those not reached.
+
+    Raises
+    ------
+    IndexError, TypeError
+        If `i_start` is no vertex.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hpgraph import csgraph
+    >>> csgraph.breadth_first_order(np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]]), 0)
+    (array([0, 2, 1], dtype=int32), array([-9999,     2,     0], dtype=int32))
+    """
+    given = as_graph_input(csgraph)
+    start = source_id(Graph(given.csr.with_data(None), directed=True), i_start)
+    rows = given.csr if directed else _both_ways(given)
+    order, predecessors = kernels(given.device).fifo_order(rows, start, NO_PREDECESSOR)
+    order = order.astype(np.int32, copy=False)
+    return (order, predecessors.astype(np.int32, copy=False)) if return_predecessors else order
+
+
+def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
+    """The tree of a breadth-first search, with the weights of its arcs.
+
+    Parameters
+    ----------
+    csgraph, i_start, directed
+        As for `breadth_first_order`.
+
+    Returns
+    -------
+    csr_array or csr_matrix, shape (n, n)
+        Arcs from predecessors; SciPy's or CuPy's.
+
+    Raises
+    ------
+    IndexError, TypeError
+        If `i_start` is no vertex.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hpgraph import csgraph
+    >>> csgraph.breadth_first_tree(np.array([[0, 5, 1], [0, 0, 2], [0, 0, 0]]), 0).toarray()
+    array([[0., 5., 1.],
+           [0., 0., 0.],
+           [0., 0., 0.]])
+    """
+    _, predecessors = breadth_first_order(csgraph, i_start, directed)
+    return reconstruct_path(csgraph, predecessors, directed)
+
+
+def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> Any:
+    """The tree that a list of predecessors stands for.
+
+    Parameters
+    ----------
+    csgraph : sparse or dense array, Graph or Matrix, shape (n, n)
+        The graph in which they were found.
+    predecessors : integer array, shape (n,)
+        The predecessor of each vertex; negative where there is none.
+    directed : bool
+        Otherwise an arc has the lighter of its weights in both directions.
+
+    Returns
+    -------
+    csr_array or csr_matrix, shape (n, n)
+
+    Raises
+    ------
+    ValueError
+        If there is not one predecessor for each vertex.
+    """
+    given = as_graph_input(csgraph)
+    arcs = given.graph(directed).out_csr
+    predecessors = given.xp.asarray(predecessors)
+    if predecessors.shape != (arcs.shape[0],):
+        raise ValueError(
+            f"predecessors must have shape ({arcs.shape[0]},), one for each vertex, not {predecessors.shape}"
+        )
+    kept = predecessors[arcs.indices] == arcs.expand_rows()
+    return given.sparse(_selected(arcs, kept))
+
+
+def _selected(arcs: CSR, kept: Any) -> CSR:
+    """Some arcs of a graph."""
+    return CSR.from_coo(arcs.expand_rows()[kept], arcs.indices[kept], arcs.data[kept], arcs.shape)
+
+
+def _both_ways(given: GraphInput) -> CSR:
+    """Rows that hold who is reached by a vertex's arcs, then who reaches it, neither sorted nor free of duplicates."""
+    xp, out, back = given.xp, given.csr, given.csr.transpose()
+    row = xp.concatenate([out.expand_rows(), back.expand_rows()])
+    order = xp.argsort(row, kind="stable")
+    indices = xp.concatenate([out.indices, back.indices])[order]
+    return CSR(out.shape, out.indptr + back.indptr, indices, None, validate=False)

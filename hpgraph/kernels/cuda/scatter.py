@@ -1,0 +1,25 @@
+"""Writes to places of an array that come from data, where several may meet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def minimum_at(target: Any, at: Any, values: Any) -> None:
+    """Lower entries of an array: ``target[at] = min(target[at], values)``.
+
+    Parameters
+    ----------
+    target : int64 array, not negative
+        Written in place.
+    at : integer array, shape (m,)
+        Where; a place may come more than once.
+    values : int64 array, shape (m,), not negative
+        What to compare with.
+    """
+    import cupyx
+
+    # CuPy's atomic minimum knows 64-bit integers without a sign only.
+    cupyx.scatter_min(target.view(np.uint64), at, values.view(np.uint64))

@@ -1,0 +1,38 @@
+"""What a sample of the vertices tells about all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import to_device
+
+# Arcs of each vertex that are followed before the sample is taken (Sutton et al., IPDPS'18, Section III).
+NEIGHBOURS = 2
+_SAMPLE = 1024
+
+
+def most_frequent(label: Any) -> int:
+    """The label that most vertices of a sample have; on CUDA this waits for the stream.
+
+    Parameters
+    ----------
+    label : integer array, shape (n,), n > 0
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> most_frequent(np.array([3, 3, 0, 3]))
+    3
+    """
+    places = np.random.default_rng(0).integers(0, len(label), min(_SAMPLE, 4 * len(label)))
+    values, counts = np.unique(to_device(label[to_device(places, _place(label))], "cpu"), return_counts=True)
+    return int(values[counts.argmax()])
+
+
+def _place(label: Any) -> str:
+    return "cpu" if isinstance(label, np.ndarray) else "cuda"
