@@ -12,6 +12,9 @@ from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.graph import Graph, as_graph
 
+# The lower half of a color: a vertex's number. The upper half is the part of the graph in which it lies.
+_NUMBER = (1 << 32) - 1
+
 
 @dataclass(frozen=True)
 class ComponentsResult:
@@ -32,29 +35,38 @@ class ComponentsResult:
         return f"<ComponentsResult: {self.count:,} of {len(self.label):,} vertices>"
 
 
-class Descendants(VertexProgram):
-    """Who is reached from the active vertices along arcs inside a part of the graph."""
+class Color(VertexProgram):
+    """The largest number that an ancestor has inside the same part of the graph: the part is in the upper 32 bits."""
 
     weighted = False
+    reduce = "max"
+    color = Property("int64")
+
+    def edge_cond(source, weight, target):  # noqa: D102
+        return source.color >> 32 == target.color >> 32  # type: ignore[operator]
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.color
+
+
+class Ancestors(VertexProgram):
+    """Who reaches the active vertices along arcs inside one color."""
+
+    weighted = False
+    edges = "out"
     reduce = "any"
     parent = Property("int64", initial=-1, start="id")
     steps = Property("int32", initial=-1, start=0)
-    part = Property("int64")
+    color = Property("int64")
 
     def edge_cond(source, weight, target):  # noqa: D102
-        return source.part == target.part
+        return source.color == target.color
 
     def gather(source, weight, target):  # noqa: D102
         return source.id  # type: ignore[attr-defined]
 
     def update(vertex, message, world):  # noqa: D102
-        return message, world.superstep, vertex.part
-
-
-class Ancestors(Descendants):
-    """The same against the arcs."""
-
-    edges = "out"
+        return message, world.superstep, vertex.color
 
 
 def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"] = "weak") -> ComponentsResult:
@@ -81,7 +93,8 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
     References
     ----------
     M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
-    IPDPS'18. L. Fleischer, B. Hendrickson, A. Pınar, "On identifying strongly connected components in parallel", 2000.
+    IPDPS'18. G. M. Slota, S. Rajamanickam, K. Madduri, "BFS and coloring-based parallel algorithms for strongly
+    connected components and related problems", IPDPS'14.
 
     Examples
     --------
@@ -113,28 +126,26 @@ def _numbered(smallest: Any) -> ComponentsResult:
 def _strong(graph: Graph) -> Any:
     """The smallest vertex of each vertex's strong component.
 
-    One vertex of each part is a pivot; those that it reaches and that reach it are its component, and the rest falls
-    into parts that no component straddles. With pivots drawn at random some log n rounds remain.
+    Every vertex takes the largest number among its ancestors as its color, and who kept its own is a root: those of its
+    color that reach it are its component. What is left falls into parts by color. The numbers are drawn at random, so
+    that even a long path takes some log n rounds.
     """
-    n, xp = graph.n_vertices, array_module(graph.device)
-    ids = graph.out_csr.indices.dtype
-    smallest = xp.arange(n, dtype=ids)
-    part = xp.zeros(n, dtype=np.int64)
-    # In the first round a vertex of many arcs is likely to lie in a component that is most of the graph.
-    pivots = (graph.out_degree * graph.in_degree).argmax().reshape(1) if n else smallest
-    rng = np.random.default_rng(0)
-    while len(pivots):
-        reached = run(Descendants, graph, active=pivots, part=part).steps >= 0
-        reaching = run(Ancestors, graph, active=pivots, part=part).steps >= 0
-        found = xp.flatnonzero(reached & reaching)
+    n, device, xp = graph.n_vertices, graph.device, array_module(graph.device)
+    smallest = xp.arange(n, dtype=graph.out_csr.indices.dtype)
+    number = to_device(np.random.default_rng(0).permutation(n), device)
+    color = number.copy()
+    left = xp.arange(n)
+    while len(left):
+        own = color.copy()
+        color = run(Color, graph, active=left, color=color).color
+        roots = left[color[left] == own[left]]
+        component = xp.flatnonzero(run(Ancestors, graph, active=roots, color=color).steps >= 0)
         least = xp.full(n, n, dtype=np.int64)
-        kernels(graph.device).minimum_at(least, part[found], found)
-        smallest[found] = least[part[found]]
-        # Three parts come of each; a component that was found is a part of its own, whose vertices start nothing.
-        part = xp.where(part < 0, -1, part * 3 + reached + 2 * reaching)
-        part[found] = -1
-        left = xp.flatnonzero(part >= 0)
-        left = left[to_device(rng.permutation(len(left)), graph.device)]
-        _, first, part[left] = xp.unique(part[left], return_index=True, return_inverse=True)
-        pivots = left[first]
+        root_number = color[component] & _NUMBER
+        kernels(device).minimum_at(least, root_number, component)
+        smallest[component] = least[root_number]
+        color[component] = -1
+        left = left[color[left] >= 0]
+        _, part = xp.unique(color[left], return_inverse=True)
+        color[left] = part << 32 | number[left]
     return smallest

@@ -24,12 +24,13 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     Returns
     -------
     csr_array or csr_matrix, shape (n, n)
-        The arcs of the trees, each in one direction; of arcs of the same weight the first one by rows.
+        The arcs of the trees, each in one direction.
 
     Notes
     -----
-    Borůvka's algorithm: every tree takes its lightest arc to another tree, until no such arcs are left; some log n
-    rounds. An arc of weight zero that is stored is an arc, and is kept as a stored zero, which SciPy drops.
+    On the CPU this is SciPy's own function, Kruskal's algorithm. On the GPU it is Borůvka's: every tree takes its
+    lightest arc to another tree, of arcs of the same weight the first one by rows, until no such arcs are left; some
+    log n rounds. An arc of weight zero, which the tree may need, is not stored in the result, as in SciPy.
 
     References
     ----------
@@ -45,17 +46,38 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
            [0., 0., 0.]])
     """
     given = as_graph_input(csgraph)
-    arcs, xp = given.csr, given.xp
+    if given.device == "cpu":
+        import scipy.sparse.csgraph
+
+        return scipy.sparse.csgraph.minimum_spanning_tree(given.sparse(given.csr))
+    return given.sparse(boruvka(given.csr))
+
+
+def boruvka(arcs: CSR) -> CSR:
+    """A spanning tree of least weight, of every component one, on either device.
+
+    Parameters
+    ----------
+    arcs : CSR
+        The graph, with weights.
+
+    Returns
+    -------
+    CSR
+        The arcs of the trees.
+    """
+    xp = array_module(arcs.device)
     row = arcs.expand_rows()
     # From here on an arc is its rank by weight: no two are the same, so that no cycle can close.
     by_weight = xp.argsort(arcs.data, kind="stable")
-    chosen = _boruvka(arcs.shape[0], row[by_weight], arcs.indices[by_weight])
+    chosen = _lightest(arcs.shape[0], row[by_weight], arcs.indices[by_weight])
     kept = by_weight[chosen]
-    return given.sparse(CSR.from_coo(row[kept], arcs.indices[kept], arcs.data[kept], arcs.shape))
+    kept = kept[arcs.data[kept] != 0]
+    return CSR.from_coo(row[kept], arcs.indices[kept], arcs.data[kept], arcs.shape)
 
 
-def _boruvka(n: int, source: Any, target: Any) -> Any:
-    """Which arcs, in order of weight, make up the trees."""
+def _lightest(n: int, source: Any, target: Any) -> Any:
+    """Which arcs make up the trees, of arcs in order of their weights."""
     xp = array_module(source)
     backend = kernels("cpu" if xp is np else "cuda")
     left = xp.arange(len(source), dtype=np.int64)

@@ -1,0 +1,207 @@
+"""csgraph's functions return what SciPy's return, on either device and for every kind of input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.csgraph as theirs
+
+import hpgraph as hpg
+from hpgraph import csgraph as ours
+from hpgraph.csgraph.spanning_tree import boruvka
+from hpgraph.formats import CSR
+
+GRAPHS = [(1, 0.0), (5, 0.3), (60, 0.03), (300, 0.005), (300, 0.02)]
+
+
+def random_graph(n: int, density: float, negative: bool = False) -> sp.csr_array:
+    rng = np.random.default_rng(n)
+    graph = sp.random_array((n, n), density=density, rng=rng, format="csr")
+    graph.data = np.floor(graph.data * 10) + 1
+    if negative:
+        # Lengths of a potential's differences close no negative cycle.
+        height = rng.integers(0, 20, n)
+        rows = np.repeat(np.arange(n), np.diff(graph.indptr))
+        graph.data += height[rows] - height[graph.indices]
+    return graph
+
+
+def moved(graph: sp.csr_array, device: str) -> Any:
+    return graph if device == "cpu" else hpg.Matrix(graph).to("cuda").tocsr()
+
+
+def home(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(home(part) for part in value)
+    value = value.get() if hasattr(value, "get") else value
+    return value.toarray() if sp.issparse(value) else value
+
+
+def same(mine: Any, expected: Any) -> None:
+    mine, expected = home(mine), home(expected)
+    if isinstance(expected, tuple):
+        assert len(mine) == len(expected)
+        for one, other in zip(mine, expected, strict=True):
+            np.testing.assert_allclose(one, other)
+    else:
+        np.testing.assert_allclose(mine, expected)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize(("n", "density"), GRAPHS)
+def test_breadth_first(n: int, density: float, directed: bool, device: str) -> None:
+    graph = random_graph(n, density)
+    for start in range(0, n, max(1, n // 4)):
+        same(ours.breadth_first_order(moved(graph, device), start, directed),
+             theirs.breadth_first_order(graph, start, directed))  # fmt: skip
+        same(ours.breadth_first_tree(moved(graph, device), start, directed),
+             theirs.breadth_first_tree(graph, start, directed))  # fmt: skip
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("name", ["shortest_path", "dijkstra", "bellman_ford", "johnson"])
+def test_shortest_paths(name: str, directed: bool, device: str) -> None:
+    graph = random_graph(60, 0.03)
+    expected = getattr(theirs, name)(graph, directed=directed, indices=[0, 7, 59])
+    distance, before = getattr(ours, name)(
+        moved(graph, device), directed=directed, indices=[0, 7, 59], return_predecessors=True
+    )
+    same(distance, expected)
+    before, arcs = home(before), graph.toarray()
+    if not directed:
+        arcs = np.where((arcs > 0) & (arcs.T > 0), np.minimum(arcs, arcs.T), np.maximum(arcs, arcs.T))
+    for row, start in enumerate((0, 7, 59)):
+        for v in range(60):
+            u = before[row, v]
+            assert (u == -9999) == (v == start or np.isinf(expected[row, v]))
+            if u >= 0:
+                assert arcs[u, v] > 0 and expected[row, u] + arcs[u, v] == expected[row, v]
+
+
+@pytest.mark.parametrize("name", ["bellman_ford", "johnson", "shortest_path", "floyd_warshall"])
+def test_negative_lengths(name: str, device: str) -> None:
+    graph = random_graph(60, 0.05, negative=True)
+    assert graph.data.min() < 0
+    same(getattr(ours, name)(moved(graph, device)), theirs.bellman_ford(graph))
+
+
+def test_a_negative_cycle_is_both_libraries_error(device: str) -> None:
+    graph = moved(sp.csr_array(np.array([[0, 1.0, 0], [0, 0, -3.0], [1.0, 0, 0]])), device)
+    for kind in (theirs.NegativeCycleError, hpg.NegativeCycleError):
+        for name in ("bellman_ford", "johnson", "shortest_path", "floyd_warshall"):
+            with pytest.raises(kind):
+                getattr(ours, name)(graph)
+
+
+def test_limits_and_nearest(device: str) -> None:
+    graph = random_graph(60, 0.05)
+    for limit in (0, 9, np.inf):
+        same(ours.dijkstra(moved(graph, device), limit=limit), theirs.dijkstra(graph, limit=limit))
+    distance, before, source = home(
+        ours.dijkstra(moved(graph, device), indices=[3, 50, 3], min_only=True, return_predecessors=True)
+    )
+    same(distance, theirs.dijkstra(graph, indices=[3, 50], min_only=True))
+    each = theirs.dijkstra(graph, indices=[3, 50])
+    for v in range(60):
+        assert source[v] == -9999 if np.isinf(distance[v]) else each[[3, 50].index(source[v]), v] == distance[v]
+        assert before[v] == -9999 or source[before[v]] == source[v]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize(("n", "density"), GRAPHS)
+def test_weak_components(n: int, density: float, directed: bool, device: str) -> None:
+    graph = random_graph(n, density)
+    same(ours.connected_components(moved(graph, device), directed), theirs.connected_components(graph, directed))
+
+
+@pytest.mark.parametrize(("n", "density"), GRAPHS)
+def test_strong_components(n: int, density: float, device: str) -> None:
+    graph = random_graph(n, density)
+    count, label = theirs.connected_components(graph, connection="strong")
+    for given in (moved(graph, device), hpg.Graph(graph).to(device)):
+        found, mine = home(ours.connected_components(given, connection="strong"))
+        assert found == count == len(set(zip(label, mine, strict=True)))
+    engine = hpg.connected_components(hpg.Graph(graph).to(device), connection="strong")
+    assert engine.count == count == len(set(zip(label, home(engine.label), strict=True)))
+    # Numbered by the smallest vertex.
+    _, first = np.unique(home(engine.label), return_index=True)
+    assert (np.diff(first) > 0).all()
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_components_of_a_long_path(step: int, device: str) -> None:
+    path = np.arange(20_000)[::step]
+    graph = hpg.Graph.from_edges(path[:-1], path[1:]).to(device)
+    assert hpg.connected_components(graph).count == 1
+    assert hpg.connected_components(graph, connection="strong").count == 20_000
+
+
+@pytest.mark.parametrize(("n", "density"), GRAPHS)
+def test_spanning_trees(n: int, density: float, device: str) -> None:
+    graph = random_graph(n, density)
+    expected = theirs.minimum_spanning_tree(graph)
+    for tree in (
+        ours.minimum_spanning_tree(moved(graph, device)),
+        boruvka(CSR.from_scipy(graph).to(device)).to_scipy(),
+    ):
+        assert tree.nnz == expected.nnz and float(tree.sum()) == expected.sum()
+        joined = sp.csr_array(home(tree))
+        same(theirs.connected_components(joined, False), theirs.connected_components(graph, False))
+
+
+@pytest.mark.parametrize("normed", [True, False])
+@pytest.mark.parametrize("options", [{}, {"use_out_degree": True}, {"symmetrized": True}])
+def test_laplacian(normed: bool, options: dict[str, bool], device: str) -> None:
+    graph = random_graph(60, 0.05)
+    graph = graph + sp.diags_array(np.arange(60.0) % 3, format="csr")
+    same(
+        ours.laplacian(moved(graph, device), normed, True, **options), theirs.laplacian(graph, normed, True, **options)
+    )
+
+
+def test_every_kind_of_graph_is_taken(device: str) -> None:
+    dense = random_graph(5, 0.5).toarray()
+    expected = theirs.shortest_path(dense)
+    graph = hpg.Graph(sp.csr_array(dense), directed=True).to(device)
+    given = [graph, hpg.Matrix(sp.csr_array(dense)).to(device), graph.out_csr.to_scipy()]
+    if device == "cpu":
+        given += [dense, sp.csc_matrix(dense), np.ma.masked_equal(dense, 0), dense.tolist()]
+    else:
+        import cupy
+
+        given += [cupy.asarray(dense), cupy.asarray(np.where(dense == 0, np.nan, dense))]
+    for one in given:
+        same(ours.shortest_path(one), expected)
+
+
+def test_mistakes_are_named(device: str) -> None:
+    graph = moved(random_graph(5, 0.5), device)
+    with pytest.raises(ValueError, match="must be square"):
+        ours.shortest_path(moved(sp.csr_array((2, 3)), device))
+    with pytest.raises(ValueError, match="method must be"):
+        ours.shortest_path(graph, method="A*")
+    with pytest.raises(ValueError, match="indices out of range"):
+        ours.dijkstra(graph, indices=5)
+    with pytest.raises(TypeError, match="whole numbers"):
+        ours.dijkstra(graph, indices=[0.5])
+    with pytest.raises(ValueError, match="limit must not be negative"):
+        ours.dijkstra(graph, limit=-1)
+    with pytest.raises(ValueError, match="connection must be"):
+        ours.connected_components(graph, connection="loose")
+    with pytest.raises(IndexError, match="source 5"):
+        ours.breadth_first_order(graph, 5)
+    with pytest.raises(AttributeError, match="no attribute 'steiner_tree'"):
+        _ = ours.steiner_tree
+
+
+def test_functions_of_scipys_own(device: str) -> None:
+    graph = hpg.Graph(random_graph(60, 0.05)).to(device)
+    if device == "cuda":
+        with pytest.raises(TypeError, match="structural_rank works on the CPU alone"):
+            ours.structural_rank(graph)
+    else:
+        assert ours.structural_rank(graph) == theirs.structural_rank(graph.out_csr.to_scipy())
+        same(ours.depth_first_order(graph, 0), theirs.depth_first_order(graph.out_csr.to_scipy(), 0))
