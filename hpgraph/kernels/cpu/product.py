@@ -7,13 +7,15 @@ there are or which of them was first.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 from numba import njit, prange
 
 from hpgraph.formats import CSR, HYB, Bitmask
-from hpgraph.kernels.cpu.fold import at, fold, fold_slab, is_allowed, join, message
+from hpgraph.kernels.attached import attached
+from hpgraph.kernels.cpu.fold import at, fold, fold_active, fold_slab, is_allowed, join
 from hpgraph.kernels.cpu.schedule import schedule
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.atomics import fetch_add
@@ -37,26 +39,30 @@ def _write(accum, out, v, value, found):
 def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
            begin, end, longest, long_rows, head, head_found, active, mask, complement, out, received):
     """Pull into the rows begin..end; of long rows only the part in the slab, into `head`."""
-    slot = begin if tail_rows is None else np.searchsorted(tail_rows, begin)
-    values = np.empty(64, out.dtype)
+    slot = begin
+    if slab is not None:
+        slot = np.searchsorted(tail_rows, begin)
+        values = np.empty(64, out.dtype)
     for start in range(begin, end, 64):
         bits, in_slab = np.uint64(0), np.uint64(0)
         if slab is not None:
             count = min(64, end - start)
             allowed = ~np.uint64(0)
-            if mask.size:
+            if mask is not None and mask.size:
                 allowed = ~mask[start >> 6] if complement else mask[start >> 6]
             values[:] = identity
-            in_slab = fold_slab(gather, reduce, terminal, state, slab, slab_data, out.size, start, count, allowed,
-                                active, one, values)
+            in_slab = fold_slab(
+                gather, reduce, terminal, state, slab, slab_data, out.size, start, count, allowed, active, one, values
+            )
         for v in range(start, min(start + 64, end)):
-            first, last = np.int64(0), np.int64(0)
-            if tail_rows is None:
+            if slab is None:
                 first, last = at(indptr, v), at(indptr, v + 1)
-            elif slot < tail_rows.size and tail_rows[slot] == v:
-                first, last = at(indptr, slot), at(indptr, slot + 1)
-                slot += 1
-            if not is_allowed(mask, complement, v):
+            else:
+                first, last = np.int64(0), np.int64(0)
+                if slot < tail_rows.size and tail_rows[slot] == v:
+                    first, last = at(indptr, slot), at(indptr, slot + 1)
+                    slot += 1
+            if mask is not None and not is_allowed(mask, complement, v):
                 continue
             value, found = identity, False
             if slab is not None:
@@ -67,33 +73,32 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
                 head[i] = value
                 head_found[i] = found
                 continue
-            if active.size == 0:
-                # In place, without a call, and in one chain: the processor overlaps rows by itself.
-                for j in range(first, last):
-                    value = join(reduce, value, message(gather, state, indices, data, j, v, one))
-                    if terminal is not None and call(terminal, value):
-                        break
-                if last > first:
-                    found = True
-            elif last > first:
-                ended = False
-                if terminal is not None:
-                    ended = call(terminal, value)
-                if not ended:
-                    value, more = fold(gather, reduce, terminal, state, indices, data, first, last, v, active, one,
-                                       value)
-                    found = found or more
+            if slab is None or last > first:
+                value, more = _fold(
+                    gather, reduce, terminal, identity, state, indices, data, first, last, v, active, one, value
+                )
+                found = found or more
             _write(accum, out, v, value, found)
-            if found:
+            if received is not None and found:
                 bits |= np.uint64(1) << np.uint64(v & 63)
-        if received.size:
+        if received is not None and received.size:
             received[start >> 6] = bits
+
+
+@njit(error_model="numpy", forceinline=True)
+def _fold(gather, reduce, terminal, identity, state, indices, data, begin, end, v, active, one, value):
+    """`fold` or `fold_active`, and whether any entry took part."""
+    if active is not None and active.size:
+        if terminal is not None and call(terminal, value):
+            return value, False
+        return fold_active(gather, reduce, terminal, state, indices, data, begin, end, v, active, one, value)
+    return fold(gather, reduce, terminal, identity, state, indices, data, begin, end, v, one, value), end > begin
 
 
 @njit(error_model="numpy")
 def _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
-           bounds, longest, long_rows, piece_row, piece_begin, piece_end,
-           active, mask, complement, out, received, cursor, head, head_found, part, part_found):
+           bounds, longest, long_rows, piece_row, piece_begin, piece_end, active, mask, complement, out, received,
+           cursor, head, head_found, part, part_found):
     """What one thread does: take tasks, first the pieces of long rows, until none is left."""
     n_pieces = piece_row.size
     n_tasks = n_pieces + bounds.size - 1
@@ -103,48 +108,49 @@ def _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
             break
         if task < n_pieces:
             v = piece_row[task]
-            if is_allowed(mask, complement, v):
-                part[task], part_found[task] = fold(
-                    gather, reduce, terminal, state, indices, data, piece_begin[task], piece_end[task], v, active, one,
-                    identity)
+            if mask is None or is_allowed(mask, complement, v):
+                part[task], part_found[task] = _fold(gather, reduce, terminal, identity, state, indices, data,
+                                                     piece_begin[task], piece_end[task], v, active, one, identity)
         else:
             b = task - n_pieces
             _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices,
-                   data, bounds[b], bounds[b + 1], longest, long_rows, head, head_found, active, mask, complement, out,
-                   received)
+                   data, bounds[b], bounds[b + 1], longest, long_rows, head, head_found, active, mask, complement,
+                   out, received)
 
 
 @njit(error_model="numpy")
-def _join_pieces(reduce, accum, long_rows, long_pieces, head, head_found, part, part_found, mask, complement, out,
-                 received):
+def _join_pieces(
+    reduce, accum, long_rows, long_pieces, head, head_found, part, part_found, mask, complement, out, received
+):
     for i in range(long_rows.size):
         v = long_rows[i]
-        if is_allowed(mask, complement, v):
+        if mask is None or is_allowed(mask, complement, v):
             value, found = head[i], head_found[i]
             for piece in range(long_pieces[i], long_pieces[i + 1]):
                 if part_found[piece]:
                     value = join(reduce, value, part[piece])
                     found = True
             _write(accum, out, v, value, found)
-            if found and received.size:
+            if received is not None and found and received.size:
                 received[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _pull(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
-          bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end,
-          active, mask, complement, out, received, workers):
+          bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end, active, mask, complement, out,
+          received, workers):
     head = np.empty(long_rows.size, out.dtype)
     head_found = np.zeros(long_rows.size, np.bool_)
     part = np.empty(piece_row.size, out.dtype)
     part_found = np.zeros(piece_row.size, np.bool_)
     cursor = np.zeros(1, np.int64)
     for _ in prange(workers):
-        _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
-               bounds, longest, long_rows, piece_row, piece_begin, piece_end, active, mask, complement, out, received,
-               cursor, head, head_found, part, part_found)
-    _join_pieces(reduce, accum, long_rows, long_pieces, head, head_found, part, part_found, mask, complement, out,
-                 received)
+        _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices,
+               data, bounds, longest, long_rows, piece_row, piece_begin, piece_end, active, mask, complement, out,
+               received, cursor, head, head_found, part, part_found)
+    _join_pieces(
+        reduce, accum, long_rows, long_pieces, head, head_found, part, part_found, mask, complement, out, received
+    )
 
 
 # The same for one thread, compiled apart: it takes a third of the time to compile, and needs no threading layer.
@@ -207,6 +213,74 @@ def pull(
     number of threads. With n rows and a hub of h entries, extra memory is about h / 16384 values.
     """
     check(rows, out, active, mask, complement, received)
+    if rows.nnz == 0:
+        _pull_nothing(reduce, out, mask, complement, accum, received)
+        return
+    what = (gather, *operators(reduce, accum, out.dtype), tuple(plain(array) for array in state), *arrays(rows))
+    if active is None and mask is None and received is None:
+        where: tuple[Any, ...] = None, None, False, out, None
+    else:
+        # One kernel for all of them: each combination would have to be compiled.
+        words = [_NO_BITS if bits is None else bits.words for bits in (active, mask, received)]
+        where = *words[:2], bool(complement), out, words[2]
+    if rows.nnz + rows.shape[0] <= SERIAL:
+        _pull_alone(*what, *where)
+        return
+    with team() as workers:
+        _pull(*what, *schedule(rows), *where, workers)
+
+
+def _pull_nothing(
+    reduce: Any, out: Any, mask: Bitmask | None, complement: bool, accum: Any, received: Bitmask | None
+) -> None:
+    """`pull` from a matrix without entries, of which kernels cannot read any."""
+    if accum is None:
+        where = np.True_ if mask is None else mask.to_bool() != complement
+        np.copyto(out, reduce.identity_for(out.dtype), where=where)
+    if received is not None:
+        received.words[:] = 0
+
+
+@functools.lru_cache(maxsize=1024)
+def operators(reduce: Any, accum: Any, dtype: np.dtype[Any]) -> tuple[Any, ...]:
+    """What kernels take of a monoid and an accumulator: made once, because a small product takes no longer.
+
+    Parameters
+    ----------
+    reduce : Monoid
+    accum : BinaryOp or None
+    dtype : numpy.dtype
+        Type of the result.
+
+    Returns
+    -------
+    reduce, accum, terminal : Function, Function or None, Function or None
+    identity, one : scalars of the type
+    """
+    return (
+        reduce.reduce_for(dtype),
+        None if accum is None else accum.typed(dtype, dtype, dtype),
+        reduce.terminal_test(dtype) if reduce.has_terminal(dtype) else None,
+        reduce.identity_for(dtype),
+        dtype.type(1),
+    )
+
+
+@attached
+def arrays(rows: CSR | HYB) -> tuple[Any, ...]:
+    """A matrix as kernels take it, its arrays shared.
+
+    Parameters
+    ----------
+    rows : CSR or HYB
+
+    Returns
+    -------
+    slab, slab_data, tail_rows : array or None
+        None for CSR; the slab flat.
+    indptr, indices, data : array, array, array or None
+        Of all entries, or of the tail of a HYB.
+    """
     if isinstance(rows, CSR):
         slab = slab_data = tail_rows = None
         stored = rows.indptr, rows.indices, rows.data
@@ -214,39 +288,7 @@ def pull(
         slab, slab_data = flat(rows.ell.indices), flat(rows.ell.data)
         tail_rows = rows.tail_rows
         stored = rows.tail_indptr, rows.tail_indices, rows.tail_data
-    dtype = out.dtype
-    what = (
-        gather,
-        reduce.reduce_for(dtype),
-        None if accum is None else accum.typed(dtype, dtype, dtype),
-        reduce.terminal_test(dtype) if reduce.has_terminal(dtype) else None,
-        reduce.identity_for(dtype),
-        dtype.type(1),
-        tuple(plain(array) for array in state),
-        *(plain(array) for array in (slab, slab_data, tail_rows, *stored)),
-    )
-    where = (
-        _NO_BITS if active is None else active.words,
-        _NO_BITS if mask is None else mask.words,
-        bool(complement),
-        out,
-        _NO_BITS if received is None else received.words,
-    )
-    if rows.nnz + rows.shape[0] <= SERIAL:
-        _pull_alone(*what, *where)
-        return
-    plan = schedule(rows)
-    tasks = (
-        plan.bounds,
-        plan.longest,
-        plan.long_rows,
-        plan.long_pieces,
-        plan.piece_row,
-        plan.piece_begin,
-        plan.piece_end,
-    )
-    with team() as workers:
-        _pull(*what, *tasks, *where, workers)
+    return tuple(plain(array) for array in (slab, slab_data, tail_rows, *stored))
 
 
 def plain(array: Any) -> Any:

@@ -13,8 +13,8 @@ from numba import njit, prange
 
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.cpu.columns import columns
-from hpgraph.kernels.cpu.fold import convert, join, slab_weight, vertex, weight
-from hpgraph.kernels.cpu.product import plain
+from hpgraph.kernels.cpu.fold import at, convert, join, vertex, weight
+from hpgraph.kernels.cpu.product import arrays, operators, plain
 from hpgraph.kernels.cpu.schedule import schedule
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.atomics import fetch_add
@@ -33,18 +33,19 @@ def _add(gather, reduce, state, u, w, v, values):
 
 
 @njit(error_model="numpy")
-def _block(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, begin, end, longest,
-           out):
+def _block(
+    gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, begin, end, longest, out
+):
     """Rows begin..end; of long ones only the part in the slab."""
     slot = begin if tail_rows is None else np.searchsorted(tail_rows, begin)
     for v in range(begin, end):
         values = out[v]
         values[:] = identity
         if slab is not None:
-            for k in range(slab.shape[0]):
-                if slab[k, v] < 0:
+            for place in range(v, slab.size, out.shape[0]):
+                if at(slab, place) < 0:
                     break
-                _add(gather, reduce, state, np.int64(slab[k, v]), slab_weight(slab_data, k, v, one), v, values)
+                _add(gather, reduce, state, vertex(slab, place), weight(slab_data, place, one), v, values)
         first, last = np.int64(0), np.int64(0)
         if tail_rows is None:
             first, last = indptr[v], indptr[v + 1]
@@ -57,8 +58,8 @@ def _block(gather, reduce, identity, one, state, slab, slab_data, tail_rows, ind
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _pull_dense(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
-                bounds, longest, piece_row, piece_begin, piece_end, out, workers):
+def _pull_dense(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, bounds,
+                longest, piece_row, piece_begin, piece_end, out, workers):
     n_pieces = piece_row.size
     n_tasks = n_pieces + bounds.size - 1
     part = np.full((n_pieces, out.shape[1]), identity, out.dtype)
@@ -116,21 +117,8 @@ def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...]
         )
     if not out.flags.c_contiguous:
         raise ValueError("out must be in C order: make it with numpy.empty(shape)")
-    if isinstance(rows, CSR):
-        slab = slab_data = tail_rows = None
-        stored = rows.indptr, rows.indices, rows.data
-    else:
-        slab, slab_data, tail_rows = rows.ell.indices, rows.ell.data, rows.tail_rows
-        stored = rows.tail_indptr, rows.tail_indices, rows.tail_data
-    dtype = out.dtype
-    what = (
-        gather,
-        reduce.reduce_for(dtype),
-        reduce.identity_for(dtype),
-        dtype.type(1),
-        tuple(plain(array) for array in state),
-        *(plain(array) for array in (slab, slab_data, tail_rows, *stored)),
-    )
+    reduce_, _, _, identity, one = operators(reduce, None, out.dtype)
+    what = gather, reduce_, identity, one, tuple(plain(array) for array in state), *arrays(rows)
     if (rows.nnz + rows.shape[0]) * max(out.shape[1], 1) <= SERIAL:
         _pull_dense_alone(*what, out)
         return

@@ -39,8 +39,8 @@ def _first_at_least(indices, begin, end, least):
 
 
 @njit(error_model="numpy")
-def _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier, low, high, mask, complement,
-          seen, values, touched):
+def _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier, low, high, mask, complement, seen,
+          values, touched):
     """Push to the targets low..high; return how many were touched, listed in `touched` where that is not empty."""
     count = 0
     for i in range(frontier.size):

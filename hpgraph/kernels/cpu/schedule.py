@@ -6,8 +6,7 @@ the matrix alone, so that sums come out the same, bit for bit, on any number of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +19,7 @@ TASK = 16384
 WORD = 64
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(NamedTuple):
     """Tasks of one matrix.
 
     Attributes

@@ -8,13 +8,13 @@ from numba.extending import overload
 from hpgraph.kernels.cpu.loads import peek
 
 
-def entry(data, position):
-    """``data[position]``, or 1 where the matrix is a pattern and ``data`` is None."""
-    return 1 if data is None else data[position]
+def entry(data, position, one=1):
+    """``data[position]``, or `one` where the matrix is a pattern and ``data`` is None."""
+    return one if data is None else data[position]
 
 
 @overload(entry, inline="always")
-def _entry(data, position):
+def _entry(data, position, one=1):
     if isinstance(data, types.NoneType):
-        return lambda data, position: 1
-    return lambda data, position: peek(data, position)
+        return lambda data, position, one=1: one
+    return lambda data, position, one=1: peek(data, position)
