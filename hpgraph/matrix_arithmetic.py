@@ -17,7 +17,6 @@ from hpgraph.algebra.operands import is_number
 from hpgraph.device import array_module, check_memory
 from hpgraph.formats import CSR
 from hpgraph.matrix_functions import Functions
-from hpgraph.matrix_storage import MatrixStorage
 
 
 class Arithmetic(Functions):
@@ -42,7 +41,7 @@ class Arithmetic(Functions):
                 f"{doing} a sparse matrix would make it dense: use A.toarray(), or A.apply for its entries alone"
             )
         other = self._beside(other)
-        if other is NotImplemented or not isinstance(other, MatrixStorage):
+        if other is NotImplemented or not isinstance(other, Arithmetic):
             return other if other is NotImplemented else dense(self._dense(), other)
         self._check_shape(other)
         return self._union(other, op)
@@ -57,14 +56,14 @@ class Arithmetic(Functions):
             # In float64 also where values are float32, as SciPy does.
             return self._map(lambda data: data.astype(np.float64) / other)
         other = self._beside(other)
-        if other is NotImplemented or not isinstance(other, MatrixStorage):
+        if other is NotImplemented or not isinstance(other, Arithmetic):
             return other if other is NotImplemented else self.multiply(1 / other)
         return self._divide(other)
 
     def __rtruediv__(self, other: Any) -> Any:
         return NotImplemented
 
-    def _divide(self, other: Self) -> Any:
+    def _divide(self, other: Arithmetic) -> Any:
         """The quotient of two sparse matrices: an array, as it is NaN wherever both have nothing."""
         self._check_shape(other)
         check_memory(8 * self.shape[0] * self.shape[1], "a quotient of sparse matrices, which is dense", self.device)
@@ -106,7 +105,7 @@ class Arithmetic(Functions):
         other = self._beside(other)
         if other is NotImplemented:
             return other
-        if not isinstance(other, MatrixStorage):
+        if not isinstance(other, Arithmetic):
             return self._times_dense(other)
         if self.shape == other.shape:
             return self._with(without_zeros(self.ewise_mult(other, "times").csr))
@@ -182,7 +181,7 @@ class Arithmetic(Functions):
         other = self._beside(other)
         if other is NotImplemented:
             raise NotImplementedError(f"{ufunc.__name__} takes a number, an array or a sparse matrix")
-        if not isinstance(other, MatrixStorage):
+        if not isinstance(other, Arithmetic):
             return ufunc(self._dense(), other)
         self._check_shape(other)
         return self._union(other, op)
@@ -195,7 +194,7 @@ class Arithmetic(Functions):
 
     def _beside(self, other: Any) -> Any:
         """Another operand: a Matrix, or an array on the matrix's device; NotImplemented for what is neither."""
-        if isinstance(other, MatrixStorage):
+        if isinstance(other, Arithmetic):
             return other
         if hasattr(other, "tocsr"):
             return type(self)(other)

@@ -9,7 +9,6 @@ from typing import Any
 from hpgraph.algebra.mask import without_zeros
 from hpgraph.algebra.operands import is_number
 from hpgraph.matrix_arithmetic import Arithmetic, warn_of_density
-from hpgraph.matrix_storage import MatrixStorage
 
 # Each operator's name in the algebra, its sign, and the sign of its negation.
 _NAMES: dict[Callable[[Any, Any], Any], tuple[str, str, str]] = {
@@ -56,7 +55,7 @@ class Comparisons(Arithmetic):
         other = self._beside(other)
         if other is NotImplemented:
             return other
-        if not isinstance(other, MatrixStorage):
+        if not isinstance(other, Arithmetic):
             return function(self.toarray(), other)
         if other.shape != self.shape:
             if function in (operator.eq, operator.ne):

@@ -85,7 +85,8 @@ def without_zeros(csr: CSR) -> CSR:
     """
     if csr.data is None:
         return csr
-    made: CSR = kernels(csr.device).select_entries(csr, entry_function(get_binary("ne"), csr.dtype, csr.dtype), 0)
+    kind = value_dtype(csr.dtype)
+    made: CSR = kernels(csr.device).select_entries(csr, entry_function(get_binary("ne"), kind, kind), 0)
     return made
 
 

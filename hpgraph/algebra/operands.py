@@ -109,7 +109,7 @@ def as_number(value: Any, dtype: np.dtype[Any], name: str) -> np.generic:
         raise TypeError(f"{name} must be a real number, not {value!r}")
     if isinstance(value, np.ndarray | np.generic):
         found = check_dtype(value.dtype, name)
-        return found.type(value[()])
+        return found.type(value.item())
     if isinstance(value, bool):
         return np.bool_(value)
     try:
