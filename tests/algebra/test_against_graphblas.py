@@ -1,0 +1,199 @@
+"""Every operation entry by entry, with every way to write its result, against python-graphblas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from oracle import Entries, Writing, agree, entries, expected, number, options, writing
+
+import hpgraph as hpg
+
+gb = pytest.importorskip("graphblas")
+
+# One device serves all examples of a test; the same ones in each run, as each new operator is compiled.
+FEW = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    phases=[Phase.generate],
+)
+SIZE = (6,)
+# Our name and theirs.
+BINARY = {
+    "plus": "plus", "minus": "minus", "times": "times", "min": "min", "max": "max", "first": "first", "pair": "pair",
+    "lt": "lt", "eq": "eq", "div": "truediv",
+}  # fmt: skip
+operators = st.sampled_from(sorted(BINARY))
+# Whose result theirs gives in the operands' type or in int64, ours as bool or in the operands' type.
+OTHERWISE_TYPED = {"pair", "lnot", "one"}
+
+
+def theirs(name: str) -> Any:
+    return getattr(gb.binary, BINARY[name])
+
+
+def same(found: Any, wanted: Any, op: str) -> None:
+    agree(found, wanted, dtype=op not in OTHERWISE_TYPED)
+
+
+def two(shape: tuple[int, ...] | None = None) -> Any:
+    """Two operands of the same type: theirs promotes otherwise than NumPy."""
+    kinds = st.sampled_from(("bool", "int8", "int64", "float64"))
+    one = (lambda dtype: entries(dtype=dtype)) if shape is None else (lambda dtype: entries(shape, dtype))
+    return kinds.flatmap(lambda dtype: st.tuples(one(dtype), one(dtype)))
+
+
+@FEW
+@given(operands=two(), op=operators, how=writing())
+def test_union(operands: tuple[Entries, Entries], op: str, how: Writing, device: str) -> None:
+    A, B = operands
+    found = hpg.ewise_add(A.ours(device), B.ours(device), op, **options(how, device))
+    same(found, expected(how, A.theirs().ewise_add(B.theirs(), theirs(op))), op)
+
+
+@FEW
+@given(operands=two(), op=operators, how=writing())
+def test_intersection(operands: tuple[Entries, Entries], op: str, how: Writing, device: str) -> None:
+    A, B = operands
+    found = A.ours(device).ewise_mult(B.ours(device), op, **options(how, device))
+    same(found, expected(how, A.theirs().ewise_mult(B.theirs(), theirs(op))), op)
+
+
+@FEW
+@given(operands=two(), op=operators, how=writing(), fills=st.tuples(st.integers(0, 1), st.integers(0, 1)))
+def test_union_with_fills(
+    operands: tuple[Entries, Entries], op: str, how: Writing, fills: tuple[int, int], device: str
+) -> None:
+    A, B = operands
+    a, b = (bool(fill) if A.dtype == "bool" else fill for fill in fills)
+    found = hpg.ewise_union(A.ours(device), a, B.ours(device), b, op, **options(how, device))
+    # Their numbers are int64, and promote as such.
+    agree(found, expected(how, A.theirs().ewise_union(B.theirs(), theirs(op), a, b)), dtype=False)
+
+
+@FEW
+@given(operands=two(SIZE), op=operators, how=writing(SIZE), which=st.sampled_from(["add", "mult", "union"]))
+def test_vectors(operands: tuple[Entries, Entries], op: str, how: Writing, which: str, device: str) -> None:
+    A, B = operands
+    u, v, x, y = A.ours(device), B.ours(device), A.theirs(), B.theirs()
+    keywords = options(how, device)
+    if which == "add":
+        same(u.ewise_add(v, op, **keywords), expected(how, x.ewise_add(y, theirs(op))), op)
+    elif which == "mult":
+        same(u.ewise_mult(v, op, **keywords), expected(how, x.ewise_mult(y, theirs(op))), op)
+    else:
+        fill = A.dtype != "float64"
+        agree(
+            u.ewise_union(fill, v, fill, op, **keywords),
+            expected(how, x.ewise_union(y, theirs(op), fill, fill)),
+            dtype=False,
+        )
+
+
+class TestApply:
+    @FEW
+    @given(A=entries(), op=st.sampled_from(["abs", "ainv", "one", "lnot", "identity"]), how=writing())
+    def test_unary(self, A: Entries, op: str, how: Writing, device: str) -> None:
+        found = A.ours(device).apply(op, **options(how, device))
+        same(found, expected(how, A.theirs().apply(getattr(gb.unary, op))), op)
+
+    @FEW
+    @given(A=entries(), op=st.sampled_from(["plus", "minus", "lt", "first"]), left=st.booleans(), how=writing())
+    def test_bound(self, A: Entries, op: str, left: bool, how: Writing, device: str) -> None:
+        bound: dict[str, Any] = {"left" if left else "right": A.dtype == "bool" or 2}
+        found = A.ours(device).apply(op, **bound, **options(how, device))
+        agree(found, expected(how, A.theirs().apply(getattr(gb.binary, op), **bound)), dtype=False)
+
+    @FEW
+    @given(
+        A=entries() | entries(SIZE),
+        op=st.sampled_from(["rowindex", "colindex", "diagindex"]),
+        thunk=st.integers(-2, 2),
+        data=st.data(),
+    )
+    def test_places(self, A: Entries, op: str, thunk: int, data: st.DataObject, device: str) -> None:
+        if len(A.shape) == 1:
+            op = "rowindex"
+        how = data.draw(writing(A.shape))
+        found = hpg.apply(A.ours(device), op, thunk=thunk, **options(how, device))
+        name = "index" if len(A.shape) == 1 else op
+        agree(found, expected(how, A.theirs().apply(getattr(gb.indexunary, name), thunk)))
+
+
+SELECT = ["tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "colgt"]
+COMPARE = ["valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege"]
+
+
+class TestSelect:
+    @FEW
+    @given(A=entries(), op=st.sampled_from(SELECT), thunk=st.integers(-2, 2), how=writing())
+    def test_places(self, A: Entries, op: str, thunk: int, how: Writing, device: str) -> None:
+        found = A.ours(device).select(op, thunk, **options(how, device))
+        agree(found, expected(how, getattr(gb.select, op)(A.theirs(), thunk)))
+
+    @FEW
+    @given(A=entries() | entries(SIZE), op=st.sampled_from(COMPARE), thunk=st.integers(0, 1), data=st.data())
+    def test_values(self, A: Entries, op: str, thunk: int, data: st.DataObject, device: str) -> None:
+        how = data.draw(writing(A.shape))
+        value = bool(thunk) if A.dtype == "bool" else thunk
+        found = A.ours(device).select(op, value, **options(how, device))
+        agree(found, expected(how, getattr(gb.select, op)(A.theirs(), value)))
+
+
+AGGREGATORS = ["sum", "prod", "min", "max", "any", "all", "count", "mean", "std", "argmin", "argmax", "first", "last"]
+# Theirs reduces numbers by the first, bool by the second; ours does either.
+MONOIDS = {"number": ["plus", "times", "min", "max"], "bool": ["lor", "land", "lxor"]}
+
+
+def monoid_for(data: st.DataObject, A: Entries) -> str:
+    return data.draw(st.sampled_from(MONOIDS["bool" if A.dtype == "bool" else "number"]))
+
+
+class TestReduce:
+    @FEW
+    @given(A=entries(), axis=st.sampled_from([0, 1]), data=st.data())
+    def test_monoids(self, A: Entries, axis: int, data: st.DataObject, device: str) -> None:
+        op = monoid_for(data, A)
+        how = data.draw(writing((A.shape[1 - axis],)))
+        X = A.theirs()
+        whole = X.reduce_rowwise if axis == 1 else X.reduce_columnwise
+        found = A.ours(device).reduce(op, axis, **options(how, device))
+        same(found, expected(how, whole(getattr(gb.monoid, op))), op)
+
+    @FEW
+    @given(A=entries() | entries(SIZE), data=st.data())
+    def test_monoids_to_a_number(self, A: Entries, data: st.DataObject, device: str) -> None:
+        op = monoid_for(data, A)
+        X = A.theirs()
+        reduced = X.reduce(getattr(gb.monoid, op)) if len(A.shape) == 1 else X.reduce_scalar(getattr(gb.monoid, op))
+        wanted = reduced.new().value
+        monoid = hpg.semiring.get_monoid(op)
+        found = A.ours(device).reduce(monoid)
+        number(found, monoid.identity_for(found.dtype) if wanted is None else wanted)
+
+    @FEW
+    @given(A=entries(dtype="int64") | entries(dtype="float64"), op=st.sampled_from(AGGREGATORS), axis=st.integers(0, 1))
+    def test_aggregators(self, A: Entries, op: str, axis: int, device: str) -> None:
+        X = A.theirs()
+        whole = X.reduce_rowwise if axis == 1 else X.reduce_columnwise
+        wanted = whole(getattr(gb.agg, {"std": "stdp"}.get(op, op))).new()
+        agree(A.ours(device).reduce(op, axis), wanted, dtype=op not in ("count",))
+
+    @FEW
+    @given(A=entries(SIZE, "float64"), op=st.sampled_from(AGGREGATORS))
+    def test_aggregators_to_a_number(self, A: Entries, op: str, device: str) -> None:
+        v = A.ours(device)
+        if not A.values and op in ("argmin", "argmax", "first", "last"):
+            with pytest.raises(ValueError, match=f"{op} of nothing"):
+                v.reduce(op)
+            return
+        wanted = A.theirs().reduce(getattr(gb.agg, {"std": "stdp"}.get(op, op))).new().value
+        if wanted is None or (op in ("min", "max", "mean", "std") and not A.values):
+            wanted = {"min": np.inf, "max": -np.inf, "mean": np.nan, "std": np.nan, "prod": 1, "all": 1}.get(op, 0)
+        number(v.reduce(op), wanted)
