@@ -1,7 +1,7 @@
 """Whether an answer is right, told from the graph itself or from another library's answer, on NumPy and CuPy alike.
 
-Nothing here uses hpgraph. Levels and distances are proven, not recomputed: labels in which no arc can be improved on,
-and each of which is reached over an arc that explains it, are the shortest ones (weights are positive).
+Nothing here computes with hpgraph. Levels and distances are proven, not recomputed: labels in which no arc can be
+improved on, and each of which is reached over an arc that explains it, are the shortest ones (weights are positive).
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
+from hpgraph.device import to_device
 
 from .graphs import Case
 from .works import SEMIRINGS
@@ -98,10 +100,11 @@ def _product(semiring: str, case: Case) -> Any:
     if semiring != "min_plus":
         count = case.csr(xp.ones(case.n_arcs, xp.int64)) @ case.flags.astype(xp.int64)
         return count if semiring == "plus_pair" else count > 0
-    product = xp.full(case.n, np.inf, np.float32)
-    some = case.degree > 0
-    product[some] = xp.minimum.reduceat(case.weights + case.vector[case.indices], case.indptr[:-1][some])
-    return product
+    product = np.full(case.n, np.inf, np.float32)
+    starts, messages = to_device(case.indptr, "cpu"), to_device(case.weights + case.vector[case.indices], "cpu")
+    some = np.diff(starts) > 0
+    product[some] = np.minimum.reduceat(messages, starts[:-1][some])
+    return xp.asarray(product)
 
 
 def _near_each(answer: Any, reference: Any, tolerance: float) -> str | None:

@@ -124,7 +124,7 @@ def measure(library: Library, work: str, references: References, budget: float) 
         # So many iterations were asked for, not a tolerance.
         warnings.simplefilter("ignore", ConvergenceWarning)
         for times, arguments in zip(kept, [inputs[0]] * (1 + RENEWALS) + inputs, strict=True):
-            if times is result.renewed and not library.renew():
+            if times is result.renewed and (spent > budget or not library.renew()):
                 continue
             seconds, raw = timed(call, case.device, *arguments)
             times.append(seconds)
