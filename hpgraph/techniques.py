@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
 
-_NAMES = ("captured_graph", "column_blocks", "degree_order", "hyb", "row_splitting", "triangle_filters")
+_NAMES = (
+    "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_splitting", "triangle_filters",
+)  # fmt: skip
 
 
 class Techniques:
@@ -27,6 +29,9 @@ class Techniques:
     degree_order : bool
         CUDA. Triangles are counted along arcs to higher degree where that is predicted to pay, rather than to higher
         ids.
+    fused_supersteps : bool
+        CUDA. Supersteps over all vertices update a vertex in the kernel that completes its message, rather than in one
+        of its own.
     hyb : bool
         CUDA. Pulls read HYB, rather than CSR; of a `Matrix`, those whose format is "auto".
     row_splitting : bool
@@ -90,6 +95,11 @@ class Techniques:
         if name not in _NAMES:
             raise AttributeError(f"there is no technique {name!r}; there are {', '.join(_NAMES)}")
         return self._switched.get().get(name, True)
+
+    @property
+    def switched(self) -> frozenset[str]:
+        """Names of those that are off."""
+        return frozenset(name for name, on in self._switched.get().items() if not on)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *_NAMES]

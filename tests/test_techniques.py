@@ -9,7 +9,9 @@ import scipy.sparse
 import hpgraph as hpg
 from hpgraph.device import to_device
 
-NAMES = ("captured_graph", "column_blocks", "degree_order", "hyb", "row_splitting", "triangle_filters")
+NAMES = (
+    "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_splitting", "triangle_filters",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -22,14 +22,13 @@ from hpgraph.graph import Graph, as_graph
 
 
 class PageRank(VertexProgram):
-    """Everyone's rank from everyone's shares."""
+    """Everyone's share from everyone's shares: the rank itself need not travel through memory."""
 
     weighted = False
     reduce = "plus"
     activity = "all"
-    share = Property()
-    rank = Property()
-    inverse = Property()  # of the out-degree; 0 where there is none
+    share = Property()  # rank over `leaving`
+    leaving = Property()  # out-degree, or the weights that leave; -1 where nothing does
     damping = Parameter("float64")
     jump = Parameter("float64")
     spread = Parameter("float64")
@@ -41,11 +40,11 @@ class PageRank(VertexProgram):
 
     def update(vertex, message, world):  # noqa: D102
         rank = world.jump + world.damping * message + world.spread * world.dangling
-        return rank * vertex.inverse, rank, vertex.inverse
+        return rank / vertex.leaving, vertex.leaving
 
     def aggregate(before, vertex, world):  # noqa: D102
-        change = abs(vertex.rank - before.rank)
-        return change, (vertex.rank if vertex.inverse == 0 else 0), (1 if change > world.tol else 0)
+        change = abs((vertex.share - before.share) * vertex.leaving)
+        return change, (-vertex.share if vertex.leaving < 0 else 0), (1 if change > world.tol else 0)
 
 
 class Personalized(PageRank):
@@ -55,7 +54,7 @@ class Personalized(PageRank):
 
     def update(vertex, message, world):  # noqa: D102
         rank = (world.jump + world.spread * world.dangling) * vertex.teleport + world.damping * message
-        return rank * vertex.inverse, rank, vertex.inverse, vertex.teleport
+        return rank / vertex.leaving, vertex.leaving, vertex.teleport
 
 
 def _weighted(program: type[PageRank]) -> type[PageRank]:
@@ -192,13 +191,13 @@ def pagerank(
         rank = teleport * dtype.type(n if paper else 1)
     else:
         rank = xp.full(n, 1 if paper else 1 / n, dtype)
-    inverse = _inverse(graph, weighted, dtype)
+    leaving = _leaving(graph, weighted, dtype)
     # With a personalization, jumps and dangling rank are multiplied by each vertex's share of it.
     each = 1.0 if (paper and teleport is None) else (float(n) if paper else (1.0 if teleport is not None else 1 / n))
     given = {"teleport": teleport} if teleport is not None else {}
     found = run(
         _STOPPING[_PROGRAMS[weighted, teleport is not None], convergence], graph, max_iteration=max_iteration,
-        share=rank * inverse, rank=rank, inverse=inverse,
+        share=(rank / leaving).astype(dtype, copy=False), leaving=leaving,
         damping=damping, jump=(1 - damping) * each, spread=0.0 if paper else damping * each, tol=tol, **given,
     )  # fmt: skip
     iterations, residual = found.supersteps, float(found.world["residual"])
@@ -211,7 +210,8 @@ def pagerank(
             ConvergenceWarning,
             stacklevel=2,
         )
-    return PageRankResult(found.rank, iterations, residual, converged, found.trace)
+    rank = (found.share * leaving).astype(dtype, copy=False)
+    return PageRankResult(rank, iterations, residual, converged, found.trace)
 
 
 def _residual_small(world):  # type: ignore[no-untyped-def]
@@ -229,17 +229,18 @@ _STOPPING = {
 }
 
 
-def _inverse(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
-    """1 over what leaves each vertex: arcs, or their weights; 0 where nothing does."""
-    xp = array_module(graph.device)
+def _leaving(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
+    """What leaves each vertex: arcs, or their weights; -1 where nothing does."""
     if weighted and graph.weighted:
         weights = graph.out_csr.data
         if not bool(((weights >= 0) & (weights < np.inf)).all()):
             raise ValueError("weights must be finite and not negative for a weighted PageRank; use weighted=False")
-        leaving = run(Leaving, graph).total
+        leaving = run(Leaving, graph).total.astype(dtype)
     else:
-        leaving = graph.out_degree.astype(np.float64)
-    return xp.where(leaving > 0, 1 / xp.where(leaving > 0, leaving, 1), 0).astype(dtype)
+        # Half the bytes, where degrees fit.
+        leaving = graph.out_degree.astype(np.int32 if graph.n_vertices < 1 << 31 else np.int64)
+    leaving[leaving == 0] = -1
+    return leaving
 
 
 def _distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: bool = True) -> Any:

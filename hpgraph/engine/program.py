@@ -134,7 +134,8 @@ class VertexProgram:
     aggregate(before, vertex) or aggregate(before, vertex, world), optional
         What an updated vertex adds to the sums: a number, or a tuple of as many as there are aggregators.
     converged(world), optional
-        Whether to stop; called by Python after each superstep, with the new sums.
+        Whether to stop; asked after each superstep, with the new sums. Compiled where Numba can (on the GPU, where
+        every vertex is active, it runs beside the kernels), else called by Python: it should do nothing but answer.
 
     Raises
     ------

@@ -86,7 +86,8 @@ def supersteps(
         steps, stopped, sums, nanoseconds = done
         world.update(zip(kind.aggregators, sums, strict=True))
         table = np.tile(np.array([PULL, n, rows_of.nnz, nanoseconds // max(steps, 1)], np.int64), (steps, 1))
-        return table, sources[:0] if stopped else active.to_indices()
+        everyone_active = sources if len(sources) == n else xp.arange(n, dtype=sources.dtype)
+        return table, sources[:0] if stopped else everyone_active
     while count and len(rows) < limit:
         began = time.perf_counter_ns()
         step = len(rows) + 1

@@ -14,9 +14,12 @@ from hpgraph.kernels.cuda import blocked_layout
 from hpgraph.kernels.cuda.blocked import KERNELS, blocked_prologue, unread
 from hpgraph.kernels.cuda.blocked_layout import pays
 from hpgraph.kernels.cuda.compile import compile_only
-from hpgraph.kernels.cuda.product import specialize
+from hpgraph.kernels.cuda.specialization import specialize
+from hpgraph.kernels.cuda.sweep_program import SweepProgram, read_by_gather, sources_only
+from hpgraph.kernels.cuda.sweep_slab import KERNEL as SLAB
+from hpgraph.kernels.cuda.sweeps import BY_BLOCKS
 from hpgraph.kernels.cuda.sweeps import KERNELS as SWEEPS
-from hpgraph.kernels.cuda.sweeps import SweepProgram, sources_only
+from hpgraph.kernels.functions import functions_of
 from hpgraph.semiring import get_semiring
 
 ARCHITECTURES = ["sm_75", "sm_80", "sm_90", "sm_100"]
@@ -167,9 +170,17 @@ def test_layout_and_sweeps_compile(arch):
     pytest.importorskip("numba.cuda")
     names = [f"hpgraph::{name}" for name in BUILDS]
     assert compile_only("blocked_build.cuh", names=names, arch=arch)[:4] == b"\x7fELF"
-    code = code_of(Spread, (np.dtype(np.float64),))
+    f64 = np.dtype(np.float64)
+    code = code_of(Spread, (f64,))
     program = SweepProgram(code, function_of(Spread, "converged"))
     assert compile_only("sweep.cuh", program.prologue, program.ltoir, SWEEPS, arch)[:4] == b"\x7fELF"
+    special = specialize(functions_of(code).offer, code.reduce, None, None, np.dtype(np.int32), (f64,), f64, False)
+    ltoir = (*special.ltoir, *program.ltoir)
+    for source, before, names in (
+        ("sweep_blocks.cuh", blocked_prologue(special, f64), BY_BLOCKS),
+        ("sweep_slab.cuh", special.prologue, (SLAB,)),
+    ):
+        assert compile_only(source, before + program.prologue, ltoir, names, arch)[:4] == b"\x7fELF"
 
 
 def test_what_a_function_reads():
@@ -199,3 +210,75 @@ def test_small_matrices_go_directly(device):
     S = skewed(3000, 100_000, 50_000, "float32", 1)
     A = CSR.from_scipy(S).to(device)
     assert device == "cpu" or blocked_layout.blocked(A, 4, 4) is None
+
+
+class Several(hpg.VertexProgram):
+    """Three properties, of which messages depend on two."""
+
+    weighted = False
+    reduce = "plus"
+    activity = "all"
+    first, second, third = hpg.Property("float64"), hpg.Property("int32"), hpg.Property("float64")
+
+    def gather(source, weight, target):
+        return source.first * target.third
+
+    def update(vertex, message):
+        return message, vertex.second, vertex.third
+
+
+def test_which_properties_messages_depend_on():
+    types = tuple(map(np.dtype, ("float64", "int32", "float64")))
+    assert read_by_gather(code_of(Several, types)) == {0, 2}
+
+    class Passed(Several):
+        def gather(source, weight, target):
+            return float(max(source))
+
+    assert read_by_gather(code_of(Passed, types)) == {0, 1, 2}
+
+    class Guarded(Several):
+        def edge_cond(source, weight, target):
+            return source.second > 0
+
+    assert read_by_gather(code_of(Guarded, types)) == {0, 1, 2}
+
+
+class Averaging(hpg.VertexProgram):
+    """Half of what a vertex has, and an eighth of what its neighbours have; counts its supersteps."""
+
+    weighted = True
+    reduce = "plus"
+    activity = "all"
+    held = hpg.Property("float64")
+    rounds = hpg.Property("int32")
+    aggregators = ("total", "oldest")
+
+    def gather(source, weight, target):
+        return source.held * weight
+
+    def update(vertex, message, world):
+        return vertex.held / 2 + message / 8 + world.total * 1e-9, vertex.rounds + 1
+
+    def aggregate(before, vertex):
+        return vertex.held, vertex.rounds
+
+
+@pytest.mark.parametrize("limit", [1, 6, 7])
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("side", [3, 70])
+def test_supersteps_over_a_slab(device, limit, fused, side):
+    # A grid has rows of at most four entries: no tail. Seven supersteps end in the second copy of what is held.
+    n = side * side
+    G = hpg.datasets.grid(side, weighted=True)
+    A, start = G.out_csr.to_scipy(), np.random.default_rng(1).random(n)
+    held, total = start, start.sum()
+    for _ in range(limit):
+        held = held / 2 + A @ held / 8 + total * 1e-9
+        total = held.sum()
+    with hpg.techniques(fused_supersteps=fused):
+        found = hpg.run(Averaging, G.to(device), held=to_device(start, device), max_iteration=limit)
+    np.testing.assert_allclose(to_device(found.held, "cpu"), held, rtol=1e-12)
+    assert (found.rounds == limit).all()
+    np.testing.assert_allclose(found.world["total"], total, rtol=1e-12)
+    assert found.world["oldest"] == n * limit

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from hpgraph.kernels.cuda.compile import compile_only
-from hpgraph.kernels.cuda.product import PULL_ROWS, specialize
+from hpgraph.kernels.cuda.product import PULL_ROWS
 from hpgraph.kernels.cuda.product_dense import DENSE_ROWS, specialize_dense
 from hpgraph.kernels.cuda.product_push import PUSHES, specialize_sorted
+from hpgraph.kernels.cuda.specialization import specialize
 from hpgraph.semiring import Function, get_binary, get_monoid, get_semiring
 
 pytest.importorskip("cuda.core")

@@ -9,9 +9,10 @@ import hpgraph as hpg
 from hpgraph.algorithms import bfs, negative_cycle, pagerank, sssp
 from hpgraph.engine.program import Parameter, Property, code_of, declared
 from hpgraph.kernels.cuda.compile import compile_only
-from hpgraph.kernels.cuda.product import PULL_ROWS, specialize
+from hpgraph.kernels.cuda.product import PULL_ROWS
 from hpgraph.kernels.cuda.product_push import PUSHES
 from hpgraph.kernels.cuda.program import cuda_program
+from hpgraph.kernels.cuda.specialization import specialize
 from hpgraph.kernels.functions import functions_of
 from hpgraph.semiring import get_monoid
 
@@ -119,7 +120,8 @@ def test_wide_ids():
 @pytest.mark.parametrize("program", [pagerank.PageRank, pagerank.Personalized])
 def test_pagerank(program, dtype):
     stopping = pagerank._STOPPING[program, "global"]
-    compiled(stopping, None, (dtype,) * (3 + (program is pagerank.Personalized)), "apply.cuh", APPLY)
+    properties = (dtype, "int32", *((dtype,) if program is pagerank.Personalized else ()))
+    compiled(stopping, None, properties, "apply.cuh", APPLY)
 
 
 @pytest.mark.parametrize(

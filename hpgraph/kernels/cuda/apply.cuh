@@ -3,20 +3,18 @@
 // A block serves SPAN consecutive vertices and leaves one row of sums; a second kernel adds the rows in a fixed order,
 // so that sums repeat bit for bit.
 #pragma once
+#include "types.cuh"
 
 namespace hpgraph {
 
-typedef long long i64;
-typedef unsigned int u32;
-
 constexpr int THREADS = 256;
 constexpr int SPAN = 2048;
-constexpr u32 ALL = 0xffffffffu;
 
 // Two counts ride along with a program's sums: vertices that changed, and vertices updated.
 template <class Program>
 constexpr int COLUMNS = Program::SUMS + 2;
 
+// A block's sums in a fixed order. Blocks of THREADS threads call it together; row is complete after their next barrier.
 template <int N>
 __device__ void sum_block(double (&mine)[N], double* row) {
     __shared__ double partial[THREADS / 32][N];

@@ -9,6 +9,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.attached import attached
+from hpgraph.kernels.cuda.structs import struct
 from hpgraph.techniques import techniques
 
 # Entries of a piece of a long row, threads of a block: as in product.cuh.
@@ -45,37 +46,6 @@ class Bins:
     piece_order: Any
     long_slots: Any
     first_piece: Any
-
-
-def words(*values: int) -> Any:
-    """Eight-byte members of a C++ struct, to be passed to a kernel by value.
-
-    Parameters
-    ----------
-    *values : int
-        Pointers, or integers of 64 bits.
-
-    Returns
-    -------
-    numpy.ndarray, shape (1,)
-        Of one void element; CuPy passes it by value.
-    """
-    return np.array(values, np.uint64).view(np.dtype((np.void, 8 * len(values))))
-
-
-def address(array: Any) -> int:
-    """Where a CuPy array lies; 0 for None.
-
-    Parameters
-    ----------
-    array : cupy.ndarray or None
-        Contiguous.
-
-    Returns
-    -------
-    int
-    """
-    return 0 if array is None else int(array.data.ptr)
 
 
 def make_bins(indptr: Any, split: bool = True) -> Bins:
@@ -117,7 +87,7 @@ def make_bins(indptr: Any, split: bool = True) -> Bins:
     ends = [-(-n_pieces // (BLOCK // 32))]
     for (lanes, _), count in zip(LANES, counts, strict=True):
         ends.append(ends[-1] + -(-count // (BLOCK // lanes)))
-    arguments = words(address(slots), address(piece_slot), address(piece_order), n_pieces, *counts, *ends[: len(LANES)])
+    arguments = struct(slots, piece_slot, piece_order, n_pieces, *counts, *ends[: len(LANES)])
     long_slots = long_slots.astype(np.uint32)
     return Bins(
         arguments, ends[-1], len(lengths), n_pieces, len(long_slots), slots, piece_slot, piece_order, long_slots,

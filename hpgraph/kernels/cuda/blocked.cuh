@@ -26,6 +26,10 @@ constexpr int AT_ONCE = 8;             // columns whose loads a thread has in fl
 constexpr int SLOTS = 8;              // loads of partial results in flight
 constexpr u16 LAST = 0x8000;
 
+// Where a partial result lies in a warp's buffer: so that lanes that write RUN adjacent ones each meet different banks.
+template <class T>
+__device__ u32 swizzled(u32 i) { return i ^ (i >> (sizeof(T) == 8 ? 4 : 5) & 7u); }
+
 struct Blocks {
     const u16* arcs;
     const u32* first;    // partial results before each stretch, and of all
@@ -124,18 +128,18 @@ __device__ typename P::Message fold_stretch_of(const typename P::Gather& staged_
             const int before = __shfl_up_sync(ALL, through, d);
             if (lane >= d) through += before;
         }
-        Message* const mine = buffer + (through - __popc(ends));
-        Message* to = mine;
+        const u32 mine = through - __popc(ends);
+        u32 to = mine;
         Message value = P::identity(), begins = P::identity();
 #pragma unroll
         for (int i = 0; i < RUN; ++i) {
             value = P::reduce(value, message[i]);
             if (ends >> i & 1) {
-                *to++ = value;
+                buffer[swizzled<Message>(to++)] = value;
                 value = P::identity();
             }
         }
-        if (ends) begins = *mine;
+        if (ends) begins = buffer[swizzled<Message>(mine)];
         // What lanes leave open joins what the lanes after them begin with, up to the first that ends a row.
         const u32 upto = enders & (2u * (1u << lane) - 1u);
         const int from = upto ? 31 - __clz(upto) : 0;
@@ -147,15 +151,15 @@ __device__ typename P::Message fold_stretch_of(const typename P::Gather& staged_
         Message brought = shuffle_up(value, 1);
         if (lane == 0) brought = open;
         else if (!(enders & ((1u << lane) - 1u))) brought = P::reduce(open, brought);
-        if (ends) *mine = P::reduce(brought, begins);
+        if (ends) buffer[swizzled<Message>(mine)] = P::reduce(brought, begins);
         open = shuffle(value, 31);
         const int total = __shfl_sync(ALL, through, 31);
         __syncwarp();
-        if (lane < total) partial[lane] = buffer[lane];
+        if (lane < total) partial[lane] = buffer[swizzled<Message>(lane)];
         if (total > 32) {
 #pragma unroll
             for (int k = 1; k < RUN; ++k)
-                if (lane + 32 * k < total) partial[lane + 32 * k] = buffer[lane + 32 * k];
+                if (lane + 32 * k < total) partial[lane + 32 * k] = buffer[swizzled<Message>(lane + 32 * k)];
         }
         partial += total;
         __syncwarp();
@@ -233,6 +237,69 @@ __global__ void __launch_bounds__(BLOCK) join_stretches(Blocks blocks, const typ
     partial[where] = P::reduce(value, partial[where]);
 }
 
+// Partial results of one group of rows, block after block: where each block's begin, and how far a warp has come.
+class Segments {
+public:
+    __device__ Segments(const u32* bounds, i64 group, i64 n_blocks) : bounds(bounds + group * n_blocks), n_blocks(n_blocks) {}
+
+    // The next up to 32 of one block, by the place of this lane's; -1 where it has none. False when all are done.
+    __device__ bool next(i64& place) {
+        const int lane = threadIdx.x % 32;
+        place = -1;
+        while (at >= stop) {
+            if (left == 0) {
+                if (base >= n_blocks) return false;
+                const bool there = base + lane < n_blocks;
+                begins = there ? bounds[base + lane] : 0;
+                ends = there ? bounds[base + lane + n_blocks] : 0;
+                left = __ballot_sync(ALL, begins < ends);
+                base += 32;
+                continue;
+            }
+            const int from = __ffs(left) - 1;
+            left &= left - 1;
+            at = __shfl_sync(ALL, begins, from);
+            stop = __shfl_sync(ALL, ends, from);
+        }
+        if (at + lane < stop) place = at + lane;
+        at += 32;
+        return true;
+    }
+
+private:
+    const u32* bounds;
+    i64 n_blocks, base = 0;
+    u32 begins = 0, ends = 0, left = 0, at = 0, stop = 0;
+};
+
+// A warp adds up a group's partial results, SLOTS loads at a time.
+template <class P>
+__device__ void add_group(const typename P::Message* partial, const u16* row, Segments segments,
+                          typename P::Message* sums) {
+    for (int i = threadIdx.x % 32; i < GROUP; i += 32) sums[i] = P::identity();
+    __syncwarp();
+    for (bool more = true; more;) {
+        typename P::Message value[SLOTS];
+        int where[SLOTS];
+#pragma unroll
+        for (int k = 0; k < SLOTS; ++k) {
+            i64 place = -1;
+            more = more && segments.next(place);
+            where[k] = -1;
+            if (place >= 0) {
+                where[k] = __ldcs(row + place);
+                value[k] = stream(partial + place);
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < SLOTS; ++k) {
+            if (where[k] >= 0) sums[where[k]] = P::reduce(sums[where[k]], value[k]);
+            // The next ones may be of another block, and meet the same rows.
+            __syncwarp();
+        }
+    }
+}
+
 // Phase 2: `bounds` has for each group, and for the end, where its partial results of each block begin.
 template <class P>
 __global__ void __launch_bounds__(BLOCK)
@@ -240,44 +307,10 @@ add_blocks(const typename P::Message* partial, const u16* row, const u32* bounds
            typename P::Message* out) {
     extern __shared__ uint4 memory[];
     typename P::Message* sums = reinterpret_cast<typename P::Message*>(memory) + threadIdx.x / 32 * GROUP;
-    const int lane = threadIdx.x % 32;
     const i64 group = i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32;
     if (group >= groups) return;
-    for (int i = lane; i < GROUP; i += 32) sums[i] = P::identity();
-    __syncwarp();
-    for (i64 base = 0; base < n_blocks; base += 32) {
-        const i64 b = group * n_blocks + base + lane;
-        const bool there = base + lane < n_blocks;
-        const u32 begins = there ? bounds[b] : 0, ends = there ? bounds[b + n_blocks] : 0;
-        u32 left = __ballot_sync(ALL, begins < ends);
-        u32 at = 0, stop = 0;
-        while (left || at < stop) {
-            typename P::Message value[SLOTS];
-            int where[SLOTS];
-#pragma unroll
-            for (int k = 0; k < SLOTS; ++k) {
-                if (at >= stop && left) {
-                    const int from = __ffs(left) - 1;
-                    left &= left - 1;
-                    at = __shfl_sync(ALL, begins, from);
-                    stop = __shfl_sync(ALL, ends, from);
-                }
-                where[k] = -1;
-                if (at < stop && at + lane < stop) {
-                    where[k] = __ldcs(row + at + lane);
-                    value[k] = stream(partial + at + lane);
-                }
-                at += 32;
-            }
-#pragma unroll
-            for (int k = 0; k < SLOTS; ++k) {
-                if (where[k] >= 0) sums[where[k]] = P::reduce(sums[where[k]], value[k]);
-                // The next ones may be of another block, and meet the same rows.
-                __syncwarp();
-            }
-        }
-    }
-    for (int i = lane; i < GROUP && group * GROUP + i < rows; i += 32) out[group * GROUP + i] = sums[i];
+    add_group<P>(partial, row, Segments(bounds, group, n_blocks), sums);
+    for (int i = threadIdx.x % 32; i < GROUP && group * GROUP + i < rows; i += 32) out[group * GROUP + i] = sums[i];
 }
 
 }  // namespace hpgraph

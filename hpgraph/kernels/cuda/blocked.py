@@ -5,20 +5,19 @@ from __future__ import annotations
 import dis
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.cuda.bins import BLOCK
-from hpgraph.kernels.cuda.blocked_layout import GROUP, blocked
+from hpgraph.kernels.cuda.blocked_layout import GROUP, Blocked, blocked, worth_a_look
 from hpgraph.kernels.cuda.compile import Module, load
+from hpgraph.kernels.cuda.specialization import Specialization, specialize_for
 from hpgraph.semiring.cuda import c_type
 from hpgraph.semiring.semiring import Gather
 from hpgraph.techniques import techniques
-
-if TYPE_CHECKING:
-    from hpgraph.kernels.cuda.product import Specialization
 
 # As in blocked.cuh: threads of the first phase, arcs a warp takes at once.
 GATHERERS, CHUNK = 1024, 256
@@ -55,8 +54,35 @@ def unread(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(names) - read
 
 
-def by_blocks(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any, sources_only: bool) -> bool:
-    """Do a whole product by blocks of columns, where it can be and pays.
+@dataclass(frozen=True)
+class BlockedProduct:
+    """A product that goes by blocks of columns.
+
+    Attributes
+    ----------
+    layout : Blocked
+    special : Specialization
+    staged : numpy.dtype
+        What shared memory holds for each column.
+    dtype : numpy.dtype
+        Of the result.
+    """
+
+    layout: Blocked
+    special: Specialization
+    staged: np.dtype[Any]
+    dtype: np.dtype[Any]
+
+    @property
+    def prologue(self) -> str:
+        """C++ text before blocked.cuh."""
+        return blocked_prologue(self.special, self.staged)
+
+
+def blocked_product(
+    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: np.dtype[Any], sources_only: bool
+) -> BlockedProduct | None:
+    """A whole product by blocks of columns, where it can be and pays.
 
     Parameters
     ----------
@@ -65,55 +91,40 @@ def by_blocks(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...],
     gather : Function
         As for `pull`.
     reduce : Monoid
-    state : tuple of arrays
-        Contiguous.
-    out : array
-        Written in place.
+    state_dtypes : tuple of dtype
+    dtype : numpy.dtype
+        Of the result.
     sources_only : bool
         Whether `gather`, not being a semiring's, is known to read neither target nor weight, so that it can be
         computed once for a source.
 
     Returns
     -------
-    bool
-        Whether it was done. Otherwise nothing was.
+    BlockedProduct or None
 
     Notes
     -----
     The decision depends on the matrix and the types alone, so that a product repeats bit for bit.
     """
-    from hpgraph.kernels.cuda.product import specialize
-
+    if not techniques.column_blocks or not worth_a_look(rows):
+        return None
     ring = isinstance(gather, Gather)
-    if not techniques.column_blocks:
-        return False
     if reduce.ends_on_anything or (ring and gather.semiring.multiply.position):
-        return False
-    if not (ring or sources_only) or out.dtype.itemsize not in (4, 8) or rows.nnz == 0:
-        return False
+        return None
+    if not (ring or sources_only) or dtype.itemsize not in (4, 8):
+        return None
     data = rows.data if isinstance(rows, CSR) else rows.tail_data
     once = sources_only or data is None
     if once and not ring and data is not None:
-        return False
-    staged = out.dtype if once else state[0].dtype
+        return None
+    staged = dtype if once else state_dtypes[0]
     if staged.itemsize not in (4, 8):
-        return False
-    layout = blocked(rows, staged.itemsize, out.dtype.itemsize)
+        return None
+    layout = blocked(rows, staged.itemsize, dtype.itemsize)
     if layout is None:
-        return False
-    index = rows.indices.dtype if isinstance(rows, CSR) else rows.tail_indices.dtype
-    special = specialize(
-        gather,
-        reduce,
-        None,
-        None if data is None else data.dtype,
-        index,
-        tuple(a.dtype for a in state),
-        out.dtype,
-        False,
-    )
-    _launch(blocked_kernels(special, staged), layout, special.gather.arguments(state), staged, out)
-    return True
+        return None
+    special = specialize_for(rows, gather, reduce, state_dtypes, dtype, None, False)
+    return BlockedProduct(layout, special, staged, dtype)
 
 
 def blocked_prologue(special: Specialization, staged: np.dtype[Any]) -> str:
@@ -159,27 +170,69 @@ def blocked_kernels(special: Specialization, staged: np.dtype[Any]) -> Module:
     return module
 
 
-def _launch(module: Module, layout: Any, gather: Any, staged: np.dtype[Any], out: Any) -> None:
+def gather_partials(product: BlockedProduct, state: tuple[Any, ...]) -> Any:
+    """Launch the first phase.
+
+    Parameters
+    ----------
+    product : BlockedProduct
+    state : tuple of arrays
+        Contiguous.
+
+    Returns
+    -------
+    CuPy array, shape (partials,)
+        The partial results.
+    """
     import cupy
 
+    layout, module = product.layout, blocked_kernels(product.special, product.staged)
     stretches = len(layout.block)
-    partial, open_ = cupy.empty(layout.partials, out.dtype), cupy.empty(stretches, out.dtype)
+    partial, open_ = cupy.empty(layout.partials, product.dtype), cupy.empty(stretches, product.dtype)
     weights = np.uint64(0) if layout.weights is None else layout.weights
-    first, join, add = (module.function(f"hpgraph::{name}<Blocked>") for name in KERNELS)
-    shared = layout.per_block * staged.itemsize + GATHERERS // 32 * CHUNK * out.dtype.itemsize
+    first, join = (module.function(f"hpgraph::{name}<Blocked>") for name in KERNELS[:2])
+    shared = layout.per_block * product.staged.itemsize + GATHERERS // 32 * CHUNK * product.dtype.itemsize
     if first.max_dynamic_shared_size_bytes < shared:
         first.max_dynamic_shared_size_bytes = shared
     first(
         (len(layout.share) - 1,), (GATHERERS,),
-        (gather, layout.arguments, weights, partial, open_), shared_mem=shared,
+        (product.special.gather.arguments(state), layout.arguments, weights, partial, open_), shared_mem=shared,
     )  # fmt: skip
     join((-(-stretches // BLOCK),), (BLOCK,), (layout.arguments, open_, partial))
-    groups, n_blocks = layout.bounds.shape[0] - 1, layout.bounds.shape[1]
-    shared = BLOCK // 32 * GROUP * out.dtype.itemsize
+    return partial
+
+
+def add_shape(product: BlockedProduct) -> tuple[int, int, int]:
+    """Groups of rows of the second phase, its thread blocks, and the shared memory of each.
+
+    Parameters
+    ----------
+    product : BlockedProduct
+
+    Returns
+    -------
+    (int, int, int)
+    """
+    groups = product.layout.bounds.shape[0] - 1
+    return groups, -(-groups // (BLOCK // 32)), BLOCK // 32 * GROUP * product.dtype.itemsize
+
+
+def multiply_by_blocks(product: BlockedProduct, state: tuple[Any, ...], out: Any) -> None:
+    """The whole product.
+
+    Parameters
+    ----------
+    product : BlockedProduct
+    state : tuple of arrays
+        Contiguous.
+    out : array
+        Written in place.
+    """
+    partial = gather_partials(product, state)
+    layout, (groups, blocks, shared) = product.layout, add_shape(product)
+    add = blocked_kernels(product.special, product.staged).function(f"hpgraph::{KERNELS[2]}<Blocked>")
     if add.max_dynamic_shared_size_bytes < shared:
         add.max_dynamic_shared_size_bytes = shared
-    add(
-        (-(-groups // (BLOCK // 32)),), (BLOCK,),
-        (partial, layout.row, layout.bounds, np.int64(groups), np.int64(n_blocks), np.int64(len(out)), out),
-        shared_mem=shared,
-    )  # fmt: skip
+    n_blocks = np.int64(layout.bounds.shape[1])
+    arguments = partial, layout.row, layout.bounds, np.int64(groups), n_blocks, np.int64(len(out)), out
+    add((blocks,), (BLOCK,), arguments, shared_mem=shared)

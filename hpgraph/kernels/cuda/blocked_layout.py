@@ -134,6 +134,20 @@ def pays(nnz: int, rows: int, columns: int, pairs: int, lines: int, weight: int,
     return by_blocks < GAIN * directly
 
 
+def worth_a_look(rows: CSR | HYB) -> bool:
+    """Whether a matrix is of a size that products by blocks are for.
+
+    Parameters
+    ----------
+    rows : CSR or HYB
+
+    Returns
+    -------
+    bool
+    """
+    return FEWEST <= rows.nnz < MOST and max(rows.shape) < MOST
+
+
 def blocked(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
     """The matrix by blocks of columns, or None where products are quicker without; decided and built once.
 
@@ -154,7 +168,7 @@ def blocked(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
     up to 20 bytes an entry and the weight, and its result 2, the weight, and up to 2 for a partial result. Where the
     memory for them is lacking, products go directly.
     """
-    if not FEWEST <= rows.nnz < MOST or not rows.shape[0] or max(rows.shape) >= MOST:
+    if not worth_a_look(rows):
         return None
     known = _layouts(rows)
     key = staged > 4, message

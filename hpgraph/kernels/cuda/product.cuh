@@ -14,18 +14,14 @@
 //         static Message identity(), reduce(a, b), accumulate(old, result); static bool terminal(a)
 //     };
 #pragma once
+#include "types.cuh"
 
 namespace hpgraph {
-
-using i64 = long long;
-using u32 = unsigned int;
-using u64 = unsigned long long;
 
 constexpr int BLOCK = 256;
 constexpr int PIECE = 1024;
 constexpr int BATCH = 4;  // entries a lane has in flight
 constexpr int BINS = 5;
-constexpr u32 ALL = 0xffffffffu;
 
 __device__ inline bool is_set(const u32* words, i64 v) { return words[v >> 5] >> (v & 31) & 1; }
 
@@ -138,14 +134,15 @@ __global__ void __launch_bounds__(BLOCK) pull_slab(typename P::Gather gather, En
             typename P::Index u[BATCH];
             typename P::Weight w[BATCH];
             bool live[BATCH];
+            // Weights of padding too: to wait for the columns first would cost another trip to memory.
 #pragma unroll
             for (int i = 0; i < BATCH; ++i) {
-                u[i] = k + i < width ? stream(slab.indices + (k + i) * rows + v) : typename P::Index(-1);
+                const bool inside = k + i < width;
+                u[i] = inside ? stream(slab.indices + (k + i) * rows + v) : typename P::Index(-1);
+                w[i] = inside ? slab.weight((k + i) * rows + v) : typename P::Weight();
                 live[i] = u[i] >= 0;
             }
             const bool last = !live[BATCH - 1];
-#pragma unroll
-            for (int i = 0; i < BATCH; ++i) w[i] = live[i] ? slab.weight((k + i) * rows + v) : typename P::Weight();
             fold_batch<P>(gather, u, w, live, v, sets, fold);
             if (last) break;
             if constexpr (P::terminates) {

@@ -1,4 +1,4 @@
-"""The generalized product on the GPU: what `product.cuh` is compiled for, and its launches.
+"""The generalized product on the GPU: its launches.
 
 Work runs on CuPy's current device and stream, and temporaries come from CuPy's pool. Nothing here waits for the device,
 except the first call with a matrix, which bins its rows.
@@ -7,220 +7,24 @@ except the first call with a matrix, which bins its rows.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from hpgraph.formats import CSR, HYB, Bitmask
-from hpgraph.kernels.cuda.bins import BLOCK, Bins, address, bins, words
-from hpgraph.kernels.cuda.blocked import by_blocks
-from hpgraph.kernels.cuda.compile import Module, load
-from hpgraph.semiring.cuda import LinkedCode, binary_functor, c_type, gather_functor, monoid_functor
+from hpgraph.kernels.attached import attached
+from hpgraph.kernels.cuda.bins import BLOCK, Bins, bins
+from hpgraph.kernels.cuda.blocked import blocked_product, multiply_by_blocks
+from hpgraph.kernels.cuda.compile import Module
+from hpgraph.kernels.cuda.specialization import Specialization, contiguous, launch, specialize_for
+from hpgraph.kernels.cuda.structs import struct
+from hpgraph.techniques import techniques
+
+# Does a whole product, given the state and the array to write.
+Multiply = Callable[[tuple[Any, ...], Any], None]
 
 PULL_ROWS = ("pull_slab", "pull_tail", "pull_long")
-
-
-@dataclass(frozen=True)
-class DeviceGather:
-    """A gather as a C++ struct: ``struct Gather { const S0* s0; ...; M operator()(i64 u, W w, i64 v) const; }``.
-
-    Attributes
-    ----------
-    source : str
-        C++ text that defines it, and what it calls, in the global namespace.
-    ltoir : tuple of LinkedCode
-        To be linked with the kernel.
-    state_dtypes : tuple of numpy.dtype
-        Of the arrays whose pointers are its members, in their order.
-    weight_dtype, message_dtype : numpy.dtype
-        W and M.
-    """
-
-    source: str
-    ltoir: tuple[LinkedCode, ...]
-    state_dtypes: tuple[np.dtype[Any], ...]
-    weight_dtype: np.dtype[Any]
-    message_dtype: np.dtype[Any]
-
-    @classmethod
-    def from_function(cls, gather: Any, weight_dtype: Any, state_dtypes: Any, message_dtype: Any) -> DeviceGather:
-        """From ``gather(state, source, weight, target)``, `state` being a tuple of arrays.
-
-        Parameters
-        ----------
-        gather : Function
-            That of a semiring becomes C++; any other Python function becomes LTO-IR.
-        weight_dtype : dtype-like
-        state_dtypes : sequence of dtype-like
-        message_dtype : dtype-like
-            What the result is converted to.
-
-        Returns
-        -------
-        DeviceGather
-
-        Examples
-        --------
-        >>> from hpgraph.semiring import get_semiring
-        >>> gather = get_semiring("min_plus").gather("float32", "float32")
-        >>> "s0[source]" in DeviceGather.from_function(gather, "float32", ("float32",), "float32").source
-        True
-        """
-        state = tuple(np.dtype(dtype) for dtype in state_dtypes)
-        code = gather_functor(gather, weight_dtype, state, message_dtype, np.int64, "GatherFunction")
-        members = "".join(f"    const {c_type(dtype)}* s{i};\n" for i, dtype in enumerate(state))
-        arguments = "".join(f"s{i}, " for i in range(len(state)))
-        source = f"""{code.source}struct Gather {{
-{members or "    const void* nothing;" + chr(10)}\
-    __device__ {c_type(message_dtype)} operator()(long long u, {c_type(weight_dtype)} w, long long v) const {{
-        return GatherFunction::apply({arguments}u, w, v);
-    }}
-}};
-"""
-        return cls(source, code.ltoir, state, np.dtype(weight_dtype), np.dtype(message_dtype))
-
-    def arguments(self, state: tuple[Any, ...]) -> Any:
-        """The struct itself, to be passed by value.
-
-        Parameters
-        ----------
-        state : tuple of CuPy arrays
-            Contiguous, of `state_dtypes`.
-
-        Returns
-        -------
-        numpy.ndarray, shape (1,)
-        """
-        return words(*(address(array) for array in state)) if state else words(0)
-
-
-@dataclass(frozen=True)
-class Specialization:
-    """One instance of the templates: the prologue that says what is computed, and the code to link with it."""
-
-    prologue: str
-    ltoir: tuple[LinkedCode, ...]
-    gather: DeviceGather
-    title: str
-    loaded: dict[tuple[Any, ...], Module] = field(default_factory=dict, compare=False, repr=False)
-
-    def load(self, source: str, *names: str) -> Module:
-        """Kernels of a source file for this instance, on the current device.
-
-        Parameters
-        ----------
-        source : str
-            A ``.cuh`` file.
-        *names : str
-            Templates, without namespace and parameters.
-
-        Returns
-        -------
-        Module
-        """
-        import cupy
-
-        key = cupy.cuda.runtime.getDevice(), source, names
-        module = self.loaded.get(key)
-        if module is None:
-            expressions = tuple(f"hpgraph::{name}<Product>" for name in names)
-            module = load(source, prologue=self.prologue, ltoir=self.ltoir, names=expressions, title=self.title)
-            self.loaded[key] = module
-        return module
-
-
-def launch(module: Module, name: str, blocks: int, *arguments: Any) -> None:
-    """Launch a kernel with blocks of the usual size; no blocks, no launch.
-
-    Parameters
-    ----------
-    module : Module
-    name : str
-        Of the template, without namespace and parameters.
-    blocks : int
-    *arguments
-        As CuPy's kernels take them.
-    """
-    if blocks:
-        module.function(f"hpgraph::{name}<Product>")((blocks,), (BLOCK,), arguments)
-
-
-@functools.lru_cache(maxsize=512)
-def specialize(
-    gather: Any,
-    reduce: Any,
-    accum: Any,
-    weight_dtype: np.dtype[Any] | None,
-    index_dtype: np.dtype[Any],
-    state_dtypes: tuple[np.dtype[Any], ...],
-    message_dtype: np.dtype[Any],
-    filtered: bool,
-) -> Specialization:
-    """What the templates are compiled for.
-
-    Parameters
-    ----------
-    gather : Function or DeviceGather
-    reduce : Monoid
-    accum : BinaryOp or None
-    weight_dtype : dtype or None
-        None for a pattern, whose weights are 1 in the type of the messages.
-    index_dtype : dtype
-    state_dtypes : tuple of dtype
-    message_dtype : dtype
-    filtered : bool
-        Whether only some columns send.
-
-    Returns
-    -------
-    Specialization
-    """
-    weight = message_dtype if weight_dtype is None else weight_dtype
-    if not isinstance(gather, DeviceGather):
-        gather = DeviceGather.from_function(gather, weight, state_dtypes, message_dtype)
-    elif (gather.weight_dtype, gather.state_dtypes, gather.message_dtype) != (weight, state_dtypes, message_dtype):
-        raise TypeError(
-            f"gather was made for weights of {gather.weight_dtype}, a state of {gather.state_dtypes} and results of "
-            f"{gather.message_dtype}, not for {weight}, {state_dtypes} and {message_dtype}"
-        )
-    monoid = monoid_functor(reduce, message_dtype, "Reduce")
-    codes = [monoid]
-    accumulate = "return b;"
-    if accum is not None:
-        codes.append(binary_functor(accum, message_dtype, message_dtype, "Accumulate", message_dtype))
-        accumulate = "return Accumulate::apply(a, b);"
-    message = c_type(message_dtype)
-    prologue = f"""{gather.source}{"".join(code.source for code in codes)}
-struct Product {{
-    typedef {message} Message;
-    typedef {c_type(index_dtype)} Index;
-    typedef {c_type(weight)} Weight;
-    typedef ::Gather Gather;
-    static constexpr bool pattern = {_cpp(weight_dtype is None)};
-    static constexpr bool filtered = {_cpp(filtered)};
-    static constexpr bool terminates = Reduce::has_terminal;
-    __device__ static Message identity() {{ return Reduce::identity(); }}
-    __device__ static bool terminal(Message a) {{ return Reduce::is_terminal(a); }}
-    __device__ static Message reduce(Message a, Message b) {{ return Reduce::apply(a, b); }}
-    __device__ static bool atomic_reduce(Message* where, Message a) {{ return Reduce::atomic_combine(where, a); }}
-    __device__ static Message accumulate(Message a, Message b) {{ {accumulate} }}
-}};
-"""
-    ltoir = tuple(dict.fromkeys((*gather.ltoir, *(linked for code in codes for linked in code.ltoir))))
-    title = f"products over {reduce.name} in {message_dtype}"
-    return Specialization(prologue, ltoir, gather, title)
-
-
-def _cpp(flag: bool) -> str:
-    return "true" if flag else "false"
-
-
-def contiguous(state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arrays of a state, in C order."""
-    import cupy
-
-    return tuple(cupy.ascontiguousarray(array) for array in state)
 
 
 def check(
@@ -305,53 +109,108 @@ def pull(
     Notes
     -----
     A whole product (no active set, mask, accumulator or `received`) of a large matrix goes by blocks of columns where
-    that is quicker: see `blocked.by_blocks`. Else reduction of a row stops when the monoid's terminal value is
+    that is quicker: see `blocked.blocked_product`. Else reduction of a row stops when the monoid's terminal value is
     reached. Results repeat bit for bit. Two launches for a CSR matrix, three for HYB, two more with `accum`, which
     takes memory for another `out`.
     """
     import cupy
 
+    if active is None and mask is None and accum is None and received is None:
+        if len(out) != rows.shape[0] or not out.flags.c_contiguous:
+            check(rows, out, active, mask, complement, received)
+        multiply = whole_product(rows, gather, reduce, tuple([a.dtype for a in state]), out.dtype, sources_only)
+        multiply(contiguous(state), out)
+        return
     check(rows, out, active, mask, complement, received)
     state = contiguous(state)
-    whole = active is None and mask is None and accum is None and received is None
-    if whole and by_blocks(rows, gather, reduce, state, out, sources_only):
-        return
-    indices, data = (rows.indices, rows.data) if isinstance(rows, CSR) else (rows.tail_indices, rows.tail_data)
-    special = specialize(
-        gather,
-        reduce,
-        accum,
-        None if data is None else data.dtype,
-        indices.dtype,
-        tuple(array.dtype for array in state),
-        out.dtype,
-        active is not None,
-    )
+    special = specialize_for(rows, gather, reduce, tuple(a.dtype for a in state), out.dtype, accum, active is not None)
     result, bits = out, None if received is None else received.words
     if accum is not None:
         result = cupy.empty_like(out)
         bits = cupy.empty((len(out) + 63) // 64, np.uint64) if bits is None else bits
     if bits is not None:
         bits.fill(0)
-    sets = words(
-        0 if active is None else address(active.words),
-        0 if mask is None else address(mask.words),
-        address(bits),
-        int(complement),
-    )
-    arguments = special.gather.arguments(state)
-    module = special.load("product.cuh", *PULL_ROWS, *(("accumulate",) if accum is not None else ()))
-    n = rows.shape[0]
-    if isinstance(rows, CSR):
-        tail = words(0, address(rows.indptr), address(indices), address(data), 0)
-    else:
-        slab = words(address(rows.ell.indices), address(rows.ell.data))
-        width = np.int64(len(rows.ell.indices))
-        launch(module, "pull_slab", -(-n // BLOCK), arguments, slab, np.int64(n), width, sets, result)
-        tail = words(address(rows.tail_rows), address(rows.tail_indptr), address(indices), address(data), 1)
-    pull_rows(module, arguments, tail, bins(rows), sets, result)
+    sets = struct(None if active is None else active.words, None if mask is None else mask.words, bits, int(complement))
+    _directly(rows, special, sets)(state, result)
     if accum is not None:
+        module, n = special.load("product.cuh", "accumulate"), len(out)
         launch(module, "accumulate", -(-n // BLOCK), result, bits, np.int64(n), out)
+
+
+def whole_product(
+    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, sources_only: bool
+) -> Multiply:
+    """What does a product in which every entry and every row takes part: worked out once, so that a call only launches.
+
+    Parameters
+    ----------
+    rows : CSR or HYB
+    gather, reduce, sources_only
+        As for `pull`.
+    state_dtypes : tuple of dtype
+    dtype : dtype
+        Of the result.
+
+    Returns
+    -------
+    callable
+        Takes the state, a tuple of contiguous arrays, and the array to write.
+    """
+    import cupy
+
+    kept = _whole_products(rows)
+    key = cupy.cuda.runtime.getDevice(), gather, reduce, state_dtypes, dtype, sources_only, techniques.switched
+    multiply = kept.get(key)
+    if multiply is None:
+        product = blocked_product(rows, gather, reduce, state_dtypes, dtype, sources_only)
+        if product is not None:
+            multiply = functools.partial(multiply_by_blocks, product)
+        else:
+            special = specialize_for(rows, gather, reduce, state_dtypes, dtype, None, False)
+            multiply = _directly(rows, special, struct(None, None, None, 0))
+        kept[key] = multiply
+    return multiply
+
+
+@attached
+def _whole_products(rows: CSR | HYB) -> dict[tuple[Any, ...], Multiply]:
+    return {}
+
+
+def _directly(rows: CSR | HYB, special: Specialization, sets: Any) -> Multiply:
+    """Launches of a product that gathers from the whole vector. Holds addresses of the matrix, not the matrix."""
+    module, n, binned = special.load("product.cuh", *PULL_ROWS), rows.shape[0], bins(rows)
+    tail = struct(*tail_of(rows))
+    grid = (-(-n // BLOCK),)
+    slab, constants = None, tuple[Any, ...]()
+    if isinstance(rows, HYB):
+        slab = module.function("hpgraph::pull_slab<Product>")
+        constants = struct(rows.ell.indices, rows.ell.data), np.int64(n), np.int64(rows.width), sets
+
+    def multiply(state: tuple[Any, ...], out: Any) -> None:
+        arguments = special.gather.arguments(state)
+        if slab is not None and n:
+            slab(grid, (BLOCK,), (arguments, *constants, out))
+        if binned.blocks:
+            pull_rows(module, arguments, tail, binned, sets, out)
+
+    return multiply
+
+
+def tail_of(rows: CSR | HYB) -> tuple[Any, ...]:
+    """Fields of ``struct Tail`` of product.cuh: what follows the slab, which in CSR is all.
+
+    Parameters
+    ----------
+    rows : CSR or HYB
+
+    Returns
+    -------
+    tuple
+    """
+    if isinstance(rows, CSR):
+        return None, rows.indptr, rows.indices, rows.data, 0
+    return rows.tail_rows, rows.tail_indptr, rows.tail_indices, rows.tail_data, 1
 
 
 def pull_rows(module: Module, gather: Any, tail: Any, binned: Bins, sets: Any, out: Any) -> None:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, HYB
-from hpgraph.kernels.cuda.bins import BLOCK, address, bins, words
-from hpgraph.kernels.cuda.product import DeviceGather, Specialization, contiguous, specialize
+from hpgraph.kernels.cuda.bins import BLOCK, bins
+from hpgraph.kernels.cuda.product import tail_of
+from hpgraph.kernels.cuda.specialization import DeviceGather, Specialization, contiguous, specialize
+from hpgraph.kernels.cuda.structs import struct
 from hpgraph.semiring.cuda import LinkedCode, binary_functor, c_type
 
 DENSE_ROWS = ("dense_slab", "dense_tail", "dense_long")
@@ -105,18 +107,16 @@ def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...]
     log_columns = min(5, (columns - 1).bit_length())
     tiles = -(-columns // (1 << log_columns))
     shape = np.int64(columns), np.int32(log_columns)
-    reader = words(address(operand), columns)
+    reader = struct(operand, columns)
 
     def launch(name: str, blocks: int, tiles: int, *arguments: Any) -> None:
         if blocks:
             module.function(f"hpgraph::{name}<Product>")((blocks, tiles), (BLOCK,), arguments)
 
-    if isinstance(rows, CSR):
-        tail = words(0, address(rows.indptr), address(indices), address(data), 0)
-    else:
-        slab, width = words(address(rows.ell.indices), address(rows.ell.data)), np.int64(len(rows.ell.indices))
+    tail = struct(*tail_of(rows))
+    if isinstance(rows, HYB):
+        slab, width = struct(rows.ell.indices, rows.ell.data), np.int64(rows.width)
         launch("dense_slab", -(-n * 32 // BLOCK), tiles, reader, slab, np.int64(n), width, *shape, out)
-        tail = words(address(rows.tail_rows), address(rows.tail_indptr), address(indices), address(data), 1)
     binned = bins(rows)
     part = cupy.empty((binned.pieces, columns), out.dtype)
     short = len(binned.slots)

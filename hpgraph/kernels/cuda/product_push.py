@@ -7,16 +7,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.cuda.bins import BLOCK, address, make_bins, words
-from hpgraph.kernels.cuda.product import (
-    PULL_ROWS,
-    DeviceGather,
-    Specialization,
-    contiguous,
-    launch,
-    pull_rows,
-    specialize,
-)
+from hpgraph.kernels.cuda.bins import BLOCK, make_bins
+from hpgraph.kernels.cuda.product import PULL_ROWS, pull_rows
+from hpgraph.kernels.cuda.specialization import DeviceGather, Specialization, contiguous, launch, specialize
+from hpgraph.kernels.cuda.structs import struct
 from hpgraph.semiring.cuda import c_type
 
 PUSHES = ("push_atomic", "push_expand", "push_write")
@@ -132,18 +126,15 @@ def push(
     )
     offsets = cupy.zeros(len(frontier) + 1, np.int64)
     offsets[1:] = cupy.cumsum(rows.indptr[frontier + 1] - rows.indptr[frontier])
-    pushed = words(
-        address(frontier), address(offsets), len(frontier), address(rows.indptr), address(rows.indices),
-        address(rows.data),
-    )  # fmt: skip
+    pushed = struct(frontier, offsets, len(frontier), rows.indptr, rows.indices, rows.data)
     module = special.load("product_push.cuh", *PUSHES)
     arguments = special.gather.arguments(state)
     blocks = _BLOCKS_PER_PROCESSOR * cupy.cuda.Device().attributes["MultiProcessorCount"]
-    permitted = 0 if mask is None else address(mask.words)
+    permitted = None if mask is None else mask.words
     if is_order_free(reduce, out.dtype):
         values = cupy.full(n, reduce.identity_for(out.dtype), out.dtype)
         seen = Bitmask.zeros(n, "cuda")
-        sets = words(0, permitted, address(seen.words), int(complement))
+        sets = struct(None, permitted, seen.words, int(complement))
         launch(module, "push_atomic", blocks, arguments, pushed, sets, values)
         touched = seen.to_indices()
     else:
@@ -153,7 +144,7 @@ def push(
             return cupy.empty(0, rows.indices.dtype)
         targets = cupy.empty(arcs, rows.indices.dtype)
         messages = cupy.empty(arcs, out.dtype)
-        sets = words(0, permitted, 0, int(complement))
+        sets = struct(None, permitted, None, int(complement))
         nowhere = rows.indices.dtype.type(n)
         launch(module, "push_expand", blocks, arguments, pushed, sets, nowhere, targets, messages)
         values = cupy.empty(n, out.dtype)
@@ -180,7 +171,9 @@ def _reduce_sorted(targets: Any, messages: Any, reduce: Any, values: Any) -> Any
     touched = targets[starts].astype(np.int64)
     indptr = cupy.append(starts, allowed).astype(np.int64)
     special = specialize_sorted(reduce, values.dtype)
-    tail = words(address(touched), address(indptr), address(order), 0, 0)
+    tail = struct(touched, indptr, order, None, 0)
     module = special.load("product.cuh", *PULL_ROWS)
-    pull_rows(module, special.gather.arguments((messages,)), tail, make_bins(indptr), words(0, 0, 0, 0), values)
+    pull_rows(
+        module, special.gather.arguments((messages,)), tail, make_bins(indptr), struct(None, None, None, 0), values
+    )
     return touched

@@ -13,8 +13,8 @@ def struct(*fields: Any) -> np.ndarray:
 
     Parameters
     ----------
-    *fields : CuPy array, None or NumPy scalar
-        An array stands for its address, None for a null pointer.
+    *fields : CuPy array, None, int or NumPy scalar
+        An array stands for its address, None for a null pointer, an int has 64 bits.
 
     Returns
     -------
@@ -40,6 +40,8 @@ def _layout(chars: tuple[str, ...]) -> np.dtype:
 def _field(field: Any) -> Any:
     if field is None:
         return np.uint64(0)
+    if type(field) is int:
+        return np.int64(field)
     if hasattr(field, "__cuda_array_interface__"):
         return np.uint64(field.data.ptr)
     return field

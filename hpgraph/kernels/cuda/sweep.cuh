@@ -21,11 +21,14 @@ sweep(Program program, i64 n, const typename Program::Message* message, const St
     program.take(standing->sums);
     const i64 step = standing->step + 1;
     double sums[COLUMNS<Program>] = {};
+    u32 changed = 0, updated = 0;
     const i64 begin = (i64)blockIdx.x * SPAN;
     for (i64 v = begin + threadIdx.x; v < begin + SPAN && v < n; v += THREADS) {
-        sums[Program::SUMS] += program.apply(v, message[v], step, sums);
-        sums[Program::SUMS + 1] += 1;
+        changed += program.apply(v, message[v], step, sums);
+        ++updated;
     }
+    sums[Program::SUMS] = changed;
+    sums[Program::SUMS + 1] = updated;
     sum_block(sums, rows + blockIdx.x * (i64)COLUMNS<Program>);
 }
 

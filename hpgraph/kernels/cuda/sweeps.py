@@ -1,27 +1,28 @@
 """Runs of supersteps over all vertices on the GPU, without the host between them.
 
-The first superstep is launched as usual; the launches of the second are captured in a CUDA graph that the later ones
-replay. The host stays a little behind: it looks whether the program has converged while the next superstep is running.
+Three ways, by the matrix. One that is all slab takes a single cooperative kernel (sweep_slab.py). Elsewhere the
+launches of a superstep are captured in a CUDA graph that later supersteps replay: a product and then an update, or by
+blocks of columns, where the update belongs to the product's last phase. The host stays a little behind: it looks
+whether the program has converged while the next superstep is running.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from hpgraph.errors import CompileError
 from hpgraph.formats import CSR, HYB
-from hpgraph.kernels.cuda.blocked import unread
-from hpgraph.kernels.cuda.compile import Module, load
+from hpgraph.kernels.cuda.bins import BLOCK
+from hpgraph.kernels.cuda.blocked import BlockedProduct, add_shape, blocked_product, gather_partials
 from hpgraph.kernels.cuda.product import pull
-from hpgraph.kernels.cuda.program import CUDAProgram, _c
-from hpgraph.kernels.functions import ProgramFunctions, functions_of
+from hpgraph.kernels.cuda.sweep_program import SweepProgram, sources_only, sweep_program
+from hpgraph.kernels.cuda.sweep_slab import sweep_slab
+from hpgraph.kernels.functions import functions_of
 from hpgraph.kernels.program import ProgramCode
-from hpgraph.semiring.function import Function
 from hpgraph.techniques import techniques
 
 # As in apply.cuh.
@@ -29,113 +30,7 @@ SPAN, THREADS = 2048, 256
 # Supersteps launched beyond the one whose outcome is known: enough to keep the device busy, few enough to waste little.
 AHEAD = 2
 KERNELS = tuple(f"hpgraph::{name}<Sweeping>" for name in ("sweep", "conclude"))
-
-# Bit for bit, so that what is stored is what was computed: a zero may change its sign.
-DIFFER = """
-template <class T> __device__ bool hpg_differ(T a, T b) {
-    if constexpr (sizeof(T) == 8) return *(unsigned long long*)&a != *(unsigned long long*)&b;
-    else if constexpr (sizeof(T) == 4) return *(unsigned*)&a != *(unsigned*)&b;
-    else return a != b;
-}
-"""
-
-
-def sources_only(code: ProgramCode) -> bool:
-    """Whether a program's message depends on the vertex that sends it alone, so that it can be made once.
-
-    Parameters
-    ----------
-    code : ProgramCode
-
-    Returns
-    -------
-    bool
-    """
-    if code.edge_cond is not None or code.gather.__code__.co_argcount != 3:
-        return False
-    return set(code.gather.__code__.co_varnames[1:3]) <= unread(code.gather)
-
-
-class SweepProgram(CUDAProgram):
-    """C++ text and code of a program that can sweep: the struct ``Sweeping`` of sweep.cuh.
-
-    Parameters
-    ----------
-    code : ProgramCode
-    stop : function or None
-        The program's `converged`.
-    """
-
-    def __init__(self, code: ProgramCode, stop: Callable[..., Any] | None) -> None:
-        super().__init__(code, None)
-        self.stop = stop
-
-    @cached_property
-    def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
-        # A vertex's properties are updated in registers: to read again what was just stored waits for the store.
-        made, found = ProgramFunctions(self.code, own="0"), dict(super()._functions)
-        found["hpg_advance"] = (made.update, *found["hpg_update"][1:])
-        if self.code.aggregate is not None:
-            found["hpg_tally"] = (made.aggregate, *found["hpg_aggregate"][1:])
-        if self.stop is not None:
-            world = "".join(f", world[{i}]" for i in range(len(self._world)))
-            body = f"return True if converged(World(step{world})) else False"
-            function = self.code.wrap("converged_at", "world, step", body, converged=self.stop)
-            found["hpg_converged"] = (function, (self._world, np.dtype(np.int64)), np.dtype(np.bool_))
-        return found
-
-    @cached_property
-    def prologue(self) -> str:
-        """C++ text: the program's, and the struct ``Sweeping``."""
-        fixed = len(self._world) - self.code.aggregates
-        takes = "".join(f" w{fixed + i} = sums[{i}];" for i in range(self.code.aggregates))
-        world = "".join(f"w{i}, " for i in range(len(self._world)))
-        types = [_c(dtype) for dtype in self._properties]
-        fresh = ", ".join(f"&n{i}" for i in range(len(types)))
-        before = ", ".join(f"b{i}" for i in range(len(types)))
-        tally = f"        hpg_tally({fresh}, {before}, v, {world}step, sums);\n" if self.code.aggregate else ""
-        return "".join(
-            [
-                super().prologue,
-                DIFFER,
-                "struct Sweeping : Program {\n",
-                "    __device__ bool apply(long long v, Message message, long long step, double* sums) const {\n",
-                *(
-                    f"        {name} n{i} = p{i}[v];\n        const {name} b{i} = n{i};\n"
-                    for i, name in enumerate(types)
-                ),
-                f"        const bool changed = hpg_advance({fresh}, v, message, {world}step);\n",
-                tally,
-                *(f"        if (hpg_differ(n{i}, b{i})) p{i}[v] = n{i};\n" for i in range(len(types))),
-                "        return changed;\n    }\n",
-                f"    __device__ void take(const double* sums) {{{takes} }}\n",
-                "    __device__ bool converged(long long step) const {",
-                f" return {f'hpg_converged({world}step)' if self.stop else 'false'}; }}\n}};\n",
-            ]
-        )
-
-    def load(self) -> Module | None:
-        """The kernels for the current device; None where `converged` is no function Numba can compile."""
-        try:
-            return load("sweep.cuh", prologue=self.prologue, ltoir=self.ltoir, names=KERNELS, title=self.code.name)
-        except CompileError:
-            return None
-
-
-@lru_cache(maxsize=256)
-def sweep_program(code: ProgramCode, stop: Callable[..., Any] | None) -> SweepProgram:
-    """The C++ form of a program and its `converged`; made once.
-
-    Parameters
-    ----------
-    code : ProgramCode
-    stop : function or None
-
-    Returns
-    -------
-    SweepProgram
-    """
-    return SweepProgram(code, stop)
+BY_BLOCKS = ("hpgraph::sweep_blocks<Blocked, Sweeping>", KERNELS[1])
 
 
 def sweeps(
@@ -183,23 +78,74 @@ def sweeps(
     import cupy
 
     made = sweep_program(code, stop)
-    module = made.load()
-    if module is None:
-        return None
-    n = len(state[0])
     columns = code.aggregates + 2
     begin = np.zeros(2 + columns)
     begin[2 : 2 + code.aggregates] = world[len(world) - code.aggregates :]
     standing = cupy.asarray(begin)
-    sums, message = cupy.empty((-(-n // SPAN), columns), np.float64), cupy.empty(n, code.message)
-    program = made.struct(state, world)
-    offer, once = functions_of(code).offer, sources_only(code)
+    began = time.perf_counter_ns()
+    try:
+        if not sweep_slab(made, rows, state, world, limit, standing):
+            superstep = _superstep(made, rows, state, world, standing)
+            began = time.perf_counter_ns()
+            _replay(superstep, standing, limit)
+    except CompileError:
+        return None
+    end = standing.get()
+    steps, stopped = (int(value) for value in end[:2].view(np.int64))
+    return steps, bool(stopped), end[2 : 2 + code.aggregates], time.perf_counter_ns() - began
+
+
+def _superstep(
+    made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any
+) -> Callable[[], None]:
+    """What launches one superstep."""
+    import cupy
+
+    code, n = made.code, len(state[0])
+    program, offer, once = made.struct(state, world), functions_of(code).offer, sources_only(code)
+
+    def sums(blocks: int) -> Any:
+        return cupy.empty((blocks, code.aggregates + 2), np.float64)
+
+    product = blocked_product(rows, offer, code.reduce, tuple(a.dtype for a in state), code.message, once)
+    if product is not None and techniques.fused_supersteps:
+        return _superstep_by_blocks(made, product, state, n, program, standing, sums)
+    module = made.load("sweep.cuh", KERNELS)
+    message, of_blocks = cupy.empty(n, code.message), sums(-(-n // SPAN))
 
     def superstep() -> None:
         pull(rows, offer, code.reduce, state, message, sources_only=once)
-        arguments = program, np.int64(n), message, standing, sums
-        module.function(KERNELS[0])((len(sums),), (THREADS,), arguments)
-        module.function(KERNELS[1])((1,), (THREADS,), (program, sums, np.int64(len(sums)), standing))
+        arguments = program, np.int64(n), message, standing, of_blocks
+        module.function(KERNELS[0])((len(of_blocks),), (THREADS,), arguments)
+        module.function(KERNELS[1])((1,), (THREADS,), (program, of_blocks, np.int64(len(of_blocks)), standing))
+
+    return superstep
+
+
+def _superstep_by_blocks(
+    made: SweepProgram, product: BlockedProduct, state: tuple[Any, ...], n: int, program: Any, standing: Any, sums: Any
+) -> Callable[[], None]:
+    module = made.load("sweep_blocks.cuh", BY_BLOCKS, product.prologue, product.special.ltoir)
+    groups, blocks, shared = add_shape(product)
+    update, of_blocks, layout = module.function(BY_BLOCKS[0]), sums(blocks), product.layout
+    if update.max_dynamic_shared_size_bytes < shared:
+        update.max_dynamic_shared_size_bytes = shared
+
+    def superstep() -> None:
+        partial = gather_partials(product, state)
+        arguments = (
+            partial, layout.row, layout.bounds, np.int64(groups), np.int64(layout.bounds.shape[1]), np.int64(n),
+            program, standing, of_blocks,
+        )  # fmt: skip
+        update((blocks,), (BLOCK,), arguments, shared_mem=shared)
+        module.function(KERNELS[1])((1,), (THREADS,), (program, of_blocks, np.int64(blocks), standing))
+
+    return superstep
+
+
+def _replay(superstep: Callable[[], None], standing: Any, limit: int) -> None:
+    """Launch supersteps until one has stopped, or the limit is reached."""
+    import cupy
 
     slots = AHEAD + 1
     memory = cupy.cuda.alloc_pinned_memory(16 * slots)
@@ -207,7 +153,6 @@ def sweeps(
     events = [cupy.cuda.Event(disable_timing=True) for _ in range(slots)]
     stream = cupy.cuda.get_current_stream()
     replay: tuple[Any, list[Any]] | None = None
-    began = time.perf_counter_ns()
     for i in range(limit):
         if i == 0 or not techniques.captured_graph:
             superstep()
@@ -224,9 +169,6 @@ def sweeps(
             events[(i - AHEAD) % slots].synchronize()
             if seen[(i - AHEAD) % slots, 1]:
                 break
-    end = standing.get()
-    steps, stopped = (int(value) for value in end[:2].view(np.int64))
-    return steps, bool(stopped), end[2 : 2 + code.aggregates], time.perf_counter_ns() - began
 
 
 def _captured(work: Callable[[], None]) -> tuple[Any, list[Any]]:
