@@ -11,6 +11,7 @@ from hpgraph import adjacency
 from hpgraph.device import Device, array_module, normalize_device
 from hpgraph.formats import CSR, HYB
 from hpgraph.html_table import html_table
+from hpgraph.kernels.origin import hyb_of, remember
 from hpgraph.layouts import Layouts, pattern_of
 from hpgraph.names import as_names, number_names, unknown_name
 
@@ -182,7 +183,7 @@ class Graph:
     @property
     def hyb(self) -> HYB:
         """`in_csr` in HYB, without weights."""
-        hyb: HYB = self._layouts.once("hyb", lambda: HYB.from_csr(self.in_csr.with_data(None)))
+        hyb: HYB = self._layouts.once("hyb", lambda: hyb_of(self.in_csr.with_data(None)))
         return hyb
 
     @property
@@ -194,8 +195,8 @@ class Graph:
     def _build_weighted_hyb(self) -> HYB:
         if not self.weighted:
             return self.hyb
-        hyb = HYB.from_csr(self.in_csr)
-        self._layouts["hyb"] = pattern_of(hyb)
+        hyb = hyb_of(self.in_csr)
+        self._layouts["hyb"] = remember(pattern_of(hyb), self.in_csr.with_data(None))
         return hyb
 
     @property

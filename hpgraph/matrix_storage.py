@@ -9,6 +9,7 @@ import numpy as np
 from hpgraph.device import Device, array_module, is_cuda, normalize_device
 from hpgraph.formats import COO, CSR, ELL, HYB
 from hpgraph.formats.checks import as_shape, as_value_dtype
+from hpgraph.kernels.origin import hyb_of
 from hpgraph.layouts import Layouts
 from hpgraph.matrix_source import csr_from_tuple
 from hpgraph.product_plan import value_dtype
@@ -212,7 +213,7 @@ def _csr(layouts: Layouts, turned: bool) -> CSR:
 
 
 def _hyb(layouts: Layouts, turned: bool) -> HYB:
-    hyb: HYB = layouts.once("hyb_t" if turned else "hyb", lambda: HYB.from_csr(_csr(layouts, turned)))
+    hyb: HYB = layouts.once("hyb_t" if turned else "hyb", lambda: hyb_of(_csr(layouts, turned)))
     return hyb
 
 

@@ -24,7 +24,10 @@ from hpgraph.semiring import get_semiring
 
 ARCHITECTURES = ["sm_75", "sm_80", "sm_90", "sm_100"]
 INSTANCES = [("plus_times", "float32"), ("min_plus", "float64"), ("plus_times", "int32")]
-BUILDS = ("count_blocks<int>", "place_arcs<int, unsigned>", "mark_last", "list_rows", "bound_groups")
+BUILDS = (
+    "sample_blocks<int>", "count_blocks<int>", "place_arcs<int, unsigned>", "place_arcs<long long, unsigned long long>",
+    "mark_last", "list_rows", "bound_groups",
+)  # fmt: skip
 
 
 class Spread(hpg.VertexProgram):

@@ -1,12 +1,16 @@
-// The arcs of a CSR matrix in the order of blocked.cuh: by block of columns, and within it by row. A stable partition,
-// in one pass over counts and one over arcs; a warp for each piece of adjacent arcs.
+// The arcs of a CSR matrix in the order of blocked.cuh: by block of columns, and within it by row. A stable partition in
+// two passes, one that counts and one that places. A thread block takes a piece of adjacent arcs and puts them in order
+// in shared memory, so that what goes to one block of columns is written in one run.
 #pragma once
 #include "blocked.cuh"
 
 namespace hpgraph {
 
-constexpr int PORTION = 4096;  // arcs of a piece
-constexpr int AHEAD = 4;       // batches of 32 whose loads are in flight
+constexpr int PORTION = 16384;     // arcs of a piece
+constexpr int PLACERS = 1024;      // threads that take it
+constexpr int WARPS = PLACERS / 32;
+constexpr int SHARE = PORTION / WARPS;  // adjacent arcs of one warp
+constexpr int LOOK = 4096;         // arcs of a sample that a warp looks at
 constexpr u32 NOBODY = 0xffffffffu;
 
 __device__ inline u32 warp_sum(u32 value) {
@@ -15,63 +19,34 @@ __device__ inline u32 warp_sum(u32 value) {
     return value;
 }
 
-// Calls visit(live, column, row, block, peers, e) for every batch; peers are the lanes of the same block.
-template <class I, class V>
-__device__ void each_batch(const I* column, const I* row, const u32* rank, i64 arcs, int shift, V visit) {
-    const i64 begin = (i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32) * PORTION;
-    const i64 end = begin + PORTION < arcs ? begin + PORTION : arcs;
-    for (i64 base = begin; base < end; base += 32 * AHEAD) {
-        u32 place[AHEAD], its_row[AHEAD];
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k) {
-            const i64 e = base + 32 * k + threadIdx.x % 32;
-            place[k] = e < end ? u32(stream(column + e)) : NOBODY;
-            its_row[k] = e < end ? u32(stream(row + e)) : NOBODY;
-        }
-        if (rank) {
-#pragma unroll
-            for (int k = 0; k < AHEAD; ++k)
-                if (place[k] != NOBODY) place[k] = rank[place[k]];
-        }
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k) {
-            const bool live = place[k] != NOBODY;
-            const u32 block = live ? place[k] >> shift : NOBODY;
-            visit(live, place[k], its_row[k], block, __match_any_sync(ALL, block), base + 32 * k + threadIdx.x % 32);
-        }
-    }
-}
-
-// Arcs of each block in each piece; in `tally`, how many (row, block) pairs there are, and how many lines of 32 columns
-// a warp would touch that took the arcs as they come.
+// Looks at one in `every` stretches of LOOK arcs: in `tally`, how many (row, block) pairs there are, and how many lines
+// of 32 columns a warp would touch that took the arcs as they come. A warp for each stretch.
 template <class I>
-__global__ void __launch_bounds__(BLOCK) count_blocks(const I* column, const I* row, const u32* rank, i64 arcs, i64 pieces,
-                                                      int n_blocks, int shift, u32* counts, u64* tally) {
+__global__ void __launch_bounds__(BLOCK) sample_blocks(const I* column, const I* row, const u32* rank, i64 arcs, i64 every,
+                                                       int n_blocks, int shift, u64* tally) {
     extern __shared__ u32 shared[];
-    u32* count = shared + threadIdx.x / 32 * 2 * n_blocks;
-    u32* last = count + n_blocks;
+    u32* last = shared + threadIdx.x / 32 * n_blocks;
     const int lane = threadIdx.x % 32;
-    const i64 piece = i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32;
-    if (piece >= pieces) return;
-    for (int i = lane; i < n_blocks; i += 32) count[i] = 0, last[i] = NOBODY;
+    const i64 begin = (i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32) * every * LOOK;
+    if (begin >= arcs) return;
+    const i64 end = begin + LOOK < arcs ? begin + LOOK : arcs;
+    for (int i = lane; i < n_blocks; i += 32) last[i] = NOBODY;
     __syncwarp();
     u32 pairs = 0, lines = 0;
-    each_batch(column, row, rank, arcs, shift, [&](bool live, u32 place, u32 its_row, u32 block, u32 peers, i64) {
-        const u32 below = peers & ((1u << lane) - 1u);
+    for (i64 base = begin; base < end; base += 32) {
+        const i64 e = base + lane;
+        const bool live = e < end;
+        const u32 its_row = live ? u32(row[e]) : NOBODY, natural = live ? u32(column[e]) : NOBODY;
+        const u32 block = live ? (rank ? rank[natural] : natural) >> shift : NOBODY;
+        const u32 peers = __match_any_sync(ALL, block), below = peers & ((1u << lane) - 1u);
         const u32 before = __shfl_sync(ALL, its_row, below ? 31 - __clz(below) : lane);
         if (live) pairs += below ? before != its_row : last[block] != its_row;
         __syncwarp();
-        if (live && peers >> lane == 1u) {
-            last[block] = its_row;
-            count[block] += __popc(peers);
-        }
-        if (!rank) {
-            const u32 line = __match_any_sync(ALL, live ? place >> 5 : NOBODY);
-            lines += live && !(line & ((1u << lane) - 1u));
-        }
+        if (live && peers >> lane == 1u) last[block] = its_row;
+        const u32 line = __match_any_sync(ALL, live ? natural >> 5 : NOBODY);
+        lines += live && !(line & ((1u << lane) - 1u));
         __syncwarp();
-    });
-    for (int i = lane; i < n_blocks; i += 32) counts[i * pieces + piece] = count[i];
+    }
     pairs = warp_sum(pairs);
     lines = warp_sum(lines);
     if (lane == 0) {
@@ -80,29 +55,144 @@ __global__ void __launch_bounds__(BLOCK) count_blocks(const I* column, const I* 
     }
 }
 
+// Arcs of each block in each piece.
+template <class I>
+__global__ void __launch_bounds__(PLACERS) count_blocks(const I* column, const u32* rank, i64 arcs, i64 pieces,
+                                                        int n_blocks, int shift, u32* counts) {
+    extern __shared__ u32 shared[];
+    for (int i = threadIdx.x; i < n_blocks; i += PLACERS) shared[i] = 0;
+    __syncthreads();
+    const i64 begin = i64(blockIdx.x) * PORTION;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < PORTION; i += PLACERS) {
+        const bool live = begin + i < arcs;
+        const u32 natural = live ? u32(stream(column + begin + i)) : 0;
+        const u32 block = (rank ? rank[natural] : natural) >> shift;
+        // With hot columns first most arcs are of the first block.
+        const u32 first = __ballot_sync(ALL, live && block == 0);
+        if (live && block) atomicAdd(shared + block, 1u);
+        else if (first && threadIdx.x % 32 == __ffs(first) - 1) atomicAdd(shared, u32(__popc(first)));
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < n_blocks; i += PLACERS) counts[i * pieces + blockIdx.x] = shared[i];
+}
+
+// The shared memory of a block that places; the host reckons the same.
+struct Placing {
+    u32* stage;   // PORTION values on their way
+    u16* from;    // which arc of the piece is at each place of the new order
+    u16* block;   // and of which block it is
+    u32* base;    // of each block: where its places lie in memory, less its first place here
+    u16* next;    // of each warp and block: the place of the next arc
+
+    __device__ Placing(u32* memory, int n_blocks)
+        : stage(memory), from(reinterpret_cast<u16*>(stage + PORTION)), block(from + PORTION),
+          base(reinterpret_cast<u32*>(block + PORTION)), next(reinterpret_cast<u16*>(base + n_blocks)) {}
+};
+
+// Puts one value of each arc in its place: `get` reads that of arc i of the piece, `put` writes to a place in memory.
+template <class Get, class Put>
+__device__ void place_values(const Placing& placing, int arcs, Get get, Put put) {
+    __syncthreads();
+#pragma unroll 4
+    for (int i = threadIdx.x; i < arcs; i += PLACERS) placing.stage[i] = get(i);
+    __syncthreads();
+#pragma unroll 4
+    for (int i = threadIdx.x; i < arcs; i += PLACERS)
+        put(placing.base[placing.block[i]] + i, placing.stage[placing.from[i]]);
+}
+
 // Each arc, with its row and weight, to its place; `offsets` has where each block's arcs of each piece begin.
 template <class I, class W>
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(PLACERS)
 place_arcs(const I* column, const I* row, const W* weight, const u32* rank, i64 arcs, i64 pieces, int n_blocks, int shift,
            const u32* offsets, u16* placed, u32* placed_row, W* placed_weight) {
     extern __shared__ u32 shared[];
-    u32* next = shared + threadIdx.x / 32 * n_blocks;
-    const int lane = threadIdx.x % 32;
-    const i64 piece = i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32;
-    if (piece >= pieces) return;
-    for (int i = lane; i < n_blocks; i += 32) next[i] = offsets[i * pieces + piece];
-    __syncwarp();
-    each_batch(column, row, rank, arcs, shift, [&](bool live, u32 place, u32 its_row, u32 block, u32 peers, i64 e) {
-        const u32 at = live ? next[block] + __popc(peers & ((1u << lane) - 1u)) : 0;
+    __shared__ u32 through[WARPS];
+    const Placing placing(shared, n_blocks);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const i64 begin = i64(blockIdx.x) * PORTION;
+    const int mine = int(arcs - begin < PORTION ? arcs - begin : PORTION);
+    u16* const next = placing.next + warp * n_blocks;
+    for (int i = threadIdx.x; i < WARPS * n_blocks; i += PLACERS) placing.next[i] = 0;
+    // The columns, in their new numbers, are read twice: once to count, once to place.
+    for (int i = threadIdx.x; i < mine; i += PLACERS) {
+        const u32 natural = u32(stream(column + begin + i));
+        placing.stage[i] = rank ? rank[natural] : natural;
+    }
+    __syncthreads();
+    const int end = min(mine, (warp + 1) * SHARE);
+    for (int at = warp * SHARE; at < end; at += 32) {
+        const bool live = at + lane < end;
+        const u32 block = live ? placing.stage[at + lane] >> shift : NOBODY;
+        const u32 peers = __match_any_sync(ALL, block);
+        if (live && peers >> lane == 1u) next[block] += u16(__popc(peers));
+        __syncwarp();
+    }
+    __syncthreads();
+    // Of each block: its first place in the piece, and of each warp there. A thread for each block, blocks in their order.
+    u32 before = 0;
+    for (int first = 0; first < n_blocks; first += PLACERS) {
+        const int b = first + threadIdx.x;
+        u32 total = 0;
+        if (b < n_blocks)
+            for (int w = 0; w < WARPS; ++w) total += placing.next[w * n_blocks + b];
+        u32 inclusive = total;
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            const u32 other = __shfl_up_sync(ALL, inclusive, d);
+            if (lane >= d) inclusive += other;
+        }
+        if (lane == 31) through[warp] = inclusive;
+        __syncthreads();
+        u32 start = before + inclusive - total;
+        for (int w = 0; w < WARPS; ++w) {
+            if (w < warp) start += through[w];
+            before += through[w];
+        }
+        if (b < n_blocks) {
+            placing.base[b] = offsets[i64(b) * pieces + blockIdx.x] - start;
+            for (int w = 0; w < WARPS; ++w) {
+                const u32 count = placing.next[w * n_blocks + b];
+                placing.next[w * n_blocks + b] = u16(start);
+                start += count;
+            }
+        }
+        __syncthreads();
+    }
+    for (int at = warp * SHARE; at < end; at += 32) {
+        const bool live = at + lane < end;
+        const u32 block = live ? placing.stage[at + lane] >> shift : NOBODY;
+        const u32 peers = __match_any_sync(ALL, block);
+        const u32 place = live ? next[block] + __popc(peers & ((1u << lane) - 1u)) : 0;
         __syncwarp();
         if (live) {
-            placed[at] = u16(place & ((1u << shift) - 1u));
-            placed_row[at] = its_row;
-            if (weight) placed_weight[at] = weight[e];
-            if (peers >> lane == 1u) next[block] = at + 1;
+            placing.from[place] = u16(at + lane);
+            placing.block[place] = u16(block);
+            if (peers >> lane == 1u) next[block] = u16(place + 1);
         }
         __syncwarp();
-    });
+    }
+    __syncthreads();
+    // The columns are staged already.
+    const u32 within = (1u << shift) - 1u;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < mine; i += PLACERS)
+        placed[placing.base[placing.block[i]] + i] = u16(placing.stage[placing.from[i]] & within);
+    place_values(placing, mine, [&](int i) { return u32(stream(row + begin + i)); },
+                 [&](u32 to, u32 value) { placed_row[to] = value; });
+    if (!weight) return;
+    if constexpr (sizeof(W) <= 4) {
+        place_values(placing, mine, [&](int i) { return u32(stream(weight + begin + i)); },
+                     [&](u32 to, u32 value) { placed_weight[to] = W(value); });
+    } else {
+        // In two halves of 32 bits.
+        const u32* halves = reinterpret_cast<const u32*>(weight);
+        u32* placed_halves = reinterpret_cast<u32*>(placed_weight);
+        for (int half = 0; half < 2; ++half)
+            place_values(placing, mine, [&](int i) { return stream(halves + 2 * (begin + i) + half); },
+                         [&](u32 to, u32 value) { placed_halves[2 * i64(to) + half] = value; });
+    }
 }
 
 // Marks the last arc of each row in each block, and counts them by stretch. A warp for each stretch.

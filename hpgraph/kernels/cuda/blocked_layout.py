@@ -19,9 +19,11 @@ from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cuda.compile import Module, load
 from hpgraph.kernels.cuda.structs import struct
+from hpgraph.kernels.origin import csr_of
 
 # As in blocked.cuh, blocked_build.cuh and product.cuh.
-STRETCH, GROUP, PORTION, BLOCK = 1024, 1024, 4096, 256
+STRETCH, GROUP, BLOCK = 1024, 1024, 256
+PORTION, PLACERS, LOOK = 16384, 1024, 4096
 # A gather from a vector that the cache holds takes as long as streaming so many bytes; see `pays`.
 GATHER_BYTES, CACHED, PER_MEBIBYTE = 29, 16 << 20, 0.5
 # A layout is not made for less than this: its time over that of direct products, as predicted.
@@ -33,23 +35,8 @@ FEWEST, MOST, MOST_BLOCKS = 1 << 23, 1 << 31, 1024
 LOADING = 100
 # One entry in so many is looked at to tell whether there are hot columns: those of one block must hold this share.
 SAMPLED, HOT = 64, 0.1
-
-
-@dataclass(frozen=True)
-class Count:
-    """What the arcs of a matrix would be by blocks of columns.
-
-    Attributes
-    ----------
-    counts : uint32 CuPy array, shape (blocks, pieces)
-        Arcs of each block in each piece of the CSR matrix.
-    pairs, lines : int
-        Partial results, at most; lines of 32 columns that warps would touch taking the arcs as they come.
-    """
-
-    counts: Any
-    pairs: int
-    lines: int
+# One stretch of LOOK entries in so many is looked at to predict how long a product takes; of few stretches, more.
+EVERY, STRETCHES = 16, 4096
 
 
 @dataclass(frozen=True)
@@ -111,7 +98,7 @@ def pays(nnz: int, rows: int, columns: int, pairs: int, lines: int, weight: int,
     nnz, rows, columns : int
         Of the matrix.
     pairs, lines : int
-        As in `Count`.
+        Partial results; lines of 32 columns that warps would touch taking the entries as they come.
     weight, staged, message : int
         Bytes of a weight (0 for a pattern), of what is gathered, and of a message.
 
@@ -164,9 +151,8 @@ def blocked(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
 
     Notes
     -----
-    The first call waits for the device and takes about as long as 15 to 25 direct products; its temporary arrays take
-    up to 20 bytes an entry and the weight, and its result 2, the weight, and up to 2 for a partial result. Where the
-    memory for them is lacking, products go directly.
+    The first call waits for the device. Its temporary arrays take up to 16 bytes an entry and the weight, and its
+    result 2, the weight, and up to 2 for a partial result. Where the memory for them is lacking, products go directly.
     """
     if not worth_a_look(rows):
         return None
@@ -191,41 +177,43 @@ def _build(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
         return None
     weight = 0 if rows.dtype is None else rows.dtype.itemsize
     try:
-        # A CSR of a HYB, rows, places, results and their rows, at most.
-        check_memory(rows.nnz * (20 + message + 2 * weight), "a matrix by blocks of columns", "cuda")
+        # Perhaps a CSR of a HYB, rows, places, results and their rows, at most.
+        check_memory(rows.nnz * (16 + message + 2 * weight), "a matrix by blocks of columns", "cuda")
     except DeviceMemoryError:
         return None
-    csr = rows if isinstance(rows, CSR) else rows.to_csr()
+    csr = csr_of(rows)
     row_of = csr.expand_rows()
-    natural = _count(csr, row_of, None, n_blocks, shift)
-    found, order, rank = natural, None, None
+    pairs, lines = _sample(csr, row_of, None, n_blocks, shift)
+    order = rank = None
     if _hot(csr, 1 << shift):
         heat = cupy.bincount(csr.indices, minlength=csr.shape[1])
-        order = cupy.argsort(-heat).astype(np.uint32)
+        order = cupy.argsort(-heat.astype(np.int32)).astype(np.uint32)
         rank = cupy.empty_like(order)
         rank[order] = cupy.arange(len(order), dtype=np.uint32)
-        found = _count(csr, row_of, rank, n_blocks, shift)
-        if found.pairs > 0.95 * natural.pairs:
+        ordered = _sample(csr, row_of, rank, n_blocks, shift)[0]
+        if ordered > 0.95 * pairs:
             # Close to what it is without: then the columns' own order saves looking them up.
-            found, order, rank = natural, None, None
-    sizes = csr.nnz, *csr.shape, found.pairs, natural.lines, weight, staged, message
-    if not pays(*sizes):
+            order = rank = None
+        else:
+            pairs = ordered
+    if not pays(csr.nnz, *csr.shape, pairs, lines, weight, staged, message):
         return None
-    return _place(csr, row_of, found.counts, order, rank, shift)
+    return _place(csr, row_of, order, rank, n_blocks, shift)
 
 
 def _hot(csr: CSR, per_block: int) -> bool:
     """Whether a block of the hottest columns would hold a good part of the entries; judged by one entry in SAMPLED."""
     import cupy
 
-    sample = cupy.sort(cupy.bincount(csr.indices[::SAMPLED], minlength=csr.shape[1]))
+    sample = cupy.sort(cupy.bincount(csr.indices[::SAMPLED], minlength=csr.shape[1]).astype(np.int32))
     return int(sample[-per_block:].sum()) > HOT * int(sample.sum())
 
 
-def _module(index: Any, weight: str) -> Module:
-    types = f"<{'int' if index.itemsize == 4 else 'long long'}>"
-    placing = types.replace(">", f", {weight}>")
-    names = (f"count_blocks{types}", f"place_arcs{placing}", "mark_last", "list_rows", "bound_groups")
+def _module(index: str, weight: str) -> Module:
+    names = (
+        f"sample_blocks<{index}>", f"count_blocks<{index}>", f"place_arcs<{index}, {weight}>", "mark_last", "list_rows",
+        "bound_groups",
+    )  # fmt: skip
     return load(
         "blocked_build.cuh", names=[f"hpgraph::{name}" for name in names], title="products by blocks of columns"
     )
@@ -237,38 +225,46 @@ def _weight_type(csr: CSR) -> str:
     return {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}[size]
 
 
-def _launch(csr: CSR, name: str, threads: int, *arguments: Any, shared: int = 0) -> None:
-    kernel = _module(csr.indices.dtype, _weight_type(csr)).function(f"hpgraph::{name}")
+def _launch(csr: CSR, name: str, blocks: int, *arguments: Any, threads: int = BLOCK, shared: int = 0) -> None:
+    kernel = _module(_index(csr), _weight_type(csr)).function(f"hpgraph::{name}")
     if shared > 48 << 10:
         kernel.max_dynamic_shared_size_bytes = shared
-    kernel((-(-threads // BLOCK),), (BLOCK,), arguments, shared_mem=shared)
+    kernel((blocks,), (threads,), arguments, shared_mem=shared)
 
 
 def _index(csr: CSR) -> str:
     return "int" if csr.indices.dtype.itemsize == 4 else "long long"
 
 
-def _count(csr: CSR, row_of: Any, rank: Any, n_blocks: int, shift: int) -> Count:
+def _sample(csr: CSR, row_of: Any, rank: Any, n_blocks: int, shift: int) -> tuple[int, int]:
+    """About how many partial results there are, and lines of 32 columns that warps touch. Waits for the device."""
     import cupy
 
-    pieces = -(-csr.nnz // PORTION)
-    counts, tally = cupy.empty((n_blocks, pieces), np.uint32), cupy.zeros(2, np.uint64)
+    stretches = -(-csr.nnz // LOOK)
+    every = min(EVERY, max(1, stretches // STRETCHES))
+    tally = cupy.zeros(2, np.uint64)
     _launch(
-        csr, f"count_blocks<{_index(csr)}>", pieces * 32, csr.indices, row_of, _or_null(rank), np.int64(csr.nnz),
-        np.int64(pieces), np.int32(n_blocks), np.int32(shift), counts, tally, shared=BLOCK // 32 * n_blocks * 8,
+        csr, f"sample_blocks<{_index(csr)}>", -(-stretches // (every * BLOCK // 32)), csr.indices, row_of,
+        _or_null(rank), np.int64(csr.nnz), np.int64(every), np.int32(n_blocks), np.int32(shift), tally,
+        shared=BLOCK // 32 * n_blocks * 4,
     )  # fmt: skip
-    pairs, lines = (int(value) for value in tally.get())
-    return Count(counts, pairs, lines)
+    pairs, lines = (min(int(value) * every, csr.nnz) for value in tally.get())
+    return pairs, lines
 
 
 def _or_null(array: Any) -> Any:
     return np.uint64(0) if array is None else array
 
 
-def _place(csr: CSR, row_of: Any, counts: Any, order: Any, rank: Any, shift: int) -> Blocked:
+def _place(csr: CSR, row_of: Any, order: Any, rank: Any, n_blocks: int, shift: int) -> Blocked:
     import cupy
 
-    n_blocks, pieces = counts.shape
+    pieces = -(-csr.nnz // PORTION)
+    counts = cupy.empty((n_blocks, pieces), np.uint32)
+    _launch(
+        csr, f"count_blocks<{_index(csr)}>", pieces, csr.indices, _or_null(rank), np.int64(csr.nnz), np.int64(pieces),
+        np.int32(n_blocks), np.int32(shift), counts, threads=PLACERS, shared=4 * n_blocks,
+    )  # fmt: skip
     # Each block begins at a stretch of its own.
     totals = counts.sum(axis=1, dtype=np.int64)
     stretches_of = -(-totals // STRETCH)
@@ -284,22 +280,31 @@ def _place(csr: CSR, row_of: Any, counts: Any, order: Any, rank: Any, shift: int
     row_at = cupy.full(slots, 0xFFFFFFFF, np.uint32)
     weights = None if csr.data is None else cupy.zeros(slots, csr.data.dtype)
     _launch(
-        csr, f"place_arcs<{_index(csr)}, {_weight_type(csr)}>", pieces * 32, csr.indices, row_of, _or_null(csr.data),
+        csr, f"place_arcs<{_index(csr)}, {_weight_type(csr)}>", pieces, csr.indices, row_of, _or_null(csr.data),
         _or_null(rank), np.int64(csr.nnz), np.int64(pieces), np.int32(n_blocks), np.int32(shift), offsets, arcs, row_at,
-        _or_null(weights), shared=BLOCK // 32 * n_blocks * 4,
+        _or_null(weights), threads=PLACERS, shared=8 * PORTION + (4 + 2 * PLACERS // 32) * n_blocks,
     )  # fmt: skip
     del offsets
     block = (cupy.searchsorted(first_stretch, cupy.arange(stretches), side="right") - 1).astype(np.uint32)
     ends = cupy.empty(stretches, np.uint32)
-    _launch(csr, "mark_last", stretches * 32, arcs, row_at, block, np.int64(stretches), ends)
+    _launch(csr, "mark_last", -(-stretches * 32 // BLOCK), arcs, row_at, block, np.int64(stretches), ends)
     first = cupy.zeros(stretches + 1, np.uint32)
     first[1:] = cupy.cumsum(ends, dtype=np.uint32)
     partials = int(first[-1])
     row, whole = cupy.empty(partials, np.uint16), cupy.empty(partials, np.uint32)
-    _launch(csr, "list_rows", stretches * 32, arcs, row_at, first, np.int64(stretches), row, whole)
+    _launch(csr, "list_rows", -(-stretches * 32 // BLOCK), arcs, row_at, first, np.int64(stretches), row, whole)
     groups = -(-csr.shape[0] // GROUP)
     bounds = cupy.empty((groups + 1, n_blocks), np.uint32)
-    _launch(csr, "bound_groups", bounds.size, whole, first[first_stretch], np.int64(groups), np.int64(n_blocks), bounds)
+    _launch(
+        csr,
+        "bound_groups",
+        -(-bounds.size // BLOCK),
+        whole,
+        first[first_stretch],
+        np.int64(groups),
+        np.int64(n_blocks),
+        bounds,
+    )
     share = _shares(first, block, cupy.cuda.Device().attributes["MultiProcessorCount"])
     arguments = struct(
         arcs, first, block, order, share, np.int64(stretches), np.int64(csr.shape[1]), np.int64(1 << shift)
