@@ -237,65 +237,43 @@ __global__ void __launch_bounds__(BLOCK) join_stretches(Blocks blocks, const typ
     partial[where] = P::reduce(value, partial[where]);
 }
 
-// Partial results of one group of rows, block after block: where each block's begin, and how far a warp has come.
-class Segments {
-public:
-    __device__ Segments(const u32* bounds, i64 group, i64 n_blocks) : bounds(bounds + group * n_blocks), n_blocks(n_blocks) {}
-
-    // The next up to 32 of one block, by the place of this lane's; -1 where it has none. False when all are done.
-    __device__ bool next(i64& place) {
-        const int lane = threadIdx.x % 32;
-        place = -1;
-        while (at >= stop) {
-            if (left == 0) {
-                if (base >= n_blocks) return false;
-                const bool there = base + lane < n_blocks;
-                begins = there ? bounds[base + lane] : 0;
-                ends = there ? bounds[base + lane + n_blocks] : 0;
-                left = __ballot_sync(ALL, begins < ends);
-                base += 32;
-                continue;
-            }
-            const int from = __ffs(left) - 1;
-            left &= left - 1;
-            at = __shfl_sync(ALL, begins, from);
-            stop = __shfl_sync(ALL, ends, from);
-        }
-        if (at + lane < stop) place = at + lane;
-        at += 32;
-        return true;
-    }
-
-private:
-    const u32* bounds;
-    i64 n_blocks, base = 0;
-    u32 begins = 0, ends = 0, left = 0, at = 0, stop = 0;
-};
-
-// A warp adds up a group's partial results, SLOTS loads at a time.
+// A warp adds up the partial results of a group of rows, block after block, SLOTS loads at a time.
 template <class P>
-__device__ void add_group(const typename P::Message* partial, const u16* row, Segments segments,
-                          typename P::Message* sums) {
-    for (int i = threadIdx.x % 32; i < GROUP; i += 32) sums[i] = P::identity();
+__device__ void add_group(const typename P::Message* partial, const u16* row, const u32* bounds, i64 group,
+                          i64 n_blocks, typename P::Message* sums) {
+    const int lane = threadIdx.x % 32;
+    for (int i = lane; i < GROUP; i += 32) sums[i] = P::identity();
     __syncwarp();
-    for (bool more = true; more;) {
-        typename P::Message value[SLOTS];
-        int where[SLOTS];
+    for (i64 base = 0; base < n_blocks; base += 32) {
+        const i64 b = group * n_blocks + base + lane;
+        const bool there = base + lane < n_blocks;
+        const u32 begins = there ? bounds[b] : 0, ends = there ? bounds[b + n_blocks] : 0;
+        u32 left = __ballot_sync(ALL, begins < ends);
+        u32 at = 0, stop = 0;
+        while (left || at < stop) {
+            typename P::Message value[SLOTS];
+            int where[SLOTS];
 #pragma unroll
-        for (int k = 0; k < SLOTS; ++k) {
-            i64 place = -1;
-            more = more && segments.next(place);
-            where[k] = -1;
-            if (place >= 0) {
-                where[k] = __ldcs(row + place);
-                value[k] = stream(partial + place);
+            for (int k = 0; k < SLOTS; ++k) {
+                if (at >= stop && left) {
+                    const int from = __ffs(left) - 1;
+                    left &= left - 1;
+                    at = __shfl_sync(ALL, begins, from);
+                    stop = __shfl_sync(ALL, ends, from);
+                }
+                where[k] = -1;
+                if (at < stop && at + lane < stop) {
+                    where[k] = __ldcs(row + at + lane);
+                    value[k] = stream(partial + at + lane);
+                }
+                at += 32;
             }
-        }
 #pragma unroll
-        for (int k = 0; k < SLOTS; ++k) {
-            if (where[k] >= 0) sums[where[k]] = P::reduce(sums[where[k]], value[k]);
-            // The next ones may be of another block, and meet the same rows.
-            __syncwarp();
+            for (int k = 0; k < SLOTS; ++k) {
+                if (where[k] >= 0) sums[where[k]] = P::reduce(sums[where[k]], value[k]);
+                // The next ones may be of another block, and meet the same rows.
+                __syncwarp();
+            }
         }
     }
 }
@@ -309,7 +287,7 @@ add_blocks(const typename P::Message* partial, const u16* row, const u32* bounds
     typename P::Message* sums = reinterpret_cast<typename P::Message*>(memory) + threadIdx.x / 32 * GROUP;
     const i64 group = i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32;
     if (group >= groups) return;
-    add_group<P>(partial, row, Segments(bounds, group, n_blocks), sums);
+    add_group<P>(partial, row, bounds, group, n_blocks, sums);
     for (int i = threadIdx.x % 32; i < GROUP && group * GROUP + i < rows; i += 32) out[group * GROUP + i] = sums[i];
 }
 

@@ -116,7 +116,7 @@ def pull(
     import cupy
 
     if active is None and mask is None and accum is None and received is None:
-        if len(out) != rows.shape[0] or not out.flags.c_contiguous:
+        if complement or len(out) != rows.shape[0] or not out.flags.c_contiguous:
             check(rows, out, active, mask, complement, received)
         multiply = whole_product(rows, gather, reduce, tuple([a.dtype for a in state]), out.dtype, sources_only)
         multiply(contiguous(state), out)

@@ -18,8 +18,8 @@ def struct(*fields: Any) -> np.ndarray:
 
     Returns
     -------
-    numpy array of shape () with a structured type
-        As CuPy passes it to a kernel by value.
+    numpy array of shape ()
+        One void element, as CuPy passes it to a kernel by value.
 
     Examples
     --------
@@ -28,13 +28,16 @@ def struct(*fields: Any) -> np.ndarray:
     24
     """
     values = tuple([_field(field) for field in fields])
-    return np.array(values, _layout(tuple([value.dtype.char for value in values])))
+    layout, void = _layout(tuple([value.dtype.char for value in values]))
+    # CuPy takes a structured type apart in Python at every launch.
+    return np.array(values, layout).view(void)
 
 
 @cache
-def _layout(chars: tuple[str, ...]) -> np.dtype:
-    """The structured type of fields of these types."""
-    return np.dtype([(f"f{i}", char) for i, char in enumerate(chars)], align=True)
+def _layout(chars: tuple[str, ...]) -> tuple[np.dtype, np.dtype]:
+    """The structured type of fields of these types, and the void type of its size."""
+    layout = np.dtype([(f"f{i}", char) for i, char in enumerate(chars)], align=True)
+    return layout, np.dtype((np.void, layout.itemsize))
 
 
 def _field(field: Any) -> Any:

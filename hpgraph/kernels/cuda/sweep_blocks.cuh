@@ -21,7 +21,7 @@ sweep_blocks(const typename P::Message* partial, const u16* row, const u32* boun
     double sums[COLUMNS<Program>] = {};
     u32 changed = 0, updated = 0;
     if (group < groups) {
-        add_group<P>(partial, row, Segments(bounds, group, n_blocks), messages);
+        add_group<P>(partial, row, bounds, group, n_blocks, messages);
         for (int i = threadIdx.x % 32; i < GROUP && group * GROUP + i < rows; i += 32) {
             changed += program.apply(group * GROUP + i, messages[i], step, sums);
             ++updated;
