@@ -48,6 +48,35 @@ class Bins:
     first_piece: Any
 
 
+def words(*values: int) -> Any:
+    """`struct` of 64-bit words.
+
+    Parameters
+    ----------
+    *values : int
+        Addresses, or integers.
+
+    Returns
+    -------
+    numpy array of shape ()
+    """
+    return struct(*(np.uint64(value) for value in values))
+
+
+def address(array: Any) -> int:
+    """Where a CuPy array lies; 0 for None.
+
+    Parameters
+    ----------
+    array : cupy.ndarray or None
+
+    Returns
+    -------
+    int
+    """
+    return 0 if array is None else int(array.data.ptr)
+
+
 def make_bins(indptr: Any, split: bool = True) -> Bins:
     """Bin the rows that `indptr` delimits.
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from hpgraph.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.cuda.bins import address, words
 from hpgraph.kernels.cuda.compile import Module, load
+from hpgraph.kernels.cuda.structs import struct
 from hpgraph.semiring.cuda import LinkedCode, c_type, entry_functor
 
 SOURCE = "merge.cuh"
@@ -169,8 +169,8 @@ def merge(
     module = _merge_module(cupy.cuda.runtime.getDevice(), code, title)
     first, second = (csr.indices.astype(ids, copy=False) for csr in (a, b))
     operands = (
-        words(address(a.indptr), address(first), address(a.data), a.nnz),
-        words(address(b.indptr), address(second), address(b.data), b.nnz),
+        struct(a.indptr, first, a.data, a.nnz),
+        struct(b.indptr, second, b.data, b.nnz),
         np.int64(rows),
     )
     indptr = cupy.empty(rows + 1, np.int64)
