@@ -1,0 +1,278 @@
+"""The product of two sparse matrices over a semiring on the CPU, row by row: C[i, :] = ⊕ₖ A[i, k] ⊗ B[k, :].
+
+F. G. Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4(3),
+1978. A first pass counts the entries of every row, a second one computes them where they belong. A row is gathered in
+an array of one value a column; which columns it has stands in a bit set of two levels, so that they come out sorted
+without being sorted. Rows of a few pairs are merged by insertion instead. Each row is computed by one thread in the
+order of A's entries: sums are the same, bit for bit, on any number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+
+from hpgraph.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.cpu.fold import at, convert, is_set, join, vertex, weight
+from hpgraph.kernels.cpu.product import plain
+from hpgraph.kernels.cpu.rows import bits_beside, lowest_bit, next_run, pairs_of_rows, popcount, share
+from hpgraph.kernels.cpu.threads import team
+from hpgraph.semiring.jit import call
+
+# Pairs of a row up to which insertion is quicker than the array.
+FEW = 24
+
+
+@njit(inline="always")
+def _is_excluded(excluded, j):
+    return excluded is not None and is_set(excluded, j)
+
+
+@njit(error_model="numpy")
+def _place(indices, begin, end, j):
+    """Where column j belongs in the sorted indices[begin:end], looked for from the end."""
+    while end > begin and vertex(indices, end - 1) >= j:
+        end -= 1
+    return end
+
+
+@njit(error_model="numpy")
+def _count_few(a_indices, first, last, b_indptr, b_indices, excluded, columns):
+    count = 0
+    for p in range(first, last):
+        k = vertex(a_indices, p)
+        for q in range(at(b_indptr, k), at(b_indptr, k + 1)):
+            j = vertex(b_indices, q)
+            if _is_excluded(excluded, j):
+                continue
+            s = _place(columns, 0, count, j)
+            if s < count and columns[s] == j:
+                continue
+            for t in range(count, s, -1):
+                columns[t] = columns[t - 1]
+            columns[s] = j
+            count += 1
+    return count
+
+
+@njit(error_model="numpy")
+def _fill_few(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, last, b_indptr, b_indices, b_data,
+              excluded, indices, data, begin):
+    end = begin
+    for p in range(first, last):
+        k = vertex(a_indices, p)
+        for q in range(at(b_indptr, k), at(b_indptr, k + 1)):
+            j = vertex(b_indices, q)
+            if _is_excluded(excluded, j):
+                continue
+            value = convert(zero, call(product, weight(a_data, p, one_a), weight(b_data, q, one_b), i, k, j))
+            s = _place(indices, begin, end, j)
+            if s < end and vertex(indices, s) == j:
+                data[s] = join(reduce, data[s], value)
+                continue
+            for t in range(end, s, -1):
+                indices[t] = indices[t - 1]
+                data[t] = data[t - 1]
+            indices[s] = j
+            data[s] = value
+            end += 1
+
+
+@njit(error_model="numpy")
+def _count_many(a_indices, first, last, b_indptr, b_indices, excluded, bits, some):
+    low, high = some.size, -1
+    for p in range(first, last):
+        k = vertex(a_indices, p)
+        for q in range(at(b_indptr, k), at(b_indptr, k + 1)):
+            j = vertex(b_indices, q)
+            if _is_excluded(excluded, j):
+                continue
+            word = j >> 6
+            before = at(bits, word)
+            if before == 0:
+                some[word >> 6] |= np.uint64(1) << np.uint64(word & 63)
+                low, high = min(low, word >> 6), max(high, word >> 6)
+            bits[word] = before | (np.uint64(1) << np.uint64(j & 63))
+    count = 0
+    for group in range(low, high + 1):
+        words = some[group]
+        some[group] = 0
+        while words:
+            word = (group << 6) + lowest_bit(words)
+            words &= words - np.uint64(1)
+            count += popcount(bits[word])
+            bits[word] = 0
+    return count
+
+
+@njit(error_model="numpy")
+def _fill_many(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, last, b_indptr, b_indices, b_data,
+               excluded, bits, some, values, indices, data, place):
+    low, high = some.size, -1
+    for p in range(first, last):
+        k = vertex(a_indices, p)
+        x = weight(a_data, p, one_a)
+        for q in range(at(b_indptr, k), at(b_indptr, k + 1)):
+            j = vertex(b_indices, q)
+            if _is_excluded(excluded, j):
+                continue
+            # Where the row has no entry yet stands the identity: nothing has to be asked.
+            value = convert(zero, call(product, x, weight(b_data, q, one_b), i, k, j))
+            values[j] = join(reduce, at(values, j), value)
+            word = j >> 6
+            before = at(bits, word)
+            if before == 0:
+                some[word >> 6] |= np.uint64(1) << np.uint64(word & 63)
+                low, high = min(low, word >> 6), max(high, word >> 6)
+            bits[word] = before | (np.uint64(1) << np.uint64(j & 63))
+    for group in range(low, high + 1):
+        words = some[group]
+        some[group] = 0
+        while words:
+            word = (group << 6) + lowest_bit(words)
+            words &= words - np.uint64(1)
+            columns = bits[word]
+            bits[word] = 0
+            while columns:
+                j = (word << 6) + lowest_bit(columns)
+                columns &= columns - np.uint64(1)
+                indices[place] = j
+                data[place] = values[j]
+                values[j] = zero
+                place += 1
+
+
+@njit(error_model="numpy")
+def _exclude(excluded, x_indptr, x_indices, i, exclude):
+    """Put the columns of a row of the mask into the set, or take them out again."""
+    if excluded is not None:
+        for q in range(at(x_indptr, i), at(x_indptr, i + 1)):
+            j = vertex(x_indices, q)
+            if exclude:
+                excluded[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+            else:
+                excluded[j >> 6] = 0
+
+
+@njit(error_model="numpy")
+def _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, cursor, counts):
+    """What one thread does: take runs of rows and count each row's entries."""
+    bits = bits_beside(pairs, columns)
+    some = bits_beside(pairs, bits.size)
+    excluded = bits_beside(x_indptr, columns)
+    few = np.empty(FEW, b_indices.dtype)
+    while True:
+        run = next_run(cursor, bounds)
+        if run < 0:
+            break
+        for i in range(bounds[run], bounds[run + 1]):
+            first, last = at(a_indptr, i), at(a_indptr, i + 1)
+            if pairs[i] == 0:
+                counts[i] = 0
+            elif last - first == 1 and x_indptr is None:
+                counts[i] = pairs[i]
+            else:
+                _exclude(excluded, x_indptr, x_indices, i, True)
+                if pairs[i] <= FEW:
+                    counts[i] = _count_few(a_indices, first, last, b_indptr, b_indices, excluded, few)
+                else:
+                    counts[i] = _count_many(a_indices, first, last, b_indptr, b_indices, excluded, bits, some)
+                _exclude(excluded, x_indptr, x_indices, i, False)
+
+
+@njit(error_model="numpy")
+def _fill_runs(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
+               x_indices, pairs, bounds, columns, cursor, indptr, indices, data):
+    """What one thread does: take runs of rows and compute them."""
+    bits = bits_beside(pairs, columns)
+    some = bits_beside(pairs, bits.size)
+    values = np.full(columns, zero, data.dtype)
+    excluded = bits_beside(x_indptr, columns)
+    while True:
+        run = next_run(cursor, bounds)
+        if run < 0:
+            break
+        for i in range(bounds[run], bounds[run + 1]):
+            if at(indptr, i) == at(indptr, i + 1):
+                continue
+            first, last = at(a_indptr, i), at(a_indptr, i + 1)
+            _exclude(excluded, x_indptr, x_indices, i, True)
+            if pairs[i] <= FEW:
+                _fill_few(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, last, b_indptr, b_indices,
+                          b_data, excluded, indices, data, at(indptr, i))
+            else:
+                _fill_many(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, last, b_indptr, b_indices,
+                           b_data, excluded, bits, some, values, indices, data, at(indptr, i))
+            _exclude(excluded, x_indptr, x_indices, i, False)
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _count(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, threads, counts):
+    cursor = np.zeros(1, np.int64)
+    for _ in prange(threads):
+        _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, cursor, counts)
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _fill(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
+          x_indices, pairs, bounds, columns, threads, indptr, indices, data):
+    cursor = np.zeros(1, np.int64)
+    for _ in prange(threads):
+        _fill_runs(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data,
+                   x_indptr, x_indices, pairs, bounds, columns, cursor, indptr, indices, data)
+
+
+def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
+    """The product of two matrices over a semiring.
+
+    Parameters
+    ----------
+    a : CSR, shape (m, l)
+    b : CSR, shape (l, n)
+        Rows sorted, no duplicates; its indices of the type of a's.
+    product : Product
+        ``f(a, b, i, k, j)`` makes what a pair of entries contributes.
+    reduce : Monoid
+        Joins contributions.
+    exclude : CSR, shape (m, n), optional
+        A pattern: entries that are not to be computed.
+
+    Returns
+    -------
+    CSR, shape (m, n)
+        Rows sorted. An entry stands wherever a pair met, also where contributions cancel.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When it will not fit.
+
+    Notes
+    -----
+    Each thread has an array of n values and n/8 bytes besides.
+    """
+    rows, columns = a.shape[0], b.shape[1]
+    dtype = product.dtype
+    pairs = pairs_of_rows(a, b)
+    x_indptr, x_indices = (None, None) if exclude is None else (plain(exclude.indptr), plain(exclude.indices))
+    a_indptr, a_indices, b_indptr, b_indices = (plain(x) for x in (a.indptr, a.indices, b.indptr, b.indices))
+    indptr = np.zeros(rows + 1, np.int64)
+    with team() as threads:
+        check_memory(threads * columns * (dtype.itemsize + 1), "work space of a matrix product", "cpu")
+        bounds = share(pairs, threads)
+        _count(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, threads,
+               indptr[1:])  # fmt: skip
+        np.cumsum(indptr, out=indptr)
+        nnz = int(indptr[-1])
+        check_memory(nnz * (dtype.itemsize + b_indices.itemsize), f"a product of {nnz} entries", "cpu")
+        indices, data = np.empty(nnz, b_indices.dtype), np.empty(nnz, dtype)
+        _fill(
+            product, reduce.reduce_for(dtype), product.a_dtype.type(1), product.b_dtype.type(1),
+            reduce.identity_for(dtype), a_indptr, a_indices, plain(a.data) if product.reads_a else None, b_indptr,
+            b_indices, plain(b.data) if product.reads_b else None, x_indptr, x_indices, pairs, bounds, columns, threads,
+            indptr, indices, data,
+        )  # fmt: skip
+    return CSR((rows, columns), indptr, indices, data, validate=False)

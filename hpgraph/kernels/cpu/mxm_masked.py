@@ -1,0 +1,345 @@
+"""The product of two sparse matrices at the places of a mask only, on the CPU.
+
+Two ways, and which is cheaper depends on the matrices (`masked_work` estimates both):
+
+- *dots*: for each place (i, j) of the mask the product of row i of A and column j of B, a row of Bᵀ. Row i is spread out
+  over a bit set, in which the entries of row j are looked up; where row j is much the longer one, its entries are
+  searched for those of row i instead. So a hub costs no more than its partners.
+- *rows*: Gustavson's rows of A B (`hpgraph.kernels.cpu.mxm`), in which only columns of the mask's row are let in.
+
+Both leave a value for each place of the mask; places where nothing met are dropped at the end. Each value is made by one
+thread, in the order of the inner index.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+
+from hpgraph.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.cpu.fold import at, convert, is_set, join, vertex, weight
+from hpgraph.kernels.cpu.product import plain
+from hpgraph.kernels.cpu.rows import beside, next_run, pairs_of_rows, share
+from hpgraph.kernels.cpu.threads import team
+from hpgraph.semiring.jit import call
+
+# A step of a binary search costs about as much as looking up this many entries.
+STEP = 4
+
+
+@njit(error_model="numpy")
+def _log2(n):
+    steps = 1
+    while n > 1:
+        n >>= 1
+        steps += 1
+    return steps
+
+
+@njit(error_model="numpy")
+def _pays_to_search(few, many):
+    """Whether to search a list of `many` for `few` entries, rather than look all of the many up."""
+    return few * STEP * 2 < many and few * STEP * _log2(many) < many
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _dot_work(m_indptr, m_indices, a_indptr, b_lengths, work):
+    for i in prange(m_indptr.size - 1):
+        length, total = at(a_indptr, i + 1) - at(a_indptr, i), 0
+        if length:
+            for p in range(at(m_indptr, i), at(m_indptr, i + 1)):
+                other = at(b_lengths, vertex(m_indices, p))
+                total += length * STEP * _log2(other) if _pays_to_search(length, other) else other
+            total += 2 * length
+        work[i] = total
+
+
+def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tuple[int, int]:
+    """What a product at the places of a mask would cost, in entries looked at.
+
+    Parameters
+    ----------
+    mask : CSR, shape (m, n)
+    a : CSR, shape (m, l)
+    row_lengths, column_lengths : int64 array, shape (l,) and (n,)
+        Entries of each row and of each column of B.
+
+    Returns
+    -------
+    int, int
+        By dots, and by rows.
+    """
+    work = np.empty(mask.shape[0], np.int64)
+    with team():
+        _dot_work(plain(mask.indptr), plain(mask.indices), plain(a.indptr), column_lengths, work)
+    # Letting a column in costs a look at where the mask's row has it.
+    return int(work.sum()), 2 * int(row_lengths[a.indices].sum()) + mask.nnz
+
+
+@njit(error_model="numpy")
+def _search(indices, begin, end, k):
+    while begin < end:
+        middle = (begin + end) >> 1
+        if vertex(indices, middle) < k:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@njit(error_model="numpy")
+def _dot_by_search(product, reduce, terminal, one_a, one_b, zero, i, j, a_indices, a_data, first, last, b_indices,
+                   b_data, begin, end):
+    value, found = zero, False
+    for p in range(first, last):
+        k = vertex(a_indices, p)
+        begin = _search(b_indices, begin, end, k)
+        if begin == end:
+            break
+        if vertex(b_indices, begin) == k:
+            sent = call(product, weight(a_data, p, one_a), weight(b_data, begin, one_b), i, k, j)
+            value = join(reduce, value, convert(zero, sent))
+            found = True
+            if terminal is not None and call(terminal, value):
+                break
+    return value, found
+
+
+@njit(error_model="numpy")
+def _dot_by_look_up(product, reduce, terminal, one_a, one_b, zero, i, j, bits, spread, largest, b_indices,
+                    b_data, begin, end):
+    value, found = zero, False
+    for q in range(begin, end):
+        k = vertex(b_indices, q)
+        if k > largest:
+            break
+        if is_set(bits, k):
+            sent = call(product, weight(spread, k, one_a), weight(b_data, q, one_b), i, k, j)
+            value = join(reduce, value, convert(zero, sent))
+            found = True
+            if terminal is not None and call(terminal, value):
+                break
+    return value, found
+
+
+@njit(error_model="numpy")
+def _count_common(bits, largest, b_indices, begin, end):
+    """How many of the sorted b_indices[begin:end] are set; no branch depends on which are."""
+    count = 0
+    while begin + 8 <= end and vertex(b_indices, begin + 7) <= largest:
+        for step in range(8):
+            k = vertex(b_indices, begin + step)
+            count += np.int64((at(bits, k >> 6) >> np.uint64(k & 63)) & np.uint64(1))
+        begin += 8
+    # Nothing beyond the largest is set.
+    for q in range(begin, min(begin + 8, end)):
+        k = vertex(b_indices, q)
+        count += np.int64((at(bits, k >> 6) >> np.uint64(k & 63)) & np.uint64(1))
+    return count
+
+
+@njit(error_model="numpy")
+def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data,
+              b_indptr, b_indices, b_data, inner, bounds, cursor, values, found):
+    """What one thread does by dots: take runs of rows of the mask."""
+    bits = np.zeros((inner + 63) >> 6, np.uint64)
+    spread = beside(a_data, inner)
+    while True:
+        run = next_run(cursor, bounds)
+        if run < 0:
+            break
+        for i in range(bounds[run], bounds[run + 1]):
+            first, last = at(a_indptr, i), at(a_indptr, i + 1)
+            if first == last or at(m_indptr, i) == at(m_indptr, i + 1):
+                for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
+                    found[m] = False
+                continue
+            for p in range(first, last):
+                k = vertex(a_indices, p)
+                bits[k >> 6] |= np.uint64(1) << np.uint64(k & 63)
+                if a_data is not None:
+                    spread[k] = a_data[p]
+            largest = vertex(a_indices, last - 1)
+            for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
+                j = vertex(m_indices, m)
+                begin, end = at(b_indptr, j), at(b_indptr, j + 1)
+                value, met = zero, False
+                if _pays_to_search(last - first, end - begin):
+                    value, met = _dot_by_search(product, reduce, terminal, one_a, one_b, zero, i, j, a_indices, a_data,
+                                                first, last, b_indices, b_data, begin, end)
+                elif counts is not None:
+                    common = _count_common(bits, largest, b_indices, begin, end)
+                    value, met = convert(zero, common), common > 0
+                else:
+                    value, met = _dot_by_look_up(product, reduce, terminal, one_a, one_b, zero, i, j, bits, spread,
+                                                 largest, b_indices, b_data, begin, end)
+                values[m] = value
+                found[m] = met
+            for p in range(first, last):
+                bits[vertex(a_indices, p) >> 6] = 0
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _dots(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data,
+          b_indptr, b_indices, b_data, inner, bounds, threads, values, found):
+    cursor = np.zeros(1, np.int64)
+    for _ in prange(threads):
+        _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices,
+                  a_data, b_indptr, b_indices, b_data, inner, bounds, cursor, values, found)
+
+
+@njit(error_model="numpy")
+def _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr,
+              b_indices, b_data, columns, bounds, cursor, values, found):
+    """What one thread does by rows."""
+    # Where each column stands in the mask's row, from 1; 0 where it does not.
+    place = np.zeros(columns, np.int64)
+    while True:
+        run = next_run(cursor, bounds)
+        if run < 0:
+            break
+        for i in range(bounds[run], bounds[run + 1]):
+            start, stop = at(m_indptr, i), at(m_indptr, i + 1)
+            if start == stop:
+                continue
+            for m in range(start, stop):
+                place[vertex(m_indices, m)] = m + 1
+                values[m] = zero
+                found[m] = False
+            for p in range(at(a_indptr, i), at(a_indptr, i + 1)):
+                k = vertex(a_indices, p)
+                x = weight(a_data, p, one_a)
+                for q in range(at(b_indptr, k), at(b_indptr, k + 1)):
+                    j = vertex(b_indices, q)
+                    m = at(place, j) - 1
+                    if m >= 0:
+                        sent = convert(zero, call(product, x, weight(b_data, q, one_b), i, k, j))
+                        values[m] = join(reduce, at(values, m), sent)
+                        found[m] = True
+            for m in range(start, stop):
+                place[vertex(m_indices, m)] = 0
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _rows(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr, b_indices,
+          b_data, columns, bounds, threads, values, found):
+    cursor = np.zeros(1, np.int64)
+    for _ in prange(threads):
+        _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr,
+                  b_indices, b_data, columns, bounds, cursor, values, found)
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def _found_in_rows(indptr, found, counts):
+    for i in prange(indptr.size - 1):
+        total = 0
+        for m in range(indptr[i], indptr[i + 1]):
+            total += found[m]
+        counts[i] = total
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def _keep(m_indptr, m_indices, values, found, indptr, indices, data):
+    for i in prange(indptr.size - 1):
+        place = indptr[i]
+        for m in range(m_indptr[i], m_indptr[i + 1]):
+            if found[m]:
+                indices[place] = m_indices[m]
+                data[place] = values[m]
+                place += 1
+
+
+def _places_found(mask: CSR, values: np.ndarray, found: np.ndarray) -> CSR:
+    """The places of the mask at which something met."""
+    indptr = np.zeros(mask.shape[0] + 1, np.int64)
+    with team():
+        _found_in_rows(mask.indptr, found, indptr[1:])
+        np.cumsum(indptr, out=indptr)
+        nnz = int(indptr[-1])
+        if nnz == mask.nnz:
+            return CSR(mask.shape, mask.indptr, mask.indices, values, validate=False)
+        indices, data = np.empty(nnz, mask.indices.dtype), np.empty(nnz, values.dtype)
+        _keep(mask.indptr, mask.indices, values, found, indptr, indices, data)
+    return CSR(mask.shape, indptr, indices, data, validate=False)
+
+
+def _operands(mask: CSR, a: CSR, b: CSR, product: Any) -> tuple[Any, ...]:
+    a_data, b_data = a.data if product.reads_a else None, b.data if product.reads_b else None
+    arrays = (mask.indptr, mask.indices, a.indptr, a.indices, a_data, b.indptr, b.indices, b_data)
+    return tuple(plain(array) for array in arrays)
+
+
+def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any) -> CSR:
+    """The product at the places of a mask, by dot products.
+
+    Parameters
+    ----------
+    mask : CSR, shape (m, n)
+        A pattern.
+    a : CSR, shape (m, l)
+    b_turned : CSR, shape (n, l)
+        The transpose of the right-hand factor.
+    product : Product
+        ``f(a, b, i, k, j)`` makes what a pair of entries contributes.
+    reduce : Monoid
+        Joins contributions; a dot product ends at its terminal.
+
+    Returns
+    -------
+    CSR, shape (m, n)
+        Rows sorted.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When it will not fit.
+    """
+    dtype = product.dtype
+    check_memory(mask.nnz * (2 * dtype.itemsize + 9), f"a product at {mask.nnz} places", "cpu")
+    values, found = np.empty(mask.nnz, dtype), np.empty(mask.nnz, np.bool_)
+    work = np.empty(mask.shape[0], np.int64)
+    terminal = reduce.terminal_test(dtype) if reduce.has_terminal(dtype) else None
+    with team() as threads:
+        _dot_work(plain(mask.indptr), plain(mask.indices), plain(a.indptr), b_turned.degrees, work)
+        _dots(
+            product, reduce.reduce_for(dtype), terminal, True if product.semiring.counts else None,
+            product.a_dtype.type(1), product.b_dtype.type(1), reduce.identity_for(dtype),
+            *_operands(mask, a, b_turned, product), a.shape[1], share(work, threads), threads, values, found,
+        )  # fmt: skip
+    return _places_found(mask, values, found)
+
+
+def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CSR:
+    """The product at the places of a mask, by rows.
+
+    Parameters
+    ----------
+    mask, a, product, reduce
+        As for `multiply_by_dots`.
+    b : CSR, shape (l, n)
+        The right-hand factor.
+
+    Returns
+    -------
+    CSR, shape (m, n)
+        Rows sorted.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When it will not fit.
+    """
+    dtype = product.dtype
+    with team() as threads:
+        needed = mask.nnz * (2 * dtype.itemsize + 9) + 8 * threads * b.shape[1]
+        check_memory(needed, f"a product at {mask.nnz} places", "cpu")
+        values, found = np.empty(mask.nnz, dtype), np.empty(mask.nnz, np.bool_)
+        _rows(
+            product, reduce.reduce_for(dtype), product.a_dtype.type(1), product.b_dtype.type(1),
+            reduce.identity_for(dtype), *_operands(mask, a, b, product), b.shape[1],
+            share(pairs_of_rows(a, b), threads), threads, values, found,
+        )  # fmt: skip
+    return _places_found(mask, values, found)

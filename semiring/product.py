@@ -1,0 +1,108 @@
+"""The multiplication of a semiring as kernels of matrix products call it: for a pair of entries that share an index."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hpgraph.semiring.function import Function
+from hpgraph.semiring.operators import Python, check_dtype
+from hpgraph.semiring.semiring import Semiring
+
+
+class Product(Function):
+    """``f(a, b, i, k, j)``: what the entries a = A[i, k] and b = B[k, j] contribute to the result's entry [i, j].
+
+    The semiring and the types come along, so that a backend may use code of its own instead.
+
+    Attributes
+    ----------
+    semiring : Semiring
+    a_dtype, b_dtype, dtype : numpy.dtype
+        Of the entries and of the result.
+    """
+
+    def __init__(
+        self, python: Python, semiring: Semiring, a_dtype: np.dtype, b_dtype: np.dtype, dtype: np.dtype
+    ) -> None:
+        super().__init__(python, f"{semiring.name}_product")
+        self.semiring = semiring
+        self.a_dtype = a_dtype
+        self.b_dtype = b_dtype
+        self.dtype = dtype
+
+    @property
+    def index(self) -> str | None:
+        """The index that a positional operator gives, "i", "k" or "j"; None for other operators."""
+        position = self.semiring.multiply.position
+        return None if position is None else {"target": "i", "source": "k", "column": "j"}[position]
+
+    @property
+    def reads_a(self) -> bool:
+        """Whether the value of A's entry matters."""
+        op = self.semiring.multiply
+        return op.position is None and op.cpp not in ("pair", "second")
+
+    @property
+    def reads_b(self) -> bool:
+        """Whether the value of B's entry matters."""
+        op = self.semiring.multiply
+        return op.position is None and op.cpp not in ("pair", "first")
+
+
+def product_of(
+    semiring: Semiring, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike, dtype: npt.DTypeLike | None = None
+) -> Product:
+    """The multiplication of a semiring for given types; made once for the same semiring and types.
+
+    Parameters
+    ----------
+    semiring : Semiring
+    a_dtype, b_dtype : dtype-like
+        Of the entries that meet.
+    dtype : dtype-like, optional
+        Of the result. Default: that of the semiring.
+
+    Returns
+    -------
+    Product
+
+    Raises
+    ------
+    TypeError
+        If the semiring does not work on the types.
+
+    Examples
+    --------
+    >>> from hpgraph.semiring import get_semiring
+    >>> product_of(get_semiring("plus_times"), "int8", "float32")(np.int8(2), np.float32(1.5), 0, 0, 0)
+    np.float32(3.0)
+    >>> product_of(get_semiring("min_firstj"), "bool", "bool")(True, True, 4, 5, 6)
+    np.int64(5)
+    """
+    final = None if dtype is None else check_dtype(dtype)
+    return _product(semiring, check_dtype(a_dtype, "a_dtype"), check_dtype(b_dtype, "b_dtype"), final)
+
+
+@functools.lru_cache(maxsize=1024)
+def _product(semiring: Semiring, a: np.dtype, b: np.dtype, dtype: np.dtype | None) -> Product:
+    final = semiring.result_dtype(a, b) if dtype is None else dtype
+    return Product(_python(semiring, a, b, final), semiring, a, b, final)
+
+
+def _python(semiring: Semiring, a_dtype: np.dtype, b_dtype: np.dtype, final: np.dtype) -> Python:
+    convert: Any = final.type
+    op = semiring.multiply
+    if op.position == "target":
+        return lambda a, b, i, k, j: convert(i)
+    if op.position == "source":
+        return lambda a, b, i, k, j: convert(k)
+    if op.position == "column":
+        return lambda a, b, i, k, j: convert(j)
+    if op.cpp == "pair":
+        return lambda a, b, i, k, j: convert(1)
+    multiply = op.typed(a_dtype, b_dtype, final)
+    return lambda a, b, i, k, j: multiply(a, b)
