@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from hpgraph.algebra.construct import block_array, block_diag, bmat, diag, diags, eye, hstack, random, vstack
     from hpgraph.algebra.elementwise import ewise_add, ewise_mult, ewise_union
     from hpgraph.algebra.extract import extract
+    from hpgraph.algebra.kronecker import kron, kronecker
+    from hpgraph.algebra.matrix_power import matrix_power
+    from hpgraph.algebra.mxm import mxm
     from hpgraph.algebra.reduce import reduce
     from hpgraph.algebra.select import select
     from hpgraph.algebra.triangle import tril, triu
@@ -71,6 +74,10 @@ _MODULE_OF = {
     "extract": "hpgraph.algebra.extract",
     "tril": "hpgraph.algebra.triangle",
     "triu": "hpgraph.algebra.triangle",
+    "kron": "hpgraph.algebra.kronecker",
+    "kronecker": "hpgraph.algebra.kronecker",
+    "matrix_power": "hpgraph.algebra.matrix_power",
+    "mxm": "hpgraph.algebra.mxm",
     "BFSResult": "hpgraph.algorithms.bfs",
     "bfs": "hpgraph.algorithms.bfs",
     "ComponentsResult": "hpgraph.algorithms.components",
@@ -147,6 +154,10 @@ __all__ = [
     "hyb_array",
     "interop",
     "io",
+    "kron",
+    "kronecker",
+    "matrix_power",
+    "mxm",
     "pagerank",
     "random",
     "read",

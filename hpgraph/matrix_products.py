@@ -28,7 +28,7 @@ class Products(Conversions):
 
     def __rmatmul__(self, x: Any) -> Any:
         if hasattr(x, "tocsr"):
-            return type(self)(x.tocsr() @ self.tocsr())
+            return type(self)(x).mxm(self)
         if isinstance(x, Vector):
             return self.vxm(x)
         if np.isscalar(x):
@@ -212,11 +212,47 @@ class Products(Conversions):
         """
         return multiply_masked(self.T, swapped(get_semiring(semiring)), x, mask, complement, accum, out)
 
+    def mxm(
+        self,
+        B: Any,
+        semiring: Semiring | str = "plus_times",
+        mask: Any = None,
+        complement: bool = False,
+        accum: BinaryOp | str | None = None,
+        replace: bool = False,
+        out: Any = None,
+    ) -> Any:
+        """The product with a sparse matrix over a semiring: ``C⟨mask⟩ accum= A ⊕.⊗ B``; see `hpgraph.mxm`.
+
+        Parameters
+        ----------
+        B : Matrix, shape (columns, n)
+            The right-hand factor.
+        semiring, mask, complement, accum, replace, out
+            As for `hpgraph.mxm`.
+
+        Returns
+        -------
+        Matrix, shape (rows, n)
+            `out` where given.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> A = hpg.Matrix([[0, 4.0], [2.0, 0]])
+        >>> A.mxm(A, "max_plus").toarray()
+        array([[6., 0.],
+               [0., 6.]])
+        """
+        # The operation imports Matrix, of which this is a part.
+        from hpgraph.algebra.mxm import mxm
+
+        return mxm(self, B, semiring, mask, complement, accum, replace, out)
+
     def _matmul(self, x: Any) -> Any:
         """``A @ x`` for whatever x is."""
         if hasattr(x, "tocsr"):
-            # Sparse times sparse is SciPy's or CuPy's work.
-            return type(self)(self.tocsr() @ x.tocsr())
+            return self.mxm(x)
         if isinstance(x, Vector):
             return self.mxv(x)
         rows, columns = self.shape

@@ -4,7 +4,10 @@ from hpgraph.kernels.cuda.components import components
 from hpgraph.kernels.cuda.entries import map_entries, select_entries, zip_entries
 from hpgraph.kernels.cuda.extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.cuda.fifo import fifo_order
+from hpgraph.kernels.cuda.kronecker import kron
 from hpgraph.kernels.cuda.merge import locate, merge
+from hpgraph.kernels.cuda.mxm import multiply
+from hpgraph.kernels.cuda.mxm_masked import masked_work, multiply_by_dots, multiply_by_rows
 from hpgraph.kernels.cuda.product import pull
 from hpgraph.kernels.cuda.product_dense import pull_dense
 from hpgraph.kernels.cuda.product_push import push
@@ -14,7 +17,8 @@ from hpgraph.kernels.cuda.traversal import aggregate, apply, first, pull_message
 from hpgraph.kernels.union import union
 
 __all__ = [
-    "aggregate", "apply", "columns_of", "components", "fifo_order", "first", "locate", "map_entries", "merge",
-    "minimum_at", "positions_of", "pull", "pull_dense", "pull_messages", "push", "push_messages", "relax",
-    "rows_of", "select_entries", "sweeps", "union", "zip_entries",
+    "aggregate", "apply", "columns_of", "components", "fifo_order", "first", "kron", "locate", "map_entries",
+    "masked_work", "merge", "minimum_at", "multiply", "multiply_by_dots", "multiply_by_rows", "positions_of", "pull",
+    "pull_dense", "pull_messages", "push", "push_messages", "relax", "rows_of", "select_entries", "sweeps", "union",
+    "zip_entries",
 ]  # fmt: skip

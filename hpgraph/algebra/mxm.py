@@ -1,0 +1,204 @@
+"""The product of two sparse matrices over a semiring: GrB_mxm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algebra.mask import as_matrix_mask
+from hpgraph.algebra.write import check_write, write
+from hpgraph.device import array_module, kernels
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.matrix_storage import MatrixStorage
+from hpgraph.product_plan import value_dtype
+from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_semiring
+from hpgraph.semiring.product import Product, product_of
+
+# Turning a matrix costs about as much as looking up this many entries for each of its own.
+TURN = 16
+# Columns for each entry from which a matrix is first narrowed to the columns that it uses.
+SPARSE = 4
+
+
+def mxm(
+    A: Any,
+    B: Any,
+    semiring: Semiring | str = "plus_times",
+    mask: Any = None,
+    complement: bool = False,
+    accum: BinaryOp | str | None = None,
+    replace: bool = False,
+    out: Any = None,
+) -> Any:
+    """The product of two sparse matrices over a semiring: ``C⟨mask⟩ accum= A ⊕.⊗ B``.
+
+    Parameters
+    ----------
+    A : Matrix, shape (m, l)
+        A sparse array of SciPy or CuPy serves as well. ``A.T`` is as good as a matrix of its own.
+    B : Matrix, shape (l, n)
+        On the same device.
+    semiring : Semiring or str, default "plus_times"
+        What adds and multiplies. Positional operators give 64-bit indices of the entries A[i, k] and B[k, j]: i (firsti),
+        k (firstj, secondi) or j (secondj).
+    mask : Matrix, shape (m, n), optional
+        The places to compute. It counts by value: present and not zero; for what is present whatever its value, give
+        ``M.structure``.
+    complement : bool, default False
+        Compute the places that the mask leaves out instead.
+    accum : BinaryOp, str or function, optional
+        Joins what `out` holds with the result, where both have an entry.
+    replace : bool, default False
+        Whether entries of `out` that the mask does not allow are dropped, rather than kept.
+    out : Matrix, shape (m, n), optional
+        Where to write; it keeps its type of values. If an error is raised it is left as it was.
+
+    Returns
+    -------
+    Matrix, shape (m, n)
+        `out` where given. It has an entry wherever a pair of entries met, also where their sum is zero.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, or no semiring or operator has the name.
+    TypeError
+        When operands lie on different devices, the semiring does not work on their types, or the result cannot be cast
+        to the type of `out`.
+    DeviceMemoryError
+        When the result, whose size is counted first, will not fit.
+    CompileError
+        When a Python function does not compile.
+
+    Notes
+    -----
+    Without a mask, or with one that is complemented, rows are computed after F. G. Gustavson, "Two fast algorithms for
+    sparse matrices", ACM TOMS 4(3), 1978: one pass counts the entries of each row, another computes them. At the places
+    of a mask either the dot product of each place is computed, from the rows of A and of the transpose of B, or
+    Gustavson's rows, restricted to the mask: whichever looks at fewer entries. Sums are made in the order of the inner
+    index, so results repeat bit for bit. The matrix's transpose is kept once it was needed.
+
+    Examples
+    --------
+    The triangles of a graph, each counted once:
+
+    >>> import hpgraph as hpg
+    >>> L = hpg.Matrix([[0, 0, 0], [1, 0, 0], [1, 1, 0]])
+    >>> hpg.mxm(L, L.T, "plus_pair", mask=L).sum()
+    np.int64(1)
+
+    Shortest paths of two arcs, put together with those of one:
+
+    >>> D = hpg.Matrix([[0, 3.0, 9.0], [0, 0, 4.0], [0, 0, 0]])
+    >>> hpg.mxm(D, D, "min_plus", accum="min", out=D.copy()).toarray()
+    array([[0., 3., 7.],
+           [0., 0., 4.],
+           [0., 0., 0.]])
+    """
+    A, B = as_matrix(A, "A"), as_matrix(B, "B")
+    if A.device != B.device:
+        raise TypeError(f'A lies on "{A.device}" and B on "{B.device}": move one of them with .to()')
+    if A.shape[1] != B.shape[0]:
+        raise ValueError(
+            f"A of shape {A.shape} cannot be multiplied by B of shape {B.shape}: A needs as many columns as B has rows"
+        )
+    semiring = get_semiring(semiring)
+    shape = A.shape[0], B.shape[1]
+    product = product_of(semiring, value_dtype(A.stored_dtype), value_dtype(B.stored_dtype))
+    allowed = as_matrix_mask(mask, shape, A.device)
+    check_write(shape, product.dtype, A.device, out, allowed, complement, accum)
+    if not A.nnz or not B.nnz:
+        result = _empty(shape, product.dtype, A.device)
+    elif allowed is None or complement:
+        result = _everywhere(A.csr, B.csr, product, semiring.add, allowed)
+    else:
+        result = _at_places(allowed, A.csr, B, product, semiring.add)
+    return write(result, out, allowed, complement, accum, replace, masked=True)
+
+
+def as_matrix(x: Any, name: str) -> Any:
+    """A factor as a Matrix.
+
+    Parameters
+    ----------
+    x : Matrix or sparse array of SciPy or CuPy
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    Matrix
+
+    Raises
+    ------
+    TypeError
+        When it is something else.
+    """
+    if isinstance(x, MatrixStorage):
+        return x
+    if hasattr(x, "tocsr"):
+        from hpgraph.matrix import Matrix
+
+        return Matrix(x)
+    raise TypeError(f"{name} must be a Matrix or a sparse array, not {type(x).__name__}: wrap it, hpg.Matrix({name})")
+
+
+def _empty(shape: tuple[int, int], dtype: Any, device: str) -> CSR:
+    xp = array_module(device)
+    indices = xp.empty(0, index_dtype(max(shape)))
+    return CSR(shape, xp.zeros(shape[0] + 1, np.int64), indices, xp.empty(0, dtype), validate=False)
+
+
+def _everywhere(a: CSR, b: CSR, product: Product, add: Monoid, exclude: CSR | None) -> CSR:
+    """The whole product, or what of it is not excluded."""
+    rows, columns = a.shape[0], b.shape[1]
+    backend = kernels(a.device)
+    used = None
+    if columns > SPARSE * b.nnz and product.index != "j":
+        # Rows are built in arrays as long as there are columns: only those that B uses can have entries.
+        xp = array_module(b.indices)
+        used = xp.unique(b.indices)
+        b = _narrow(b, used)
+        exclude = None if exclude is None else _narrow(exclude, used)
+    made: CSR = backend.multiply(a, b, product, add, exclude)
+    indices = made.indices if used is None else used[made.indices]
+    ids = index_dtype(max(rows, columns))
+    return CSR((rows, columns), made.indptr, indices.astype(ids, copy=False), made.data, validate=False)
+
+
+def _narrow(csr: CSR, used: Any) -> CSR:
+    """The matrix's columns that are among those used, numbered in their order."""
+    xp = array_module(csr.indices)
+    ids = index_dtype(len(used))
+    place = xp.searchsorted(used, csr.indices)
+    kept = used[xp.minimum(place, len(used) - 1)] == csr.indices
+    before = xp.zeros(csr.nnz + 1, dtype=np.int64)
+    xp.cumsum(kept, out=before[1:])
+    data = None if csr.data is None else csr.data[kept]
+    shape = csr.shape[0], len(used)
+    return CSR(shape, before[csr.indptr], place[kept].astype(ids), data, validate=False)
+
+
+def _at_places(mask: CSR, a: CSR, B: MatrixStorage, product: Product, add: Monoid) -> CSR:
+    """The product at the places of a mask, the cheaper way."""
+    backend = kernels(a.device)
+    by_rows, by_columns = B.T.columns_if_built, B.columns_if_built
+    dots, rows = backend.masked_work(mask, a, _lengths(B, by_rows), _lengths(B.T, by_columns))
+    if by_columns is None:
+        dots += TURN * B.nnz
+    if by_rows is None:
+        rows += TURN * B.nnz
+    made: CSR
+    if dots <= rows:
+        made = backend.multiply_by_dots(mask, a, B.T.csr, product, add)
+    else:
+        made = backend.multiply_by_rows(mask, a, B.csr, product, add)
+    return made
+
+
+def _lengths(B: MatrixStorage, built: CSR | None) -> Any:
+    """Entries of each row of B, whether or not its CSR is built."""
+    if built is not None:
+        return built.degrees
+    return array_module(B.device).bincount(B.T.csr.indices, minlength=B.shape[0])
