@@ -45,7 +45,7 @@ def kronecker(
     Raises
     ------
     ValueError
-        When `out` or `mask` has another shape, an index of the result does not fit 64 bits, or no operator has the name.
+        When `out` or `mask` has another shape, the result's indices do not fit 64 bits, or no operator has the name.
     TypeError
         When operands lie on different devices, or the operator does not work on their types.
     DeviceMemoryError

@@ -67,7 +67,7 @@ def matrix_power(A: Any, power: int, semiring: Semiring | str = "plus_times") ->
         if semiring is not get_semiring("plus_times"):
             raise ValueError(f"the power 0 needs the identity of {semiring.name}: it is known for plus_times only")
         return _identity(A)
-    result = None
+    result: Any = None
     squared = A
     while True:
         if power & 1:

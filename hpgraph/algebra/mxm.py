@@ -40,8 +40,8 @@ def mxm(
     B : Matrix, shape (l, n)
         On the same device.
     semiring : Semiring or str, default "plus_times"
-        What adds and multiplies. Positional operators give 64-bit indices of the entries A[i, k] and B[k, j]: i (firsti),
-        k (firstj, secondi) or j (secondj).
+        What adds and multiplies. Positional operators give, of A[i, k] and B[k, j], the indices i (firsti), k (firstj,
+        secondi) or j (secondj), as int64.
     mask : Matrix, shape (m, n), optional
         The places to compute. It counts by value: present and not zero; for what is present whatever its value, give
         ``M.structure``.
@@ -67,7 +67,7 @@ def mxm(
         When operands lie on different devices, the semiring does not work on their types, or the result cannot be cast
         to the type of `out`.
     DeviceMemoryError
-        When the result, whose size is counted first, will not fit.
+        When the result, whose entries are counted first, will not fit.
     CompileError
         When a Python function does not compile.
 

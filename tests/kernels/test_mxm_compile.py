@@ -16,8 +16,8 @@ INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 ARCHITECTURES = ["sm_75", "sm_80", "sm_90", "sm_100"]
 # What is hard for the GPU: small and wide types, bool, counting, positions, terminals.
 CASES = [
-    ("plus_times", "float32"), ("min_plus", "float64"), ("lor_land", "bool"), ("plus_pair", "bool"), ("max_first", "int8"),
-    ("any_secondi", "int64"), ("plus_secondj", "uint16"), ("bor_second", "uint64"),
+    ("plus_times", "float32"), ("min_plus", "float64"), ("lor_land", "bool"), ("plus_pair", "bool"),
+    ("max_first", "int8"), ("any_secondi", "int64"), ("plus_secondj", "uint16"), ("bor_second", "uint64"),
 ]  # fmt: skip
 
 

@@ -213,7 +213,8 @@ def _fill_runs(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data,
 def _count(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, threads, counts):
     cursor = np.zeros(1, np.int64)
     for _ in prange(threads):
-        _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, cursor, counts)
+        _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, cursor,
+                    counts)
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")

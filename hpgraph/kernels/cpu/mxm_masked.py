@@ -2,13 +2,13 @@
 
 Two ways, and which is cheaper depends on the matrices (`masked_work` estimates both):
 
-- *dots*: for each place (i, j) of the mask the product of row i of A and column j of B, a row of Bᵀ. Row i is spread out
-  over a bit set, in which the entries of row j are looked up; where row j is much the longer one, its entries are
+- *dots*: for each place (i, j) of the mask the product of row i of A and column j of B, a row of Bᵀ. Row i is spread
+  out over a bit set, in which the entries of row j are looked up; where row j is much the longer one, its entries are
   searched for those of row i instead. So a hub costs no more than its partners.
 - *rows*: Gustavson's rows of A B (`hpgraph.kernels.cpu.mxm`), in which only columns of the mask's row are let in.
 
-Both leave a value for each place of the mask; places where nothing met are dropped at the end. Each value is made by one
-thread, in the order of the inner index.
+Both leave a value for each place of the mask; places where nothing met are dropped at the end. Each value is made by
+one thread, in the order of the inner index.
 """
 
 from __future__ import annotations
@@ -132,12 +132,12 @@ def _count_common(bits, largest, b_indices, begin, end):
     while begin + 8 <= end and vertex(b_indices, begin + 7) <= largest:
         for step in range(8):
             k = vertex(b_indices, begin + step)
-            count += np.int64((at(bits, k >> 6) >> np.uint64(k & 63)) & np.uint64(1))
+            count += int((at(bits, k >> 6) >> np.uint64(k & 63)) & np.uint64(1))
         begin += 8
     # Nothing beyond the largest is set.
     for q in range(begin, min(begin + 8, end)):
         k = vertex(b_indices, q)
-        count += np.int64((at(bits, k >> 6) >> np.uint64(k & 63)) & np.uint64(1))
+        count += int((at(bits, k >> 6) >> np.uint64(k & 63)) & np.uint64(1))
     return count
 
 

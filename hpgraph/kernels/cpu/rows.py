@@ -1,4 +1,4 @@
-"""Matrix products by rows on the CPU: how rows are shared out among threads, and the bit sets that rows are built in."""
+"""Matrix products by rows on the CPU: how rows are shared out among threads, and what a thread builds them in."""
 
 from __future__ import annotations
 

@@ -93,8 +93,9 @@ def kron(a: CSR, b: CSR, op: Any, types: tuple[Any, Any], shape: tuple[int, int]
         module = load(SOURCE, prologue=code[0], ltoir=code[1], names=(name,), title="Kronecker products")
         null = np.uint64(0)
         arguments = (
-            indptr, np.int64(shape[0]), np.int64(nnz), a.indptr, a.indices, null if a.data is None else a.data, b.indptr,
-            b.indices, null if b.data is None else b.data, np.int64(b.shape[0]), np.int64(b.shape[1]), indices, data,
+            indptr, np.int64(shape[0]), np.int64(nnz), a.indptr, a.indices, null if a.data is None else a.data,
+            b.indptr, b.indices, null if b.data is None else b.data, np.int64(b.shape[0]), np.int64(b.shape[1]),
+            indices, data,
         )  # fmt: skip
         module.function(name)((-(-nnz // TILE),), (THREADS,), arguments)
     return CSR(shape, indptr, indices, data, validate=False)

@@ -214,7 +214,8 @@ def by_rows(a: CSR, b: CSR, product: Any, reduce: Any, mask: CSR | None, *, with
     check_memory(40 * rows, "the tasks of a matrix product", "cuda")
     pairs, tasks = cupy.empty(rows, np.int64), cupy.zeros(rows + 1, np.int64)
     blocks = -(-rows * 32 // THREADS)
-    run(module, "count_pairs<Multiply>", blocks, THREADS, 0, factors, np.int64(rows), np.int64(windows), pairs, tasks[1:])
+    run(module, "count_pairs<Multiply>", blocks, THREADS, 0, factors, np.int64(rows), np.int64(windows), pairs,
+        tasks[1:])  # fmt: skip
     first_task = cupy.cumsum(tasks)
     del tasks
     work = _Tasks(module, pairs, first_task, rows, columns)
