@@ -128,16 +128,16 @@ def _dot_by_look_up(product, reduce, terminal, one_a, one_b, zero, i, j, bits, s
 @njit(error_model="numpy")
 def _count_common(bits, largest, b_indices, begin, end):
     """How many of the sorted b_indices[begin:end] are set; no branch depends on which are."""
-    count = 0
+    count: Any = 0
     while begin + 8 <= end and vertex(b_indices, begin + 7) <= largest:
         for step in range(8):
             k = vertex(b_indices, begin + step)
-            count += int((at(bits, k >> 6) >> np.uint64(k & 63)) & np.uint64(1))
+            count += np.int64((at(bits, k >> 6) >> np.uint64(k & 63)) & np.uint64(1))
         begin += 8
     # Nothing beyond the largest is set.
     for q in range(begin, min(begin + 8, end)):
         k = vertex(b_indices, q)
-        count += int((at(bits, k >> 6) >> np.uint64(k & 63)) & np.uint64(1))
+        count += np.int64((at(bits, k >> 6) >> np.uint64(k & 63)) & np.uint64(1))
     return count
 
 
