@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,10 +14,13 @@ from hpgraph.device import cuda_available
 
 from . import graphs, peers_cpu, peers_gpu, report, works
 from .library import HPGraph
+from .neighbours import Neighbours
 from .record import RESULTS, Record
 from .timing import Measurement, References, measure
 from .works import WORKS
 
+# Cores that others may keep busy.
+DISTURBED = 0.1
 # A long row of searches of more levels takes minutes and says no more than one search does.
 MOST_LEVELS = 1000
 
@@ -128,9 +132,13 @@ def main(words: Sequence[str]) -> int:
             print(f"{name} is passed over: {error}\n")
             continue
         references = References(case, report.published_graph(name).get("triangles"))
+        neighbours, start = Neighbours(), time.perf_counter()
         measurements = _measure(case, chosen, references)
+        others = neighbours.seconds() / (time.perf_counter() - start)
+        if others > DISTURBED:
+            print(f"other processes kept {others:.2f} cores busy meanwhile: measure {name} again when they are done")
         wrong = wrong or any(m.wrong for m in measurements)
-        record.add(case, measurements, references.supersteps)
+        record.add(case, measurements, references.supersteps, others)
         print(report.table(name, record.content), end="\n\n", flush=True)
         del case, references, measurements
     if chosen.device == "cpu":

@@ -113,7 +113,7 @@ class Record:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(json.dumps(self.content, indent=1) + "\n", encoding="utf-8")
 
-    def add(self, case: Case, measurements: list[Measurement], supersteps: float | None) -> None:
+    def add(self, case: Case, measurements: list[Measurement], supersteps: float | None, others: float = 0.0) -> None:
         """Add one graph's results.
 
         Parameters
@@ -124,10 +124,12 @@ class Record:
             Of this graph.
         supersteps : float or None
             Median number of levels of the searches from its sources, where some were made.
+        others : float
+            Cores that other processes kept busy meanwhile, on average.
         """
         graphs = self.content.setdefault("graphs", {})
         before = graphs.get(case.name, {})
-        results = [_result(m) for m in measurements]
+        results = [{**_result(m), "others_cores": round(others, 2)} for m in measurements]
         replaced = {(r["work"], r["library"]) for r in results}
         kept = [r for r in before.get("results", []) if (r["work"], r["library"]) not in replaced]
         graphs[case.name] = {

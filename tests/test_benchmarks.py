@@ -317,3 +317,18 @@ def test_memory(benchmarks: Any, tmp_path: Path) -> None:
     found["works"]["bfs"]["peak"] = 10**9
     assert memory.beyond(found, "cpu") == ["bfs"]
     assert "BROKEN" in memory.table("urand12", found, "cpu")
+
+
+@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="only Linux tells")
+def test_neighbours_are_noticed(benchmarks: Any) -> None:
+    from benchmarks.neighbours import Neighbours
+
+    watched = Neighbours()
+    # Alive, so that it is not yet among this process's own.
+    spin = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\ninput()"
+    other = subprocess.Popen([sys.executable, "-c", spin], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        other.stdout.readline()
+        assert watched.seconds() > 0.4
+    finally:
+        other.communicate(b"\n")
