@@ -48,7 +48,21 @@ def _without(technique: str, works: tuple[str, ...]) -> Variant:
     return Variant(f"without {technique}", works, ("cuda",), context)
 
 
-PRODUCTS = ("pagerank", "spmv")
+# What each of `hpgraph.techniques` concerns.
+CONCERNS = {
+    "local_block": ("bfs", "sssp"),
+    "heavy_pieces": ("bfs", "sssp"),
+    "arc_batches": ("bfs", "sssp"),
+    "early_exit": ("bfs",),
+    "lane_refill": ("bfs",),
+    "hyb": ("bfs", "pagerank", "spmv"),
+    "row_splitting": ("pagerank", "spmv"),
+    "column_blocks": ("pagerank", "spmv"),
+    "fused_supersteps": ("pagerank",),
+    "captured_graph": ("pagerank",),
+    "degree_order": ("triangles",),
+    "triangle_filters": ("triangles",),
+}
 VARIANTS = (
     Variant(ALL_ON, ("bfs", "sssp", "pagerank", "spmv", "triangles")),
     Variant("push only", ("bfs",), options={"direction": "push"}),
@@ -61,12 +75,7 @@ VARIANTS = (
     Variant("delta 32", ("sssp",), options={"delta": 32.0}),
     Variant("delta 512", ("sssp",), options={"delta": 512.0}),
     Variant("delta 8192", ("sssp",), options={"delta": 8192.0}),
-    _without("hyb", ("bfs", *PRODUCTS)),
-    _without("row_splitting", PRODUCTS),
-    _without("column_blocks", PRODUCTS),
-    _without("captured_graph", ("pagerank",)),
-    _without("degree_order", ("triangles",)),
-    _without("triangle_filters", ("triangles",)),
+    *(_without(technique, works) for technique, works in CONCERNS.items() if hasattr(hpg.techniques, technique)),
 )
 
 
