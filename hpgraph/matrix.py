@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.html_table import html_table
-from hpgraph.matrix_canonical import Canonical
 from hpgraph.matrix_comparisons import Comparisons
 from hpgraph.matrix_reductions import Reductions
+from hpgraph.matrix_ufuncs import Ufuncs
 
 
-class Matrix(Comparisons, Reductions, Canonical):
+class Matrix(Comparisons, Reductions, Ufuncs):
     """A sparse matrix whose products run on hpgraph's kernels.
 
     It takes the place of a SciPy CSR array (on CUDA, of a CuPy CSR matrix): names and meanings are SciPy's, and
@@ -56,10 +56,6 @@ class Matrix(Comparisons, Reductions, Canonical):
     >>> A.mxv(np.array([1.0, 10.0]), "min_plus")
     array([12.,  2.])
     """
-
-    # ndarray @ A, ndarray * A and the like come to us.
-    __array_ufunc__ = None
-    __array_priority__ = 1000.0
 
     def __len__(self) -> int:
         raise TypeError("the length of a sparse matrix is ambiguous: use A.shape[0] or A.nnz")

@@ -130,6 +130,8 @@ class Arithmetic(Functions):
         except ValueError:
             raise ValueError(f"inconsistent shapes {self.shape} and {other.shape}") from None
         csr = self.csr if self.shape == shape else _spread(self.csr, (shape[0], shape[1]))
+        if not csr.nnz:
+            return self._with(csr)._map(lambda data: data * other.dtype.type(1))
         row = csr.expand_rows() if other.shape[0] > 1 else 0
         column = csr.indices if other.shape[1] > 1 else 0
         return self._with(csr)._map(lambda data: data * other[row, column])
@@ -202,7 +204,7 @@ class Arithmetic(Functions):
             return NotImplemented
         if isinstance(other, list | tuple):
             other = np.asarray(other)
-        if not hasattr(other, "shape"):
+        if not isinstance(getattr(other, "shape", None), tuple):
             return NotImplemented
         return self._operand(other, "B")
 

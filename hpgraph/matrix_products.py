@@ -24,6 +24,8 @@ class Products(Conversions):
     def __matmul__(self, x: Any) -> Any:
         if type(x) is self._array_type and x.ndim == 1:
             return self._multiply(x)
+        if not (np.isscalar(x) or isinstance(x, list | tuple) or isinstance(getattr(x, "shape", None), tuple)):
+            return NotImplemented
         return self._matmul(x)
 
     def __rmatmul__(self, x: Any) -> Any:

@@ -213,7 +213,7 @@ class Reductions(Products):
         axis = as_axis(axis)
         empty = 0 in self.shape if axis is None else self.shape[axis] == 0
         if empty:
-            raise ValueError(f"{name} of nothing: a matrix of shape {self.shape} has nothing to compare there")
+            raise ValueError(f"Cannot apply {name}: a matrix of shape {self.shape} has nothing to compare there")
         return (self.T if axis == 0 else self).csr
 
     def diagonal(self, k: int = 0) -> Any:
@@ -312,6 +312,8 @@ def _written(result: Any, out: Any) -> Any:
     if out is None:
         return result
     if out.shape != result.shape:
-        raise ValueError(f"out must have shape {result.shape}, not {out.shape}")
+        raise ValueError(
+            f"out must have shape {result.shape}, not {out.shape}: an output parameter of the wrong dimensions"
+        )
     out[...] = result
     return out

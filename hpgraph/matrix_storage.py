@@ -56,6 +56,9 @@ class MatrixStorage:
         plans: dict[tuple[str, bool], dict[Any, tuple[Any, ...]]] = layouts.once("plans", dict)
         self._plans = plans.setdefault((self.format, turned), {})
         self._array_type: Any = array_module(self.device).ndarray
+        if layouts["device"] == "cuda":
+            # By this CuPy's arrays leave array + matrix to us; NumPy looks at the class, and finds its method there.
+            self.__dict__["__array_ufunc__"] = None
         return self
 
     @classmethod

@@ -238,7 +238,7 @@ class Structure(Indexing):
         if int(np.prod(lengths, dtype=object)) != places:
             raise ValueError(f"a matrix of shape {self.shape} has {places} places and does not fit {tuple(lengths)}")
         if tuple(lengths) == self.shape:
-            return self.copy() if copy else self
+            return type(self)(self, copy=True, format=self._format) if copy else self
         if places >= 1 << 63:
             raise ValueError(f"the places of a matrix of shape {self.shape} cannot be counted in 64 bits")
         csr = self.csr if order == "C" else self.T.csr

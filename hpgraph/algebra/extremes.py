@@ -138,7 +138,7 @@ def place_of_extreme(rows: CSR, name: str, *, explicit: bool) -> int:
     xp = array_module(rows.device)
     if rows.nnz == 0:
         if explicit:
-            raise ValueError(f"arg{name} of nothing: there is no entry to choose")
+            raise ValueError(f"Cannot apply arg{name}: arg{name} of nothing: there is no entry to choose")
         return 0
     data = xp.ones(rows.nnz, bool) if rows.data is None else rows.data
     places = rows.expand_rows().astype(np.int64) * rows.shape[1] + rows.indices

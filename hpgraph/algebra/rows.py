@@ -103,7 +103,8 @@ def as_axis(axis: Any) -> int | None:
 
     Parameters
     ----------
-    axis : {None, 0, 1, -1, -2}
+    axis : {None, 0, 1, -1, -2}, or tuple of them
+        Both axes are None.
 
     Returns
     -------
@@ -113,10 +114,19 @@ def as_axis(axis: Any) -> int | None:
     ------
     ValueError
         When there is no such axis.
+    TypeError
+        When it is no whole number.
     """
     if axis is None:
         return None
+    allowed = f"axis must be None, 0 (columns) or 1 (rows), not {axis!r}"
+    names = axis if isinstance(axis, tuple) else (axis,)
     try:
-        return {0: 0, 1: 1, -1: 1, -2: 0}[operator.index(axis)]
-    except (KeyError, TypeError):
-        raise ValueError(f"axis must be None, 0 (columns) or 1 (rows), not {axis!r}") from None
+        found = [{0: 0, 1: 1, -1: 1, -2: 0}[operator.index(name)] for name in names]
+    except KeyError:
+        raise ValueError(f"axis out of range: {allowed}") from None
+    except TypeError:
+        raise TypeError(f"axis must be an integer: {allowed}") from None
+    if len(found) != len(set(found)) or not found:
+        raise ValueError(f"duplicate value in axis, or none: {allowed}")
+    return found[0] if len(found) == 1 else None

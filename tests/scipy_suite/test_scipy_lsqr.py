@@ -1,0 +1,5 @@
+"""SciPy's own tests of lsqr, on our matrices."""
+
+from substitution import adopt
+
+globals().update(adopt("scipy.sparse.linalg._isolve.tests.test_lsqr", ("lsqr",)))
