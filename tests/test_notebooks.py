@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 import re
 from pathlib import Path
 
 import pytest
+
+import hpgraph as hpg
 
 nbclient = pytest.importorskip("nbclient")
 nbformat = pytest.importorskip("nbformat")
@@ -38,7 +41,7 @@ def executed(tmp_path_factory):
 
 
 def test_there_are_notebooks():
-    assert [path.name for path in NOTEBOOKS][:1] == ["01-first-steps.ipynb"]
+    assert [path.name for path in NOTEBOOKS][:2] == ["01-first-steps.ipynb", "02-algebra.ipynb"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -78,3 +81,29 @@ def test_first_steps_says_what_is_true(executed):
     }
     assert "converged - residual" in everything and "not converged" not in everything
     assert shown[-1] in ("True", "np.True_")
+
+
+def test_algebra_says_what_is_true(executed):
+    """Against NetworkX, and against label propagation by counting votes in a dictionary."""
+    nx = pytest.importorskip("networkx")
+    everything = "\n".join(text(cell) for cell in executed(NOTEBOOKS[1]).cells if cell.cell_type == "code")
+    csr = hpg.datasets.debian().undirected.out_csr
+    graph = nx.Graph(zip(csr.expand_rows().tolist(), csr.indices.tolist(), strict=True))
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    levels = re.search(r"by number of steps: \[([\d\s]+)\]", everything)
+    libc6 = hpg.datasets.debian().index_of("libc6")
+    counts = collections.Counter(nx.single_source_shortest_path_length(graph, libc6).values())
+    assert [int(count) for count in levels[1].split()] == [counts[step] for step in range(len(counts))]
+    assert "as hpg.bfs has it: True" in everything
+    assert "most depended upon: libc6 libgcc-s1 gcc-12-base" in everything
+    assert float(re.search(r"difference from hpg.pagerank: (\S+)", everything)[1]) < 1e-7
+    assert "449,489 triangles; hpg.triangle_count says 449,489" in everything
+    for k in (4, 8, 12):
+        assert f"{k}-truss: {nx.k_truss(graph, k).number_of_edges():,} edges" in everything
+    label = list(range(csr.shape[0]))
+    for _ in range(5):
+        votes = [collections.Counter([label[v], *(label[u] for u in graph[v])] if v in graph else [label[v]])
+                 for v in range(csr.shape[0])]  # fmt: skip
+        label = [min(each, key=lambda one: (-each[one], one)) for each in votes]
+    sizes = collections.Counter(label)
+    assert f"{len(sizes):,} communities after five rounds; the largest has {max(sizes.values()):,} pack" in everything
