@@ -50,6 +50,8 @@ def seconds(work: str, n: int, arcs: int, levels: float | None, iterations: int)
             return max((8 * arcs + offsets) / COPY, arcs / _rate(GATHERS, n)) + chain
         case "pagerank":
             # Each arc's end; each vertex's share read and written, its rank written, its degree read.
+            return iterations * (4 * arcs + offsets + 32 * n) / COPY
+        case "pagerank32":
             return iterations * (4 * arcs + offsets + 16 * n) / COPY
         case "spmv":
             return (8 * arcs + offsets + 8 * n) / COPY

@@ -129,6 +129,11 @@ class HPGraph(Library):
     def read_pagerank(self, raw: Any) -> Any:
         return raw.rank
 
+    def pagerank32(self) -> Any:
+        return hpg.pagerank(self._graph, tol=0, max_iteration=ITERATIONS, dtype=np.float32)
+
+    read_pagerank32 = read_pagerank
+
     def spmv(self) -> Any:
         return self._matrix("float32") @ self.case.vector
 

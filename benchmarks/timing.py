@@ -104,7 +104,7 @@ def measure(library: Library, work: str, references: References, budget: float) 
     references : References
         Of the same graph.
     budget : float
-        Seconds after which no further call is started; one is always timed after the first.
+        Seconds after which no further call is started, the first not counted; one is always timed after it.
 
     Returns
     -------
@@ -130,7 +130,8 @@ def measure(library: Library, work: str, references: References, budget: float) 
             times.append(seconds)
             if result.first is None:
                 result.first = seconds
-            spent += seconds
+            else:
+                spent += seconds
             source = arguments[0] if arguments else None
             result.wrong = references.wrong(library, work, source, library.read(work, raw))
             del raw

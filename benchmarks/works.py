@@ -26,6 +26,7 @@ WORKS = {
     "bfs_row": Work("BFS, 64 sources in a row", 3, devices=("cuda",)),
     "sssp": Work("SSSP"),
     "pagerank": Work("PageRank, 20 iterations", 5),
+    "pagerank32": Work("PageRank float32, 20", 5),
     "spmv": Work("SpMV float32", 51),
     "spmv64": Work("SpMV float64", 51),
     "min_plus": Work("SpMV min_plus float32", 51, devices=("cpu",)),

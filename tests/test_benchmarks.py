@@ -203,7 +203,7 @@ def test_gapbs(benchmarks: Any, case: Any, tmp_path: Path, monkeypatch: pytest.M
             assert result.wrong is None
             assert result.seconds == [0.125] * trials
     assert gapbs.note("sssp") == "delta 1"
-    assert gapbs.note("pagerank") == "pr"
+    assert gapbs.note("pagerank") == "pr, in float32"
 
 
 def test_floors_follow_their_formulas(benchmarks: Any) -> None:
