@@ -10,6 +10,7 @@ from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.write import check_write, write
 from hpgraph.device import array_module, kernels
 from hpgraph.formats import CSR, index_dtype
+from hpgraph.kernels.attached import attached
 from hpgraph.matrix_storage import MatrixStorage
 from hpgraph.product_plan import value_dtype
 from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_semiring
@@ -199,6 +200,14 @@ def _at_places(mask: CSR, a: CSR, B: MatrixStorage, product: Product, add: Monoi
 
 def _lengths(B: MatrixStorage, built: CSR | None) -> Any:
     """Entries of each row of B, whether or not its CSR is built."""
-    if built is not None:
-        return built.degrees
-    return array_module(B.device).bincount(B.T.csr.indices, minlength=B.shape[0])
+    return _entries_by_row(built) if built is not None else _entries_by_column(B.T.csr)
+
+
+@attached
+def _entries_by_row(csr: CSR) -> Any:
+    return csr.degrees
+
+
+@attached
+def _entries_by_column(csr: CSR) -> Any:
+    return array_module(csr.indices).bincount(csr.indices, minlength=csr.shape[1])

@@ -77,7 +77,7 @@ def _fill_few(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, 
                 indices[t] = indices[t - 1]
                 data[t] = data[t - 1]
             indices[s] = j
-            data[s] = value
+            data[s] = join(reduce, zero, value)
             end += 1
 
 

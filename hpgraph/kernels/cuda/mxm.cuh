@@ -3,9 +3,9 @@
 // A warp takes a row (F. G. Gustavson, ACM TOMS 4(3), 1978), twice: to count its entries, then to compute them where
 // they belong. Rows of up to MOST pairs go through a hash table in shared memory, of the least size that serves (after
 // Y. Nagasaka, A. Nukada, S. Matsuoka, "High-performance and memory-saving sparse general matrix-matrix multiplication
-// for NVIDIA Pascal GPU", ICPP'17), and are sorted there. Longer rows go window by window: so many columns as have room
-// for their values and a bit each in shared memory, which leaves them sorted; very long ones are several tasks, each a
-// range of columns.
+// for NVIDIA Pascal GPU", ICPP'17), and are sorted there. Longer rows go window by window, a range of columns that has a
+// bit each in shared memory: which columns there are, and in which place each one stands, can be read from the bits. Very
+// long rows are several tasks, each a range of columns.
 //
 // The pairs of a row are dealt to the lanes 32 at a time in the order of A's entries. Lanes that hold the same column
 // join their values first, in their order, and no other warp writes there: no sum is made by atomic operations, and
@@ -15,7 +15,7 @@
 //
 //     struct Multiply {
 //         types A, B, C, Index; constants reads_a, reads_b, excludes (the mask says what not to compute), within (what to)
-//         static C product(A a, B b, i64 i, i64 k, i64 j), reduce(C a, C b)
+//         static C product(A a, B b, i64 i, i64 k, i64 j), reduce(C a, C b), identity()
 //     };
 #pragma once
 
@@ -28,14 +28,18 @@ typedef unsigned long long u64;
 constexpr u32 ALL = 0xffffffffu;
 constexpr int THREADS = 256;
 // Pairs of a row up to which a table serves; the smallest table; kinds of rows: tables, and windows.
-constexpr i64 MOST = 4096;
+constexpr i64 MOST = 1024;
 constexpr u32 LEAST = 64;
-constexpr int WINDOWED = 8;
-constexpr int KINDS = 9;
+constexpr int WINDOWED = 6;
+constexpr int KINDS = 7;
+// Threads of a block whose warps take long rows.
+constexpr int LONG_THREADS = 128;
 // Pairs of one task of a longer row.
 constexpr i64 SHARE = 32768;
 // Entries of A's row of which is remembered how far into B's rows the windows have come.
-constexpr int CURSORS = 1024;
+constexpr int CURSORS = 512;
+// Columns set among 1024 from which their ids are written word by word.
+constexpr u32 DENSE = 160;
 
 template <class T>
 __device__ T shuffle(T value, int lane) {
@@ -46,6 +50,14 @@ __device__ T shuffle(T value, int lane) {
 template <class T>
 __device__ T warp_sum(T x) {
     for (int offset = 16; offset; offset /= 2) x += __shfl_xor_sync(ALL, x, offset);
+    return x;
+}
+
+__device__ inline i64 warp_min(i64 x) {
+    for (int offset = 16; offset; offset /= 2) {
+        const i64 other = __shfl_xor_sync(ALL, x, offset);
+        if (other < x) x = other;
+    }
     return x;
 }
 
@@ -328,7 +340,7 @@ __global__ void __launch_bounds__(THREADS) fill_by_table(Factors<M> f, const i64
         if (join_lanes<M>(valid, owner, j, value)) {
             bool fresh;
             const u32 slot = table.locate(j, fresh);
-            values[slot] = fresh ? value : M::reduce(values[slot], value);
+            values[slot] = M::reduce(fresh ? M::identity() : values[slot], value);
         }
         __syncwarp();
     });
@@ -364,14 +376,17 @@ struct Columns {
     }
 };
 
-// A bit a column: `bits` of them at a time, one warp a block.
+// A bit a column: `bits` of them at a time for each warp.
 template <class M>
-__global__ void __launch_bounds__(32) count_by_bits(Factors<M> f, const i64* list, const i64* task_row,
-                                                    const i64* first_task, i64 windows, i64 width, i64 columns,
-                                                    i64 bits, i64* counts) {
-    extern __shared__ u32 words[];
-    const int lane = threadIdx.x;
-    const i64 task = list[blockIdx.x], row = task_row[task];
+__global__ void __launch_bounds__(LONG_THREADS) count_by_bits(Factors<M> f, const i64* list, i64 tasks,
+                                                              const i64* task_row, const i64* first_task, i64 windows,
+                                                              i64 width, i64 columns, i64 bits, i64* counts) {
+    extern __shared__ u64 shared[];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    const i64 number = i64(blockIdx.x) * (LONG_THREADS / 32) + warp;
+    if (number >= tasks) return;
+    u32* const words = (u32*)shared + warp * (bits / 32);
+    const i64 task = list[number], row = task_row[task];
     const Columns mine(task, first_task, row, windows, width, columns);
     i64 found = 0;
     for (i64 from = mine.begin; from < mine.end; from += bits) {
@@ -397,32 +412,75 @@ __global__ void __launch_bounds__(32) count_by_bits(Factors<M> f, const i64* lis
     if (lane == 0) counts[task] = found;
 }
 
-// Windows of `width` columns (a multiple of 1024), one warp a block. Shared: values, bits, cursors.
+// Write the columns that are set in the bits of a window, from `place` on, and into `ranks` how many lie before each word;
+// returns how many there are. All lanes of the warp call it.
+template <class Index>
+__device__ __forceinline__ u32 write_columns(const u32* bits, i64 words, i64 from, i64 place, unsigned short* ranks,
+                                             Index* indices) {
+    const int lane = threadIdx.x & 31;
+    u32 total = 0;
+    for (i64 base = 0; base < words; base += 32) {
+        u32 word = bits[base + lane];
+        const u32 count = __popc(word);
+        u32 upto = count;
+        for (int offset = 1; offset < 32; offset *= 2) {
+            const u32 before = __shfl_up_sync(ALL, upto, offset);
+            if (lane >= offset) upto += before;
+        }
+        const u32 rank = total + upto - count, here = __shfl_sync(ALL, upto, 31);
+        ranks[base + lane] = rank;
+        if (here > DENSE) {
+            // A word at a time, so that what is written lies side by side.
+            for (u32 some = __ballot_sync(ALL, word != 0); some; some &= some - 1) {
+                const int source = __ffs(some) - 1;
+                const u32 set = __shfl_sync(ALL, word, source), start = __shfl_sync(ALL, rank, source);
+                if (set >> lane & 1)
+                    indices[place + start + __popc(set & ((1u << lane) - 1))] = Index(from + (base + source) * 32 + lane);
+            }
+        } else {
+            for (u32 at = rank; word; word &= word - 1)
+                indices[place + at++] = Index(from + (base + lane) * 32 + __ffs(word) - 1);
+        }
+        total += here;
+    }
+    return total;
+}
+
+// A window of `width` columns (a multiple of 1024, at most 65536) after the other, each begun at the next column that the
+// row has. First the columns are set as bits and written in order; then each value is added where its column stands.
+// Shared, for each warp: bits, cursors, ranks.
 template <class M>
-__global__ void __launch_bounds__(32) fill_by_windows(Factors<M> f, const i64* list, const i64* task_row,
-                                                      const i64* first_task, i64 windows, i64 width, i64 columns,
-                                                      const i64* offsets, typename M::Index* indices,
-                                                      typename M::C* data) {
+__global__ void __launch_bounds__(LONG_THREADS) fill_by_windows(Factors<M> f, const i64* list, i64 tasks,
+                                                                const i64* task_row, const i64* first_task, i64 windows,
+                                                                i64 width, i64 columns, const i64* offsets,
+                                                                typename M::Index* indices, typename M::C* data) {
     typedef typename M::Index Index;
     typedef typename M::C C;
     extern __shared__ u64 shared[];
-    C* const values = (C*)shared;
-    u32* const bits = (u32*)(values + width);
+    const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    const i64 number = i64(blockIdx.x) * (LONG_THREADS / 32) + warp;
+    if (number >= tasks) return;
+    u32* const bits = (u32*)((char*)shared + warp * (width / 8 + width / 16 + 4 * CURSORS));
     u32* const cursors = bits + width / 32;
-    const int lane = threadIdx.x;
-    const i64 task = list[blockIdx.x], row = task_row[task];
+    unsigned short* const ranks = (unsigned short*)(cursors + CURSORS);
+    const i64 task = list[number], row = task_row[task];
     const Columns mine(task, first_task, row, windows, width, columns);
     const i64 first = f.a_indptr[row], length = f.a_indptr[row + 1] - first;
     for (i64 w = lane; w < width / 32; w += 32) bits[w] = 0;
-    for (i64 p = lane; p < length && p < CURSORS; p += 32) {
-        const i64 k = f.a_indices[first + p], begin = f.b_indptr[k];
-        cursors[p] = mine.begin ? u32(lower_bound(f.b_indices, begin, f.b_indptr[k + 1], mine.begin) - begin) : 0;
+    i64 next = mine.end;
+    for (i64 p = lane; p < length; p += 32) {
+        const i64 k = f.a_indices[first + p], start = f.b_indptr[k], stop = f.b_indptr[k + 1];
+        const i64 begin = mine.begin ? lower_bound(f.b_indices, start, stop, mine.begin) : start;
+        if (p < CURSORS) cursors[p] = u32(begin - start);
+        if (begin < stop && f.b_indices[begin] < next) next = f.b_indices[begin];
     }
+    next = warp_min(next);
     __syncwarp();
     i64 place = offsets[task];
-    for (i64 from = mine.begin; from < mine.end; from += width) {
-        const i64 to = from + width;
-        const auto range = [&](i64 p, i64 k, i64& begin, u32& count) {
+    while (next < mine.end) {
+        const i64 from = next, to = from + width < mine.end ? from + width : mine.end;
+        i64 following = mine.end;
+        const auto range = [&](i64 p, i64 k, i64& begin, u32& count, bool moves) {
             const i64 start = f.b_indptr[k], stop = f.b_indptr[k + 1];
             begin = p < CURSORS ? start + cursors[p] : lower_bound(f.b_indices, start, stop, from);
             // Few columns of one row lie in one window: steps that double find their end.
@@ -433,42 +491,43 @@ __global__ void __launch_bounds__(32) fill_by_windows(Factors<M> f, const i64* l
             }
             const i64 end = lower_bound(f.b_indices, low, high < stop ? high : stop, to);
             count = u32(end - begin);
-            if (p < CURSORS) cursors[p] = u32(end - start);
+            if (moves) {
+                if (p < CURSORS) cursors[p] = u32(end - start);
+                if (end < stop && f.b_indices[end] < following) following = f.b_indices[end];
+            }
         };
-        bool touched = false;
-        for_pairs(f, row, range, [&](bool valid, i64 p, i64 k, i64 q, int owner) {
-            Index j = 0;
-            C value = C();
-            if (valid) {
-                j = f.b_indices[q];
-                valid = f.allows(row, j);
-                if (valid) value = f.product(row, p, k, q, j);
-            }
-            touched |= valid;
-            if (join_lanes<M>(valid, owner, j, value)) {
-                const u32 at = u32(j - from), bit = 1u << (at & 31);
-                const bool fresh = !(atomicOr(bits + at / 32, bit) & bit);
-                values[at] = fresh ? value : M::reduce(values[at], value);
-            }
-            __syncwarp();
-        });
-        if (!__any_sync(ALL, touched)) continue;
-        for (u32 base = 0; base < width / 32; base += 32) {
-            const u32 word = bits[base + lane];
-            bits[base + lane] = 0;
-            for (u32 some = __ballot_sync(ALL, word != 0); some; some &= some - 1) {
-                const int source = __ffs(some) - 1;
-                const u32 set = __shfl_sync(ALL, word, source);
-                if (set >> lane & 1) {
-                    const u32 at = (base + source) * 32 + lane;
-                    const i64 here = place + __popc(set & ((1u << lane) - 1));
-                    indices[here] = Index(from + at);
-                    data[here] = values[at];
-                }
-                place += __popc(set);
-            }
-        }
+        for_pairs(
+            f, row, [&](i64 p, i64 k, i64& begin, u32& count) { range(p, k, begin, count, false); },
+            [&](bool valid, i64, i64, i64 q, int) {
+                if (!valid) return;
+                const i64 j = f.b_indices[q];
+                if (f.allows(row, j)) atomicOr(bits + (j - from) / 32, 1u << ((j - from) & 31));
+            });
         __syncwarp();
+        const u32 total = write_columns(bits, width / 32, from, place, ranks, indices);
+        for (u32 s = lane; s < total; s += 32) data[place + s] = M::identity();
+        __syncwarp();
+        for_pairs(
+            f, row, [&](i64 p, i64 k, i64& begin, u32& count) { range(p, k, begin, count, true); },
+            [&](bool valid, i64 p, i64 k, i64 q, int owner) {
+                Index j = 0;
+                u32 rank = 0;
+                C value = C();
+                if (valid) {
+                    j = f.b_indices[q];
+                    const u32 at = u32(j - from), word = bits[at / 32];
+                    rank = ranks[at / 32] + __popc(word & ((1u << (at & 31)) - 1));
+                    // What the mask does not allow is not set.
+                    if constexpr (M::excludes || M::within) valid = word >> (at & 31) & 1;
+                    if (valid) value = f.product(row, p, k, q, j);
+                }
+                if (join_lanes<M>(valid, owner, j, value)) data[place + rank] = M::reduce(data[place + rank], value);
+                __syncwarp();
+            });
+        for (i64 w = lane; w < width / 32; w += 32) bits[w] = 0;
+        __syncwarp();
+        place += total;
+        next = warp_min(following);
     }
 }
 

@@ -15,11 +15,11 @@ from hpgraph.semiring.cuda import LinkedCode, binary_functor, c_type, monoid_fun
 
 SOURCE = "mxm.cuh"
 # As in the source.
-THREADS, MOST, LEAST, WINDOWED, KINDS, CURSORS = 256, 4096, 64, 8, 9, 1024
-# Shared memory of one warp for the values of a window, and for its bits when entries are counted.
-WINDOW, BITS = 16384, 16384
-# Windows of a row from which they are made larger, up to so many bytes.
-MANY_WINDOWS, LARGEST_WINDOW = 512, 32768
+THREADS, LONG_THREADS, LEAST, WINDOWED, KINDS, CURSORS = 256, 128, 64, 6, 7, 512
+# Columns of a window when rows are computed, and when they are counted.
+WINDOW, COUNTED = 16384, 65536
+# Windows of a row from which they are made larger, up to so many columns.
+MANY_WINDOWS, LARGEST_WINDOW = 512, 65536
 # Shared memory that the warps of one block take together, where one warp needs less.
 BLOCK_ROOM = 32768
 KERNELS = (
@@ -42,6 +42,7 @@ def multiply_code(
     index_dtype: np.dtype[Any],
     excludes: bool = False,
     within: bool = False,
+    long_rows: bool = False,
 ) -> tuple[str, tuple[LinkedCode, ...]]:
     """The text before the kernels of matrix products that says what is computed, and the code to link with it.
 
@@ -54,6 +55,8 @@ def multiply_code(
     index_dtype : dtype
     excludes, within : bool
         Whether a mask says what not to compute, or what to.
+    long_rows : bool
+        Whether the entries of 32 rows may be more than 32 bits count.
 
     Returns
     -------
@@ -84,11 +87,10 @@ def multiply_code(
     static constexpr bool counts = {flag[product.semiring.counts]};
     static constexpr bool excludes = {flag[excludes]};
     static constexpr bool within = {flag[within]};
-    static constexpr bool terminates = Reduce::has_terminal;
+    typedef {"unsigned long long" if long_rows else "unsigned int"} Count;
     __device__ static C product(A a, B b, long long i, long long k, long long j) {{ return {value}; }}
     __device__ static C reduce(C a, C b) {{ return Reduce::apply(a, b); }}
     __device__ static C identity() {{ return Reduce::identity(); }}
-    __device__ static bool terminal(C a) {{ return Reduce::is_terminal(a); }}
 }};
 """
     return source, tuple(dict.fromkeys(ltoir))
@@ -138,24 +140,21 @@ def run(module: Module, name: str, blocks: int, threads: int, shared: int, *argu
     kernel((blocks,), (threads,), arguments, shared_mem=shared)
 
 
-def window_of(columns: int, itemsize: int) -> tuple[int, int]:
+def windows_of(columns: int) -> tuple[int, int]:
     """How many windows there are and how many columns each has.
 
     Parameters
     ----------
     columns : int
         Of the result.
-    itemsize : int
-        Bytes of a value.
 
     Returns
     -------
     int, int
     """
-    room = WINDOW
-    while room < LARGEST_WINDOW and columns * itemsize > room * MANY_WINDOWS:
-        room *= 2
-    width = room // itemsize
+    width = WINDOW
+    while width < LARGEST_WINDOW and columns > width * MANY_WINDOWS:
+        width *= 2
     return max(1, -(-columns // width)), width
 
 
@@ -210,7 +209,7 @@ def by_rows(a: CSR, b: CSR, product: Any, reduce: Any, mask: CSR | None, *, with
         address(a.indptr), address(held[0]), address(a.data), address(b.indptr), address(held[1]), address(b.data),
         0 if mask is None else address(mask.indptr), address(held[2]),
     )  # fmt: skip
-    windows, width = window_of(columns, dtype.itemsize)
+    windows, width = windows_of(columns)
     check_memory(40 * rows, "the tasks of a matrix product", "cuda")
     pairs, tasks = cupy.empty(rows, np.int64), cupy.zeros(rows + 1, np.int64)
     blocks = -(-rows * 32 // THREADS)
@@ -225,9 +224,11 @@ def by_rows(a: CSR, b: CSR, product: Any, reduce: Any, mask: CSR | None, *, with
     task_row = cupy.empty(n_tasks, np.int64)
     for kind, list_, length in work.lists(counts_of_kinds, n_tasks, None, task_row):
         if kind == WINDOWED:
-            bits = min(8 * BITS, -(-columns // 32) * 32)
-            run(module, "count_by_bits<Multiply>", length, 32, bits // 8, factors, list_, task_row, first_task,
-                np.int64(windows), np.int64(width), np.int64(columns), np.int64(bits), sizes)  # fmt: skip
+            bits = min(COUNTED, -(-columns // 64) * 64)
+            warps = LONG_THREADS // 32
+            run(module, "count_by_bits<Multiply>", -(-length // warps), LONG_THREADS, warps * bits // 8, factors, list_,
+                np.int64(length), task_row, first_task, np.int64(windows), np.int64(width), np.int64(columns),
+                np.int64(bits), sizes)  # fmt: skip
         else:
             slots = LEAST << kind
             warps = max(1, min(THREADS // 32, BLOCK_ROOM // (slots * ids.itemsize)))
@@ -241,9 +242,11 @@ def by_rows(a: CSR, b: CSR, product: Any, reduce: Any, mask: CSR | None, *, with
     indices, data = cupy.empty(nnz, ids), cupy.empty(nnz, dtype)
     for kind, list_, length in work.lists(counts_of_kinds, n_tasks, sizes, None):
         if kind == WINDOWED:
-            shared = width * dtype.itemsize + width // 8 + 4 * CURSORS
-            run(module, "fill_by_windows<Multiply>", length, 32, shared, factors, list_, task_row, first_task,
-                np.int64(windows), np.int64(width), np.int64(columns), offsets, indices, data)  # fmt: skip
+            warps = LONG_THREADS // 32
+            shared = warps * (width // 8 + width // 16 + 4 * CURSORS)
+            run(module, "fill_by_windows<Multiply>", -(-length // warps), LONG_THREADS, shared, factors, list_,
+                np.int64(length), task_row, first_task, np.int64(windows), np.int64(width), np.int64(columns), offsets,
+                indices, data)  # fmt: skip
         else:
             slots = LEAST << kind
             room = slots * (ids.itemsize + dtype.itemsize)

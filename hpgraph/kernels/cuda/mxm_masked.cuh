@@ -10,8 +10,8 @@
 // Rows of A up to SHORT entries take a warp; the mask's places of longer ones are cut in tasks of PIECE, a block each, whose
 // warps take 32 places at a time.
 //
-// The host writes a struct Multiply before this text, as for mxm.cuh, with `counts` (1 for each pair, summed), identity()
-// and terminal(C) besides.
+// The host writes a struct Multiply before this text, as for mxm.cuh, with a constant `counts` (1 for each pair, summed)
+// and a type Count besides, which holds the entries of 32 rows.
 #pragma once
 
 namespace hpgraph {
@@ -81,34 +81,39 @@ __device__ __forceinline__ void dots(const Operands<M>& f, const Row<M>& row, i6
                                      bool* found) {
     typedef typename M::Index Index;
     typedef typename M::C C;
+    typedef typename M::Count Count;
     const int lane = threadIdx.x & 31;
     const i64 at = base + lane;
-    i64 j = 0, begin = 0, length = 0;
+    i64 j = 0, begin = 0;
+    Count length = 0;
     if (at < end) {
         j = f.mask_indices[at];
         begin = f.b_indptr[j];
-        length = f.b_indptr[j + 1] - begin;
+        length = Count(f.b_indptr[j + 1] - begin);
     }
     const bool searches = pays_to_search(row.end - row.begin, length);
-    const i64 looks = searches ? row.end - row.begin : length;
-    i64 upto = looks;
+    const Count looks = searches ? Count(row.end - row.begin) : length;
+    Count upto = looks;
     for (int offset = 1; offset < 32; offset *= 2) {
-        const i64 before = __shfl_up_sync(ALL, upto, offset);
+        const Count before = __shfl_up_sync(ALL, upto, offset);
         if (lane >= offset) upto += before;
     }
-    const i64 start = upto - looks, total = __shfl_sync(ALL, upto, 31);
+    const Count start = upto - looks, total = __shfl_sync(ALL, upto, 31);
+    const u32 search_lanes = __ballot_sync(ALL, searches);
     C value = M::identity();
     bool met = false;
     i64 count = 0;
-    for (i64 first = 0; first < total; first += 32) {
-        const i64 mine = first + lane;
+    for (Count first = 0; first < total; first += 32) {
+        const Count mine = first + lane;
         int owner = 0;
 #pragma unroll
         for (int step = 16; step; step /= 2)
             if (__shfl_sync(ALL, upto, owner + step - 1) <= mine) owner += step;
-        const i64 its_begin = __shfl_sync(ALL, begin, owner), its_length = __shfl_sync(ALL, length, owner);
-        const i64 order = mine - __shfl_sync(ALL, start, owner), its_j = __shfl_sync(ALL, j, owner);
-        const bool by_search = __shfl_sync(ALL, int(searches), owner);
+        const i64 its_begin = __shfl_sync(ALL, begin, owner);
+        const Count its_length = __shfl_sync(ALL, length, owner), order = mine - __shfl_sync(ALL, start, owner);
+        const bool by_search = search_lanes >> owner & 1;
+        i64 its_j = 0;
+        if constexpr (!M::counts) its_j = __shfl_sync(ALL, j, owner);
         bool hit = false;
         C sent = C();
         if (mine < total) {
@@ -138,9 +143,8 @@ __device__ __forceinline__ void dots(const Operands<M>& f, const Row<M>& row, i6
         }
         // Of these 32, those from start to upto are this lane's.
         const u32 hits = __ballot_sync(ALL, hit);
-        const i64 low = start - first, high = upto - first;
-        const u32 below = high >= 32 ? ALL : high <= 0 ? 0 : (1u << high) - 1;
-        const u32 before = low >= 32 ? ALL : low <= 0 ? 0 : (1u << low) - 1;
+        const u32 below = upto >= first + 32 ? ALL : upto <= first ? 0 : (1u << (upto - first)) - 1;
+        const u32 before = start >= first + 32 ? ALL : start <= first ? 0 : (1u << (start - first)) - 1;
         u32 own = hits & below & ~before;
         if constexpr (M::counts) count += __popc(own);
         else {
@@ -232,12 +236,13 @@ __global__ void __launch_bounds__(THREADS) dot_long(Operands<M> f, u32 bits, boo
     }
 }
 
-// What the two ways of computing the places of a mask would look at: totals[0] by dots, totals[1] by rows.
+// What the two ways of computing the places of a mask would look at, in every `step`-th row: totals[0] by dots, totals[1]
+// by rows.
 template <class Index>
 __global__ void __launch_bounds__(THREADS) masked_work(const i64* mask_indptr, const Index* mask_indices,
-                                                       const i64* a_indptr, const Index* a_indices, i64 rows,
+                                                       const i64* a_indptr, const Index* a_indices, i64 rows, i64 step,
                                                        const i64* row_lengths, const i64* column_lengths, u64* totals) {
-    const i64 i = (i64(blockIdx.x) * THREADS + threadIdx.x) / 32;
+    const i64 i = (i64(blockIdx.x) * THREADS + threadIdx.x) / 32 * step;
     if (i >= rows) return;
     const int lane = threadIdx.x & 31;
     const i64 length = a_indptr[i + 1] - a_indptr[i];

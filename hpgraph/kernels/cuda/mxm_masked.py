@@ -15,8 +15,12 @@ from hpgraph.kernels.cuda.mxm import by_rows, load_product, multiply_code, run
 SOURCE = "mxm_masked.cuh"
 # As in the source.
 THREADS, SHORT, PIECE, SHORT_BITS = 256, 64, 1024, 4096
-# Bits of the filter of a block: 64 KiB, three blocks to a multiprocessor.
-MOST_BITS = 1 << 19
+# Bits of the filter of a block: 32 KiB, six blocks to a multiprocessor.
+MOST_BITS = 1 << 18
+# Entries of a row from which those of 32 rows are counted in 64 bits.
+LONG_ROWS = 1 << 27
+# Rows of which the work is looked at; of more only every so manieth.
+SAMPLE = 1 << 15
 KERNELS = ("hpgraph::dot_short<Multiply>", "hpgraph::dot_long<Multiply>", "hpgraph::keep_found<Multiply>")
 # What the source needs to be read, for kernels that multiply nothing.
 _NOTHING = "struct Multiply {};\n"
@@ -35,7 +39,7 @@ def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tup
     Returns
     -------
     int, int
-        By dots, and by rows.
+        By dots, and by rows; of many rows a sample tells.
     """
     import cupy
 
@@ -44,10 +48,12 @@ def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tup
     module = load(SOURCE, prologue=_NOTHING, names=(f"hpgraph::{name}",), title="products of matrices")
     totals = cupy.zeros(2, np.uint64)
     rows = mask.shape[0]
-    run(module, name, -(-rows * 32 // THREADS), THREADS, 0, mask.indptr, mask.indices.astype(ids, copy=False), a.indptr,
-        a.indices.astype(ids, copy=False), np.int64(rows), row_lengths, column_lengths, totals)  # fmt: skip
+    step = max(1, rows // SAMPLE)
+    run(module, name, -(-rows * 32 // (step * THREADS)), THREADS, 0, mask.indptr,
+        mask.indices.astype(ids, copy=False), a.indptr, a.indices.astype(ids, copy=False), np.int64(rows),
+        np.int64(step), row_lengths, column_lengths, totals)  # fmt: skip
     dots, by_row = totals.tolist()
-    return dots, by_row
+    return step * dots, step * by_row
 
 
 def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any) -> CSR:
@@ -86,7 +92,8 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
     places, rows, inner, dtype = mask.nnz, mask.shape[0], a.shape[1], product.dtype
     ids = np.result_type(*(csr.indices.dtype for csr in (mask, a, b_turned)))
     check_memory(places * (2 * dtype.itemsize + ids.itemsize + 9), f"a product at {places} places", "cuda")
-    code = multiply_code(product, reduce, a.data is not None, b_turned.data is not None, ids)
+    long_rows = inner >= LONG_ROWS
+    code = multiply_code(product, reduce, a.data is not None, b_turned.data is not None, ids, long_rows=long_rows)
     module = load_product(cupy.cuda.runtime.getDevice(), SOURCE, KERNELS, code)
     held = [csr.indices.astype(ids, copy=False) for csr in (mask, a, b_turned)]
     operands = words(

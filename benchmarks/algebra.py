@@ -1,0 +1,148 @@
+"""The algebra's operations beside other libraries': ``python -m benchmarks.algebra [--device cpu|cuda] [WORK ...]``.
+
+Each work is a list of contestants, ours first; they are called in turn, round by round, so that a machine that changes
+its pace changes it for all, and every answer is compared with ours before its time counts. The table has medians, and
+ours over theirs: below 1 we are faster. On CUDA it has the peak of CuPy's memory pool, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hpgraph as hpg
+from hpgraph.device import array_module, require_cupy
+from hpgraph.semiring import Semiring, get_binary, get_monoid
+
+from .peers_sparse import cusparse_product, graphblas_product, graphblas_triangles
+from .timing import timed
+
+ROUNDS = 5
+
+
+@dataclass
+class Work:
+    """One thing to be done: who does it, how two answers are compared (the number of entries, or the count itself)."""
+
+    name: str
+    contestants: dict[str, Callable[[], Any]]
+    size: Callable[[Any], int]
+
+
+def _graphs(device: str, names: list[str]) -> Iterator[tuple[str, hpg.Matrix]]:
+    data = os.environ.get("HPGRAPH_DATA")
+    for name in names:
+        if name == "cnr-2000":
+            if data is None:
+                print("HPGRAPH_DATA names no folder of graphs: cnr-2000 is left out")
+                continue
+            yield name, hpg.Matrix(hpg.read(Path(data) / "cnr-2000.mtx.gz", device=device), dtype=np.float32)
+        else:
+            maker, scale = name.rstrip("0123456789"), int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
+            graph = getattr(hpg.datasets, maker)(scale, weighted=True, device=device)
+            yield name, hpg.Matrix(graph)
+
+
+def _entries(C: Any) -> int:
+    return int(C.nvals if hasattr(C, "nvals") else C.nnz)
+
+
+def squares(name: str, A: hpg.Matrix) -> Work:
+    """A @ A, over the built-in operators and over a user's."""
+    own = Semiring(get_monoid("plus"), get_binary(lambda a, b: a * b))
+    contestants: dict[str, Callable[[], Any]] = {"hpgraph": lambda: A @ A, "a Python operator": lambda: A.mxm(A, own)}
+    if A.device == "cpu":
+        S = A.tocsr()
+        contestants["SciPy"] = lambda: S @ S
+        contestants["python-graphblas"] = graphblas_product(S)
+    else:
+        contestants["cuSPARSE"] = cusparse_product(A)
+    return Work(f"A @ A, {name}", contestants, _entries)
+
+
+def triangles(name: str, A: hpg.Matrix) -> Work:
+    """Triangles as a masked product: the lower triangle of the graph made symmetric, in the order of ids."""
+    symmetric = (A.structure.astype(np.int8) + A.T.structure.astype(np.int8)).structure
+    L = hpg.tril(symmetric, -1)
+    contestants: dict[str, Callable[[], Any]] = {"hpgraph": lambda: int(hpg.mxm(L, L.T, "plus_pair", mask=L).sum())}
+    graph = hpg.Graph(symmetric, directed=False)
+    contestants["triangle_count"] = lambda: hpg.triangle_count(graph)
+    if A.device == "cpu":
+        contestants["python-graphblas"] = graphblas_triangles(L.csr)
+    return Work(f"triangles by mxm, {name}", contestants, int)
+
+
+WORKS = {"squares": (squares, ["cnr-2000", "social18"]), "triangles": (triangles, ["cnr-2000", "kron18", "social18"])}
+# What the product of social18 with itself, 1.5 thousand million entries, takes is beyond a small machine.
+CPU_GRAPHS = {"squares": ["cnr-2000"], "triangles": ["cnr-2000", "kron18"]}
+
+
+def measure(work: Work, device: str, rounds: int = ROUNDS) -> dict[str, tuple[float, float | None]]:
+    """Median seconds of each contestant, and MiB of the pool at its peak on CUDA; who fails or errs is left out."""
+    first: int | None = None
+    seconds: dict[str, list[float]] = {name: [] for name in work.contestants}
+    memory: dict[str, float] = {}
+    for round_ in range(rounds + 1):
+        for name, call in work.contestants.items():
+            if name not in seconds:
+                continue
+            try:
+                if device == "cuda" and round_ == rounds:
+                    took, answer, memory[name] = _with_peak(call)
+                else:
+                    took, answer = timed(call, device)
+                size = work.size(answer)
+            except Exception as error:
+                print(f"  {name} fails: {type(error).__name__}: {error}")
+                del seconds[name]
+                continue
+            del answer
+            first = size if first is None else first
+            if size != first:
+                print(f"  {name} errs: {size} instead of {first}")
+                del seconds[name]
+            elif 0 < round_ < rounds or (device == "cpu" and round_):
+                seconds[name].append(took)
+    return {name: (statistics.median(times), memory.get(name)) for name, times in seconds.items()}
+
+
+def _with_peak(call: Callable[[], Any]) -> tuple[float, Any, float]:
+    """Seconds and answer of a call, and by how many MiB it made an empty pool grow; that it must grow takes time."""
+    pool = require_cupy().get_default_memory_pool()
+    pool.free_all_blocks()
+    before = pool.total_bytes()
+    took, answer = timed(call, "cuda")
+    return took, answer, (pool.total_bytes() - before) / 2**20
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.algebra", description=__doc__)
+    parser.add_argument("works", nargs="*", metavar="WORK", help=f"of {', '.join(WORKS)}; default: all")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--graphs", nargs="*", help="cnr-2000, or kron, social, uniform with a scale, as in kron18")
+    given = parser.parse_args(arguments)
+    array_module(given.device)
+    for wanted in given.works or WORKS:
+        make, graphs = WORKS[wanted]
+        default = graphs if given.device == "cuda" else CPU_GRAPHS[wanted]
+        for name, A in _graphs(given.device, given.graphs or default):
+            work = make(name, A)
+            print(work.name)
+            measured = measure(work, given.device, given.rounds)
+            ours, our_memory = measured["hpgraph"]
+            for who, (took, memory) in measured.items():
+                line = f"  {who:28} {took * 1e3:10.2f} ms   x{ours / took:.2f}"
+                print(line if memory is None else f"{line}   {memory:,.0f} MiB  x{our_memory / max(memory, 1e-9):.2f}")
+
+
+if __name__ == "__main__":
+    main()
