@@ -17,7 +17,7 @@ SOURCE = "mxm.cuh"
 # As in the source.
 THREADS, LONG_THREADS, LEAST, WINDOWED, KINDS, CURSORS = 256, 128, 64, 6, 7, 512
 # Columns of a window when rows are computed, and when they are counted.
-WINDOW, COUNTED = 16384, 65536
+WINDOW, COUNTED = 8192, 65536
 # Windows of a row from which they are made larger, up to so many columns.
 MANY_WINDOWS, LARGEST_WINDOW = 512, 65536
 # Shared memory that the warps of one block take together, where one warp needs less.
