@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from hpgraph.kernels.cpu.crew import JOB, LINE
+from hpgraph.kernels.cpu.crew import LINE, OTHER
 from hpgraph.kernels.cpu.loads import vertex
 from hpgraph.semiring.atomics import fetch_add
 
@@ -24,8 +24,8 @@ BLOCK = 64
 BINS = 64
 FREE = BINS + 1
 ROW = -(-(BINS + 2) // LINE) * LINE
-# On the board, behind the leader's orders: how many blocks of the store were ever used, and whether it was too small.
-USED, LOST = JOB + LINE, JOB + 2 * LINE
+# On the board: how many blocks of the store were ever used, and whether it was too small.
+USED, LOST = OTHER, OTHER + LINE
 # Where the first bin begins, and bins per unit of value, 0 where all values share one bin.
 ORIGIN, DENSITY = 0, 1
 

@@ -18,6 +18,7 @@ import platform
 import sys
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
@@ -27,8 +28,11 @@ from hpgraph.semiring.atomics import atomic_load, atomic_or, compare_and_swap, f
 
 # Two cache lines, as processors fetch them in pairs.
 LINE = 16
-LEADER, GATE, CURSOR, TAIL, TALLY, JOB = (LINE * line for line in range(6))
-BOARD = 8 * LINE
+LEADER, GATE, TAIL, TALLY, JOB = (LINE * line for line in range(5))
+# What a kernel shares besides, and the heaps of work, a line each.
+OTHER, HEAPS = 5 * LINE, 8 * LINE
+# In the line of the leader's orders: the number of heaps, how much to take at a time, whether the leader is alone.
+_COUNT, _GRAIN, ALONE = range(JOB, JOB + 3)
 _TURN = 1 << 32
 _OVER = -(1 << 63)
 # Glances at the gate before the thread offers its core to others between two of them.
@@ -127,13 +131,34 @@ def leave(board):
 
 
 @njit
-def take(board, step, alone):
-    """The next ``step`` pieces of work: where they begin. ``alone`` says that the gate is shut."""
-    if alone:
-        begin = board[CURSOR]
-        board[CURSOR] = begin + step
-        return begin
-    return fetch_add(board, CURSOR, step)
+def set_out(board, begin, end, grain, alone):
+    """Lay out the places from begin to end as work, a heap for each worker, or one where the leader is ``alone``."""
+    heaps = 1 if alone else (board.size - HEAPS) // LINE
+    board[_COUNT], board[_GRAIN], board[ALONE] = heaps, grain, alone
+    grains = (end - begin + grain - 1) // grain
+    for heap in range(heaps):
+        board[HEAPS + heap * LINE] = begin + grains * heap // heaps * grain
+        board[HEAPS + heap * LINE + 1] = min(begin + grains * (heap + 1) // heaps * grain, end)
+
+
+@njit
+def take(board, heap, alone):
+    """Some of the work laid out, from where to where: off one heap as long as it lasts, then off any. Empty at the end.
+
+    Who takes the same heap each time finds in its cache what it wrote the last time.
+    """
+    heaps, grain = board[_COUNT], board[_GRAIN]
+    for k in range(heaps):
+        place = HEAPS + (heap + k) % heaps * LINE
+        begin, end = board[place], board[place + 1]
+        if begin < end:
+            if alone:
+                board[place] = begin + grain
+            else:
+                begin = fetch_add(board, place, grain)
+            if begin < end:
+                return begin, min(begin + grain, end)
+    return 0, 0
 
 
 @njit
@@ -151,3 +176,17 @@ def collect(board, column):
     amount = board[TALLY + column]
     board[TALLY + column] = 0
     return amount
+
+
+def blank_board(workers: int) -> np.ndarray:
+    """A board for so many workers.
+
+    Parameters
+    ----------
+    workers : int
+
+    Returns
+    -------
+    int64 array
+    """
+    return np.zeros(HEAPS + workers * LINE, np.int64)

@@ -8,6 +8,7 @@ at hand (the bucket fusion of Y. Zhang et al., "Optimizing ordered graph algorit
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit, prange
 
 from hpgraph.kernels.cpu.bins import (
@@ -28,8 +29,7 @@ from hpgraph.kernels.cpu.bins import (
 )
 from hpgraph.kernels.cpu.claim import cycles
 from hpgraph.kernels.cpu.crew import (
-    CURSOR,
-    JOB,
+    ALONE,
     collect,
     dismiss,
     enter,
@@ -37,12 +37,13 @@ from hpgraph.kernels.cpu.crew import (
     leave,
     open_gate,
     report,
+    set_out,
     shut_gate,
     take,
 )
 from hpgraph.kernels.cpu.loads import fence, peek, peek_after, prefetch, vertex
 from hpgraph.kernels.cpu.record import ACTIVE, LOOPS, STEP, log
-from hpgraph.kernels.cpu.traverse import AHEAD, ALONE, PUSH
+from hpgraph.kernels.cpu.traverse import AHEAD, FEW, PUSH
 from hpgraph.kernels.cpu.weights import entry
 from hpgraph.semiring.atomics import compare_and_swap
 from hpgraph.semiring.jit import call
@@ -55,8 +56,6 @@ SCARCE = 32
 NOW = 2
 PROGRESS = 3
 SENDERS, SENT = range(2)
-# The leader's orders, from JOB on: how many places in the blocks at hand, how many at a time, whether alone.
-_TO, _GRAIN, _ALONE = range(JOB, JOB + 3)
 
 
 @njit
@@ -135,10 +134,7 @@ def _next(values, indptr, waiting, bins, store, link, work, board, progress, sca
         for place in range(work[0, 0] * BLOCK, work[0, 0] * BLOCK + work[0, 1]):
             u = vertex(store, place)
             arcs += peek(indptr, u + 1) - peek(indptr, u)
-    board[_TO] = found * BLOCK
-    board[_GRAIN] = BLOCK // 8 if found < SCARCE else BLOCK
-    board[_ALONE] = found == 1 and arcs < ALONE
-    board[CURSOR] = 0
+    set_out(board, 0, found * BLOCK, BLOCK // 8 if found < SCARCE else BLOCK, found == 1 and arcs < FEW)
     return found
 
 
@@ -159,24 +155,25 @@ def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data,
             if found == 0:
                 dismiss(board)
                 break
-            if not board[_ALONE]:
+            if not board[ALONE]:
                 open_gate(board)
         else:
             turn = enter(board, turn)
             if turn < 0:
                 break
-        end, grain, alone, now = board[_TO], board[_GRAIN], board[_ALONE] != 0, progress[NOW]
+        alone, now = board[ALONE] != 0, progress[NOW]
         origin, density = scale[ORIGIN], scale[DENSITY]
         senders, sent, most = 0, 0, FEW_ARCS if density > 0 else 0
         # First the blocks that all share, then those that fill anew in the worker's own bin, while they are few.
         block, count, shared = -1, 0, True
         while True:
             if shared:
-                begin = take(board, grain, alone)
-                if begin < end:
-                    block = work[begin // BLOCK, 0]
-                    begin, count = begin % BLOCK, work[begin // BLOCK, 1]
-                    stop = min(begin + grain, count)
+                begin, stop = take(board, worker, alone)
+                if begin < stop:
+                    # No grain reaches into the next block.
+                    block, count = work[begin // BLOCK, 0], work[begin // BLOCK, 1]
+                    stop = min(stop - begin // BLOCK * BLOCK, count)
+                    begin %= BLOCK
                 else:
                     shared, block = False, -1
                     most += sent
@@ -221,5 +218,5 @@ def relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting
     A call with the arrays of the last one, a fresh gate and a longer trace goes on.
     """
     for worker in prange(bins.shape[0]):
-        _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store, link, work,
-              board, progress, scale, ceiling, trace, limit)
+        _work(np.int64(worker), gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store,
+              link, work, board, progress, scale, ceiling, trace, limit)

@@ -14,7 +14,7 @@ from hpgraph.kernels.cpu import relax as relaxing
 from hpgraph.kernels.cpu import traverse as traversing
 from hpgraph.kernels.cpu.bins import BINS, BLOCK, ROW, USED
 from hpgraph.kernels.cpu.claim import BUFFER, now
-from hpgraph.kernels.cpu.crew import BOARD, GATE, LEADER, TAIL
+from hpgraph.kernels.cpu.crew import GATE, LEADER, TAIL, blank_board
 from hpgraph.kernels.cpu.product import plain, pull
 from hpgraph.kernels.cpu.product_push import push
 from hpgraph.kernels.cpu.record import ACTIVE, STEP
@@ -49,11 +49,6 @@ def _whole(run: Callable[[np.ndarray], None], board: np.ndarray, progress: np.nd
         board[LEADER] = board[GATE] = 0
         run(trace)
     return clock.convert(trace[: progress[STEP]])
-
-
-def _leaving(arcs: CSR, sources: np.ndarray) -> int:
-    """How many arcs leave the sources."""
-    return int((arcs.indptr[sources + 1] - arcs.indptr[sources]).sum())
 
 
 def first(
@@ -106,8 +101,9 @@ def first(
         np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
         queue = np.empty(n, out.indices.dtype)
         queue[: sources.size] = sources
-        board, progress = np.zeros(BOARD, np.int64), np.zeros(traversing.PROGRESS, np.int64)
-        progress[[ACTIVE, traversing.ARCS, traversing.QUEUED]] = sources.size, _leaving(out, sources), 1
+        board, progress = blank_board(workers), np.zeros(traversing.PROGRESS, np.int64)
+        leaving = int((out.indptr[sources + 1] - out.indptr[sources]).sum())
+        progress[[ACTIVE, traversing.ARCS, traversing.QUEUED, traversing.OPEN]] = sources.size, leaving, 1, n
         board[TAIL] = sources.size
         buffers = np.empty((workers, BUFFER), queue.dtype)
         fronts = np.empty(words, np.uint64), np.empty(words, np.uint64)
@@ -176,7 +172,7 @@ def relax(
         bins = np.zeros((workers, ROW), np.int64)
         used = -(-sources.size // BLOCK)
         store[: sources.size], link[:used], bins[0, 0] = sources, np.arange(-1, used - 1), sources.size
-        board, progress = np.zeros(BOARD, np.int64), np.zeros(relaxing.PROGRESS, np.int64)
+        board, progress = blank_board(workers), np.zeros(relaxing.PROGRESS, np.int64)
         board[USED] = used
         width, _, last = buckets(state[0].dtype, delta, ceiling, 0)
         # A width below what numbers can divide by makes bins of single values.

@@ -18,8 +18,9 @@ from numba import njit, prange
 
 from hpgraph.kernels.cpu.claim import BUFFER, claim, clear, cycles, flush, list_bits, lowest, mark, test
 from hpgraph.kernels.cpu.crew import (
-    CURSOR,
-    JOB,
+    ALONE,
+    LINE,
+    OTHER,
     TAIL,
     collect,
     dismiss,
@@ -28,28 +29,32 @@ from hpgraph.kernels.cpu.crew import (
     leave,
     open_gate,
     report,
+    set_out,
     shut_gate,
     take,
 )
 from hpgraph.kernels.cpu.loads import peek, prefetch, vertex
 from hpgraph.kernels.cpu.record import ACTIVE, LOOPS, STEP, log
 from hpgraph.kernels.cpu.weights import entry
+from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 
 PUSH, PULL = 0, 1
 # Arcs and vertices below which to call for help costs more than it saves.
-ALONE = 256
-# Vertices a worker takes at a time: pushing from the queue, and pulling over rows (a multiple of 64, so that the
-# words of the next bitmask have one writer each).
-PUSH_CHUNK, PULL_CHUNK = 32, 1024
+FEW = 256
+# What a worker takes at a time: of the queue, as many vertices as send so many arcs, but no more than so many; of the
+# rows that pull, so many (a multiple of 64, so that the words of the next bitmask have one writer each).
+PUSH_ARCS, PUSH_MOST, PULL_ROWS = 512, 64, 1024
+# Arcs that cost as much as to reach a vertex by a push: a place of its own in every array.
+REACHED = 8
 # How many places ahead in the queue the row pointers and the first arcs of a vertex are fetched.
 FAR_AHEAD, AHEAD = 8, 4
 # What the leader keeps from one call to the next besides STEP and ACTIVE, and tallies.
-DIRECTION, HEAD, ARCS, LOOKED, QUEUED, SWAPPED = range(2, 8)
-PROGRESS = 8
+DIRECTION, HEAD, ARCS, LOOKED, QUEUED, SWAPPED, OPEN, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 11)
+PROGRESS = 11
 FOUND, LEAVING, SEEN = range(3)
-# The leader's orders, from JOB on: up to which place in the queue, or which vertex, and whether alone.
-_TO, _ALONE = range(JOB, JOB + 2)
+# On the board: where the queue ended when the superstep began, and how many workers have added to it since.
+_TO, _ADDED = OTHER, OTHER + LINE
 
 
 @njit
@@ -119,27 +124,27 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
 
 
 @njit
-def _choose(direction, count, previous, arcs, looked, n, everything, alpha, beta, forced):
+def _choose(progress, n, everything, alpha, beta):
     """The direction of the next superstep."""
-    if forced >= 0:
-        return forced
-    if direction == PUSH and arcs > alpha * everything:
-        return PULL
-    dwindles = count < beta * n and count < previous
-    # Or the last pull looked at twice the arcs that a push would touch now.
-    if direction == PULL and (dwindles or (2 * arcs < looked and arcs <= alpha * everything)):
+    count, arcs = progress[ACTIVE], progress[ARCS]
+    # Who is reached by a push costs more than an arc: of the last arcs so many reached somebody.
+    push = arcs + REACHED * count * arcs // max(progress[ARCS_BEFORE], 1)
+    if progress[DIRECTION] == PULL:
+        # The frontier dwindles; or the last pull looked at more than a push would now.
+        dwindles = count < beta * n and count < progress[ACTIVE_BEFORE]
+        return PUSH if dwindles or push < progress[LOOKED] else PULL
+    if arcs <= alpha * everything:
         return PUSH
-    return direction
+    # Were the frontier's arcs spread evenly, one in everything / arcs would hit it.
+    return PULL if progress[OPEN] * min(everything / n, everything / arcs) < push else PUSH
 
 
 @njit
-def _begin(out_indptr, queue, active, reached, board, progress, previous, alpha, beta, forced):
+def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced):
     """Order the next superstep."""
     n = out_indptr.size - 1
     count, arcs = progress[ACTIVE], progress[ARCS]
-    direction = _choose(
-        progress[DIRECTION], count, previous, arcs, progress[LOOKED], n, out_indptr[n], alpha, beta, forced
-    )
+    direction = forced if forced >= 0 else _choose(progress, n, out_indptr[n], alpha, beta)
     front = reached if progress[SWAPPED] else active
     if direction == PUSH and not progress[QUEUED]:
         progress[HEAD] = board[TAIL]
@@ -152,75 +157,81 @@ def _begin(out_indptr, queue, active, reached, board, progress, previous, alpha,
         progress[QUEUED] = 0
     progress[STEP] += 1
     progress[DIRECTION] = direction
-    board[_TO] = board[TAIL] if direction == PUSH else n
-    board[_ALONE] = arcs + count < ALONE if direction == PUSH else n <= PULL_CHUNK
-    board[CURSOR] = progress[HEAD] if direction == PUSH else 0
+    board[_TO] = board[TAIL]
+    board[_ADDED] = 0
+    if direction == PUSH:
+        grain = min(max(PUSH_ARCS * count // max(arcs, 1), 1), PUSH_MOST)
+        set_out(board, progress[HEAD], board[_TO], grain, arcs + count < FEW)
+    else:
+        set_out(board, 0, n, PULL_ROWS, n <= PULL_ROWS)
 
 
 @njit
 def _end(board, progress):
     """Take stock of a superstep."""
-    progress[LOOKED] = collect(board, SEEN)
+    progress[ACTIVE_BEFORE], progress[ARCS_BEFORE] = progress[ACTIVE], progress[ARCS]
+    progress[ACTIVE], progress[LOOKED] = collect(board, FOUND), collect(board, SEEN)
     if progress[DIRECTION] == PUSH:
         progress[LOOKED] = progress[ARCS]
         progress[HEAD] = board[_TO]
         progress[ACTIVE] = board[TAIL] - board[_TO]
     else:
-        progress[ACTIVE] = collect(board, FOUND)
         progress[SWAPPED] = 1 - progress[SWAPPED]
     progress[ARCS] = collect(board, LEAVING)
+    progress[OPEN] -= progress[ACTIVE]
 
 
 @njit
-def _work(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices, in_data,
-          queue, settled, active, reached, board, buffer, progress, trace, alpha, beta, forced, limit):
+def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
+          in_data, queue, settled, active, reached, board, buffer, progress, trace, alpha, beta, forced, limit):
     """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
     leading = leads(board)
-    turn, previous, began = 0, 0, 0
+    turn, began, part = 0, 0, worker
     while True:
         if leading:
             began = cycles()
             if progress[ACTIVE] == 0 or progress[STEP] == min(limit, trace.shape[0]):
                 dismiss(board)
                 break
-            _begin(out_indptr, queue, active, reached, board, progress, previous, alpha, beta, forced)
-            previous = progress[ACTIVE]
-            if not board[_ALONE]:
+            _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced)
+            if not board[ALONE]:
                 open_gate(board)
         else:
             turn = enter(board, turn)
             if turn < 0:
                 break
-        direction, step, end, alone = progress[DIRECTION], progress[STEP], board[_TO], board[_ALONE] != 0
+        direction, step, alone = progress[DIRECTION], progress[STEP], board[ALONE] != 0
         if direction == PUSH:
             filled, arcs = board[TAIL] if alone else 0, 0
             # Alone, one writes to the queue itself.
             sink = queue if alone else buffer
             while True:
-                begin = take(board, PUSH_CHUNK, alone)
-                if begin >= end:
+                begin, end = take(board, part, alone)
+                if begin == end:
                     break
                 filled, leaving = _push(
                     gather, update, edge_cond, state, world, step, out_indptr, out_indices, out_data, queue,
-                    begin, min(begin + PUSH_CHUNK, end), settled, alone, board, sink, filled,
+                    begin, end, settled, alone, board, sink, filled,
                 )  # fmt: skip
                 arcs += leaving
             if alone:
                 board[TAIL] = filled
-            elif filled:
+            else:
                 flush(buffer, filled, queue, board)
+                # Next time, first the part of the queue that holds one's own.
+                part = fetch_add(board, _ADDED, 1)
             report(board, LEAVING, arcs, alone)
         else:
             found, arcs, looked = 0, 0, 0
             swapped = progress[SWAPPED] != 0
             front, next_front = (reached, active) if swapped else (active, reached)
             while True:
-                begin = take(board, PULL_CHUNK, alone)
-                if begin >= end:
+                begin, end = take(board, worker, alone)
+                if begin == end:
                     break
                 f, a, s = _pull(
                     gather, update, edge_cond, state, world, step, in_indptr, in_indices, in_data, out_indptr,
-                    front, next_front, settled, begin, min(begin + PULL_CHUNK, end),
+                    front, next_front, settled, begin, end,
                 )  # fmt: skip
                 found += f
                 arcs += a
@@ -232,7 +243,7 @@ def _work(gather, update, edge_cond, state, world, out_indptr, out_indices, out_
             if not alone:
                 shut_gate(board)
             _end(board, progress)
-            log(trace, step, direction, previous, progress[LOOKED], cycles() - began)
+            log(trace, step, direction, progress[ACTIVE_BEFORE], progress[LOOKED], cycles() - began)
         else:
             leave(board)
 
@@ -249,6 +260,6 @@ def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indi
     Every superstep writes a row of the trace: direction, active vertices, arcs looked at, cycles.
     """
     for worker in prange(buffers.shape[0]):
-        _work(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
-              in_data, queue, settled, active, reached, board, buffers[worker], progress, trace, alpha, beta, forced,
-              limit)
+        _work(np.int64(worker), gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr,
+              in_indices, in_data, queue, settled, active, reached, board, buffers[worker], progress, trace, alpha,
+              beta, forced, limit)
