@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hpgraph.device import array_module, is_cuda
+from hpgraph.device import array_module
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape
 from hpgraph.matrix_indexing import Indexing
@@ -89,12 +89,15 @@ class Structure(Indexing):
 
     @property
     def data(self) -> Any:
-        """Value of each entry, by rows; bool all true for a pattern. Read-only on the CPU: assign to change them."""
+        """Value of each entry, by rows; bool all true for a pattern.
+
+        The array itself, as compiled code of others demands it, writable. Layouts built before, the transpose among
+        them, do not follow what is written to it: ``A.data = values`` and ``A[i, j] = x`` change all of the matrix.
+        """
         csr = self.csr
         if csr.data is not None:
-            return _read_only(csr.data)
-        ones = self._layouts.once("ones", lambda: array_module(self.device).ones(csr.nnz, dtype=np.bool_))
-        return _read_only(ones)
+            return csr.data
+        return self._layouts.once("ones", lambda: array_module(self.device).ones(csr.nnz, dtype=np.bool_))
 
     @data.setter
     def data(self, values: Any) -> None:
@@ -102,19 +105,19 @@ class Structure(Indexing):
 
     @property
     def indices(self) -> Any:
-        """Column of each entry, by rows; read-only on the CPU."""
-        return _read_only(self.csr.indices)
+        """Column of each entry, by rows: the array itself, not to be written to."""
+        return self.csr.indices
 
     @property
     def indptr(self) -> Any:
-        """Where each row begins in `data` and `indices`, in the type that SciPy would have; read-only on the CPU."""
+        """Where each row begins in `data` and `indices`, in the type that SciPy would have; not to be written to."""
         csr = self.csr
 
         def convert() -> Any:
             fits = csr.indices.dtype == np.int32 and index_dtype(max(csr.nnz, *csr.shape)) == np.int32
             return csr.indptr.astype(np.int32 if fits else np.int64, copy=False)
 
-        return _read_only(self._layouts.once("indptr_t" if self._turned else "indptr", convert))
+        return self._layouts.once("indptr_t" if self._turned else "indptr", convert)
 
     def nonzero(self) -> tuple[Any, Any]:
         """Rows and columns of the entries that are not zero.
@@ -298,15 +301,6 @@ class Structure(Indexing):
             return as_shape(given)
         except TypeError as error:
             raise ValueError(str(error)) from None
-
-
-def _read_only(array: Any) -> Any:
-    """The array, not to be written to: other layouts of the matrix would not know. CuPy has no such arrays."""
-    if is_cuda(array):
-        return array
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def _without_blank(shape: Any, places: int) -> list[int]:

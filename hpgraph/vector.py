@@ -221,6 +221,13 @@ class Vector(Indexing, Operators, Entrywise):
         interface: dict[str, Any] = self._values.__cuda_array_interface__
         return interface
 
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        if self.device != "cpu" or self.format != "full":
+            raise AttributeError("only a vector on the CPU without absent entries is an array to others: use v.values")
+        interface: dict[str, Any] = self._values.__array_interface__
+        return interface
+
     def __dlpack__(self, **options: Any) -> Any:
         return self._values.__dlpack__(**options)
 

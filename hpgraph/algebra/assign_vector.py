@@ -37,7 +37,9 @@ def assign_entries(w: Vector, u: Any, indices: Any, mask: Any, complement: bool,
     row = Matrix._of(as_row(w))
     allowed = as_mask(mask, "mask", w.size, w.device)
     places = None if allowed is None else Matrix._of(as_row(Vector._of(*_places(allowed), w.size)))
-    if not isinstance(u, Vector) and getattr(u, "ndim", 1) == 1 and not np.isscalar(u):
+    if isinstance(u, list | tuple):
+        u = array_module(w.device).asarray(u)
+    if not isinstance(u, Vector) and getattr(u, "ndim", 0) == 1:
         u = Vector(u)
     if isinstance(indices, int | np.integer):
         indices = [indices]
