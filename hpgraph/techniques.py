@@ -12,7 +12,8 @@ from contextvars import ContextVar
 from types import MappingProxyType
 
 _NAMES = (
-    "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_splitting", "triangle_filters",
+    "arc_batches", "captured_graph", "column_blocks", "degree_order", "early_exit", "fused_supersteps", "heavy_pieces",
+    "hyb", "lane_refill", "local_block", "row_splitting", "triangle_filters",
 )  # fmt: skip
 
 
@@ -21,6 +22,8 @@ class Techniques:
 
     Attributes
     ----------
+    arc_batches : bool
+        CUDA. Each lane of a traversal's push has several arcs under way at once, rather than one.
     captured_graph : bool
         CUDA. Supersteps over all vertices, as of PageRank, replay a captured CUDA graph, rather than being launched.
     column_blocks : bool
@@ -29,11 +32,20 @@ class Techniques:
     degree_order : bool
         CUDA. Triangles are counted along arcs to higher degree where that is predicted to pay, rather than to higher
         ids.
+    early_exit : bool
+        CUDA. A vertex that pulls in a traversal stops at the first active in-neighbour, rather than looking at all.
     fused_supersteps : bool
         CUDA. Supersteps over all vertices update a vertex in the kernel that completes its message, rather than in one
         of its own.
+    heavy_pieces : bool
+        CUDA. In a traversal, vertices of more than 256 arcs are cut into pieces that many warps share.
     hyb : bool
         CUDA. Pulls read HYB, rather than CSR; of a `Matrix`, those whose format is "auto".
+    lane_refill : bool
+        CUDA. A lane that is done with its vertex in a traversal's pull takes the next, rather than waiting for its
+        warp.
+    local_block : bool
+        CUDA. Supersteps of few vertices and arcs are one block's alone, without a barrier of the grid.
     row_splitting : bool
         CUDA. Rows of more than 1,024 entries are cut in pieces that several warps take, rather than given to one.
     triangle_filters : bool

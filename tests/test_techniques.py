@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse
+import scipy.sparse.csgraph
 
 import hpgraph as hpg
 from hpgraph.device import to_device
 
-NAMES = (
+PRODUCTS = (
     "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_splitting", "triangle_filters",
 )  # fmt: skip
+TRAVERSALS = ("arc_batches", "early_exit", "heavy_pieces", "lane_refill", "local_block")
+NAMES = (*PRODUCTS, *TRAVERSALS)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +31,7 @@ def arcs():
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PRODUCTS)
 def test_answers_do_not_depend_on_it(device, arcs, name):
     x = np.random.default_rng(1).random(4000)
     cubed = (arcs @ arcs).multiply(arcs).sum() / 6
@@ -45,6 +48,39 @@ def test_answers_do_not_depend_on_it(device, arcs, name):
         found = to_device(hpg.pagerank(graph, tol=0, max_iteration=10).rank, "cpu")
         assert np.abs(found - rank).sum() < 1e-12
     assert getattr(hpg.techniques, name) is True
+
+
+@pytest.mark.parametrize("name", TRAVERSALS)
+@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+def test_traversals_do_not_depend_on_it(device, arcs, name, direction):
+    level = scipy.sparse.csgraph.dijkstra(arcs, unweighted=True, indices=7)
+    weighted = arcs.copy()
+    weighted.data = np.random.default_rng(2).integers(1, 100, arcs.nnz).astype(float)
+    distance = scipy.sparse.csgraph.dijkstra(weighted, indices=7)
+    with hpg.techniques(**{name: False}):
+        found = hpg.bfs(hpg.Graph(arcs).to(device), 7, direction=direction)
+        assert (to_device(found.level, "cpu") == np.where(np.isinf(level), -1, level)).all()
+        if direction == "push":
+            graph = hpg.Graph(weighted, directed=True).to(device)
+            assert (to_device(hpg.sssp(graph, 7).distance, "cpu") == distance).all()
+
+
+@pytest.mark.parametrize("device", ["cuda"], indirect=True)
+def test_a_switch_by_hubs(device, arcs):
+    """The one vertex of 3,000 neighbours is in the second frontier: from there on vertices pull."""
+    graph = hpg.Graph(arcs).to(device)
+    source = int(arcs.indices[0])
+    found = hpg.bfs(graph, source, direction=hpg.Direction(gamma=0.3))
+    level = scipy.sparse.csgraph.dijkstra(arcs, unweighted=True, indices=source)
+    assert (to_device(found.level, "cpu") == np.where(np.isinf(level), -1, level)).all()
+    assert "pull" in found.trace.direction
+
+
+def test_hubs_are_the_gpu_s(arcs):
+    with pytest.raises(ValueError, match="gamma is a policy of the GPU"):
+        hpg.bfs(hpg.Graph(arcs), 0, direction=hpg.Direction(gamma=0.3))
+    with pytest.raises(ValueError, match="gamma must not be negative"):
+        hpg.Direction(gamma=-1)
 
 
 @pytest.mark.parametrize("device", ["cuda"], indirect=True)
@@ -69,7 +105,7 @@ def test_switches_nest_and_end():
 
 
 def test_unknown_ones_are_refused():
-    with pytest.raises(TypeError, match="no technique 'tiles'; there are captured_graph"), hpg.techniques(tiles=True):
+    with pytest.raises(TypeError, match="no technique 'tiles'; there are arc_batches"), hpg.techniques(tiles=True):
         pass
     with pytest.raises(TypeError, match="hyb must be True or False"), hpg.techniques(hyb=0):
         pass

@@ -9,6 +9,7 @@ last pull cost: where it looked at twice the arcs that a push would touch now.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 _FORCED = {"auto": -1, "push": 0, "pull": 1}
@@ -26,6 +27,9 @@ class Direction:
         Share of all arcs above which a push turns into a pull.
     beta : float
         Share of all vertices below which a shrinking frontier goes back to pushing.
+    gamma : float or None
+        Instead of `alpha`, on the GPU only: share of the graph's hubs, those few thousand of the highest degree, above
+        which, once they are in the frontier, a push turns into a pull (H. Liu, H. H. Huang, "Enterprise", SC'15: 0.3).
 
     Examples
     --------
@@ -36,12 +40,15 @@ class Direction:
     mode: Literal["auto", "push", "pull"] = "auto"
     alpha: float = 0.1
     beta: float = 1 / 18
+    gamma: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.mode, str) or self.mode not in _FORCED:
             raise ValueError(f'direction must be "auto", "push" or "pull", not {self.mode!r}')
         if not (self.alpha >= 0 and self.beta >= 0):
             raise ValueError(f"alpha and beta must not be negative, not {self.alpha!r} and {self.beta!r}")
+        if self.gamma is not None and not self.gamma >= 0:
+            raise ValueError(f"gamma must not be negative, not {self.gamma!r}")
 
     @property
     def forced(self) -> int:
@@ -60,4 +67,12 @@ class Direction:
         -------
         Direction
         """
-        return direction if isinstance(direction, Direction) else cls(direction)  # type: ignore[arg-type]
+        if isinstance(direction, Direction):
+            return direction
+        # Asked in every call of every algorithm: the standard ones are made once.
+        return _standard(direction) if isinstance(direction, str) else cls(direction)
+
+
+@cache
+def _standard(mode: str) -> Direction:
+    return Direction(mode)  # type: ignore[arg-type]

@@ -8,6 +8,8 @@ then an update.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,11 +52,18 @@ class RunResult:
         Each property under its own name.
     """
 
-    def __init__(self, properties: dict[str, Any], trace: Trace, active: Any, world: dict[str, Any]) -> None:
+    def __init__(
+        self, properties: dict[str, Any], trace: Trace, active: Callable[[], Any], world: dict[str, Any]
+    ) -> None:
         self.properties = properties
         self.trace = trace
-        self.active = active
+        self._active = active
         self.world = world
+
+    @cached_property
+    def active(self) -> Any:
+        """Who was still active; made when first asked for."""
+        return self._active()
 
     @property
     def supersteps(self) -> int:
@@ -145,8 +154,8 @@ def run(
     arcs = _Arcs(kind, graph)
     sources = _sources(active, graph)
     arrays = tuple(state.values())
+    left = None
     backend = kernels(graph.device)
-    left = array_module(graph.device).empty(0, sources.dtype)
     if not (_is_relaxation(kind, code) and code.reduce.name == "min"):
         for name, value in (("delta", delta), ("ceiling", ceiling)):
             if value is not None:
@@ -158,36 +167,43 @@ def run(
         raise ValueError("ceiling must be a number, not NaN")
     with naming_what_does_not_compile(code):
         if _is_first(kind, code):
+            if policy.gamma is not None and graph.device == "cpu":
+                raise ValueError("gamma is a policy of the GPU: give alpha, or move the graph there")
+            by_hubs = {} if policy.gamma is None else {"gamma": policy.gamma}
             rows = backend.first(
                 code, arcs.sending, arcs.gathering, arrays, beginnings, tuple(world.values()), sources,
-                alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=limit,
+                alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=limit, **by_hubs,
             )  # fmt: skip
         elif _is_relaxation(kind, code):
             rows, active = backend.relax(
                 code, arcs.sending, arrays, beginnings, tuple(world.values()), sources,
                 delta=delta, ceiling=ceiling, limit=limit,
             )  # fmt: skip
-            left = active if len(active) else left
+            left = active if len(active) else None
         else:
             sources = to_device(sources, graph.device)
             begin(arrays, beginnings, sources)
             rows, left = supersteps(kind, code, arcs, arrays, world, sources, policy, limit)
-    return RunResult(state, Trace(rows), left, world)
+    ids = arcs.sending.indices.dtype
+    nobody = partial(array_module(graph.device).empty, 0, ids)
+    return RunResult(state, Trace(rows), nobody if left is None else lambda: left, world)
 
 
+@lru_cache(maxsize=256)
 def _runs_alone(kind: type[VertexProgram], code: ProgramCode) -> bool:
     """Whether nothing needs to return to Python between supersteps."""
     return kind.activity == "changed" and code.aggregate is None and function_of(kind, "converged") is None
 
 
 def _is_first(kind: type[VertexProgram], code: ProgramCode) -> bool:
-    return _runs_alone(kind, code) and code.reduce.ends_on_anything
+    return _runs_alone(kind, code) and code.reduce.ends_on_anything  # type: ignore[arg-type]
 
 
 def _is_relaxation(kind: type[VertexProgram], code: ProgramCode) -> bool:
     in_place = code.update is None and code.reduce.idempotent and code.message == code.properties[0][1]
     # The kernels swap whole words.
-    return _runs_alone(kind, code) and in_place and code.message.kind in "iuf" and code.message.itemsize in (4, 8)
+    words = code.message.kind in "iuf" and code.message.itemsize in (4, 8)
+    return in_place and words and _runs_alone(kind, code)  # type: ignore[arg-type]
 
 
 class _Arcs:
@@ -246,8 +262,14 @@ def _initial_state(
     n = graph.n_vertices
     state: dict[str, Any] = {}
     beginnings: list[Beginning | None] = []
+    usual = _usual_beginnings(kind)  # type: ignore[arg-type]
     for name, prop in declared(kind, Property).items():
         given = name in initial
+        if not given and name in usual:
+            dtype, beginning = usual[name]
+            state[name] = xp.empty(n, dtype)
+            beginnings.append(beginning)
+            continue
         value = initial.pop(name) if given else prop.initial
         if callable(value):
             value = value(graph)
@@ -255,10 +277,8 @@ def _initial_state(
             value = np.array(value)
         dtype = check_dtype(prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64), name)
         if np.ndim(value) == 0:
-            start = None if given else prop.start
-            start = start if start in (None, "id") else scalar(start, dtype, f"{name}'s start")
             state[name] = xp.empty(n, dtype)
-            beginnings.append(Beginning(scalar(value, dtype, name), start))
+            beginnings.append(_beginning(value, None if given else prop.start, dtype, name))
             continue
         if value.shape != (n,):
             lengths = f"one value for each of the {n} vertices"
@@ -266,6 +286,24 @@ def _initial_state(
         state[name] = array(to_device(value, graph.device), value, dtype, name)
         beginnings.append(None)
     return state, tuple(beginnings)
+
+
+def _beginning(value: Any, start: Any, dtype: np.dtype, name: str) -> Beginning:
+    if start is not None and not (isinstance(start, str) and start == "id"):
+        start = scalar(start, dtype, f"{name}'s start")
+    return Beginning(scalar(value, dtype, name), start)
+
+
+@lru_cache(maxsize=256)
+def _usual_beginnings(kind: type[VertexProgram]) -> dict[str, tuple[np.dtype, Beginning]]:
+    """Type and beginning of the properties that begin with a number: worked out once, as most calls need them."""
+    found = {}
+    for name, prop in declared(kind, Property).items():
+        if np.isscalar(prop.initial):
+            given = getattr(prop.initial, "dtype", np.float64) if prop.dtype is None else prop.dtype
+            dtype = check_dtype(given, name)
+            found[name] = dtype, _beginning(prop.initial, prop.start, dtype, name)
+    return found
 
 
 def _parameters(kind: type[VertexProgram], initial: dict[str, Any]) -> dict[str, Any]:

@@ -143,6 +143,14 @@ def test_every_generation(arch):
     relax(Widest, "int64", arch=arch)
 
 
+def test_without_techniques():
+    chosen = "hpgraph::Techniques<0, 0, 0, 1, 1>"
+    name = f"hpgraph::first<Program, int, hpgraph::Pattern, {chosen}>"
+    compiled(bfs.Tree, None, (), "first.cuh", (name,))
+    name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}>"
+    compiled(sssp.SingleDistances, "float32", (), "relax.cuh", (name,))
+
+
 @pytest.mark.parametrize("weight", [None, "float64"])
 def test_products_of_a_program(weight):
     """What the general loop multiplies with: messages, and whether a condition lets one through."""

@@ -9,25 +9,30 @@
 #include "frontier.cuh"
 #include "grid_barrier.cuh"
 #include "local.cuh"
+#include "pull_first.cuh"
 #include "trace.cuh"
 
 namespace hpgraph {
 
 constexpr int PUSH = 0, PULL = 1;
-// Probes a lane makes alone before the warp takes over the rest of a row.
-constexpr int ALONE = 32;
+// Vertices that a pull passes over in the time a push takes for an arc.
+constexpr int PULL_COST = 16;
 
 struct Policy {
     double alpha;  // share of all arcs above which a push turns into a pull
     double beta;   // share of all vertices below which a shrinking frontier turns back
+    double gamma;  // instead of alpha: hubs in the frontier
+    i64 hub;       // what has more arcs is one
     int forced;    // PUSH, PULL or -1 for the choice above
     i64 limit;     // supersteps at the most
+    LocalLimits local;
 };
 
 template <class Index>
 struct FirstSpace {
     unsigned* barrier;
     Tally* tally;        // three, used in turn: one read, one filled, one cleared
+    const u32* unheard;  // who has no in-arcs
     u32 *settled, *active, *next;
     Frontier<Index> queue, following;
     TraceRow* trace;
@@ -36,104 +41,48 @@ struct FirstSpace {
     LocalReturn* local;
 };
 
-__device__ inline bool bit(const u32* words, i64 v) { return words[v >> 5] >> (v & 31) & 1; }
-
-// Offer a message along arc j from u; by whole warps.
-template <class Program, class Index, class Weight, class Found>
-__device__ void offer(const Program& program, i64 step, const Arcs<Index, Weight>& out, u32* settled, bool live, Index u,
-                      i64 j, Found& found) {
-    bool won = false;
-    Index v = 0;
-    if (live) {
-        v = out.indices[j];
-        const u32 flag = 1u << (v & 31);
-        if (!(settled[v >> 5] & flag)) {
-            const auto weight = out.weight(j);
-            if (program.edge_cond(u, weight, v) && !(atomicOr(settled + (v >> 5), flag) & flag))
-                won = program.update(v, program.gather(u, weight, v), step);
-        }
+// Who is told along the arcs of a batch for the first time, as bits; by whole warps. `v` receives the targets.
+template <int size, class Program, class Index, class Weight>
+__device__ u32 claim(const Program& program, const Arcs<Index, Weight>& out, u32* settled,
+                     const Batch<Index, size>& batch, Index (&v)[size]) {
+    u32 bits[size];
+#pragma unroll
+    for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
+#pragma unroll
+    for (int k = 0; k < size; ++k) bits[k] = batch.live[k] ? settled[v[k] >> 5] : ALL;
+    loaded(bits);
+#pragma unroll
+    for (int k = 0; k < size; ++k) {
+        const u32 flag = 1u << (v[k] & 31);
+        const bool open = !(bits[k] & flag) && program.edge_cond(batch.source[k], out.weight(batch.arc[k]), v[k]);
+        bits[k] = open ? atomicOr(settled + (v[k] >> 5), flag) : ALL;
     }
-    found.add(won, v);
+    u32 claimed = 0;
+#pragma unroll
+    for (int k = 0; k < size; ++k) claimed |= !(bits[k] >> (v[k] & 31) & 1) << k;
+    return claimed;
 }
 
-template <class Program, class Index, class Weight>
-__device__ u64 pull_first(Program program, i64 step, i64 n, Arcs<Index, Weight> in, Arcs<Index, Weight> out,
-                          const u32* active, u32* settled, u32* next, Collector<Index>& found) {
-    const int lane = threadIdx.x & 31;
-    const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
-    u64 looked = 0;
-    for (i64 word = warp; word < (n + 31) / 32; word += warps) {
-        const u32 done = settled[word];
-        if (done == ALL) {
-            if (lane == 0) next[word] = 0;
-            continue;
-        }
-        const i64 v = word * 32 + lane;
-        const bool open = !(done >> lane & 1);
-        i64 j = open ? in.indptr[v] : 0;
-        const i64 end = open ? in.indptr[v + 1] : 0;
-        bool hit = false, changed = false;
-        for (int probes = 0; probes < ALONE && j < end && !hit; probes += 4) {
-            // Four neighbours lie in one sector of memory: fetch them together, and their bits together, then look in
-            // order. Without the empty statement the compiler defers each load until the bit before it was zero.
-            Index u[4];
-            u32 word[4];
-#pragma unroll
-            for (int k = 0; k < 4; ++k) u[k] = in.indices[j + k < end ? j + k : end - 1];
-#pragma unroll
-            for (int k = 0; k < 4; ++k) word[k] = active[u[k] >> 5];
-            asm volatile("" : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3]));
-#pragma unroll
-            for (int k = 0; k < 4; ++k) {
-                if (hit || j + k >= end) continue;
-                ++looked;
-                if ((word[k] >> (u[k] & 31) & 1) && program.edge_cond(u[k], in.weight(j + k), v)) {
-                    hit = true;
-                    changed = program.update(v, program.gather(u[k], in.weight(j + k), v), step);
-                }
-            }
-            j += 4;
-        }
-        for (u32 pending = __ballot_sync(ALL, !hit && j < end); pending; pending &= pending - 1) {
-            const int owner = __ffs(pending) - 1;
-            const i64 row_end = __shfl_sync(ALL, end, owner), target = word * 32 + owner;
-            for (i64 k = __shfl_sync(ALL, j, owner); k < row_end; k += 32) {
-                const Index u = k + lane < row_end ? in.indices[k + lane] : (Index)-1;
-                looked += u >= 0;
-                const bool on = u >= 0 && bit(active, u) && program.edge_cond(u, in.weight(k + lane), target);
-                const u32 hits = __ballot_sync(ALL, on);
-                if (hits) {
-                    const int winner = __ffs(hits) - 1;
-                    bool moved = false;
-                    if (lane == winner) moved = program.update(target, program.gather(u, in.weight(k + lane), target), step);
-                    moved = __shfl_sync(ALL, moved, winner);
-                    if (lane == owner) hit = true, changed = moved;
-                    break;
-                }
-            }
-        }
-        const u32 hits = __ballot_sync(ALL, hit), bits = __ballot_sync(ALL, changed);
-        if (lane == 0) {
-            next[word] = bits;
-            if (hits) settled[word] = done | hits;
-        }
-        if (changed) {
-            ++found.count;
-            found.arcs += out.indptr[v + 1] - out.indptr[v];
-        }
-    }
-    return looked;
-}
+// An arc whose message came first.
+template <class Index>
+struct Claim {
+    i64 arc;
+    Index source;
+};
 
 // Bits to queue, and queue to bits, where the direction turns.
-template <class Index>
-__device__ void queue_from_bits(const u32* words, i64 n, Collector<Index>& found) {
-    const int lane = threadIdx.x & 31;
+template <class T, class Index>
+__device__ void queue_from_bits(const u32* words, i64 n, Stage<Claim<Index>>& stage, Collector<T, Index>& found) {
+    const int lane = lane_of_warp();
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     for (i64 word = warp; word < (n + 31) / 32; word += warps) {
         const u32 bits = words[word];
-        if (bits) found.add(bits >> lane & 1, (Index)(word * 32 + lane));
+        stage.add(bits >> lane & 1, Claim<Index>{0, (Index)(word * 32 + lane)},
+                  [&](bool mine, const Claim<Index>& one) { found.add(mine, one.source); });
     }
+    Claim<Index> one{0, 0};
+    const bool has_one = stage.rest(one);
+    found.add(has_one, one.source);
 }
 
 template <class Index>
@@ -146,27 +95,32 @@ __device__ void bits_from_queue(Frontier<Index> queue, const Tally& now, u32* wo
             atomicOr(words + (queue.pieces[i].vertex >> 5), 1u << (queue.pieces[i].vertex & 31));
 }
 
-template <class Program, class Index, class Weight>
+template <class Program, class Index, class Weight, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
 first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, Sources<Index> sources,
       Policy policy, FirstSpace<Index> space) {
     __shared__ union {
-        Index slots[WARPS * 64];
+        PullShare pull[WARPS];
         LocalQueue<Index> local;
     } shared;
+    // Raw, as a type with constructors cannot be shared.
+    __shared__ __align__(16) char slots[sizeof(Claim<Index>) * WARPS * 64];
+    __shared__ BlockSums sums;
+    if (threadIdx.x == 0) sums.clear();
+    Stage<Claim<Index>> claims((Claim<Index>*)slots);
     GridBarrier barrier(space.barrier);
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
-    const int lane = threadIdx.x & 31;
+    const int lane = lane_of_warp();
 
     // Nobody waits for a vertex without in-arcs, nor for one that `cond` keeps from receiving.
     for (i64 v = thread; v < (n + 31) / 32 * 32; v += threads) {
         if (v < n) program.fill(v);
-        const u32 bits = __ballot_sync(ALL, v >= n || in.indptr[v] == in.indptr[v + 1] || !program.cond(v));
-        if (lane == 0) space.settled[v >> 5] = bits, space.active[v >> 5] = 0;
+        const u32 bits = __ballot_sync(ALL, v >= n || !program.cond(v));
+        if (lane == 0) space.settled[v >> 5] = bits | space.unheard[v >> 5], space.active[v >> 5] = 0;
     }
     barrier.wait();
     {
-        Collector<Index> found(shared.slots, out.indptr, space.queue, &space.tally[0]);
+        Collector<T, Index> found(out.indptr, space.queue, &space.tally[0], policy.hub);
         for (i64 i = thread; i - lane < sources.count; i += threads) {
             const bool mine = i < sources.count;
             const Index v = mine ? sources[i] : 0;
@@ -174,7 +128,7 @@ first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, S
             if (mine) atomicOr(space.settled + (v >> 5), 1u << (v & 31));
             found.add(mine, v);
         }
-        found.finish(0);
+        found.finish(sums, false, 0, 0);
     }
     barrier.wait();
 
@@ -183,26 +137,34 @@ first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, S
     i64 step = 0, phase = 0, previous = 0, began = nanoseconds();
     const double total = (double)out.indptr[n];
     Tally now = space.tally[0];
+    i64 unseen = (i64)total - now.arcs;  // arcs that leave vertices not yet reached
     const auto trace = [&](i64 active, i64 looked) {
         if (thread != 0 || step > space.trace_rows) return;
         const i64 ended = nanoseconds();
         space.trace[step - 1] = TraceRow{direction, active, looked, ended - began};
         began = ended;
     };
+    const auto dense = [&](u64 arcs, u64 hubs) {
+        return T::BY_HUBS ? (double)hubs > policy.gamma : (double)arcs > policy.alpha * total;
+    };
+    const auto receive = [&](Index u, i64 j, Index v, i64 at) {
+        return program.receive(v, program.gather(u, out.weight(j), v), at);
+    };
     while (now.count && step < policy.limit) {
         if (policy.forced >= 0) direction = policy.forced;
-        else if (direction == PUSH && now.arcs > policy.alpha * total) direction = PULL;
-        else if (direction == PULL && ((now.count < policy.beta * n && (i64)now.count < previous) ||
-                                       (2 * now.arcs < now.looked && now.arcs <= policy.alpha * total)))
-            // The frontier dwindles; or the last pull looked at twice the arcs that a push would touch now.
+        else if (direction == PUSH && dense(now.arcs, now.hubs)) direction = PULL;
+        else if (direction == PULL && (i64)now.arcs <= unseen + n / PULL_COST &&
+                 ((now.count < policy.beta * n && (i64)now.count < previous) ||
+                  (2 * now.arcs < now.looked && !dense(now.arcs, now.hubs))))
+            // The frontier dwindles, or the last pull looked at twice the arcs that a push would touch now; and those
+            // are no more than a pull could look at, of whom few may be left to be reached.
             direction = PUSH;
         previous = now.count;
 
         if (direction == PUSH && !queued) {
             // After a pull the tally's queue tails are still zero.
-            Collector<Index> found(shared.slots, out.indptr, space.queue, &space.tally[phase % 3]);
-            queue_from_bits(space.active, n, found);
-            if (found.filled) found.flush();
+            Collector<T, Index> found(out.indptr, space.queue, &space.tally[phase % 3]);
+            queue_from_bits(space.active, n, claims, found);
             barrier.wait();
             now = space.tally[phase % 3];
             queued = true;
@@ -216,13 +178,16 @@ first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, S
             queued = false;
         }
 
-        if (direction == PUSH && is_local(now)) {
+        if (direction == PUSH && policy.local.hold<Index>(now)) {
             if (blockIdx.x == 0)
-                run_local(
-                    shared.local, out.indptr, space.queue, space.following, now, step, space.local,
-                    [&](Index vertex, i64 start, int degree, LocalCollector<Index>& found, i64 at) {
-                        deal_arcs(vertex, start, degree, [&](bool live, Index u, i64 j) {
-                            offer(program, at, out, space.settled, live, u, j, found);
+                run_local<T>(
+                    shared.local, policy.local, out.indptr, policy.hub, space.queue, space.following, now, step,
+                    space.local,
+                    [&](Index vertex, i64 start, int degree, LocalCollector<T, Index>& found, i64 at) {
+                        deal_arcs<1>(vertex, start, degree, [&](const Batch<Index, 1>& batch) {
+                            Index v[1];
+                            const bool mine = claim(program, out, space.settled, batch, v);
+                            found.add(mine && receive(batch.source[0], batch.arc[0], v[0], at), v[0]);
                         });
                     },
                     [&](const Index*, const LocalTally& here, i64 at) {
@@ -230,35 +195,60 @@ first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, S
                         trace(here.count, here.arcs);
                     },
                     [&](const LocalTally& next, i64 at) {
-                        return at < policy.limit && (policy.forced >= 0 || !(next.arcs > policy.alpha * total));
+                        return at < policy.limit && (policy.forced >= 0 || !dense(next.arcs, next.hubs));
                     });
             barrier.wait();
             now = space.local->tally, step = space.local->step, previous = space.local->previous;
+            unseen -= space.local->sent + now.arcs;
             const Frontier<Index> swap = space.queue;
             space.queue = space.following, space.following = swap;
             continue;
         }
 
         Tally* const tally = &space.tally[(phase + 1) % 3];
-        if (thread == 0) space.tally[(phase + 2) % 3] = Tally{0, 0, 0, 0, 0};
-        Collector<Index> found(shared.slots, out.indptr, space.following, tally);
+        if (thread == 0) space.tally[(phase + 2) % 3] = Tally{0, 0, 0, 0, 0, 0};
+        Collector<T, Index> found(out.indptr, space.following, tally, policy.hub);
         ++step;
         u64 looked = 0;
+        Index last = 0;
+        bool has_last = false;
         if (direction == PUSH) {
-            for_each_arc<Index>(out, space.queue, now.light, now.pieces, [&](bool live, Index u, i64 j) {
-                offer(program, step, out, space.settled, live, u, j, found);
+            // The claimed vertex, where its message changes it.
+            const auto take = [&](bool mine, const Claim<Index>& one, Index& v) {
+                v = mine ? out.indices[one.arc] : 0;
+                return mine && receive(one.source, one.arc, v, step);
+            };
+            const bool at_once = now.arcs < AT_ONCE;
+            for_each_arc<T, Index>(out, space.queue, now.light, now.pieces, [&](const Batch<Index, T::BATCH>& batch) {
+                Index v[T::BATCH];
+                for (u32 claimed = claim(program, out, space.settled, batch, v); __any_sync(ALL, claimed);
+                     claimed &= claimed - 1) {
+                    const int k = __ffs(claimed) - 1;
+                    const Claim<Index> one{pick(batch.arc, k), pick(batch.source, k)};
+                    const auto go_on = [&](bool mine, const Claim<Index>& one) {
+                        Index target;
+                        const bool changed = take(mine, one, target);
+                        found.add(changed, target);
+                    };
+                    if (at_once) go_on(claimed, one);
+                    else claims.add(claimed, one, go_on);
+                }
             });
+            Claim<Index> one;
+            const bool has_one = claims.rest(one);
+            has_last = take(has_one, one, last);
             const Frontier<Index> swap = space.queue;
             space.queue = space.following, space.following = swap;
         } else {
-            looked = pull_first(program, step, n, in, out, space.active, space.settled, space.next, found);
+            looked = pull_first<T>(program, step, n, in, out, space.active, space.settled, space.next, shared.pull, found);
             u32* const swap = space.active;
             space.active = space.next, space.next = swap;
         }
-        found.finish(looked);
+        found.finish(sums, has_last, last, looked);
         barrier.wait();
         const i64 arcs = now.arcs;
         now = *tally;
+        unseen -= now.arcs;
         ++phase;
         trace(previous, direction == PUSH ? arcs : (i64)now.looked);
     }

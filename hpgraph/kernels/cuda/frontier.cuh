@@ -1,10 +1,10 @@
 // The queue of active vertices, and how a grid shares the arcs that leave them.
 //
-// A vertex of up to PIECE arcs stands in the queue itself; one of more stands there as pieces of PIECE arcs, so that
-// a hub of 200,000 neighbours is the work of hundreds of warps (Enterprise, H. Liu and H. H. Huang, SC'15, sorts
-// vertices into four classes to the same end). Within a warp the arcs of up to 32 vertices are dealt to the lanes one
-// by one, whoever they belong to. Each warp gathers what it finds in shared memory and reserves room in the queue for
-// 32 vertices at a time.
+// A vertex of few arcs stands in the queue itself; one of more than a piece stands there as pieces, so that a hub of
+// 200,000 neighbours is the work of hundreds of warps (Enterprise, H. Liu and H. H. Huang, SC'15, sorts vertices into
+// four classes to the same end). Within a warp the arcs of up to 32 vertices are dealt to the lanes one by one, whoever
+// they belong to, several to a lane at once: what a lane waits for are loads that depend on each other, and only
+// independent arcs can fill the time. Each warp keeps what it finds in shared memory until it is 32 items.
 #pragma once
 
 namespace hpgraph {
@@ -13,10 +13,17 @@ typedef long long i64;
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
-constexpr int PIECE = 256;
 constexpr int THREADS = 1024;
 constexpr int WARPS = THREADS / 32;
 constexpr u32 ALL = 0xffffffffu;
+
+// What techniques.py chooses. Without pieces a vertex may have as many arcs as 32 of them can be counted in an int.
+template <bool pieces = true, bool early_exit = true, bool refill = true, int arcs_at_once = 2, bool by_hubs = false>
+struct Techniques {
+    static constexpr int PIECE = pieces ? 256 : 1 << 25;
+    static constexpr bool EARLY_EXIT = early_exit, REFILL = refill, BY_HUBS = by_hubs;
+    static constexpr int BATCH = arcs_at_once;
+};
 
 template <class Index, class Weight>
 struct Arcs {
@@ -53,9 +60,10 @@ struct Sources {
     __device__ Index operator[](i64 i) const { return list ? list[i] : single; }
 };
 
-// What one superstep leaves for the next: vertices reached, arcs that leave them, arcs looked at, and the two tails.
+// What one superstep leaves for the next: vertices reached, arcs that leave them, arcs looked at, hubs among the
+// vertices (where the policy asks), and the tails of the two lists.
 struct Tally {
-    u64 count, arcs, looked, light, pieces;
+    u64 count, arcs, looked, hubs, light, pieces;
 };
 
 template <class Index>
@@ -64,15 +72,17 @@ struct Frontier {
     Piece<Index>* pieces;
 };
 
+__device__ inline int lane_of_warp() { return threadIdx.x & 31; }
+__device__ inline u32 lanes_below() { return (1u << lane_of_warp()) - 1; }
+
 // The lanes' amounts laid end to end, so that items can be dealt to lanes whoever they belong to.
 struct WarpScan {
     int through, total;  // amounts of the lanes up to this one, and of all
 
     __device__ explicit WarpScan(int amount) : through(amount) {
-        const int lane = threadIdx.x & 31;
         for (int d = 1; d < 32; d <<= 1) {
             const int below = __shfl_up_sync(ALL, through, d);
-            if (lane >= d) through += below;
+            if (lane_of_warp() >= d) through += below;
         }
         total = __shfl_sync(ALL, through, 31);
     }
@@ -86,22 +96,38 @@ struct WarpScan {
     }
 };
 
-// Append `pieces` pieces a lane, of the whole warp at once: one atomic for all of them.
+// Append the pieces of each lane's vertex, of the whole warp at once: one atomic for all of them. Not inlined: it is
+// rarely called, from many places.
 template <class Index, class Counter>
-__device__ void append_pieces(Index v, i64 degree, Piece<Index>* list, Counter* tail) {
-    const int pieces = degree > PIECE ? (int)((degree + PIECE - 1) / PIECE) : 0;
-    if (!__any_sync(ALL, pieces)) return;
-    const int lane = threadIdx.x & 31;
+__device__ __noinline__ void append_some_pieces(Index v, int pieces, Piece<Index>* list, Counter* tail) {
     const WarpScan scan(pieces);
     Counter base = 0;
-    if (lane == 0) base = atomicAdd(tail, (Counter)scan.total);
+    if (lane_of_warp() == 0) base = atomicAdd(tail, (Counter)scan.total);
     base = __shfl_sync(ALL, base, 0);
-    for (int begin = 0; begin < scan.total; begin += 32) {
-        const int t = begin + lane, owner = scan.owner(t);
+    for (u32 heavy = __ballot_sync(ALL, pieces); heavy; heavy &= heavy - 1) {
+        const int owner = __ffs(heavy) - 1;
         const Index vertex = __shfl_sync(ALL, v, owner);
-        const int number = t - __shfl_sync(ALL, scan.through - pieces, owner);
-        if (t < scan.total) list[base + t] = Piece<Index>{vertex, number};
+        const int end = __shfl_sync(ALL, scan.through, owner), count = __shfl_sync(ALL, pieces, owner);
+        for (int number = lane_of_warp(); number < count; number += 32)
+            list[base + (end - count + number)] = Piece<Index>{vertex, number};
     }
+}
+
+template <class T, class Index, class Counter>
+__device__ void append_pieces(Index v, i64 degree, Piece<Index>* list, Counter* tail) {
+    const int pieces = degree > T::PIECE ? (int)((degree + T::PIECE - 1) / T::PIECE) : 0;
+    if (__any_sync(ALL, pieces)) append_some_pieces(v, pieces, list, tail);
+}
+
+// Append a vertex of each lane that has one, of the whole warp at once.
+template <class Index>
+__device__ void append(bool mine, Index v, Index* list, u64* tail) {
+    const u32 votes = __ballot_sync(ALL, mine);
+    if (!votes) return;
+    u64 base = 0;
+    if (lane_of_warp() == 0) base = atomicAdd(tail, (u64)__popc(votes));
+    base = __shfl_sync(ALL, base, 0);
+    if (mine) list[base + __popc(votes & lanes_below())] = v;
 }
 
 __device__ inline u64 warp_sum(u64 value) {
@@ -109,99 +135,199 @@ __device__ inline u64 warp_sum(u64 value) {
     return value;
 }
 
-// A warp's share of the queue, kept in shared memory until 32 vertices are worth one atomic.
-template <class Index>
+// Arcs up to which a superstep is over sooner if what is found goes on at once.
+constexpr u64 AT_ONCE = 1 << 16;
+
+// What a warp has found, kept in shared memory until all of its lanes have one to go on with.
+template <class Item>
+struct Stage {
+    Item* slots;  // 64 of them, this warp's own
+    int filled;
+
+    __device__ explicit Stage(Item* shared) : slots(shared + (threadIdx.x >> 5) * 64), filled(0) {}
+
+    // By the whole warp; take(mine, item) is called, likewise, for 32 items.
+    template <class Take>
+    __device__ void add(bool mine, const Item& item, Take take) {
+        const u32 votes = __ballot_sync(ALL, mine);
+        if (!votes) return;
+        if (mine) slots[filled + __popc(votes & lanes_below())] = item;
+        filled += __popc(votes);
+        if (filled < 32) return;
+        __syncwarp();
+        filled -= 32;
+        const Item one = slots[filled + lane_of_warp()];
+        __syncwarp();
+        take(true, one);
+    }
+
+    // The items left over: whether this lane has one, and which.
+    __device__ bool rest(Item& item) {
+        __syncwarp();
+        const bool mine = lane_of_warp() < filled;
+        if (mine) item = slots[lane_of_warp()];
+        filled = 0;
+        __syncwarp();
+        return mine;
+    }
+};
+
+// What the warps of a block bring to the end of a superstep, so that the block goes to the grid's tally once.
+struct BlockSums {
+    u64 count, arcs, looked, hubs;
+    u32 wanted[2];  // room in the queue, and in one list more
+    u64 base[2];
+
+    __device__ void clear() { count = arcs = looked = hubs = 0, wanted[0] = wanted[1] = 0; }
+};
+
+// The next superstep's queue.
+template <class T, class Index>
 struct Collector {
-    Index* slots;  // 64 of them, this warp's own
     const i64* indptr;
     Frontier<Index> next;
     Tally* tally;
-    int filled;
-    u64 count, arcs;
+    i64 hub;  // what has more arcs is a hub
+    u64 count, arcs, hubs;
 
-    __device__ Collector(Index* shared, const i64* indptr, Frontier<Index> next, Tally* tally)
-        : slots(shared + (threadIdx.x >> 5) * 64), indptr(indptr), next(next), tally(tally), filled(0), count(0), arcs(0) {}
+    __device__ Collector(const i64* indptr, Frontier<Index> next, Tally* tally, i64 hub = 0)
+        : indptr(indptr), next(next), tally(tally), hub(hub), count(0), arcs(0), hubs(0) {}
 
-    __device__ void flush() {
-        const int lane = threadIdx.x & 31;
-        __syncwarp();
-        u64 base = 0;
-        if (lane == 0) base = atomicAdd(&tally->light, (u64)filled);
-        base = __shfl_sync(ALL, base, 0);
-        for (int i = lane; i < filled; i += 32) next.light[base + i] = slots[i];
-        filled = 0;
-        __syncwarp();
+    // Count vertex v, of so many arcs, wherever it is kept.
+    __device__ void note(i64 degree) {
+        ++count;
+        arcs += degree;
+        if (T::BY_HUBS) hubs += degree > hub;
     }
 
     // All lanes of the warp come here together; `mine` says whether this lane brings vertex v.
     __device__ void add(bool mine, Index v) {
-        if (!__any_sync(ALL, mine)) return;
-        const int lane = threadIdx.x & 31;
-        const i64 degree = mine ? indptr[v + 1] - indptr[v] : 0;
-        count += mine;
-        arcs += degree;
-        const u32 light = __ballot_sync(ALL, degree > 0 && degree <= PIECE);
-        if (light >> lane & 1) slots[filled + __popc(light & ((1u << lane) - 1))] = v;
-        filled += __popc(light);
-        if (filled >= 32) flush();
-        append_pieces(v, degree, next.pieces, &tally->pieces);
+        const i64 degree = noted(mine, v);
+        append(degree > 0 && degree <= T::PIECE, v, next.light, &tally->light);
+        append_pieces<T>(v, degree, next.pieces, &tally->pieces);
     }
 
-    // At the end of a phase, by all threads of the block: what remains goes to the queue, the sums to the tally.
-    __device__ void finish(u64 looked) {
-        __shared__ u64 sums[3];
-        if (filled) flush();
-        if (threadIdx.x < 3) sums[threadIdx.x] = 0;
-        __syncthreads();
-        if (__any_sync(ALL, count | looked)) {
+    // At the end of a superstep, by all threads of the block, with what the warps have left over: the queue's last
+    // vertices, those of another list, and the sums.
+    __device__ void finish(BlockSums& sums, bool mine, Index v, u64 looked, bool other = false, Index w = 0,
+                           Index* others = nullptr, u64* tail = nullptr) {
+        const i64 degree = noted(mine, v);
+        append_pieces<T>(v, degree, next.pieces, &tally->pieces);
+        const bool light = degree > 0 && degree <= T::PIECE;
+        const u32 at = room(light, sums.wanted[0]), other_at = others ? room(other, sums.wanted[1]) : 0;
+        if (__any_sync(ALL, (count | looked) != 0)) {
             count = warp_sum(count), arcs = warp_sum(arcs), looked = warp_sum(looked);
-            if ((threadIdx.x & 31) == 0)
-                atomicAdd(&sums[0], count), atomicAdd(&sums[1], arcs), atomicAdd(&sums[2], looked);
+            if (T::BY_HUBS) hubs = warp_sum(hubs);
+            if (lane_of_warp() == 0) {
+                atomicAdd(&sums.count, count), atomicAdd(&sums.arcs, arcs), atomicAdd(&sums.looked, looked);
+                if (T::BY_HUBS) atomicAdd(&sums.hubs, hubs);
+            }
         }
         __syncthreads();
         if (threadIdx.x == 0) {
-            if (sums[0]) atomicAdd(&tally->count, sums[0]);
-            if (sums[1]) atomicAdd(&tally->arcs, sums[1]);
-            if (sums[2]) atomicAdd(&tally->looked, sums[2]);
+            if (sums.wanted[0]) sums.base[0] = atomicAdd(&tally->light, (u64)sums.wanted[0]);
+            if (sums.wanted[1]) sums.base[1] = atomicAdd(tail, (u64)sums.wanted[1]);
+            if (sums.count) atomicAdd(&tally->count, sums.count);
+            if (sums.arcs) atomicAdd(&tally->arcs, sums.arcs);
+            if (sums.looked) atomicAdd(&tally->looked, sums.looked);
+            if (T::BY_HUBS && sums.hubs) atomicAdd(&tally->hubs, sums.hubs);
+            sums.clear();
         }
+        __syncthreads();
+        if (light) next.light[sums.base[0] + at] = v;
+        if (other) others[sums.base[1] + other_at] = w;
+    }
+
+private:
+    __device__ i64 noted(bool mine, Index v) {
+        if (!mine) return 0;
+        const i64 degree = indptr[v + 1] - indptr[v];
+        note(degree);
+        return degree;
+    }
+
+    // A place among what the block wants room for; by whole warps.
+    __device__ static u32 room(bool mine, u32& wanted) {
+        const u32 votes = __ballot_sync(ALL, mine);
+        u32 base = 0;
+        if (votes && lane_of_warp() == 0) base = atomicAdd(&wanted, (u32)__popc(votes));
+        return __shfl_sync(ALL, base, 0) + __popc(votes & lanes_below());
     }
 };
 
+// Arcs a lane has under way at once; some may be none.
+template <class Index, int size>
+struct Batch {
+    bool live[size];
+    Index source[size];
+    i64 arc[size];
+};
+
+// values[k], where k is not known before: registers have no index.
+template <int size, class Value>
+__device__ Value pick(const Value (&values)[size], int k) {
+    Value value = values[0];
+#pragma unroll
+    for (int i = 1; i < size; ++i)
+        if (k == i) value = values[i];
+    return value;
+}
+
 // Deal the arcs of the warp's 32 vertices to its lanes; see for_each_arc.
-template <class Index, class Visit>
+template <int size, class Index, class Visit>
 __device__ void deal_arcs(Index u, i64 start, int degree, Visit visit) {
-    const int lane = threadIdx.x & 31;
     const WarpScan scan(degree);
-    for (int begin = 0; begin < scan.total; begin += 32) {
-        const int t = begin + lane, owner = scan.owner(t);
-        const Index vertex = __shfl_sync(ALL, u, owner);
-        const i64 j = __shfl_sync(ALL, start, owner) + t - __shfl_sync(ALL, scan.through - degree, owner);
-        visit(t < scan.total, vertex, j);
+    for (int begin = 0; begin < scan.total; begin += 32 * size) {
+        Batch<Index, size> batch;
+#pragma unroll
+        for (int k = 0; k < size; ++k) {
+            const int t = begin + 32 * k + lane_of_warp();
+            batch.live[k] = t < scan.total, batch.source[k] = 0, batch.arc[k] = 0;
+            if (begin + 32 * k >= scan.total) continue;
+            const int owner = scan.owner(t);
+            batch.source[k] = __shfl_sync(ALL, u, owner);
+            batch.arc[k] = __shfl_sync(ALL, start, owner) + t - __shfl_sync(ALL, scan.through - degree, owner);
+        }
+        visit(batch);
     }
 }
 
-// Call visit(live, u, j) for every arc j that leaves a vertex u of the frontier, by whole warps: lanes without an arc
-// come with live = false, so that visit may use warp-wide votes.
-template <class Index, class Graph, class Visit>
+// Call visit(batch) until every arc that leaves a vertex of the frontier was in a batch; by whole warps, lanes without
+// an arc included, so that visit may use warp-wide votes.
+template <class T, class Index, class Graph, class Visit>
 __device__ void for_each_arc(Graph graph, Frontier<Index> frontier, u64 light, u64 pieces, Visit visit) {
-    const int lane = threadIdx.x & 31;
+    const u64 lane = lane_of_warp();
     const u64 warp = (u64)blockIdx.x + (u64)gridDim.x * (threadIdx.x >> 5);  // neighbours in the queue: other SMs
     const u64 warps = (u64)gridDim.x * WARPS;
-    for (u64 p = warp; p < pieces; p += warps) {
-        const Piece<Index> piece = frontier.pieces[p];
-        const i64 begin = graph.indptr[piece.vertex] + (i64)piece.number * PIECE;
-        const i64 last = graph.indptr[piece.vertex + 1];
-        const i64 end = begin + PIECE < last ? begin + PIECE : last;
-        for (i64 j = begin; j < end; j += 32) visit(j + lane < end, piece.vertex, j + lane);
+    // Where most warps would have nothing to do, several share what would be one's: by parts of a row.
+    const int parts = (pieces + light) * 8 <= warps ? 8 : 1;
+    pieces *= parts, light *= parts;
+    // Of 32 rows that a warp deals at a time, some are pieces and the others whole vertices.
+    const u64 heavy = min((pieces + warps - 1) / warps, (u64)16), some = min((light + warps - 1) / warps, 32 - heavy);
+    for (u64 p = warp * heavy, i = warp * some; p < pieces || i < light; p += warps * heavy, i += warps * some) {
+        Index u = 0;
+        i64 start = 0, end = 0;
+        int part = 0;
+        if (lane < heavy && p + lane < pieces) {
+            const Piece<Index> piece = frontier.pieces[(p + lane) / parts];
+            u = piece.vertex, part = (p + lane) % parts;
+            start = graph.indptr[u] + (i64)piece.number * T::PIECE;
+            end = min(start + T::PIECE, graph.indptr[u + 1]);
+        } else if (lane >= heavy && lane - heavy < some && i + lane - heavy < light) {
+            u = frontier.light[(i + lane - heavy) / parts], part = (i + lane - heavy) % parts;
+            start = graph.indptr[u], end = graph.indptr[u + 1];
+        }
+        start += part * (T::PIECE / parts);
+        deal_arcs<T::BATCH>(u, start, (int)max((i64)0, min((i64)(T::PIECE / parts), end - start)), visit);
     }
-    const u64 share = light >= warps * 32 ? 32 : (light + warps - 1) / warps;
-    for (u64 base = warp * share; base < light; base += warps * share) {
-        const bool has = lane < share && base + lane < light;
-        const Index u = has ? frontier.light[base + lane] : 0;
-        const i64 start = has ? graph.indptr[u] : 0;
-        const int degree = has ? (int)(graph.indptr[u + 1] - start) : 0;
-        deal_arcs(u, start, degree, visit);
-    }
+}
+
+// Values that loads have left in registers: without this the compiler puts off each load until what comes before needs it.
+template <int size, class Value>
+__device__ void loaded(Value (&values)[size]) {
+    static_assert(sizeof(Value) == 4, "one register each");
+#pragma unroll
+    for (int k = 0; k < size; ++k) asm volatile("" : "+r"(values[k]));
 }
 
 }  // namespace hpgraph

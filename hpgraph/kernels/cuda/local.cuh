@@ -8,20 +8,29 @@
 
 namespace hpgraph {
 
-// Vertices a block takes on, and places for those it finds; more of them go to the queue in memory.
-constexpr u64 LOCAL = 512;
+// Places for the vertices of a superstep; more of them go to the queue in memory.
 template <class Index>
-constexpr u32 ROOM = 16384 / sizeof(Index);
+constexpr u32 ROOM = sizeof(Index) == 4 ? 1536 : 512;
+
+// What a block takes on: no more vertices than there are places, none of them heavy.
+struct LocalLimits {
+    i64 vertices, arcs;
+
+    template <class Index, class AnyTally>
+    __device__ bool hold(const AnyTally& now) const {
+        return (i64)now.count <= vertices && (i64)now.count <= ROOM<Index> && (i64)now.arcs <= arcs && now.pieces == 0;
+    }
+};
 
 struct LocalTally {
     u64 arcs;
-    u32 count, light, pieces;
+    u32 count, light, pieces, hubs;
 };
 
 // What the block leaves for the grid.
 struct LocalReturn {
     Tally tally;
-    i64 step, previous;
+    i64 step, previous, sent;  // arcs sent along, those of `now` not counted
 };
 
 template <class Index>
@@ -30,59 +39,66 @@ struct LocalQueue {
     Index slots[2][ROOM<Index>];
 };
 
-template <class Index>
+template <class T, class Index>
 struct LocalCollector {
     Index* slots;
     LocalTally* tally;
     const i64* indptr;
     Frontier<Index> overflow;
+    i64 hub;
 
     // All lanes of the warp come here together; `mine` says whether this lane brings vertex v.
     __device__ void add(bool mine, Index v) {
         const u32 brought = __ballot_sync(ALL, mine);
         if (!brought) return;
-        const int lane = threadIdx.x & 31;
         const i64 degree = mine ? indptr[v + 1] - indptr[v] : 0;
         const u64 arcs = warp_sum(degree);
-        const u32 light = __ballot_sync(ALL, degree > 0 && degree <= PIECE);
+        const u32 light = __ballot_sync(ALL, degree > 0 && degree <= T::PIECE);
+        const u32 hubs = T::BY_HUBS ? __ballot_sync(ALL, degree > hub) : 0;
         u32 base = 0;
-        if (lane == 0) {
+        if (lane_of_warp() == 0) {
+            base = atomicAdd(&tally->light, __popc(light));
             atomicAdd(&tally->count, __popc(brought));
             atomicAdd(&tally->arcs, arcs);
-            base = atomicAdd(&tally->light, __popc(light));
+            if (hubs) atomicAdd(&tally->hubs, __popc(hubs));
         }
-        base = __shfl_sync(ALL, base, 0) + __popc(light & ((1u << lane) - 1));
-        if (light >> lane & 1) (base < ROOM<Index> ? slots : overflow.light)[base] = v;
-        append_pieces(v, degree, overflow.pieces, &tally->pieces);
+        base = __shfl_sync(ALL, base, 0) + __popc(light & lanes_below());
+        // Two statements: of a pointer that is either to shared memory or to global, the compiler once lost which it was.
+        const bool mine_is_light = light >> lane_of_warp() & 1;
+        if (mine_is_light && base < ROOM<Index>) slots[base] = v;
+        if (mine_is_light && base >= ROOM<Index>) overflow.light[base] = v;
+        append_pieces<T>(v, degree, overflow.pieces, &tally->pieces);
     }
 };
 
-__device__ inline bool is_local(const Tally& now) { return now.count <= LOCAL && now.pieces == 0; }
-
 // By the first block alone: superstep after superstep while the frontier stays small and `goes_on` agrees.
 //
-// `push(vertex, start, degree, found, step)` sends the messages of a warp's 32 vertices; `after(level, step, tally)` is
-// called by all threads between two supersteps. What is queued in the end lies in `following`.
-template <class Index, class Push, class After, class GoesOn>
-__device__ void run_local(LocalQueue<Index>& local, const i64* indptr, Frontier<Index> queue, Frontier<Index> following,
-                          const Tally& now, i64 step, LocalReturn* result, Push push, After after, GoesOn goes_on) {
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+// `push(vertex, start, degree, found, step)` sends the messages of a warp's 32 vertices, and brings whom it finds at once:
+// what counts here is a short chain, not full warps. `after(slots, tally, step)` is called by all threads between two
+// supersteps. What is queued in the end lies in `following`.
+template <class T, class Index, class Push, class After, class GoesOn>
+__device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i64* indptr, i64 hub,
+                          Frontier<Index> queue, Frontier<Index> following, const Tally& now, i64 step,
+                          LocalReturn* result, Push push, After after, GoesOn goes_on) {
+    const int lane = lane_of_warp(), warp = threadIdx.x >> 5;
     if (threadIdx.x == 0) {
-        local.tallies[0] = LocalTally{now.arcs, (u32)now.count, (u32)now.light, 0};
-        local.tallies[1] = LocalTally{0, 0, 0, 0};
+        local.tallies[0] = LocalTally{now.arcs, (u32)now.count, (u32)now.light, 0, 0};
+        local.tallies[1] = LocalTally{0, 0, 0, 0, 0};
     }
     for (u32 i = threadIdx.x; i < now.light; i += THREADS) local.slots[0][i] = queue.light[i];
     __syncthreads();
-    i64 previous = now.count;
+    i64 previous = now.count, sent = 0;
     int level = 0;
     while (true) {
         const LocalTally here = local.tallies[level % 3];
         // The first superstep is always taken: the grid has decided on it.
-        if (level && (here.count == 0 || here.count > LOCAL || here.pieces || !goes_on(here, step))) break;
-        if (threadIdx.x == 0) local.tallies[(level + 2) % 3] = LocalTally{0, 0, 0, 0};
+        if (level && (here.count == 0 || !limits.hold<Index>(here) || !goes_on(here, step))) break;
+        if (threadIdx.x == 0) local.tallies[(level + 2) % 3] = LocalTally{0, 0, 0, 0, 0};
         const Index* slots = local.slots[level & 1];
-        LocalCollector<Index> found{local.slots[(level + 1) & 1], &local.tallies[(level + 1) % 3], indptr, following};
+        LocalCollector<T, Index> found{local.slots[(level + 1) & 1], &local.tallies[(level + 1) % 3], indptr, following,
+                                       hub};
         previous = here.count;
+        if (level) sent += here.arcs;
         ++step;
         const u32 share = min(32u, (here.light + WARPS - 1) / WARPS);
         for (u32 base = warp * share; base < here.light; base += WARPS * share) {
@@ -96,9 +112,10 @@ __device__ void run_local(LocalQueue<Index>& local, const i64* indptr, Frontier<
         ++level;
     }
     const LocalTally left = local.tallies[level % 3];
-    for (u32 i = threadIdx.x; i < left.light && i < ROOM<Index>; i += THREADS) following.light[i] = local.slots[level & 1][i];
+    for (u32 i = threadIdx.x; i < left.light && i < ROOM<Index>; i += THREADS)
+        following.light[i] = local.slots[level & 1][i];
     if (threadIdx.x == 0)
-        *result = LocalReturn{Tally{left.count, left.arcs, 0, left.light, left.pieces}, step, previous};
+        *result = LocalReturn{Tally{left.count, left.arcs, 0, left.hubs, left.light, left.pieces}, step, previous, sent};
 }
 
 }  // namespace hpgraph

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.cuda.structs import struct
-from hpgraph.kernels.functions import functions_of
+from hpgraph.kernels.functions import ProgramFunctions, functions_of
 from hpgraph.kernels.program import Beginning, ProgramCode
+from hpgraph.semiring import get_monoid
 from hpgraph.semiring.cuda import LinkedCode, c_type
 from hpgraph.semiring.function import Function
 
@@ -74,12 +75,12 @@ class CUDAProgram:
     @cached_property
     def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
         """Each function by its C name, with the types of its arguments and of its result."""
-        made, code = functions_of(self.code), self.code
+        made, on_copies, code = functions_of(self.code), ProgramFunctions(self.code, own="0"), self.code
         arc = (self._pointers, _ID, self.weight, _ID)
         found: dict[str, tuple[Function, tuple[Any, ...], Any]] = {
             "hpg_gather": (made.gather, arc, code.message),
             "hpg_reduce": (made.reduce, (code.message, code.message), code.message),
-            "hpg_update": (made.update, (self._pointers, _ID, code.message, self._world, _ID), _BOOL),
+            "hpg_update": (on_copies.update, (self._pointers, _ID, code.message, self._world, _ID), _BOOL),
         }
         if code.edge_cond is not None:
             found["hpg_edge_cond"] = (made.edge_cond, arc, _BOOL)
@@ -124,13 +125,14 @@ class CUDAProgram:
                 *(f"    {field}" for field in fields),
                 f"    typedef {m} Message;",
                 f"    static constexpr int SUMS = {self.code.aggregates};",
+                f"    static constexpr bool LEAST = {str(self.code.reduce == get_monoid('min')).lower()};",
                 self._method(m, "gather", arc, "u, weight, v"),
                 self._method("bool", "edge_cond", arc, "u, weight, v"),
                 self._method("bool", "cond", "long long v", "v"),
                 f"    __device__ {m} reduce({m} a, {m} b) const {{ return hpg_reduce(a, b); }}",
-                f"    __device__ bool update(long long v, {m} message, long long step) const {{",
-                f"        return hpg_update({self._p}, v, message{self._w}, step);",
-                "    }",
+                *self._updates("update", [f"p{i}[v]" for i in range(len(self._properties))]),
+                "    // The same for a vertex that still has what it began with: nothing is loaded that is known.",
+                *self._updates("receive", [f"begins{i} ? fill{i} : p{i}[v]" for i in range(len(self._properties))]),
                 f"    __device__ bool apply(long long v, {m} message, long long step, double* sums) const {{",
                 *before,
                 "        const bool changed = update(v, message, step);",
@@ -152,6 +154,20 @@ class CUDAProgram:
                 "",
             ]
         )
+
+    def _updates(self, name: str, values: list[str]) -> list[str]:
+        """A method that updates copies of a vertex's properties, so that they stay in registers, and stores them."""
+        types = [_c(dtype) for dtype in self._properties]
+        copies = [f"        {kind} c{i} = {value};" for i, (kind, value) in enumerate(zip(types, values, strict=True))]
+        addresses = ", ".join(f"&c{i}" for i in range(len(types)))
+        return [
+            f"    __device__ bool {name}(long long v, {_c(self.code.message)} message, long long step) const {{",
+            *copies,
+            f"        const bool changed = hpg_update({addresses}, v, message{self._w}, step);",
+            *(f"        p{i}[v] = c{i};" for i in range(len(types))),
+            "        return changed;",
+            "    }",
+        ]
 
     @staticmethod
     def _list(letter: str, members: tuple[Any, ...]) -> str:

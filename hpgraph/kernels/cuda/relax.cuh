@@ -23,11 +23,11 @@ struct Bits<T, 8> {
     typedef unsigned long long type;
 };
 
-// *where = combine(*where, message); whether that changed it. `changed` receives the value that now stands there.
+// *where = combine(*where, message); whether that changed it. `stands` is what seems to stand there, and then does.
 template <class T, class Combine>
-__device__ bool atomic_update(T* where, T message, Combine combine, T& stands) {
+__device__ bool atomic_update(T* where, T message, T& stands, Combine combine) {
     typedef typename Bits<T>::type Word;
-    T old = *(volatile T*)where;
+    T old = stands;
     while (true) {
         const T now = combine(old, message);
         // A NaN never equals itself: it must not count as a change for ever.
@@ -42,20 +42,21 @@ __device__ bool atomic_update(T* where, T message, Combine combine, T& stands) {
     }
 }
 
-__device__ inline bool claim(u32* words, i64 v) {
-    const u32 flag = 1u << (v & 31);
-    return !(words[v >> 5] & flag) && !(atomicOr(words + (v >> 5), flag) & flag);
+// The same for the least of two numbers, which the memory itself works out.
+template <class T>
+__device__ T atomic_least(T* where, T message) {
+    return atomicMin(where, message);
 }
-
-template <class Index>
-__device__ void append(bool mine, Index v, Index* list, u64* tail) {
-    const u32 votes = __ballot_sync(ALL, mine);
-    if (!votes) return;
-    const int lane = threadIdx.x & 31;
-    u64 base = 0;
-    if (lane == 0) base = atomicAdd(tail, (u64)__popc(votes));
-    base = __shfl_sync(ALL, base, 0);
-    if (mine) list[base + __popc(votes & ((1u << lane) - 1))] = v;
+// Floats of one sign are ordered as the integers of the same bits are.
+__device__ inline float atomic_least(float* where, float message) {
+    message += 0.0f;  // no negative zero
+    if (message >= 0) return __int_as_float(atomicMin((int*)where, __float_as_int(message)));
+    return __uint_as_float(atomicMax((unsigned*)where, __float_as_uint(message)));
+}
+__device__ inline double atomic_least(double* where, double message) {
+    message += 0.0;
+    if (message >= 0) return __longlong_as_double(atomicMin((i64*)where, __double_as_longlong(message)));
+    return __longlong_as_double((i64)atomicMax((u64*)where, (u64)__double_as_longlong(message)));
 }
 
 template <class Index>
@@ -79,38 +80,72 @@ struct Priority {
     Value* least;  // two cells, used in turn
 };
 
-// Send the message of arc j from u; by whole warps. Whoever it changes is found, or joins the far pile.
-template <class Program, class Index, class Weight, class Value, class Found>
+// What waits in shared memory for company: who may send again now, and who joins the far pile.
+template <class Index>
+struct Stages {
+    Stage<Index> near, far;
+};
+
+// Lower the targets of a batch of arcs; by whole warps. Whoever changes is given to arrive(comes, near, vertex): each
+// lane at most `size` times, until no lane of the warp has one.
+template <int size, class Program, class Index, class Weight, class Value, class Arrive>
 __device__ void send(const Program& program, const Arcs<Index, Weight>& out, const Priority<Value>& priority,
-                     u32* claimed, const RelaxSpace<Index>& space, u64* far_tail, bool live, Index u, i64 j,
-                     Found& found) {
-    bool near = false, far = false;
-    Index v = 0;
-    if (live) {
-        v = out.indices[j];
-        const auto weight = out.weight(j);
-        Value stands;
-        if (program.cond(v) && program.edge_cond(u, weight, v) &&
-            atomic_update(program.p0 + v, (Value)program.gather(u, weight, v),
-                          [&](Value a, Value b) { return program.reduce(a, b); }, stands)) {
-            const bool sends = !priority.on || !(stands > priority.ceiling);
-            near = sends && (!priority.on || stands < priority.threshold);
-            far = sends && !near && claim(space.waiting, v);
-            near = near && claim(claimed, v);
+                     u32* queued, u32* waiting, const Batch<Index, size>& batch, Arrive arrive) {
+    Index v[size];
+    Value message[size], stands[size];
+    bool live[size];
+#pragma unroll
+    for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
+#pragma unroll
+    for (int k = 0; k < size; ++k) {
+        const auto weight = batch.live[k] ? out.weight(batch.arc[k]) : 0;
+        live[k] = batch.live[k] && program.cond(v[k]) && program.edge_cond(batch.source[k], weight, v[k]);
+        message[k] = live[k] ? (Value)program.gather(batch.source[k], weight, v[k]) : Value();
+    }
+    // Out of date perhaps, as the first-level cache may be; but values move one way only, and the atomic decides.
+#pragma unroll
+    for (int k = 0; k < size; ++k) stands[k] = live[k] ? program.p0[v[k]] : Value();
+    u32 seen[size];
+#pragma unroll
+    for (int k = 0; k < size; ++k) {
+        if constexpr (Program::LEAST) {
+            live[k] = live[k] && message[k] < stands[k];
+            if (live[k]) stands[k] = atomic_least(program.p0 + v[k], message[k]);
+        } else {
+            live[k] = live[k] && atomic_update(program.p0 + v[k], message[k], stands[k],
+                                               [&](Value a, Value b) { return program.reduce(a, b); });
         }
     }
-    found.add(near, v);
-    append(far, v, space.far, far_tail);
+    bool is_near[size];
+    const auto word = [&](int k) { return (is_near[k] ? queued : waiting) + (v[k] >> 5); };
+    const auto flag = [&](int k) { return 1u << (v[k] & 31); };
+#pragma unroll
+    for (int k = 0; k < size; ++k) {
+        if constexpr (Program::LEAST) live[k] = live[k] && message[k] < stands[k], stands[k] = message[k];
+        live[k] = live[k] && !(priority.on && stands[k] > priority.ceiling);
+        is_near[k] = !priority.on || stands[k] < priority.threshold;
+        seen[k] = live[k] ? *word(k) : ALL;
+    }
+    loaded(seen);
+#pragma unroll
+    for (int k = 0; k < size; ++k) seen[k] = seen[k] & flag(k) ? ALL : atomicOr(word(k), flag(k));
+    u32 claimed = 0, near_ones = 0;  // which of the batch
+#pragma unroll
+    for (int k = 0; k < size; ++k) claimed |= !(seen[k] & flag(k)) << k, near_ones |= is_near[k] << k;
+    for (; __any_sync(ALL, claimed); claimed &= claimed - 1) {
+        const int k = __ffs(claimed) - 1;
+        arrive(claimed != 0, claimed && (near_ones >> k & 1), pick(v, k));
+    }
 }
 
-// The vertices of the far pile that are near under a higher threshold join the queue; `kept` counts the others. The
-// least of them is near in any case: where a bucket is too narrow for the precision of the values, or its end for their
-// type, the threshold would never pass it.
-template <class Program, class Index, class Value>
-__device__ void split(const Program& program, const RelaxSpace<Index>& space, u64 pile, u64* kept, Value below,
-                      Value least, Value threshold, Collector<Index>& found) {
+// The vertices of the far pile that are near under a higher threshold join the queue, the others stay. The least of them
+// is near in any case: where a bucket is too narrow for the precision of the values, or its end for their type, the
+// threshold would never pass it.
+template <class Program, class Index, class Value, class Near, class Far>
+__device__ void split(const Program& program, const RelaxSpace<Index>& space, u64 pile, Value below, Value least,
+                      Value threshold, Stages<Index>& stages, Near near, Far far) {
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
-    const int lane = threadIdx.x & 31;
+    const int lane = lane_of_warp();
     for (i64 i = thread; i - lane < (i64)pile; i += threads) {
         const bool has = i < (i64)pile;
         const Index v = has ? space.far[i] : 0;
@@ -118,8 +153,10 @@ __device__ void split(const Program& program, const RelaxSpace<Index>& space, u6
         const bool keep = has && !(value < threshold) && value != least;
         if (has && !keep) atomicAnd(space.waiting + (v >> 5), ~(1u << (v & 31)));
         // Below the old threshold it was queued when it got there.
-        found.add(has && !keep && !(value < below) && claim(space.queued, v), v);
-        append(keep, v, space.far_kept, kept);
+        const u32 flag = 1u << (v & 31);
+        const bool joins = has && !keep && !(value < below) && !(atomicOr(space.queued + (v >> 5), flag) & flag);
+        stages.near.add(joins, v, near);
+        stages.far.add(keep, v, far);
     }
 }
 
@@ -127,7 +164,7 @@ __device__ void split(const Program& program, const RelaxSpace<Index>& space, u6
 template <class Program, class Index, class Value>
 __device__ Value least_waiting(const Program& program, const RelaxSpace<Index>& space, u64 pile, Value largest,
                                Value* cell, GridBarrier& barrier) {
-    Value least = largest, stands;
+    Value least = largest;
     for (i64 i = (i64)blockIdx.x * THREADS + threadIdx.x; i < (i64)pile; i += (i64)gridDim.x * THREADS) {
         const Value value = program.p0[space.far[i]];
         if (value < least) least = value;
@@ -136,27 +173,35 @@ __device__ Value least_waiting(const Program& program, const RelaxSpace<Index>& 
         const Value other = __shfl_down_sync(ALL, least, d);
         if (other < least) least = other;
     }
-    if ((threadIdx.x & 31) == 0) atomic_update(cell, least, [](Value a, Value b) { return b < a ? b : a; }, stands);
+    if (lane_of_warp() == 0 && least < largest) atomic_least(cell, least);
     barrier.wait();
     return *(volatile Value*)cell;
 }
 
-template <class Program, class Index, class Weight, class Value>
+template <class Program, class Index, class Weight, class Value, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
 relax(Program program, i64 n, Arcs<Index, Weight> out, Sources<Index> sources, Priority<Value> priority,
-      i64 limit, RelaxSpace<Index> space) {
-    __shared__ union {
-        Index slots[WARPS * 64];
-        LocalQueue<Index> local;
-    } shared;
+      i64 limit, LocalLimits limits, RelaxSpace<Index> space) {
+    __shared__ LocalQueue<Index> local;
+    __shared__ Index slots[2][WARPS * 64];
+    __shared__ BlockSums sums;
+    if (threadIdx.x == 0) sums.clear();
+    Stages<Index> stages{Stage<Index>(slots[0]), Stage<Index>(slots[1])};
     GridBarrier barrier(space.barrier);
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
-    const int lane = threadIdx.x & 31;
+    const int lane = lane_of_warp();
     for (i64 v = thread; v < n; v += threads) program.fill(v);
     barrier.wait();
     if (thread == 0) priority.least[0] = priority.least[1] = priority.largest;
+    // Ends a superstep: what the warps have left over, near and far.
+    const auto finish = [&](Collector<T, Index>& found, Index* far, u64* far_tail) {
+        Index near_one = 0, far_one = 0;
+        const bool has_near = stages.near.rest(near_one), has_far = stages.far.rest(far_one);
+        found.finish(sums, has_near, near_one, 0, has_far, far_one, far, far_tail);
+        barrier.wait();
+    };
     {
-        Collector<Index> found(shared.slots, out.indptr, space.queue, &space.tally[0]);
+        Collector<T, Index> found(out.indptr, space.queue, &space.tally[0]);
         for (i64 i = thread; i - lane < sources.count; i += threads) {
             const bool mine = i < sources.count;
             const Index v = mine ? sources[i] : 0;
@@ -164,9 +209,8 @@ relax(Program program, i64 n, Arcs<Index, Weight> out, Sources<Index> sources, P
             if (mine) atomicOr(space.queued + (v >> 5), 1u << (v & 31));
             found.add(mine, v);
         }
-        found.finish(0);
+        finish(found, space.far, space.far_tail);
     }
-    barrier.wait();
 
     i64 phase = 0, step = 0, began = nanoseconds();
     int pile_index = 0;
@@ -183,29 +227,40 @@ relax(Program program, i64 n, Arcs<Index, Weight> out, Sources<Index> sources, P
         const u64 pile = now.count == 0 || step >= limit ? *(volatile u64*)far_tail : 0;
         left = now.count + pile;
         if (left == 0 || step >= limit) break;
+        const auto waits = [&](bool mine, Index v) { append(mine, v, space.far, far_tail); };
 
-        if (now.count && is_local(now)) {
-            u32* const bits[2] = {space.queued, space.following_queued};
+        if (now.count && limits.hold<Index>(now)) {
+            // Chosen, not indexed: an array that lambdas share has to lie in memory, and what it held got lost there.
             const i64 entry = step;
-            if (blockIdx.x == 0)
-                run_local(
-                    shared.local, out.indptr, space.queue, space.following, now, step, space.local,
-                    [&](Index vertex, i64 start, int degree, LocalCollector<Index>& found, i64 at) {
-                        deal_arcs(vertex, start, degree, [&](bool live, Index u, i64 j) {
-                            send(program, out, priority, bits[(at - entry) & 1], space, far_tail, live, u, j, found);
+            const auto bits = [&](i64 at) { return (at - entry) & 1 ? space.following_queued : space.queued; };
+            if (blockIdx.x == 0) {
+                run_local<T>(
+                    local, limits, out.indptr, 0, space.queue, space.following, now, step, space.local,
+                    [&](Index vertex, i64 start, int degree, LocalCollector<T, Index>& found, i64 at) {
+                        deal_arcs<1>(vertex, start, degree, [&](const Batch<Index, 1>& batch) {
+                            send(program, out, priority, bits(at), space.waiting, batch,
+                                 [&](bool comes, bool near, Index v) {
+                                     found.add(near, v);
+                                     stages.far.add(comes && !near, v, waits);
+                                 });
                         });
                     },
                     [&](const Index* slots, const LocalTally& here, i64 at) {
                         // Nobody sets bits of the current queue any more: clear them for the superstep after the next.
                         for (u32 i = threadIdx.x; i < here.light; i += THREADS)
-                            bits[(at - entry - 1) & 1][slots[i] >> 5] = 0;
+                            bits(at - 1)[slots[i] >> 5] = 0;
                         step = at;
                         trace(here.count, here.arcs);
                     },
                     [&](const LocalTally&, i64 at) { return at < limit; });
+                Index v = 0;
+                const bool mine = stages.far.rest(v);
+                waits(mine, v);
+            }
             barrier.wait();
             now = space.local->tally, step = space.local->step;
-            space.queued = bits[(step - entry) & 1], space.following_queued = bits[(step - entry + 1) & 1];
+            u32 *const queued = bits(step), *const following_queued = bits(step + 1);
+            space.queued = queued, space.following_queued = following_queued;
             const Frontier<Index> swap = space.queue;
             space.queue = space.following, space.following = swap;
             // Read by all before the block alone writes it again.
@@ -214,7 +269,7 @@ relax(Program program, i64 n, Arcs<Index, Weight> out, Sources<Index> sources, P
         }
 
         Tally* const tally = &space.tally[(phase + 1) % 3];
-        if (thread == 0) space.tally[(phase + 2) % 3] = Tally{0, 0, 0, 0, 0};
+        if (thread == 0) space.tally[(phase + 2) % 3] = Tally{0, 0, 0, 0, 0, 0};
         ++phase;
         if (now.count == 0) {
             if (thread == 0) priority.least[1 - pile_index] = priority.largest;
@@ -222,11 +277,12 @@ relax(Program program, i64 n, Arcs<Index, Weight> out, Sources<Index> sources, P
                 least_waiting(program, space, pile, priority.largest, priority.least + pile_index, barrier);
             const Value below = priority.threshold, next = least + priority.delta;
             priority.threshold = below + priority.delta < next ? next : below + priority.delta;
-            Collector<Index> found(shared.slots, out.indptr, space.queue, tally);
-            split(program, space, pile, &space.far_tail[1 - pile_index], below, least,
-                  priority.threshold, found);
-            found.finish(0);
-            barrier.wait();
+            Collector<T, Index> found(out.indptr, space.queue, tally);
+            u64* const kept = &space.far_tail[1 - pile_index];
+            split(program, space, pile, below, least, priority.threshold, stages,
+                  [&](bool mine, Index v) { found.add(mine, v); },
+                  [&](bool mine, Index v) { append(mine, v, space.far_kept, kept); });
+            finish(found, space.far_kept, kept);
             if (thread == 0) *far_tail = 0;
             pile_index = 1 - pile_index;
             Index* const swap = space.far;
@@ -235,9 +291,15 @@ relax(Program program, i64 n, Arcs<Index, Weight> out, Sources<Index> sources, P
             continue;
         }
         ++step;
-        Collector<Index> found(shared.slots, out.indptr, space.following, tally);
-        for_each_arc<Index>(out, space.queue, now.light, now.pieces, [&](bool live, Index u, i64 j) {
-            send(program, out, priority, space.following_queued, space, far_tail, live, u, j, found);
+        Collector<T, Index> found(out.indptr, space.following, tally);
+        const bool at_once = now.arcs < AT_ONCE;
+        for_each_arc<T, Index>(out, space.queue, now.light, now.pieces, [&](const Batch<Index, T::BATCH>& batch) {
+            send(program, out, priority, space.following_queued, space.waiting, batch,
+                 [&](bool comes, bool near, Index v) {
+                     if (at_once) found.add(near, v);
+                     else stages.near.add(near, v, [&](bool mine, Index one) { found.add(mine, one); });
+                     stages.far.add(comes && !near, v, waits);
+                 });
         });
         for (u64 i = thread; i < now.light; i += threads) space.queued[space.queue.light[i] >> 5] = 0;
         for (u64 i = thread; i < now.pieces; i += threads) space.queued[space.queue.pieces[i].vertex >> 5] = 0;
@@ -245,8 +307,7 @@ relax(Program program, i64 n, Arcs<Index, Weight> out, Sources<Index> sources, P
         space.queue = space.following, space.following = queue;
         u32* const bits = space.queued;
         space.queued = space.following_queued, space.following_queued = bits;
-        found.finish(0);
-        barrier.wait();
+        finish(found, space.far, far_tail);
         const Tally before = now;
         now = *tally;
         trace(before.count, before.arcs);

@@ -41,10 +41,8 @@ def _layout(chars: tuple[str, ...]) -> tuple[np.dtype, np.dtype]:
 
 
 def _field(field: Any) -> Any:
-    if field is None:
-        return np.uint64(0)
+    if isinstance(field, np.generic):
+        return field
     if type(field) is int:
         return np.int64(field)
-    if hasattr(field, "__cuda_array_interface__"):
-        return np.uint64(field.data.ptr)
-    return field
+    return np.uint64(0 if field is None else field.data.ptr)

@@ -7,7 +7,7 @@ says so: a traversal's trace stays there until somebody looks at it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,29 +21,29 @@ from hpgraph.kernels.cuda.program import CUDAProgram, cuda_program
 from hpgraph.kernels.cuda.structs import struct
 from hpgraph.kernels.functions import functions_of
 from hpgraph.kernels.program import Beginning, ProgramCode, buckets
+from hpgraph.techniques import techniques
 
 # As in frontier.cuh and apply.cuh.
 PIECE, THREADS = 256, 1024
 SPAN, APPLY_THREADS = 2048, 256
+# Arcs a lane of a push has under way at once.
+BATCH = 2
+# Vertices and arcs that are few enough for a block alone.
+LOCAL_VERTICES, LOCAL_ARCS = 512, 2048
+# There are no more hubs than this: vertices whose degree is above a power of two.
+HUBS = 4096
 # Supersteps a trace has room for; later ones run but are not listed.
 TRACE_ROWS = 1 << 20
 # What a launch finds zeroed: barrier, three tallies, two far tails, what a block alone returns; and where each lies.
-HEADER = 256
-TALLY, FAR, LOCAL = np.uint64(8), np.uint64(128), np.uint64(144)
+HEADER, TALLY, FAR, LOCAL = 256, 8, 152, 168
 
 
 @cache
 def _multiprocessors(device: int) -> int:
+    """Blocks of a persistent kernel: one for each, so that all are resident and barriers are short."""
     import cupy
 
     return int(cupy.cuda.Device(device).attributes["MultiProcessorCount"])
-
-
-def _blocks() -> int:
-    """Blocks of a persistent kernel: one for each multiprocessor, so that all are resident and barriers are short."""
-    import cupy
-
-    return _multiprocessors(cupy.cuda.Device().id)
 
 
 @attached
@@ -54,19 +54,52 @@ def _pieces(arcs: CSR) -> int:
     return int((-(-heavy // PIECE)).sum())
 
 
-class _Space:
-    """One allocation, cut into the arrays a traversal works in."""
+@attached
+def _unheard(in_: CSR) -> Bitmask:
+    """The vertices without in-arcs; worked out once a graph."""
+    return Bitmask.from_bool(in_.degrees == 0)
 
-    def __init__(self, sizes: list[int]) -> None:
+
+@attached
+def _hubs(out: CSR) -> tuple[int, int]:
+    """A number of arcs, a power of two, such that few vertices have more, and how many do; waits for the device."""
+    degrees = out.degrees
+    largest = int(degrees.max()) if len(degrees) else 0
+    least = 1
+    while int((degrees > least).sum()) > HUBS:
+        least *= 2
+    return least, int((degrees > least).sum()) if largest > least else 0
+
+
+def _techniques(by_hubs: bool = False) -> str:
+    """The C++ type that says which techniques take part."""
+    flags = techniques.heavy_pieces, techniques.early_exit, techniques.lane_refill
+    batch = BATCH if techniques.arc_batches else 1
+    return f"hpgraph::Techniques<{', '.join(str(int(flag)) for flag in (*flags, batch, by_hubs))}>"
+
+
+def _local_limits() -> tuple[np.int64, np.int64]:
+    """What a block takes on alone: the fields of a ``LocalLimits``."""
+    return np.int64(LOCAL_VERTICES if techniques.local_block else -1), np.int64(LOCAL_ARCS)
+
+
+class _Space:
+    """One allocation, cut into the arrays a traversal works in; the first is cleared."""
+
+    def __init__(self, cleared: int, *sizes: int) -> None:
         import cupy
 
-        ends = np.cumsum([0, *(-(-size // 256) * 256 for size in sizes)])
-        self._memory = cupy.empty(int(ends[-1]), np.uint8)
-        self.addresses = [np.uint64(self._memory.data.ptr + int(begin)) for begin in ends[:-1]]
+        ends = [0]
+        for size in (cleared, *sizes):
+            ends.append(ends[-1] + -(-size // 256) * 256)
+        self._memory = cupy.cuda.alloc(ends[-1])
+        self._memory.memset_async(0, cleared)
+        self.start = self._memory.ptr
+        self.addresses = [np.uint64(self.start + end) for end in ends[1:-1]]
 
-    def zero(self, size: int) -> None:
-        """Clear the first `size` bytes."""
-        self._memory[:size].data.memset_async(0, size)
+    def header(self, *offsets: int) -> list[np.uint64]:
+        """Addresses in what is cleared."""
+        return [np.uint64(self.start + offset) for offset in offsets]
 
 
 class _Record:
@@ -77,8 +110,8 @@ class _Record:
 
         self.capacity = min(n + 2, TRACE_ROWS)
         self._memory = cupy.empty((self.capacity + 1, 4), np.int64)
-        self.rows = np.uint64(self._memory.data.ptr + 32)
-        self.outcome = np.uint64(self._memory.data.ptr)
+        address = self._memory.data.ptr
+        self.rows, self.outcome = np.uint64(address + 32), np.uint64(address)
 
     def counts(self) -> tuple[int, int]:
         """Supersteps done and vertices left active; waits for the kernel."""
@@ -90,7 +123,9 @@ class _Record:
         return self._memory[1 : min(done, self.capacity) + 1].get()
 
 
+@attached
 def _arcs(csr: CSR) -> np.ndarray:
+    """A struct ``Arcs``: addresses, so that it does not keep alive what it belongs to."""
     return struct(csr.indptr, csr.indices, csr.data)
 
 
@@ -109,9 +144,17 @@ def _least(values: Any, beginning: Beginning | None, sources: Any) -> Any:
     return beginning.fill if beginning.start is None else beginning.start
 
 
-def _types(program: CUDAProgram, csr: CSR) -> str:
-    index = "int" if csr.indices.dtype == np.int32 else "long long"
-    return f"Program, {index}, {'hpgraph::Pattern' if csr.data is None else program.weight_type}"
+@cache
+def _traversal(
+    program: CUDAProgram, source: str, arguments: str, ids: np.dtype, pattern: bool, chosen: str, device: int
+) -> Callable[..., None]:
+    """The traversal kernel of a file for a program, on a device: found once."""
+    index = "int" if ids == np.int32 else "long long"
+    weight = "hpgraph::Pattern" if pattern else program.weight_type
+    name = f"hpgraph::{source.removesuffix('.cuh')}<Program, {index}, {weight}{arguments}, {chosen}>"
+    kernel = _load(program, source, name, cooperative=True).function(name)
+    blocks = _multiprocessors(device)
+    return partial(kernel, (blocks,), (THREADS,))
 
 
 def _load(program: CUDAProgram, source: str, *names: str, cooperative: bool = False) -> Module:
@@ -138,30 +181,36 @@ def first(
     beta: float,
     forced: int,
     limit: int,
+    gamma: float | None = None,
 ) -> Callable[[], np.ndarray]:
     """Run a program whose first message wins; see `hpgraph.kernels.cpu.first`.
+
+    Parameters
+    ----------
+    gamma : float or None
+        Push turns to pull above this share of the hubs, instead of above `alpha` of all arcs.
 
     Returns
     -------
     callable
         Fetches the trace rows.
     """
+    import cupy
+
     program = cuda_program(code, _weight(out))
-    n, ids = out.shape[0], out.indices.dtype.itemsize
-    pieces, words = _pieces(out) * 2 * ids, (n + 31) // 32 * 4
-    space = _Space([HEADER, words, words, words, n * ids, pieces, n * ids, pieces])
-    header, *arrays = space.addresses
-    space.zero(HEADER)
+    n, ids = out.shape[0], out.indices.dtype
+    pieces, words = _pieces(out) * 2 * ids.itemsize, (n + 31) // 32 * 4
+    space = _Space(HEADER, words, words, words, n * ids.itemsize, pieces, n * ids.itemsize, pieces)
     record = _Record(n)
-    kernel = f"hpgraph::first<{_types(program, out)}>"
-    _load(program, "first.cuh", kernel, cooperative=True).function(kernel)(
-        (_blocks(),),
-        (THREADS,),
+    hub, hubs = (0, 0) if gamma is None else _hubs(out)
+    chosen, device = _techniques(gamma is not None), cupy.cuda.runtime.getDevice()
+    _traversal(program, "first.cuh", "", ids, out.data is None, chosen, device)(
         (
             program.struct(state, world, beginnings), np.int64(n), _arcs(out), _arcs(in_), _sources(sources),
-            struct(np.float64(alpha), np.float64(beta), np.int32(forced), np.int64(limit)),
-            struct(header, header + TALLY, *arrays, record.rows, np.int64(record.capacity), record.outcome,
-                   header + LOCAL),
+            struct(np.float64(alpha), np.float64(beta), np.float64((gamma or 0) * hubs), np.int64(hub),
+                   np.int32(forced), np.int64(limit), *_local_limits()),
+            struct(*space.header(0, TALLY), np.uint64(_unheard(in_).words.data.ptr), *space.addresses, record.rows,
+                   np.int64(record.capacity), record.outcome, *space.header(LOCAL)),
         ),
     )  # fmt: skip
     return record
@@ -191,30 +240,28 @@ def relax(
     import cupy
 
     program = cuda_program(code, _weight(out))
-    n, ids = out.shape[0], out.indices.dtype.itemsize
+    n, ids = out.shape[0], out.indices.dtype
     dtype = state[0].dtype
-    pieces, words = _pieces(out) * 2 * ids, (n + 31) // 32 * 4
-    bits = cupy.zeros((3, (n + 63) // 64), np.uint64)
-    space = _Space([HEADER, 16, n * ids, pieces, n * ids, pieces, n * ids, n * ids])
-    header, least, *arrays = space.addresses
-    space.zero(HEADER)
+    pieces, row = _pieces(out) * 2 * ids.itemsize, (n + 63) // 64
+    bits = cupy.zeros((3, row), np.uint64)
+    vertices = n * ids.itemsize
+    space = _Space(HEADER, 16, vertices, pieces, vertices, pieces, vertices, vertices)
+    least, *arrays = space.addresses
     record = _Record(n)
     least_source = 0 if delta is None else _least(state[0], beginnings[0], sources)
     step, end, last = buckets(dtype, delta, ceiling, least_source)
-    kernel = f"hpgraph::relax<{_types(program, out)}, Program::Message>"
     largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
-    _load(program, "relax.cuh", kernel, cooperative=True).function(kernel)(
-        (_blocks(),),
-        (THREADS,),
+    masks = [np.uint64(bits.data.ptr + 8 * row * i) for i in range(3)]
+    device = cupy.cuda.runtime.getDevice()
+    _traversal(program, "relax.cuh", ", Program::Message", ids, out.data is None, _techniques(), device)(
         (
             program.struct(state, world, beginnings), np.int64(n), _arcs(out), _sources(sources),
             struct(np.int32(delta is not None or ceiling is not None), end, step, last, dtype.type(largest), least),
-            np.int64(limit),
-            struct(header, header + TALLY, *bits, *arrays, header + FAR, record.rows,
-                   np.int64(record.capacity), record.outcome, header + LOCAL),
+            np.int64(limit), struct(*_local_limits()),
+            struct(*space.header(0, TALLY), *masks, *arrays, *space.header(FAR), record.rows,
+                   np.int64(record.capacity), record.outcome, *space.header(LOCAL)),
         ),
     )  # fmt: skip
-    assert words <= bits.shape[1] * 8
     if limit >= np.iinfo(np.int64).max:
         return record, sources[:0]
     done, left = record.counts()
