@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hpgraph.algebra.elementwise import join_nonzero
 from hpgraph.algebra.mask import without_zeros
 from hpgraph.algebra.operands import is_number
 from hpgraph.device import array_module, check_memory
@@ -108,7 +109,7 @@ class Arithmetic(Functions):
         if not isinstance(other, Arithmetic):
             return self._times_dense(other)
         if self.shape == other.shape:
-            return self._with(without_zeros(self.ewise_mult(other, "times").csr))
+            return join_nonzero(self, other, "times", union=False)
         if other.shape[0] == self.shape[1] == 1 and other.shape[1] != 1:
             return self @ other
         if self.shape[0] == other.shape[1] == 1 and self.shape[1] != 1:
@@ -190,9 +191,8 @@ class Arithmetic(Functions):
 
     def _union(self, other: Any, op: str) -> Self:
         """Both matrices' entries joined, an absent one being 0; zeros are not kept."""
-        # False is 0 in every type, and widens none.
-        joined = self.ewise_add(other, op) if op == "plus" else self.ewise_union(False, other, False, op)
-        return self._with(without_zeros(joined.csr))
+        joined: Self = join_nonzero(self, other, op, union=True)
+        return joined
 
     def _beside(self, other: Any) -> Any:
         """Another operand: a Matrix, or an array on the matrix's device; NotImplemented for what is neither."""

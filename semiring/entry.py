@@ -40,6 +40,16 @@ class EntryFunction(Function):
         self.dtype = dtype
         self.swapped = swapped
 
+    def _types(self) -> tuple[np.dtype, ...]:
+        return self.x_dtype, self.y_dtype, self.dtype
+
+    def __eq__(self, other: object) -> bool:
+        # The same Python text may serve several types, for which the GPU has code of its own.
+        return isinstance(other, EntryFunction) and self._types() == other._types() and super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash((self.key, *self._types()))
+
     @property
     def uses_position(self) -> bool:
         """Whether row and column matter."""

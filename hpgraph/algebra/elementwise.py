@@ -179,6 +179,34 @@ def ewise_union(
     return _join(A, B, both, both, both, (x, y), mask, complement, accum, replace, out)
 
 
+def join_nonzero(A: Any, B: Any, op: Operator, *, union: bool) -> Any:
+    """What SciPy's operators give: absent entries are 0, and a result that is 0 is absent.
+
+    Parameters
+    ----------
+    A, B : Matrix
+        Of the same shape.
+    op : BinaryOp, str or function
+        ``f(a, b)``.
+    union : bool
+        Whether places count where one has an entry alone.
+
+    Returns
+    -------
+    Matrix
+
+    Raises
+    ------
+    TypeError
+        As for `ewise_add`.
+    """
+    A, B = as_pair(A, B)
+    both = entry_function(get_binary(op), values_dtype(A), values_dtype(B))
+    side = both if union else None
+    merge = kernels(A.device).merge
+    return A._with(merge(A.csr, B.csr, both, side, side, both.dtype, fill_a=0, fill_b=0, nonzero=True))
+
+
 def _join(
     A: Any,
     B: Any,

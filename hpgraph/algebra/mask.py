@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import is_cuda, kernels
+from hpgraph.device import array_module, is_cuda, kernels
 from hpgraph.formats import CSR
 from hpgraph.matrix_storage import MatrixStorage
 from hpgraph.product_plan import value_dtype
@@ -84,6 +84,8 @@ def without_zeros(csr: CSR) -> CSR:
         Itself where it has none. On CUDA this waits for the stream.
     """
     if csr.data is None:
+        return csr
+    if int(array_module(csr.data).count_nonzero(csr.data)) == csr.nnz:
         return csr
     kind = value_dtype(csr.dtype)
     made: CSR = kernels(csr.device).select_entries(csr, entry_function(get_binary("ne"), kind, kind), 0)

@@ -9,8 +9,8 @@ from numba import njit, prange
 
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.cpu.fold import at, convert, is_set, vertex, weight
-from hpgraph.kernels.cpu.merge import TASK, task_bounds
 from hpgraph.kernels.cpu.product import plain
+from hpgraph.kernels.cpu.tasks import TASK, task_bounds
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call

@@ -1,7 +1,9 @@
 """Union, intersection and difference of two matrices, entry by entry, with the operator in the same pass.
 
-Rows are sorted, so a row of the result is one merge of two lists. Counting what two rows share gives every row's place
-in the result; then rows are merged in tasks of about equal numbers of entries.
+Rows are sorted, so a row of the result is one merge of two lists. What two rows share is counted first, which gives
+every row its place; then rows are merged, in tasks of about equal numbers of entries. Counting compares four entries
+with four at a time, so that the compiler makes vector instructions of it (B. Schlegel, T. Willhalm, W. Lehner, "Fast
+sorted-set intersection using SIMD instructions", ADMS 2011).
 """
 
 from __future__ import annotations
@@ -13,14 +15,15 @@ from numba import njit, prange
 
 from hpgraph.device import check_memory
 from hpgraph.formats import CSR
+from hpgraph.kernels.cpu.entries import select_entries
 from hpgraph.kernels.cpu.fold import at, convert, vertex, weight
 from hpgraph.kernels.cpu.product import plain
+from hpgraph.kernels.cpu.tasks import task_bounds
 from hpgraph.kernels.cpu.threads import team
+from hpgraph.semiring import get_binary
 from hpgraph.semiring.atomics import fetch_add
+from hpgraph.semiring.entry import entry_function
 from hpgraph.semiring.jit import call
-
-# Entries of both matrices, and rows, that one task takes; below twice that one thread does it all.
-TASK = 32768
 
 
 @njit(error_model="numpy")
@@ -37,15 +40,25 @@ def _lower_bound(indices, begin, end, column):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _count_shared(indptr_a, indices_a, indptr_b, indices_b, begin, end, shared):
+    four = np.uint64(4)
     for i in range(begin, end):
-        p, p_end, q, q_end = at(indptr_a, i), at(indptr_a, i + 1), at(indptr_b, i), at(indptr_b, i + 1)
-        found = 0
+        # Unsigned, because Numba tests a signed index for being negative, each time.
+        p, p_end = np.uint64(indptr_a[i]), np.uint64(indptr_a[i + 1])
+        q, q_end = np.uint64(indptr_b[i]), np.uint64(indptr_b[i + 1])
+        found = np.int32(0)
+        while p + four <= p_end and q + four <= q_end:
+            for u in range(4):
+                b = indices_b[q + np.uint64(u)]
+                for v in range(4):
+                    found += np.int32(indices_a[p + np.uint64(v)] == b)
+            a, b = indices_a[p + np.uint64(3)], indices_b[q + np.uint64(3)]
+            p += four * np.uint64(a <= b)
+            q += four * np.uint64(b <= a)
         while p < p_end and q < q_end:
-            # Without a branch: which of the two comes first is anybody's guess, also the processor's.
-            a, b = vertex(indices_a, p), vertex(indices_b, q)
-            found += a == b
-            p += a <= b
-            q += b <= a
+            a, b = indices_a[p], indices_b[q]
+            found += np.int32(a == b)
+            p += np.uint64(a <= b)
+            q += np.uint64(b <= a)
         shared[i] = found
 
 
@@ -60,112 +73,84 @@ def _count_shared_tasks(indptr_a, indices_a, indptr_b, indices_b, bounds, shared
             _count_shared(indptr_a, indices_a, indptr_b, indices_b, bounds[task], bounds[task + 1], shared)
 
 
+@njit(error_model="numpy", inline="always")
+def _put(function, x, y, i, j, indices, data, k, zero, nonzero):
+    """Write one entry, or, without `indices`, count it; where the next one goes."""
+    if indices is not None:
+        indices[k] = j
+    if data is None:
+        if nonzero is None:
+            return k + 1
+        return k + (convert(zero, call(function, x, y, i, j)) != zero)
+    value = convert(zero, call(function, x, y, i, j))
+    data[k] = value
+    if nonzero is None:
+        return k + 1
+    return k + (value != zero)
+
+
 @njit(error_model="numpy")
-def _merge_rows(both, left, right, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b, fill_a,
-                fill_b, begin, end, indptr, indices, data, zero):
+def _merge_rows(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b,
+                fill_a, fill_b, begin, end, indptr, counts, indices, data, zero):
     for i in range(begin, end):
         p, p_end, q, q_end = at(indptr_a, i), at(indptr_a, i + 1), at(indptr_b, i), at(indptr_b, i + 1)
-        k = at(indptr, i)
-        while p < p_end and q < q_end:
+        k, k_end = np.int64(0), p_end - p + q_end - q
+        if indices is not None:
+            k, k_end = at(indptr, i), at(indptr, i + 1)
+        # Where zeros are dropped the last one would be written behind the row.
+        while p < p_end and q < q_end and k < k_end:
             a, b = vertex(indices_a, p), vertex(indices_b, q)
             if a == b:
                 if both is not None:
-                    indices[k] = a
-                    if data is not None:
-                        x, y = weight(data_a, p, one_a), weight(data_b, q, one_b)
-                        data[k] = convert(zero, call(both, x, y, i, a))
-                    k += 1
+                    x, y = weight(data_a, p, one_a), weight(data_b, q, one_b)
+                    k = _put(both, x, y, i, a, indices, data, k, zero, nonzero)
                 p += 1
                 q += 1
             elif a < b:
                 if left is not None:
-                    indices[k] = a
-                    if data is not None:
-                        data[k] = convert(zero, call(left, weight(data_a, p, one_a), fill_b, i, a))
-                    k += 1
+                    k = _put(left, weight(data_a, p, one_a), fill_b, i, a, indices, data, k, zero, nonzero)
                 p += 1
             else:
                 if right is not None:
-                    indices[k] = b
-                    if data is not None:
-                        data[k] = convert(zero, call(right, fill_a, weight(data_b, q, one_b), i, b))
-                    k += 1
+                    k = _put(right, fill_a, weight(data_b, q, one_b), i, b, indices, data, k, zero, nonzero)
                 q += 1
         if left is not None:
-            while p < p_end:
+            while p < p_end and k < k_end:
                 a = vertex(indices_a, p)
-                indices[k] = a
-                if data is not None:
-                    data[k] = convert(zero, call(left, weight(data_a, p, one_a), fill_b, i, a))
-                k += 1
+                k = _put(left, weight(data_a, p, one_a), fill_b, i, a, indices, data, k, zero, nonzero)
                 p += 1
         if right is not None:
-            while q < q_end:
+            while q < q_end and k < k_end:
                 b = vertex(indices_b, q)
-                indices[k] = b
-                if data is not None:
-                    data[k] = convert(zero, call(right, fill_a, weight(data_b, q, one_b), i, b))
-                k += 1
+                k = _put(right, fill_a, weight(data_b, q, one_b), i, b, indices, data, k, zero, nonzero)
                 q += 1
+        if counts is not None:
+            counts[i] = k
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _merge(both, left, right, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b, fill_a, fill_b,
-           bounds, indptr, indices, data, zero, workers):
+def _merge(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b, fill_a,
+           fill_b, bounds, indptr, counts, indices, data, zero, workers):
     cursor = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
             task = fetch_add(cursor, 0, 1)
             if task >= bounds.size - 1:
                 break
-            _merge_rows(both, left, right, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b,
-                        fill_a, fill_b, bounds[task], bounds[task + 1], indptr, indices, data, zero)
+            _merge_rows(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a,
+                        one_b, fill_a, fill_b, bounds[task], bounds[task + 1], indptr, counts, indices, data, zero)
 
 
 # The same for one thread: quicker to compile.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _merge_alone(both, left, right, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b, fill_a,
-                 fill_b, indptr, indices, data, zero):
-    _merge_rows(both, left, right, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b, fill_a,
-                fill_b, 0, indptr.size - 1, indptr, indices, data, zero)
-
-
-def task_bounds(ends: Any, task: int = TASK) -> Any:
-    """Rows to begin and end tasks at, so that each has about as much work.
-
-    Parameters
-    ----------
-    ends : int64 array, shape (rows + 1,)
-        Entries before each row.
-    task : int
-        Entries and rows to a task.
-
-    Returns
-    -------
-    int64 array
-        Ascending, from 0 to the number of rows; of two elements where one thread should do it all.
-    """
-    rows = len(ends) - 1
-    total = int(ends[-1]) + rows
-    if total <= 2 * task:
-        return np.array([0, rows])
-    work = ends + np.arange(rows + 1)
-    return np.unique(np.concatenate(([0], np.searchsorted(work, np.arange(task, total, task)), [rows])))
+def _merge_alone(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b,
+                 fill_a, fill_b, indptr, counts, indices, data, zero):
+    _merge_rows(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b,
+                fill_a, fill_b, 0, indptr_a.size - 1, indptr, counts, indices, data, zero)
 
 
 def _arguments(csr: CSR, ids: Any) -> tuple[Any, Any]:
     return plain(csr.indptr), plain(csr.indices.astype(ids, copy=False))
-
-
-def _shared(a: tuple[Any, Any], b: tuple[Any, Any], bounds: Any) -> Any:
-    """How many columns each row of one matrix has in common with that of the other."""
-    shared = np.empty(len(a[0]) - 1, np.int64)
-    if len(bounds) == 2:
-        _count_shared(*a, *b, 0, len(shared), shared)
-    else:
-        with team() as workers:
-            _count_shared_tasks(*a, *b, bounds, shared, workers)
-    return shared
 
 
 def merge(
@@ -178,6 +163,7 @@ def merge(
     *,
     fill_a: Any = True,
     fill_b: Any = True,
+    nonzero: bool = False,
 ) -> CSR:
     """The entries that two matrices have, joined place by place.
 
@@ -192,6 +178,8 @@ def merge(
         Of the result; None makes a pattern, for which the functions are not called.
     fill_a, fill_b : scalar
         What stands in for the absent value of `a`, for `right`, and of `b`, for `left`.
+    nonzero : bool, default False
+        Whether entries that come out as zero are dropped.
 
     Returns
     -------
@@ -206,32 +194,54 @@ def merge(
     ids = np.result_type(a.indices.dtype, b.indices.dtype)
     first, second = _arguments(a, ids), _arguments(b, ids)
     bounds = task_bounds(a.indptr + b.indptr)
-    indptr = np.zeros(len(a.indptr), np.int64)
-    # Entries of a, of b, and how often the shared ones, which are in both, were counted too often.
-    keeps = both is not None, left is not None, right is not None
-    excess = keeps[0] - keeps[1] - keeps[2]
-    if keeps[1]:
-        indptr += a.indptr
-    if keeps[2]:
-        indptr += b.indptr
-    if excess:
-        shared = np.cumsum(_shared(first, second, bounds))
-        indptr[1:] += excess * shared
-    nnz = int(indptr[-1])
     dtype = None if dtype is None else np.dtype(dtype)
+    kind, x, y = (np.dtype(bool) if given is None else given for given in (dtype, a.dtype, b.dtype))
+    # Comparisons are mostly false, and counted by what they give; other results are mostly not zero.
+    counted = True if nonzero and dtype is not None and kind.kind == "b" else None
+    fills = x.type(fill_a), y.type(fill_b)
+    what = (both, left, right, counted, *first, plain(a.data), *second, plain(b.data), True, True, *fills)
+
+    def run(*where: Any) -> None:
+        if len(bounds) == 2:
+            _merge_alone(*what, *where, kind.type(0))
+        else:
+            with team() as workers:
+                _merge(*what, bounds, *where, kind.type(0), workers)
+
+    indptr = np.zeros(len(a.indptr), np.int64)
+    if counted:
+        run(None, indptr[1:], None, None)
+        np.cumsum(indptr, out=indptr)
+    else:
+        indptr += _places(first, second, both is not None, left is not None, right is not None, bounds)
+    nnz = int(indptr[-1])
     check_memory(nnz * (ids.itemsize + (0 if dtype is None else dtype.itemsize)), f"a result of {nnz} entries", "cpu")
     indices = np.empty(nnz, ids)
     data = None if dtype is None else np.empty(nnz, dtype)
     if nnz:
-        kind, x, y = (np.dtype(bool) if given is None else given for given in (dtype, a.dtype, b.dtype))
-        fills = x.type(fill_a), y.type(fill_b)
-        what = (both, left, right, *first, plain(a.data), *second, plain(b.data), True, True, *fills)
-        if len(bounds) == 2:
-            _merge_alone(*what, indptr, indices, data, kind.type(0))
-        else:
-            with team() as workers:
-                _merge(*what, bounds, indptr, indices, data, kind.type(0), workers)
-    return CSR(a.shape, indptr, indices, data, validate=False)
+        run(indptr, None, indices, data)
+    made = CSR(a.shape, indptr, indices, data, validate=False)
+    if not nonzero or counted or data is None or np.count_nonzero(data) == nnz:
+        return made
+    return select_entries(made, entry_function(get_binary("ne"), data.dtype, data.dtype), 0)
+
+
+def _places(
+    first: tuple[Any, Any], second: tuple[Any, Any], both: bool, left: bool, right: bool, bounds: Any
+) -> Any:
+    """Where each row of the result begins: behind the entries of either matrix, less those counted twice."""
+    places = first[0] * left + second[0] * right
+    excess = both - left - right
+    if excess == 0:
+        return places
+    shared = np.zeros(len(places), np.int64)
+    if len(bounds) == 2:
+        _count_shared(*first, *second, 0, len(shared) - 1, shared[1:])
+    else:
+        with team() as workers:
+            _count_shared_tasks(*first, *second, bounds, shared[1:], workers)
+    np.cumsum(shared, out=shared)
+    return places + excess * shared
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -9,14 +9,21 @@ import numpy as np
 
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.cuda.compile import Module, load
-from hpgraph.kernels.cuda.merge import THREADS, TILE, index_type
 from hpgraph.semiring.cuda import LinkedCode, c_type, entry_functor
 
 SOURCE = "entries.cuh"
+THREADS = 256
+# Entries of a tile: as in tiles.cuh.
+TILE = 8 * THREADS
 MAP = "hpgraph::map_entries<Map>"
 ZIP = "hpgraph::zip_entries<Zip>"
 _FLAG = {True: "true", False: "false"}
 _NULL = np.uint64(0)
+
+
+def index_type(dtype: Any) -> str:
+    """The C++ type of column ids."""
+    return "int" if np.dtype(dtype).itemsize == 4 else "long long"
 
 
 @functools.lru_cache(maxsize=512)

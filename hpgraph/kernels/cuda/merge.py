@@ -10,19 +10,14 @@ import numpy as np
 from hpgraph.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.cuda.compile import Module, load
+from hpgraph.kernels.cuda.entries import THREADS, TILE, index_type, select_entries
 from hpgraph.kernels.cuda.structs import struct
+from hpgraph.semiring import get_binary
 from hpgraph.semiring.cuda import LinkedCode, c_type, entry_functor
+from hpgraph.semiring.entry import entry_function
 
 SOURCE = "merge.cuh"
-THREADS = 256
-# Entries of a tile: as in tiles.cuh.
-TILE = 8 * THREADS
 MERGE_KERNELS = ("merge_rows", "merge_left", "merge_right")
-
-
-def index_type(dtype: Any) -> str:
-    """The C++ type of column ids."""
-    return "int" if np.dtype(dtype).itemsize == 4 else "long long"
 
 
 @functools.lru_cache(maxsize=512)
@@ -121,6 +116,7 @@ def merge(
     *,
     fill_a: Any = True,
     fill_b: Any = True,
+    nonzero: bool = False,
 ) -> CSR:
     """The entries that two matrices have, joined place by place.
 
@@ -135,6 +131,8 @@ def merge(
         Of the result; None makes a pattern, for which the functions are not called.
     fill_a, fill_b : scalar
         What stands in for the absent value of `a`, for `right`, and of `b`, for `left`.
+    nonzero : bool, default False
+        Whether entries that come out as zero are dropped.
 
     Returns
     -------
@@ -188,7 +186,10 @@ def merge(
         del rank
         rank, _ = _ranks(b, a, ids, with_shared=False)
         run("merge_right", -(-b.nnz // TILE), *operands, rank, shared_before, x.type(fill_a), *place)
-    return CSR(a.shape, indptr, indices, data, validate=False)
+    made = CSR(a.shape, indptr, indices, data, validate=False)
+    if not nonzero or data is None or int(cupy.count_nonzero(data)) == nnz:
+        return made
+    return select_entries(made, entry_function(get_binary("ne"), data.dtype, data.dtype), 0)
 
 
 def _run(module: Module, name: str, blocks: int, *arguments: Any) -> None:

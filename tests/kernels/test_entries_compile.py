@@ -1,0 +1,57 @@
+"""entries.cuh for several architectures, with built-in operators, Python functions and patterns; no GPU is needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hpgraph.semiring import get_binary, get_index_unary, get_unary
+from hpgraph.semiring.entry import EntryFunction, entry_function
+
+pytest.importorskip("cuda.core")
+pytest.importorskip("cupy")
+
+from hpgraph.kernels.cuda.compile import compile_only
+from hpgraph.kernels.cuda.entries import MAP, SOURCE, ZIP, map_code, zip_code
+
+INT32, INT64, FLOAT32, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "bool"))
+
+
+def binary(op: Any, dtype: Any = None) -> EntryFunction:
+    return entry_function(get_binary(op), FLOAT32, INT64, dtype)
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        entry_function(get_unary("sqrt"), INT32, BOOL),
+        entry_function(get_index_unary("diagindex"), FLOAT32, INT64),
+        entry_function(get_index_unary("tril"), BOOL, INT64),
+        entry_function(get_binary("minus"), FLOAT32, INT64, swapped=True),
+        entry_function(get_index_unary(lambda value, row, column: value * row + column), FLOAT32, INT64),
+    ],
+    ids=lambda function: function.name,
+)
+def test_maps(function: EntryFunction, arch: str) -> None:
+    for pattern, index in ((False, INT32), (function.x_dtype == BOOL, INT64)):
+        source, ltoir = map_code(function, pattern, index)
+        assert bool(ltoir) == (function.op.cpp is None)
+        assert compile_only(SOURCE, source, ltoir, (MAP,), arch)
+
+
+def test_zips() -> None:
+    double = np.dtype("float64")
+    for op in ("plus", "firsti", lambda a, b: a - b):
+        both, first, second = binary(op, double), binary("first", double), binary("second", double)
+        for left, right in ((first, second), (None, None), (first, None)):
+            source, ltoir = zip_code(both, left, right)
+            assert compile_only(SOURCE, source, ltoir, (ZIP,))
+
+
+def test_types_have_code_of_their_own() -> None:
+    for op in (get_unary("sqrt"), get_index_unary(lambda value, row, column: row > value, "bool")):
+        functions = [entry_function(op, kind, INT64) for kind in (np.dtype("int8"), FLOAT32, np.dtype("float64"))]
+        assert len({map_code(function, False, INT32)[0] for function in functions}) == 3
