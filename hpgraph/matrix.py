@@ -29,7 +29,8 @@ class Matrix(Comparisons, Reductions, Ufuncs):
     copy : bool, default False
         Whether to copy arrays that could be shared.
     format : {"auto", "csr", "hyb"}, optional
-        The layout that products read; "auto" is CSR on the CPU and HYB on CUDA. Others are made when asked for.
+        The layout that products read; "auto" chooses by predicted time, which `explain` shows: on the CPU
+        mostly CSR, on CUDA mostly HYB. Others are made when asked for.
 
     Raises
     ------

@@ -11,8 +11,10 @@ from hpgraph.formats import COO, CSR, ELL, HYB
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.kernels.origin import hyb_of
 from hpgraph.layouts import Layouts
+from hpgraph.matrix_layouts import choose, explain
 from hpgraph.matrix_source import csr_from_tuple
 from hpgraph.product_plan import value_dtype
+from hpgraph.techniques import techniques
 
 Format = Literal["auto", "csr", "hyb"]
 
@@ -53,8 +55,8 @@ class MatrixStorage:
         rows, columns = layouts["shape"]
         self._shape = (columns, rows) if turned else (rows, columns)
         # What A @ x needs for each type of x: kept with the layouts, so that A.T finds it each time.
-        plans: dict[tuple[str, bool], dict[Any, tuple[Any, ...]]] = layouts.once("plans", dict)
-        self._plans = plans.setdefault((self.format, turned), {})
+        plans: dict[tuple[Format, bool], dict[Any, tuple[Any, ...]]] = layouts.once("plans", dict)
+        self._plans = plans.setdefault((format, turned), {})
         self._array_type: Any = array_module(self.device).ndarray
         if layouts["device"] == "cuda":
             # By this CuPy's arrays leave array + matrix to us; NumPy looks at the class, and finds its method there.
@@ -105,7 +107,58 @@ class MatrixStorage:
         """The layout that products read: "csr" or "hyb"."""
         if self._format != "auto":
             return self._format
-        return "hyb" if self.device == "cuda" else "csr"
+        if not techniques.hyb:
+            return "csr"
+        chosen: str = self._layouts.once(self._choice, lambda: choose(self))
+        return chosen
+
+    @property
+    def _choice(self) -> str:
+        return f"choice on {self.device}{'_t' if self._turned else ''}"
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether the layout that products read was left to be chosen."""
+        return self._format == "auto"
+
+    def layout_if_built(self, name: str) -> Any:
+        """A layout of the matrix, or None where it is not there yet.
+
+        Parameters
+        ----------
+        name : {"csr", "hyb"}
+
+        Returns
+        -------
+        CSR, HYB or None
+        """
+        return self._layouts.get(f"{name}_t" if self._turned else name)
+
+    def explain(self, measure: bool = False) -> str:
+        """Why products read the layout that they read: what each is predicted to take, and what it takes.
+
+        Parameters
+        ----------
+        measure : bool, default False
+            Whether to build every layout and time ``A @ x`` in it.
+
+        Returns
+        -------
+        str
+            A table: layout, predicted and measured time, memory, and which is chosen; then the reason. "blocks", by
+            blocks of columns, is listed where it is used: on CUDA, where gathering would take longest.
+
+        Notes
+        -----
+        The constants of the prediction are in `hpgraph.kernels.layout_cost`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> print(hpg.Matrix([[0, 1.0], [2.0, 0]]).explain().splitlines()[-1])
+        A @ x, x of float64: csr, as of fewer than 16,384 entries; launches or threads take longer than either
+        """
+        return explain(self, measure)
 
     @property
     def is_pattern(self) -> bool:

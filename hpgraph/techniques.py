@@ -40,7 +40,7 @@ class Techniques:
     heavy_pieces : bool
         CUDA. In a traversal, vertices of more than 256 arcs are cut into pieces that many warps share.
     hyb : bool
-        CUDA. Pulls read HYB, rather than CSR; of a `Matrix`, those whose format is "auto".
+        CUDA. Pulls read HYB, rather than CSR; of a `Matrix` whose format is "auto", its first product decides.
     lane_refill : bool
         CUDA. A lane that is done with its vertex in a traversal's pull takes the next, rather than waiting for its
         warp.

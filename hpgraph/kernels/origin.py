@@ -44,7 +44,7 @@ def remember(hyb: HYB, csr: CSR) -> HYB:
 
 
 def csr_of(rows: CSR | HYB) -> CSR:
-    """A matrix in CSR: the one that it was made of, where that is remembered.
+    """A matrix in CSR: the one that it was made of, else one made now and remembered.
 
     Parameters
     ----------
@@ -56,5 +56,6 @@ def csr_of(rows: CSR | HYB) -> CSR:
     """
     if isinstance(rows, CSR):
         return rows
-    found = _origin(rows)
-    return found[0] if found else rows.to_csr()
+    if not _origin(rows):
+        remember(rows, rows.to_csr())
+    return _origin(rows)[0]

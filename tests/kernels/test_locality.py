@@ -67,7 +67,7 @@ def forced(monkeypatch):
     place = blocked_layout._place
     monkeypatch.setattr(blocked_layout, "FEWEST", 1)
     monkeypatch.setattr(blocked_layout, "pays", lambda *sizes: True)
-    monkeypatch.setattr(blocked_layout, "_place", lambda *given: made.append(given[3]) or place(*given))
+    monkeypatch.setattr(blocked_layout, "_place", lambda *given: made.append(given[1].order) or place(*given))
     return made
 
 

@@ -19,11 +19,21 @@ __device__ inline u32 warp_sum(u32 value) {
     return value;
 }
 
+// The row of an entry, among those from `low` to `high`: the last that begins at or before it.
+__device__ inline i64 row_of(const i64* indptr, i64 low, i64 high, i64 entry) {
+    while (low < high) {
+        const i64 middle = (low + high + 1) / 2;
+        if (indptr[middle] <= entry) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
 // Looks at one in `every` stretches of LOOK arcs: in `tally`, how many (row, block) pairs there are, and how many lines
 // of 32 columns a warp would touch that took the arcs as they come. A warp for each stretch.
 template <class I>
-__global__ void __launch_bounds__(BLOCK) sample_blocks(const I* column, const I* row, const u32* rank, i64 arcs, i64 every,
-                                                       int n_blocks, int shift, u64* tally) {
+__global__ void __launch_bounds__(BLOCK) sample_blocks(const I* column, const i64* indptr, i64 rows, const u32* rank,
+                                                       i64 arcs, i64 every, int n_blocks, int shift, u64* tally) {
     extern __shared__ u32 shared[];
     u32* last = shared + threadIdx.x / 32 * n_blocks;
     const int lane = threadIdx.x % 32;
@@ -32,11 +42,13 @@ __global__ void __launch_bounds__(BLOCK) sample_blocks(const I* column, const I*
     const i64 end = begin + LOOK < arcs ? begin + LOOK : arcs;
     for (int i = lane; i < n_blocks; i += 32) last[i] = NOBODY;
     __syncwarp();
+    const i64 first_row = row_of(indptr, 0, rows - 1, begin), last_row = row_of(indptr, first_row, rows - 1, end - 1);
     u32 pairs = 0, lines = 0;
     for (i64 base = begin; base < end; base += 32) {
         const i64 e = base + lane;
         const bool live = e < end;
-        const u32 its_row = live ? u32(row[e]) : NOBODY, natural = live ? u32(column[e]) : NOBODY;
+        const u32 its_row = live ? u32(row_of(indptr, first_row, last_row, e)) : NOBODY;
+        const u32 natural = live ? u32(column[e]) : NOBODY;
         const u32 block = live ? (rank ? rank[natural] : natural) >> shift : NOBODY;
         const u32 peers = __match_any_sync(ALL, block), below = peers & ((1u << lane) - 1u);
         const u32 before = __shfl_sync(ALL, its_row, below ? 31 - __clz(below) : lane);

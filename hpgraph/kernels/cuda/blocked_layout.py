@@ -19,15 +19,14 @@ from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cuda.compile import Module, load
 from hpgraph.kernels.cuda.structs import struct
+from hpgraph.kernels.layout_cost import RATES, blocks_seconds, gathered_bytes
 from hpgraph.kernels.origin import csr_of
 
 # As in blocked.cuh, blocked_build.cuh and product.cuh.
 STRETCH, GROUP, BLOCK = 1024, 1024, 256
 PORTION, PLACERS, LOOK = 16384, 1024, 4096
-# A gather from a vector that the cache holds takes as long as streaming so many bytes; see `pays`.
-GATHER_BYTES, CACHED, PER_MEBIBYTE = 29, 16 << 20, 0.5
 # A layout is not made for less than this: its time over that of direct products, as predicted.
-GAIN = 0.6
+GAIN = 0.7
 # Below so many entries launches decide; blocks beyond the most would leave too little shared memory for their counters.
 FEWEST, MOST, MOST_BLOCKS = 1 << 23, 1 << 31, 1024
 
@@ -87,11 +86,7 @@ class Blocked:
 def pays(nnz: int, rows: int, columns: int, pairs: int, lines: int, weight: int, staged: int, message: int) -> bool:
     """Whether a product by blocks is quicker than one that gathers from the whole vector.
 
-    Both are counted in bytes of device memory. By blocks an entry is 2 bytes and its weight, a partial result is
-    written and read, with 2 bytes for its row, and the result is written. Directly, each line of the vector that a
-    warp touches takes as long as streaming 29 bytes while the second-level cache holds the vector, and
-    half a byte more for each MiB beyond 16: measured on an H200, where 4,275 GB/s stand against 147, 117 and 49
-    thousand million gathers a second from 8, 32 and 128 MiB.
+    As `hpgraph.kernels.layout_cost` has it, and by a margin: a layout must be worth making.
 
     Parameters
     ----------
@@ -113,12 +108,9 @@ def pays(nnz: int, rows: int, columns: int, pairs: int, lines: int, weight: int,
     >>> pays(10**8, 10**7, 10**7, 4 * 10**7, 2 * 10**7, 4, 4, 4)
     False
     """
-    by_blocks = nnz * (2 + weight) + pairs * (2 + 2 * message) + rows * message
-    beyond = max(0, columns * staged - CACHED) / 2**20
-    # Where warps touch few lines, neighbours share them, and what the cache does not hold is missed once for all.
-    missed = PER_MEBIBYTE * beyond * lines / nnz
-    directly = nnz * (4 + weight) + lines * (GATHER_BYTES - 4 + missed)
-    return by_blocks < GAIN * directly
+    rates = RATES["cuda"]
+    directly = (nnz * (4 + weight) + gathered_bytes(lines, nnz, columns, staged, rates)) / rates.bandwidth
+    return blocks_seconds(nnz, rows, pairs, weight, message, rates) < GAIN * directly
 
 
 def worth_a_look(rows: CSR | HYB) -> bool:
@@ -156,49 +148,98 @@ def blocked(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
     """
     if not worth_a_look(rows):
         return None
-    known = _layouts(rows)
+    found = survey(rows, staged, message)
+    if found is None or not found.pays:
+        return None
+    if found.layout is None:
+        found.layout = _place(csr_of(rows), found)
+        found.rank = None
+    return found.layout
+
+
+@dataclass
+class Survey:
+    """What was found out about a matrix by blocks of columns, and the layout once it is made.
+
+    Attributes
+    ----------
+    pairs, lines : int
+        As for `pays`; estimates.
+    pays : bool
+        Whether products go by blocks.
+    n_blocks, shift : int
+        Blocks of columns, of two to the `shift` columns each.
+    order, rank : uint32 CuPy array or None
+        Columns in the order of the blocks, and the place of each column there.
+    layout : Blocked or None
+    """
+
+    pairs: int
+    lines: int
+    pays: bool
+    n_blocks: int
+    shift: int
+    order: Any
+    rank: Any
+    layout: Blocked | None = None
+
+
+def survey(rows: CSR | HYB, staged: int, message: int) -> Survey | None:
+    """Whether products go by blocks of columns; found out once, from the CSR that a HYB was made of.
+
+    Parameters
+    ----------
+    rows, staged, message
+        As for `blocked`.
+
+    Returns
+    -------
+    Survey or None
+        None where the matrix is too small or too large, or memory is lacking.
+    """
+    if not worth_a_look(rows):
+        return None
+    csr = csr_of(rows)
+    known = _surveys(csr)
     key = staged > 4, message
     if key not in known:
-        known[key] = _build(rows, staged, message)
+        known[key] = _survey(csr, staged, message)
     return known[key]
 
 
 @attached
-def _layouts(rows: CSR | HYB) -> dict[tuple[bool, int], Blocked | None]:
+def _surveys(csr: CSR) -> dict[tuple[bool, int], Survey | None]:
     return {}
 
 
-def _build(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
+def _survey(csr: CSR, staged: int, message: int) -> Survey | None:
     import cupy
 
     shift = 15 if staged <= 4 else 14
-    n_blocks = -(-rows.shape[1] >> shift)
+    n_blocks = -(-csr.shape[1] >> shift)
     if n_blocks > MOST_BLOCKS or n_blocks < 2:
         return None
-    weight = 0 if rows.dtype is None else rows.dtype.itemsize
+    weight = 0 if csr.data is None else csr.data.itemsize
     try:
-        # Perhaps a CSR of a HYB, rows, places, results and their rows, at most.
-        check_memory(rows.nnz * (16 + message + 2 * weight), "a matrix by blocks of columns", "cuda")
+        # Rows, places, results and their rows, at most.
+        check_memory(csr.nnz * (12 + message + weight), "a matrix by blocks of columns", "cuda")
     except DeviceMemoryError:
         return None
-    csr = csr_of(rows)
-    row_of = csr.expand_rows()
-    pairs, lines = _sample(csr, row_of, None, n_blocks, shift)
+    pairs, lines = _sample(csr, None, n_blocks, shift)
     order = rank = None
     if _hot(csr, 1 << shift):
         heat = cupy.bincount(csr.indices, minlength=csr.shape[1])
         order = cupy.argsort(-heat.astype(np.int32)).astype(np.uint32)
         rank = cupy.empty_like(order)
         rank[order] = cupy.arange(len(order), dtype=np.uint32)
-        ordered = _sample(csr, row_of, rank, n_blocks, shift)[0]
+        ordered = _sample(csr, rank, n_blocks, shift)[0]
         if ordered > 0.95 * pairs:
             # Close to what it is without: then the columns' own order saves looking them up.
             order = rank = None
         else:
             pairs = ordered
-    if not pays(csr.nnz, *csr.shape, pairs, lines, weight, staged, message):
-        return None
-    return _place(csr, row_of, order, rank, n_blocks, shift)
+    gains = pays(csr.nnz, *csr.shape, pairs, lines, weight, staged, message)
+    return Survey(pairs, lines, gains, n_blocks, shift, order, rank)
 
 
 def _hot(csr: CSR, per_block: int) -> bool:
@@ -236,7 +277,7 @@ def _index(csr: CSR) -> str:
     return "int" if csr.indices.dtype.itemsize == 4 else "long long"
 
 
-def _sample(csr: CSR, row_of: Any, rank: Any, n_blocks: int, shift: int) -> tuple[int, int]:
+def _sample(csr: CSR, rank: Any, n_blocks: int, shift: int) -> tuple[int, int]:
     """About how many partial results there are, and lines of 32 columns that warps touch. Waits for the device."""
     import cupy
 
@@ -244,9 +285,9 @@ def _sample(csr: CSR, row_of: Any, rank: Any, n_blocks: int, shift: int) -> tupl
     every = min(EVERY, max(1, stretches // STRETCHES))
     tally = cupy.zeros(2, np.uint64)
     _launch(
-        csr, f"sample_blocks<{_index(csr)}>", -(-stretches // (every * BLOCK // 32)), csr.indices, row_of,
-        _or_null(rank), np.int64(csr.nnz), np.int64(every), np.int32(n_blocks), np.int32(shift), tally,
-        shared=BLOCK // 32 * n_blocks * 4,
+        csr, f"sample_blocks<{_index(csr)}>", -(-stretches // (every * BLOCK // 32)), csr.indices, csr.indptr,
+        np.int64(csr.shape[0]), _or_null(rank), np.int64(csr.nnz), np.int64(every), np.int32(n_blocks), np.int32(shift),
+        tally, shared=BLOCK // 32 * n_blocks * 4,
     )  # fmt: skip
     pairs, lines = (min(int(value) * every, csr.nnz) for value in tally.get())
     return pairs, lines
@@ -256,9 +297,11 @@ def _or_null(array: Any) -> Any:
     return np.uint64(0) if array is None else array
 
 
-def _place(csr: CSR, row_of: Any, order: Any, rank: Any, n_blocks: int, shift: int) -> Blocked:
+def _place(csr: CSR, surveyed: Survey) -> Blocked:
     import cupy
 
+    order, rank, n_blocks, shift = surveyed.order, surveyed.rank, surveyed.n_blocks, surveyed.shift
+    row_of = csr.expand_rows()
     pieces = -(-csr.nnz // PORTION)
     counts = cupy.empty((n_blocks, pieces), np.uint32)
     _launch(
