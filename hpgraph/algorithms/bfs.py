@@ -122,6 +122,11 @@ def bfs(
     IndexError, TypeError, ValueError
         If `source` is no vertex of the graph, or another argument does not fit.
 
+    Notes
+    -----
+    On the CPU it takes 13 bytes a vertex beside the graph, 8 of them the result, where ids have 32 bits, and nothing an
+    arc. A directed graph is transposed first, and keeps that: 8 bytes a vertex and 4 an arc.
+
     References
     ----------
     S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC'12.

@@ -168,6 +168,11 @@ def sssp(
     ValueError, IndexError, TypeError
         If a weight is NaN or -inf, `source` is no vertex of the graph, or another argument does not fit.
 
+    Notes
+    -----
+    On the CPU distances take 14 bytes a vertex beside the graph, 18 in double precision, where ids have 32 bits, and
+    nothing an arc; 4 or 8 of them are the result.
+
     References
     ----------
     R. Bellman, "On a routing problem", 1958. U. Meyer, P. Sanders, "Δ-stepping", J. Algorithms 49 (2003).

@@ -144,3 +144,31 @@ def recover(values, waiting, bins, store, link, board, scale):
     for v in range(waiting.size):
         if waiting[v]:
             put(v, bin_of(values[v], scale[ORIGIN], scale[DENSITY], 0), bins[0], store, link, board)
+
+
+def room(n: int, workers: int) -> int:
+    """Blocks for every vertex twice, and for those that are begun in each bin of each worker.
+
+    Parameters
+    ----------
+    n, workers : int
+
+    Returns
+    -------
+    int
+    """
+    return 2 * blocks_of(n) + workers * (BINS + 2)
+
+
+def blocks_of(n: int) -> int:
+    """Blocks that so many vertices fill.
+
+    Parameters
+    ----------
+    n : int
+
+    Returns
+    -------
+    int
+    """
+    return -(-n // BLOCK)

@@ -12,7 +12,7 @@ from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.kernels.cpu import apply as _apply
 from hpgraph.kernels.cpu import relax as relaxing
 from hpgraph.kernels.cpu import traverse as traversing
-from hpgraph.kernels.cpu.bins import BINS, BLOCK, ROW, USED
+from hpgraph.kernels.cpu.bins import BLOCK, ROW, USED, blocks_of, room
 from hpgraph.kernels.cpu.claim import BUFFER, now
 from hpgraph.kernels.cpu.crew import GATE, LEADER, TAIL, blank_board
 from hpgraph.kernels.cpu.product import plain, pull
@@ -166,11 +166,10 @@ def relax(
     with team() as workers:
         waiting = np.zeros(n, np.uint8)
         waiting[sources] = 1
-        # Room for every vertex twice, and for blocks begun; what does not fit is found again.
-        blocks = 2 * -(-n // BLOCK) + workers * (BINS + 2)
+        blocks = room(n, workers)
         store, link = np.empty(blocks * BLOCK, out.indices.dtype), np.empty(blocks, np.int32)
         bins = np.zeros((workers, ROW), np.int64)
-        used = -(-sources.size // BLOCK)
+        used = blocks_of(sources.size)
         store[: sources.size], link[:used], bins[0, 0] = sources, np.arange(-1, used - 1), sources.size
         board, progress = blank_board(workers), np.zeros(relaxing.PROGRESS, np.int64)
         board[USED] = used

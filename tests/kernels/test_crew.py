@@ -1,0 +1,96 @@
+"""Traversals on the CPU when the workers are not what they were expected to be, and when there is too little room."""
+
+from __future__ import annotations
+
+import contextlib
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse import csgraph
+
+import hpgraph as hpg
+from hpgraph.kernels.cpu import bins, traversal
+
+N = 20_000
+
+
+@pytest.fixture(scope="module")
+def csr() -> sp.csr_array:
+    """A symmetric graph of some parts, one of them large, with whole weights."""
+    rng = np.random.default_rng(5)
+    row, column = rng.integers(0, N, (2, N))
+    weight = rng.integers(1, 1000, N).astype(np.float64)
+    half = sp.coo_array((weight, (row, column)), shape=(N, N)).tocsr()
+    return (half + half.T).tocsr()
+
+
+class Smallest(hpg.VertexProgram):
+    """The smallest number of anyone from whom a path leads here; numbers fall along long ways, so most fall often."""
+
+    reduce = "min"
+    weighted = False
+    number = hpg.Property("int32", initial=lambda graph: np.random.default_rng(1).permutation(graph.n_vertices))
+
+    def gather(source, weight, target):
+        return source.number
+
+
+def check(csr: sp.csr_array) -> None:
+    G = hpg.Graph(csr, directed=False)
+    source = int(np.diff(csr.indptr).argmax())
+    expected = csgraph.dijkstra(csr, indices=source)
+    assert (hpg.sssp(G, source).distance == expected).all()
+    assert (hpg.sssp(G, source, delta=0.5).distance == expected).all()
+    steps = csgraph.dijkstra(csr, indices=source, unweighted=True)
+    assert (hpg.bfs(G, source).level == np.where(np.isinf(steps), -1, steps)).all()
+    parts, part = csgraph.connected_components(csr, directed=False)
+    smallest = np.full(parts, N)
+    np.minimum.at(smallest, part, np.random.default_rng(1).permutation(N))
+    assert (hpg.run(Smallest, G).number == smallest[part]).all()
+
+
+def test_more_workers_than_threads(csr, monkeypatch):
+    """Some come when the others are done, as under a library that runs them one after another."""
+    team = traversal.team
+
+    @contextlib.contextmanager
+    def crowded():
+        with team() as threads:
+            yield 2 * threads + 1
+
+    monkeypatch.setattr(traversal, "team", crowded)
+    check(csr)
+
+
+def test_a_store_that_is_too_small(csr, monkeypatch):
+    """All send at first, so the store is full when the first fall back into it."""
+    least = bins.blocks_of(N) + bins.BINS + 2
+    assert least < 2 * bins.blocks_of(N)
+    monkeypatch.setattr(traversal, "room", lambda n, workers: least)
+    check(csr)
+
+
+def test_a_trace_that_is_too_short(csr, monkeypatch):
+    monkeypatch.setattr(traversal, "_ROWS", 1)
+    check(csr)
+    cut = hpg.bfs(hpg.Graph(csr, directed=False), 3, max_depth=3)
+    assert len(cut.trace) == cut.level.max() == 3
+
+
+@pytest.mark.parametrize("algorithm, bytes_", [(hpg.bfs, 13), (hpg.sssp, 14)])
+def test_memory_is_what_the_notes_say(algorithm, bytes_):
+    n = 200_000
+    rng = np.random.default_rng(2)
+    row, column = rng.integers(0, n, (2, 2 * n), np.int32)
+    half = sp.coo_array((np.ones(2 * n, np.float32), (row, column)), shape=(n, n)).tocsr()
+    G = hpg.Graph((half + half.T).tocsr(), directed=False)
+    algorithm(G, 0)
+    tracemalloc.start()
+    algorithm(G, 0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # Apart from what does not grow with the graph: the trace, and what each worker begins.
+    assert peak < bytes_ * n + 400_000
+    assert f"{bytes_} bytes a vertex" in algorithm.__doc__
