@@ -3,9 +3,9 @@
 A push touches the arcs that leave the active vertices; a pull lets every vertex that still waits look among its
 in-neighbours and leave at the first active one. The switch goes by the arcs a push would touch (α, as in XBFS,
 A. Gaihre et al., HPDC'19), the way back by the size of a shrinking frontier (β, Beamer et al., SC'12), or by what the
-last pull cost: where it looked at twice the arcs that a push would touch now. On the CPU, where threads meet cheaply and
-a vertex reached costs more than an arc, costs decide both ways: above α a pull begins where it is expected to look at
-less than a push would cost.
+last pull cost: where it looked at twice the arcs that a push would touch now. On the CPU, where threads
+meet cheaply and a vertex reached costs more than an arc, costs decide both ways: above α a pull begins where it is
+expected to look at less than a push would cost.
 """
 
 from __future__ import annotations
