@@ -13,14 +13,10 @@
 // The host writes a struct Multiply before this text, as for mxm.cuh, with a constant `counts` (1 for each pair, summed)
 // and a type Count besides, which holds the entries of 32 rows.
 #pragma once
+#include "pairs.cuh"
 
 namespace hpgraph {
 
-typedef long long i64;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-
-constexpr u32 ALL = 0xffffffffu;
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr i64 SHORT = 64;
@@ -28,22 +24,6 @@ constexpr i64 PIECE = 1024;
 constexpr u32 SHORT_BITS = 4096;
 // What a step of a search costs, in entries looked up.
 constexpr i64 STEP = 4;
-
-template <class T>
-__device__ T shuffle(T value, int lane) {
-    if constexpr (sizeof(T) >= 4) return __shfl_sync(ALL, value, lane);
-    else return T(__shfl_sync(ALL, int(value), lane));
-}
-
-template <class T>
-__device__ i64 lower_bound(const T* values, i64 begin, i64 end, i64 x) {
-    while (begin < end) {
-        const i64 middle = begin + (end - begin) / 2;
-        if (values[middle] < x) begin = middle + 1;
-        else end = middle;
-    }
-    return begin;
-}
 
 // Whether to search a list of `many` for `few` entries, rather than look all of the many up.
 __device__ inline bool pays_to_search(i64 few, i64 many) { return few * STEP * (64 - __clzll(many)) < many; }
