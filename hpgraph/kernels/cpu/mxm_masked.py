@@ -28,6 +28,8 @@ from hpgraph.semiring.jit import call
 
 # A step of a binary search costs about as much as looking up this many entries.
 STEP = 4
+# Rows whose work is looked at; of more only every so manieth.
+SAMPLE = 1 << 14
 
 
 @njit(error_model="numpy")
@@ -57,6 +59,24 @@ def _dot_work(m_indptr, m_indices, a_indptr, b_lengths, work):
         work[i] = total
 
 
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _sampled_work(m_indptr, m_indices, a_indptr, a_indices, row_lengths, column_lengths, step):
+    """The work of every so manieth row, by dots and by rows."""
+    dots, rows = 0, 0
+    for sample in prange((m_indptr.size + step - 2) // step):
+        i = sample * step
+        length = at(a_indptr, i + 1) - at(a_indptr, i)
+        if length and at(m_indptr, i) < at(m_indptr, i + 1):
+            for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
+                other = at(column_lengths, vertex(m_indices, m))
+                dots += length * STEP * _log2(other) if _pays_to_search(length, other) else other
+            # Letting a column in costs a look at where the mask's row has it.
+            rows += at(m_indptr, i + 1) - at(m_indptr, i)
+            for p in range(at(a_indptr, i), at(a_indptr, i + 1)):
+                rows += 2 * at(row_lengths, vertex(a_indices, p))
+    return dots, rows
+
+
 def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tuple[int, int]:
     """What a product at the places of a mask would cost, in entries looked at.
 
@@ -70,13 +90,13 @@ def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tup
     Returns
     -------
     int, int
-        By dots, and by rows.
+        By dots, and by rows; of many rows a sample tells.
     """
-    work = np.empty(mask.shape[0], np.int64)
+    step = max(1, mask.shape[0] // SAMPLE)
+    arrays = (plain(array) for array in (mask.indptr, mask.indices, a.indptr, a.indices, row_lengths, column_lengths))
     with team():
-        _dot_work(plain(mask.indptr), plain(mask.indices), plain(a.indptr), column_lengths, work)
-    # Letting a column in costs a look at where the mask's row has it.
-    return int(work.sum()), 2 * int(row_lengths[a.indices].sum()) + mask.nnz
+        dots, rows = _sampled_work(*arrays, step)
+    return step * int(dots), step * int(rows)
 
 
 @njit(error_model="numpy")
@@ -143,8 +163,8 @@ def _count_common(bits, largest, b_indices, begin, end):
 
 @njit(error_model="numpy")
 def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data,
-              b_indptr, b_indices, b_data, inner, bounds, cursor, values, found):
-    """What one thread does by dots: take runs of rows of the mask."""
+              b_indptr, b_indices, b_data, inner, bounds, cursor, values, found, kept):
+    """What one thread does by dots: take runs of rows of the mask, compute them, and count where something met."""
     bits = np.zeros((inner + 63) >> 6, np.uint64)
     spread = beside(a_data, inner)
     while True:
@@ -156,6 +176,7 @@ def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m
             if first == last or at(m_indptr, i) == at(m_indptr, i + 1):
                 for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
                     found[m] = False
+                kept[i] = 0
                 continue
             for p in range(first, last):
                 k = vertex(a_indices, p)
@@ -163,6 +184,7 @@ def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m
                 if a_data is not None:
                     spread[k] = a_data[p]
             largest = vertex(a_indices, last - 1)
+            places = 0
             for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
                 j = vertex(m_indices, m)
                 begin, end = at(b_indptr, j), at(b_indptr, j + 1)
@@ -178,22 +200,24 @@ def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m
                                                  largest, b_indices, b_data, begin, end)
                 values[m] = value
                 found[m] = met
+                places += met
+            kept[i] = places
             for p in range(first, last):
                 bits[vertex(a_indices, p) >> 6] = 0
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _dots(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data,
-          b_indptr, b_indices, b_data, inner, bounds, threads, values, found):
+          b_indptr, b_indices, b_data, inner, bounds, threads, values, found, kept):
     cursor = np.zeros(1, np.int64)
     for _ in prange(threads):
         _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices,
-                  a_data, b_indptr, b_indices, b_data, inner, bounds, cursor, values, found)
+                  a_data, b_indptr, b_indices, b_data, inner, bounds, cursor, values, found, kept)
 
 
 @njit(error_model="numpy")
 def _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr,
-              b_indices, b_data, columns, bounds, cursor, values, found):
+              b_indices, b_data, columns, bounds, cursor, values, found, kept):
     """What one thread does by rows."""
     # Where each column stands in the mask's row, from 1; 0 where it does not.
     place = np.zeros(columns, np.int64)
@@ -203,8 +227,7 @@ def _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr
             break
         for i in range(bounds[run], bounds[run + 1]):
             start, stop = at(m_indptr, i), at(m_indptr, i + 1)
-            if start == stop:
-                continue
+            places = 0
             for m in range(start, stop):
                 place[vertex(m_indices, m)] = m + 1
                 values[m] = zero
@@ -218,27 +241,20 @@ def _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr
                     if m >= 0:
                         sent = convert(zero, call(product, x, weight(b_data, q, one_b), i, k, j))
                         values[m] = join(reduce, at(values, m), sent)
+                        places += not found[m]
                         found[m] = True
+            kept[i] = places
             for m in range(start, stop):
                 place[vertex(m_indices, m)] = 0
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _rows(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr, b_indices,
-          b_data, columns, bounds, threads, values, found):
+          b_data, columns, bounds, threads, values, found, kept):
     cursor = np.zeros(1, np.int64)
     for _ in prange(threads):
         _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr,
-                  b_indices, b_data, columns, bounds, cursor, values, found)
-
-
-@njit(parallel=True, cache=True, nogil=True)
-def _found_in_rows(indptr, found, counts):
-    for i in prange(indptr.size - 1):
-        total = 0
-        for m in range(indptr[i], indptr[i + 1]):
-            total += found[m]
-        counts[i] = total
+                  b_indices, b_data, columns, bounds, cursor, values, found, kept)
 
 
 @njit(parallel=True, cache=True, nogil=True)
@@ -252,16 +268,14 @@ def _keep(m_indptr, m_indices, values, found, indptr, indices, data):
                 place += 1
 
 
-def _places_found(mask: CSR, values: np.ndarray, found: np.ndarray) -> CSR:
-    """The places of the mask at which something met."""
-    indptr = np.zeros(mask.shape[0] + 1, np.int64)
+def _places_found(mask: CSR, values: np.ndarray, found: np.ndarray, kept: np.ndarray) -> CSR:
+    """The places of the mask at which something met, so many in each row."""
+    indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
+    nnz = int(indptr[-1])
+    if nnz == mask.nnz:
+        return CSR(mask.shape, mask.indptr, mask.indices, values, validate=False)
+    indices, data = np.empty(nnz, mask.indices.dtype), np.empty(nnz, values.dtype)
     with team():
-        _found_in_rows(mask.indptr, found, indptr[1:])
-        np.cumsum(indptr, out=indptr)
-        nnz = int(indptr[-1])
-        if nnz == mask.nnz:
-            return CSR(mask.shape, mask.indptr, mask.indices, values, validate=False)
-        indices, data = np.empty(nnz, mask.indices.dtype), np.empty(nnz, values.dtype)
         _keep(mask.indptr, mask.indices, values, found, indptr, indices, data)
     return CSR(mask.shape, indptr, indices, data, validate=False)
 
@@ -300,7 +314,7 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
     dtype = product.dtype
     check_memory(mask.nnz * (2 * dtype.itemsize + 9), f"a product at {mask.nnz} places", "cpu")
     values, found = np.empty(mask.nnz, dtype), np.empty(mask.nnz, np.bool_)
-    work = np.empty(mask.shape[0], np.int64)
+    work, kept = np.empty(mask.shape[0], np.int64), np.empty(mask.shape[0], np.int64)
     terminal = reduce.terminal_test(dtype) if reduce.has_terminal(dtype) else None
     with team() as threads:
         _dot_work(plain(mask.indptr), plain(mask.indices), plain(a.indptr), b_turned.degrees, work)
@@ -308,8 +322,9 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
             product, reduce.reduce_for(dtype), terminal, True if product.semiring.counts else None,
             product.a_dtype.type(1), product.b_dtype.type(1), reduce.identity_for(dtype),
             *_operands(mask, a, b_turned, product), a.shape[1], share(work, threads), threads, values, found,
+            kept,
         )  # fmt: skip
-    return _places_found(mask, values, found)
+    return _places_found(mask, values, found, kept)
 
 
 def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CSR:
@@ -337,9 +352,10 @@ def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CS
         needed = mask.nnz * (2 * dtype.itemsize + 9) + 8 * threads * b.shape[1]
         check_memory(needed, f"a product at {mask.nnz} places", "cpu")
         values, found = np.empty(mask.nnz, dtype), np.empty(mask.nnz, np.bool_)
+        kept = np.empty(mask.shape[0], np.int64)
         _rows(
             product, reduce.reduce_for(dtype), product.a_dtype.type(1), product.b_dtype.type(1),
             reduce.identity_for(dtype), *_operands(mask, a, b, product), b.shape[1],
-            share(pairs_of_rows(a, b), threads), threads, values, found,
+            share(pairs_of_rows(a, b), threads), threads, values, found, kept,
         )  # fmt: skip
-    return _places_found(mask, values, found)
+    return _places_found(mask, values, found, kept)
