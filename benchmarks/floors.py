@@ -27,7 +27,7 @@ def seconds(work: str, n: int, arcs: int, levels: float | None, iterations: int)
     n, arcs : int
         Vertices and stored arcs.
     levels : float or None
-        Levels of a breadth-first search.
+        Levels of a breadth-first search; without them searches have no floor.
     iterations : int
         Of PageRank.
 
@@ -37,14 +37,15 @@ def seconds(work: str, n: int, arcs: int, levels: float | None, iterations: int)
         None where no formula says it: triangles depend on the wedges that an order leaves.
     """
     offsets = 8 * (n + 1)
+    if levels is None and work in ("bfs", "bfs_smallest", "bfs_row", "sssp"):
+        return None
     chain = 4 * LINK * (levels or 0)
     match work:
         case "bfs" | "bfs_smallest":
             # Each vertex is found by one probe, and its level and parent are written.
             return n / _rate(PROBES, n) + 8 * n / COPY + chain
         case "bfs_row":
-            single = seconds("bfs", n, arcs, levels, iterations)
-            return None if single is None else 64 * single
+            return 64 * (seconds("bfs", n, arcs, levels, iterations) or 0.0)
         case "sssp":
             # Each arc's end and weight are read once, and a distance is gathered for it.
             return max((8 * arcs + offsets) / COPY, arcs / _rate(GATHERS, n)) + chain
