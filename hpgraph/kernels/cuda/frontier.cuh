@@ -136,7 +136,7 @@ __device__ inline u64 warp_sum(u64 value) {
 }
 
 // Arcs up to which a superstep is over sooner if what is found goes on at once.
-constexpr u64 AT_ONCE = 1 << 16;
+constexpr u64 AT_ONCE = 1 << 12;
 
 // What a warp has found, kept in shared memory until all of its lanes have one to go on with.
 template <class Item>

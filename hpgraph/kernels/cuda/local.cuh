@@ -1,6 +1,6 @@
 // Frontiers so small that one block does whole supersteps alone, while the others wait at one barrier.
 //
-// A barrier of the grid and the chain of loads around it cost some 7 microseconds; a barrier of one block costs 40
+// A barrier of the grid and the chain of loads around it cost some 10 microseconds; a barrier of one block costs 40
 // nanoseconds. A road network spends thousands of supersteps on frontiers of a few hundred vertices, so its queue lives
 // in the shared memory of the first block until it outgrows it (the idea of SIMD-X's fusion, carried to a block).
 #pragma once

@@ -29,7 +29,7 @@ SPAN, APPLY_THREADS = 2048, 256
 # Arcs a lane of a push has under way at once.
 BATCH = 2
 # Vertices and arcs that are few enough for a block alone.
-LOCAL_VERTICES, LOCAL_ARCS = 512, 2048
+LOCAL_VERTICES, LOCAL_ARCS = 1024, 3072
 # There are no more hubs than this: vertices whose degree is above a power of two.
 HUBS = 4096
 # Supersteps a trace has room for; later ones run but are not listed.
