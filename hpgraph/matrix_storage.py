@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from hpgraph.device import Device, array_module, is_cuda, normalize_device
+from hpgraph.device import Device, array_module, is_cuda, kernels, normalize_device
 from hpgraph.formats import COO, CSR, ELL, HYB
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.kernels.origin import hyb_of
@@ -261,7 +261,7 @@ def _csr(layouts: Layouts, turned: bool) -> CSR:
             return made
         if f"csr{there}" not in layouts:
             layouts[f"csr{there}"] = layouts[f"hyb{there}"].to_csr()
-        turned_csr: CSR = layouts[f"csr{there}"].transpose()
+        turned_csr: CSR = kernels(layouts["device"]).transpose(layouts[f"csr{there}"])
         return turned_csr
 
     csr: CSR = layouts.once(f"csr{here}", build)

@@ -17,6 +17,7 @@ from hpgraph.kernels.cpu.product import pull  # noqa: E402
 from hpgraph.kernels.cpu.product_dense import pull_dense  # noqa: E402
 from hpgraph.kernels.cpu.product_push import push  # noqa: E402
 from hpgraph.kernels.cpu.scatter import minimum_at  # noqa: E402
+from hpgraph.kernels.cpu.transpose import transpose  # noqa: E402
 from hpgraph.kernels.cpu.traversal import (  # noqa: E402
     aggregate,
     apply,
@@ -28,8 +29,31 @@ from hpgraph.kernels.cpu.traversal import (  # noqa: E402
 from hpgraph.kernels.union import union  # noqa: E402
 
 __all__ = [
-    "aggregate", "apply", "columns_of", "components", "fifo_order", "first", "kron", "locate", "map_entries",
-    "masked_work", "merge", "minimum_at", "multiply", "multiply_by_dots", "multiply_by_rows", "positions_of", "pull",
-    "pull_dense", "pull_messages", "push", "push_messages", "relax", "rows_of", "select_entries", "union",
+    "aggregate",
+    "apply",
+    "columns_of",
+    "components",
+    "fifo_order",
+    "first",
+    "kron",
+    "locate",
+    "map_entries",
+    "masked_work",
+    "merge",
+    "minimum_at",
+    "multiply",
+    "multiply_by_dots",
+    "multiply_by_rows",
+    "positions_of",
+    "pull",
+    "pull_dense",
+    "pull_messages",
+    "push",
+    "push_messages",
+    "relax",
+    "rows_of",
+    "select_entries",
+    "transpose",
+    "union",
     "zip_entries",
 ]  # fmt: skip

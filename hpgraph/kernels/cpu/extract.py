@@ -13,12 +13,14 @@ from numba import njit, prange
 
 from hpgraph.device import check_memory
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.kernels.cpu.loads import prefetch
+from hpgraph.kernels.cpu.loads import copy_items, prefetch
 from hpgraph.kernels.cpu.record import LOOPS
 from hpgraph.kernels.cpu.threads import team
 
-# Entries that a task copies; fewer than this are not worth waking a second thread for.
+# Entries that a task copies, and entries from which on other threads are woken: copying is bound by memory, which one
+# core nearly saturates.
 TASK = 1 << 15
+MANY = 1 << 20
 # Rows ahead that are fetched into the cache.
 AHEAD = 8
 _NONE = np.empty(0, dtype=np.uint8)
@@ -47,13 +49,16 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
         check_memory(nnz * (csr.indices.itemsize + (csr.data.itemsize if csr.data is not None else 0)), "a part", "cpu")
     ids = index_dtype(max(len(rows), high - low))
     indices = np.empty(nnz, dtype=csr.indices.dtype)
-    values, data = _room(csr.data, nnz)
-    copy = _copy if nnz <= TASK else _copy_parallel
-    with team() as threads:
-        tasks = min(-(-nnz // TASK), 8 * threads)
-        cuts = np.searchsorted(indptr, np.linspace(0, nnz, tasks + 1).astype(np.int64)).astype(np.int64)
-        cuts[0], cuts[-1:] = 0, len(rows)
-        copy(cuts, begin, indptr, csr.indices, _bits(csr.data), csr.indices.dtype.type(low), indices, values)
+    values, data = room(csr.data, nnz)
+    arrays = begin, indptr, csr.indices, bits_of(csr.data), csr.indices.dtype.type(low), indices, values
+    if nnz <= MANY:
+        _copy(*arrays)
+    else:
+        with team() as threads:
+            tasks = min(-(-nnz // TASK), 8 * threads)
+            cuts = np.searchsorted(indptr, np.linspace(0, nnz, tasks + 1).astype(np.int64)).astype(np.int64)
+            cuts[0], cuts[-1] = 0, len(rows)
+            _copy_parallel(cuts, *arrays)
     return CSR((len(rows), high - low), indptr, indices.astype(ids, copy=False), data, validate=False)
 
 
@@ -82,8 +87,8 @@ def columns_of(csr: CSR, columns: Any) -> CSR:
         np.cumsum(indptr, out=indptr)
         nnz = int(indptr[-1])
         indices = np.empty(nnz, dtype=index_dtype(max(rows, len(columns))))
-        values, data = _room(csr.data, nnz)
-        _fill_columns(csr.indptr, csr.indices, _bits(csr.data), first, order, indptr, indices, values)
+        values, data = room(csr.data, nnz)
+        _fill_columns(csr.indptr, csr.indices, bits_of(csr.data), first, order, indptr, indices, values)
     return CSR((rows, len(columns)), indptr, indices, data, validate=False)
 
 
@@ -108,17 +113,39 @@ def positions_of(csr: CSR, rows: Any, columns: Any) -> Any:
     return found
 
 
-def _bits(data: Any) -> Any:
-    """Values as unsigned integers of their width: they are only moved, and few kernels serve all types."""
+def bits_of(data: Any) -> Any:
+    """Values as unsigned integers of their width: they are only moved, and few kernels serve all types.
+
+    Parameters
+    ----------
+    data : array or None
+
+    Returns
+    -------
+    array
+        Empty where there are no values.
+    """
     return _NONE if data is None else data.view(f"u{data.itemsize}")
 
 
-def _room(data: Any, nnz: int) -> tuple[Any, Any]:
-    """An array for values, as their bits and as what they are."""
+def room(data: Any, nnz: int) -> tuple[Any, Any]:
+    """An array for values like others, as `bits_of` it and as what it is.
+
+    Parameters
+    ----------
+    data : array or None
+        The others.
+    nnz : int
+        How many.
+
+    Returns
+    -------
+    tuple of two arrays; of an empty one and None where there are no values
+    """
     if data is None:
         return _NONE, None
     made = np.empty(nnz, dtype=data.dtype)
-    return _bits(made), made
+    return bits_of(made), made
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -156,22 +183,23 @@ def _copy_rows(first, last, begin, indptr, indices, data, low, out, values):
         source, target = np.uintp(begin[i]), np.uintp(indptr[i])
         length = np.uintp(indptr[i + 1]) - target
         if i + AHEAD < last:
-            prefetch(indices, begin[i + AHEAD])
+            soon = begin[i + AHEAD]
+            prefetch(indices, soon)
+            prefetch(indices, soon + 16)
             if data.size:
-                prefetch(data, begin[i + AHEAD])
+                for line in range(4):
+                    prefetch(data, soon + 8 * line)
         if low == 0:
-            for k in range(length):
-                out[target + k] = indices[source + k]
+            copy_items(out, target, indices, source, length)
         else:
             for k in range(length):
                 out[target + k] = indices[source + k] - low
         if data.size:
-            for k in range(length):
-                values[target + k] = data[source + k]
+            copy_items(values, target, data, source, length)
 
 
 @njit(cache=True, nogil=True)
-def _copy(cuts, begin, indptr, indices, data, low, out, values):
+def _copy(begin, indptr, indices, data, low, out, values):
     _copy_rows(0, begin.size, begin, indptr, indices, data, low, out, values)
 
 

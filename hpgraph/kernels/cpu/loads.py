@@ -11,6 +11,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 
@@ -81,3 +82,18 @@ def fence(typingctx: Any) -> Any:
         return context.get_dummy_value()
 
     return types.none(), generate
+
+
+@intrinsic
+def copy_items(typingctx: Any, target: Any, at: Any, source: Any, begin: Any, count: Any) -> Any:
+    """``target[at:at + count] = source[begin:begin + count]`` of arrays that share no memory, as one call of memcpy."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        to, from_ = (context.make_array(sig.args[k])(context, builder, args[k]).data for k in (0, 2))
+        size = ir.Constant(ir.IntType(64), context.get_abi_sizeof(context.get_data_type(sig.args[0].dtype)))
+        byte = ir.IntType(8).as_pointer()
+        places = (builder.bitcast(builder.gep(base, [args[k]]), byte) for base, k in ((to, 1), (from_, 3)))
+        cgutils.raw_memcpy(builder, *places, builder.mul(args[4], size), 1)
+        return context.get_dummy_value()
+
+    return types.void(target, types.uint64, source, types.uint64, types.uint64), generate

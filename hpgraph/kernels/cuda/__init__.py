@@ -1,5 +1,6 @@
 """The kernels for the GPU: CUDA C++ templates, compiled at run time."""
 
+from hpgraph.formats import CSR
 from hpgraph.kernels.cuda.components import components
 from hpgraph.kernels.cuda.entries import map_entries, select_entries, zip_entries
 from hpgraph.kernels.cuda.extract import columns_of, positions_of, rows_of
@@ -16,9 +17,35 @@ from hpgraph.kernels.cuda.sweeps import sweeps
 from hpgraph.kernels.cuda.traversal import aggregate, apply, first, pull_messages, push_messages, relax
 from hpgraph.kernels.union import union
 
+transpose = CSR.transpose
+
 __all__ = [
-    "aggregate", "apply", "columns_of", "components", "fifo_order", "first", "kron", "locate", "map_entries",
-    "masked_work", "merge", "minimum_at", "multiply", "multiply_by_dots", "multiply_by_rows", "positions_of", "pull",
-    "pull_dense", "pull_messages", "push", "push_messages", "relax", "rows_of", "select_entries", "sweeps", "union",
+    "aggregate",
+    "apply",
+    "columns_of",
+    "components",
+    "fifo_order",
+    "first",
+    "kron",
+    "locate",
+    "map_entries",
+    "masked_work",
+    "merge",
+    "minimum_at",
+    "multiply",
+    "multiply_by_dots",
+    "multiply_by_rows",
+    "positions_of",
+    "pull",
+    "pull_dense",
+    "pull_messages",
+    "push",
+    "push_messages",
+    "relax",
+    "rows_of",
+    "select_entries",
+    "sweeps",
+    "transpose",
+    "union",
     "zip_entries",
 ]  # fmt: skip
