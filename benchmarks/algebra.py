@@ -21,6 +21,7 @@ import hpgraph as hpg
 from hpgraph.device import array_module, require_cupy
 from hpgraph.semiring import Semiring, get_binary, get_monoid
 
+from .algebra_entries import ENTRYWISE
 from .peers_sparse import cusparse_product, graphblas_product, graphblas_triangles
 from .timing import timed
 
@@ -51,7 +52,15 @@ def _graphs(device: str, names: list[str]) -> Iterator[tuple[str, hpg.Matrix]]:
 
 
 def _entries(C: Any) -> int:
+    if hasattr(C, "ndim") and C.ndim == 1:
+        return len(C)
     return int(C.nvals if hasattr(C, "nvals") else C.nnz)
+
+
+def entrywise(wanted: str) -> Callable[[str, hpg.Matrix], Work]:
+    """A work of `algebra_entries`."""
+    title, contestants = ENTRYWISE[wanted]
+    return lambda name, A: Work(f"{title}, {name}", contestants(A), _entries)
 
 
 def squares(name: str, A: hpg.Matrix) -> Work:
@@ -79,7 +88,11 @@ def triangles(name: str, A: hpg.Matrix) -> Work:
     return Work(f"triangles by mxm, {name}", contestants, int)
 
 
-WORKS = {"squares": (squares, ["cnr-2000", "social18"]), "triangles": (triangles, ["cnr-2000", "kron18", "social18"])}
+WORKS = {
+    "squares": (squares, ["cnr-2000", "social18"]),
+    "triangles": (triangles, ["cnr-2000", "kron18", "social18"]),
+    **{name: (entrywise(name), ["cnr-2000", "kron18"]) for name in ENTRYWISE},
+}
 # What the product of social18 with itself, 1.5 thousand million entries, takes is beyond a small machine.
 CPU_GRAPHS = {"squares": ["cnr-2000"], "triangles": ["cnr-2000", "kron18"]}
 
@@ -133,7 +146,7 @@ def main(arguments: list[str] | None = None) -> None:
     array_module(given.device)
     for wanted in given.works or WORKS:
         make, graphs = WORKS[wanted]
-        default = graphs if given.device == "cuda" else CPU_GRAPHS[wanted]
+        default = graphs if given.device == "cuda" else CPU_GRAPHS.get(wanted, graphs)
         for name, A in _graphs(given.device, given.graphs or default):
             work = make(name, A)
             print(work.name)

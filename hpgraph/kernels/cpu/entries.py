@@ -19,7 +19,8 @@ from hpgraph.semiring.jit import call
 @njit(cache=True, nogil=True, error_model="numpy")
 def _map_values(function, data, one, thunk, begin, end, out, zero):
     for p in range(begin, end):
-        out[p] = convert(zero, call(function, weight(data, p, one), thunk, 0, 0))
+        # Unsigned, because Numba tests a signed index for being negative, each time.
+        out[np.uint64(p)] = convert(zero, call(function, weight(data, p, one), thunk, 0, 0))
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
@@ -32,7 +33,7 @@ def _map_values_tasks(function, data, one, thunk, out, zero, task):
 def _map_rows(function, indptr, indices, data, one, thunk, begin, end, out, zero):
     for i in range(begin, end):
         for p in range(at(indptr, i), at(indptr, i + 1)):
-            out[p] = convert(zero, call(function, weight(data, p, one), thunk, i, vertex(indices, p)))
+            out[np.uint64(p)] = convert(zero, call(function, weight(data, p, one), thunk, i, vertex(indices, p)))
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
@@ -96,16 +97,16 @@ def _keep_rows(predicate, indptr, indices, data, one, thunk, begin, end, kept_in
         p, k, stop = at(indptr, i), at(kept_indptr, i), at(kept_indptr, i + 1)
         if stop - k == at(indptr, i + 1) - p:
             while k < stop:
-                kept_indices[k] = indices[p]
+                kept_indices[np.uint64(k)] = at(indices, p)
                 if data is not None:
-                    kept_data[k] = data[p]
+                    kept_data[np.uint64(k)] = at(data, p)
                 p += 1
                 k += 1
         # Without a branch: what is not kept is written too, and overwritten by what comes next.
         while k < stop:
-            kept_indices[k] = indices[p]
+            kept_indices[np.uint64(k)] = at(indices, p)
             if data is not None:
-                kept_data[k] = data[p]
+                kept_data[np.uint64(k)] = at(data, p)
             k += call(predicate, weight(data, p, one), thunk, i, vertex(indices, p))
             p += 1
 

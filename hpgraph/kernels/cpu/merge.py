@@ -42,7 +42,6 @@ def _lower_bound(indices, begin, end, column):
 def _count_shared(indptr_a, indices_a, indptr_b, indices_b, begin, end, shared):
     four = np.uint64(4)
     for i in range(begin, end):
-        # Unsigned, because Numba tests a signed index for being negative, each time.
         p, p_end = np.uint64(indptr_a[i]), np.uint64(indptr_a[i + 1])
         q, q_end = np.uint64(indptr_b[i]), np.uint64(indptr_b[i + 1])
         found = np.int32(0)
@@ -76,14 +75,15 @@ def _count_shared_tasks(indptr_a, indices_a, indptr_b, indices_b, bounds, shared
 @njit(error_model="numpy", inline="always")
 def _put(function, x, y, i, j, indices, data, k, zero, nonzero):
     """Write one entry, or, without `indices`, count it; where the next one goes."""
+    # Unsigned, because Numba tests a signed index for being negative, each time.
     if indices is not None:
-        indices[k] = j
+        indices[np.uint64(k)] = j
     if data is None:
         if nonzero is None:
             return k + 1
         return k + (convert(zero, call(function, x, y, i, j)) != zero)
     value = convert(zero, call(function, x, y, i, j))
-    data[k] = value
+    data[np.uint64(k)] = value
     if nonzero is None:
         return k + 1
     return k + (value != zero)
@@ -258,7 +258,7 @@ def _locate_rows(indptr_a, indices_a, indptr_b, indices_b, begin, end, position)
         while p < p_end and q < q_end:
             a, b = vertex(indices_a, p), vertex(indices_b, q)
             # Written again until it is final, rather than by a branch.
-            position[p] = q if a == b else -1
+            position[np.uint64(p)] = q if a == b else -1
             p += a <= b
             q += b <= a
         while p < p_end:
