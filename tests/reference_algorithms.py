@@ -183,3 +183,15 @@ def bellman_ford(n: int, arcs: list[tuple[int, int, float]], source: int) -> lis
         if not changed:
             return distance
     return None
+
+
+def hubs(n: int, arcs: int, seed: int, exponent: float = 2.0) -> scipy.sparse.csr_array:
+    """A digraph whose few hubs have thousands of arcs, so that frontiers outgrow whatever takes the small ones."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(n)
+    source = order[(n * rng.random(arcs) ** exponent).astype(np.int64)]
+    target = order[(n * rng.random(arcs) ** exponent).astype(np.int64)]
+    weight = rng.integers(1, 100, arcs).astype(np.float64)
+    made = narrow(scipy.sparse.csr_array((weight, (source, target)), shape=(n, n)))
+    made.sum_duplicates()
+    return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse
-from reference_algorithms import GRAPHS, check_tree, levels, random_digraph, smallest_parents, sources, stored
+from reference_algorithms import GRAPHS, check_tree, hubs, levels, random_digraph, smallest_parents, sources, stored
 
 import hpgraph as hpg
 from hpgraph.device import device_of, to_device
@@ -69,6 +69,16 @@ def test_directions(direction, device):
     used = set(found.trace.direction.tolist())
     assert used == {"push", "pull"} if direction == "auto" else used == {direction}
     assert found.trace.active.sum() == (level >= 0).sum()
+
+
+@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+def test_hubs(direction, device):
+    csr = hubs(30_000, 400_000, seed=5, exponent=3)
+    assert np.diff(csr.indptr).max() > 5000
+    G, source = graph(csr, device), int(np.flatnonzero(np.diff(csr.indptr) == 1)[0])
+    level, parent = host(hpg.bfs(G, source, direction=direction))
+    assert (level == levels(csr, source)).all()
+    check_tree(csr, source, level, parent)
 
 
 def test_a_policy_of_ones_own(device):

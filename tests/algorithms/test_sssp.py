@@ -11,7 +11,7 @@ import scipy.sparse
 import scipy.sparse.csgraph
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reference_algorithms import GRAPHS, bellman_ford, check_shortest_paths, random_digraph, sources, stored
+from reference_algorithms import GRAPHS, bellman_ford, check_shortest_paths, hubs, random_digraph, sources, stored
 
 import hpgraph as hpg
 from hpgraph.device import device_of, to_device
@@ -142,6 +142,16 @@ def test_the_bucket_s_width_changes_nothing(delta, device):
     expected = scipy.sparse.csgraph.dijkstra(csr, indices=3)
     found = hpg.sssp(graph(csr, device), 3, delta=delta)
     assert (to_device(found.distance, "cpu") == expected).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_hubs(dtype, device):
+    csr = hubs(30_000, 400_000, seed=6, exponent=3)
+    source = int(np.flatnonzero(np.diff(csr.indptr) == 1)[0])
+    expected = scipy.sparse.csgraph.dijkstra(csr, indices=source)
+    G = graph(csr.astype(dtype), device)
+    for delta in (None, 20, INF):
+        assert (to_device(hpg.sssp(G, source, delta=delta).distance, "cpu") == expected).all()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -393,9 +403,7 @@ def test_no_vertices():
 # --- any small graph
 
 ANY = st.integers(1, 9).flatmap(
-    lambda n: st.tuples(
-        st.just(n), st.lists(st.tuples(*[st.integers(0, n - 1)] * 2, st.integers(-2, 6)), max_size=30)
-    )
+    lambda n: st.tuples(st.just(n), st.lists(st.tuples(*[st.integers(0, n - 1)] * 2, st.integers(-2, 6)), max_size=30))
 )
 
 
