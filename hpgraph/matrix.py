@@ -48,6 +48,9 @@ class Matrix(Comparisons, Reductions, Ufuncs):
     a matrix of bool all true. What is built from it (other layouts, the transpose) is kept, and several threads may
     ask at once.
 
+    ``scipy.sparse.issparse`` takes a matrix for sparse, and so do SciPy's functions; an operator with SciPy's array on
+    the left gives SciPy's.
+
     Examples
     --------
     >>> import numpy as np, scipy.sparse, hpgraph as hpg

@@ -67,9 +67,12 @@ class TestMatmul:
             np.testing.assert_allclose(host(found), expected, rtol=1e-12, atol=1e-12)
 
     def test_sparse_matrices_on_either_side(self, A: hpg.Matrix, device: str) -> None:
-        for found in (A @ A.T, A @ A.T.tocsr(), A.tocsr() @ A.T, A.dot(A.T)):
+        for found in (A @ A.T, A @ A.T.tocsr(), A.dot(A.T)):
             assert isinstance(found, hpg.Matrix) and found.device == device
             np.testing.assert_allclose(host(found.toarray()), (S @ S.T).toarray(), rtol=1e-12, atol=1e-12)
+        # On the left SciPy's array goes by its own rules: it takes ours for one of its kind.
+        found = A.tocsr() @ A.T
+        np.testing.assert_allclose(host(found.toarray()), (S @ S.T).toarray(), rtol=1e-12, atol=1e-12)
 
     @pytest.mark.parametrize(
         ("matrix", "vector", "result"),

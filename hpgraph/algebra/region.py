@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.selection import Axis, ids_of, index_of, is_whole
-from hpgraph.device import array_module, kernels
+from hpgraph.algebra.selection import Axis, ids_of, index_of, is_whole, size_of
+from hpgraph.algebra.take import take
+from hpgraph.device import array_module, kernels, to_device
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function
+
+# Rows up to which those that do not change are copied as they lie.
+FEW = 64
 
 
 def replaced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> CSR:
@@ -34,7 +38,35 @@ def replaced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> C
     rows, columns = csr.shape
     if is_whole(i, rows) and is_whole(j, columns):
         return source if csr.data is None and source.data is None else source.astype(dtype)
+    if size_of(i) <= FEW:
+        return _spliced(csr, source, i, j, dtype)
     return joined(_outside(csr, i, j), _spread(source, i, j, csr.shape), dtype)
+
+
+def _spliced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> CSR:
+    """The same where few rows change: these are worked out by themselves, and what lies between them is copied."""
+    xp = array_module(csr.device)
+    rows = ids_of(i, csr.shape[0], csr.device)
+    changed = xp.unique(rows)
+    before = take(csr, changed, range(csr.shape[1]))
+    local = xp.searchsorted(changed, rows)
+    after = joined(_outside(before, local, j), _spread(source, local, j, before.shape), dtype)
+    values = None if csr.data is None and after.data is None else (csr.astype(dtype).data, after.astype(dtype).data)
+    # Offsets on the host, few of them: where each changed row lies, before and after.
+    places = csr.indptr[changed], csr.indptr[changed + 1], after.indptr[:-1], after.indptr[1:]
+    bounds = to_device(xp.stack(places), "cpu")
+    parts: list[tuple[int, slice]] = []
+    end = 0
+    for first, last, new_first, new_last in bounds.T.tolist():
+        parts += [(0, slice(end, first)), (1, slice(new_first, new_last))]
+        end = last
+    parts.append((0, slice(end, None)))
+    ids = csr.indices, after.indices.astype(csr.indices.dtype, copy=False)
+    indices = xp.concatenate([ids[which][piece] for which, piece in parts])
+    data = None if values is None else xp.concatenate([values[which][piece] for which, piece in parts])
+    more = xp.zeros(csr.shape[0] + 1, dtype=np.int64)
+    more[changed + 1] = after.degrees - before.degrees
+    return CSR(csr.shape, csr.indptr + xp.cumsum(more), indices, data, validate=False)
 
 
 def _outside(csr: CSR, i: Axis, j: Axis) -> CSR:

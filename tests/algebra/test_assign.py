@@ -14,6 +14,12 @@ import hpgraph as hpg
 from hpgraph.device import to_device
 
 
+@pytest.fixture(autouse=True, params=[0, 64], ids=["whole", "spliced"])
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to put rows in: all of the matrix merged, and those rows alone."""
+    monkeypatch.setattr("hpgraph.algebra.region.FEW", request.param)
+
+
 class TestBrackets:
     @pytest.mark.parametrize("dtype", ["int8", "float64"])
     def test_numbers(self, dtype: str, device: str) -> None:
