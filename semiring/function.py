@@ -111,7 +111,8 @@ class Function:
         """
         from numba import njit
 
-        return copy_function(self.python, njit(error_model="numpy"))
+        # Inlined whatever its size: a call would have to pass all arrays, which costs more than most functions do.
+        return copy_function(self.python, njit(error_model="numpy", forceinline=True))
 
     def cuda(
         self,

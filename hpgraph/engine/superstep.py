@@ -85,7 +85,9 @@ def supersteps(
     if done is not None:
         steps, stopped, sums, nanoseconds = done
         world.update(zip(kind.aggregators, sums, strict=True))
-        table = np.tile(np.array([PULL, n, rows_of.nnz, nanoseconds // max(steps, 1)], np.int64), (steps, 1))
+        table = np.tile(np.array([PULL, n, rows_of.nnz, 0], np.int64), (steps, 1))
+        # Of each superstep, or of all of them where they follow each other without the host.
+        table[:, 3] = nanoseconds if np.ndim(nanoseconds) else nanoseconds // max(steps, 1)
         everyone_active = sources if len(sources) == n else xp.arange(n, dtype=sources.dtype)
         return table, sources[:0] if stopped else everyone_active
     while count and len(rows) < limit:

@@ -38,8 +38,14 @@ class ProgramFunctions:
 
     def _vertex(self, id_: str) -> str:
         place = self.own if id_ == "v" else id_
-        reads = "".join(f", state[{i}][{place}]" for i in range(len(self.code.properties)))
-        return f"Vertex({id_}{reads})"
+        return self._vertex_of(id_, [f"state[{i}][{place}]" for i in self._each])
+
+    def _vertex_of(self, id_: str, values: list[str]) -> str:
+        return f"Vertex({', '.join([id_, *values])})"
+
+    @property
+    def _each(self) -> range:
+        return range(len(self.code.properties))
 
     @property
     def _world(self) -> str:
@@ -89,47 +95,69 @@ class ProgramFunctions:
     @cached_property
     def update(self) -> Function:
         """``update(state, v, message, world, step) -> bool``: writes the properties; whether any changed."""
+        text, names = self._renewal([f"state[{i}][{self.own}]" for i in self._each])
+        writes = "".join(f"\nstate[{i}][{self.own}] = new{i}" for i in self._each)
+        return self.code.wrap(
+            "update_at", "state, v, message, world, step", f"{text}{writes}\nreturn changed", **names
+        )
+
+    @cached_property
+    def renew(self) -> Function:
+        """``renew(before, v, message, world, step) -> after, changed``: `update` from tuple to tuple."""
+        text, names = self._renewal([f"before[{i}]" for i in self._each])
+        after = "".join(f"new{i}, " for i in self._each)
+        return self.code.wrap(
+            "renew_at", "before, v, message, world, step", f"{text}\nreturn ({after}), changed", **names
+        )
+
+    def _renewal(self, old: list[str]) -> tuple[str, dict[str, Any]]:
+        """Text that makes new0, new1, ... and `changed` of a vertex's `old` properties, and what it refers to."""
         code = self.code
-        new = [f"new{i}" for i in range(len(code.properties))]
+        new = [f"new{i}" for i in self._each]
         names: dict[str, Any] = {}
         if code.update is None:
             # Of two messages "any" may be either: the new one, which is what a vertex then shows to have received.
             body = "new0 = message"
             if not code.reduce.ends_on_anything:
-                body = f"new0 = reduce(message_type(state[0][{self.own}]), message)"
+                body = f"new0 = reduce(message_type({old[0]}), message)"
                 names = {"reduce": self.reduce.python, "message_type": code.message.type}
         else:
             world = f", {self._world}" if code.takes_world(code.update, 2) else ""
-            body = f"{_unpack(new)} update({self._vertex('v')}, message{world})"
+            body = f"{_unpack(new)} update({self._vertex_of('v', old)}, message{world})"
             names = {"update": code.update}
         # What is stored is what was compared: a result is first rounded to the property's type.
         casts = {f"cast{i}": dtype.type for i, (_, dtype) in enumerate(code.properties)}
         rounds = "".join(f"\n{name} = cast{i}({name})" for i, name in enumerate(new))
         # A value that turns into NaN is no change: a NaN differs from itself for ever.
-        differs = " or ".join(f"({name} != state[{i}][{self.own}] and {name} == {name})" for i, name in enumerate(new))
-        writes = "".join(f"\nstate[{i}][{self.own}] = {name}" for i, name in enumerate(new))
-        return code.wrap(
-            "update_at", "state, v, message, world, step",
-            f"{body}{rounds}\nchanged = {differs}{writes}\nreturn changed",
-            **names, **casts,
-        )  # fmt: skip
+        differs = " or ".join(f"({name} != {old[i]} and {name} == {name})" for i, name in enumerate(new))
+        return f"{body}{rounds}\nchanged = {differs}", {**names, **casts}
 
     @cached_property
     def aggregate(self) -> Function:
         """``aggregate(state, before, v, world, step, sums)``: adds what v contributes; `before` has its old values."""
+        text, parts, names = self._contribution([f"state[{i}][{self.own}]" for i in self._each])
+        adds = "".join(f"\nsums[{i}] += {part}" for i, part in enumerate(parts))
+        parameters = "state, before, v, world, step, sums"
+        return self.code.wrap("aggregate_at", parameters, f"{text}{adds}\nreturn None", **names)
+
+    @cached_property
+    def tally(self) -> Function:
+        """``tally(before, after, v, world, step, changed, sums) -> sums``: tuples; the first sum counts changes."""
+        text, parts, names = self._contribution([f"after[{i}]" for i in self._each])
+        adds = "".join(f", sums[{1 + i}] + {part}" for i, part in enumerate(parts))
+        parameters = "before, after, v, world, step, changed, sums"
+        return self.code.wrap("tally_at", parameters, f"{text}\nreturn (sums[0] + changed{adds},)", **names)
+
+    def _contribution(self, now: list[str]) -> tuple[str, list[str], dict[str, Any]]:
+        """Text that works out what a vertex adds to the sums, the names it gives the parts, and what it refers to."""
         code = self.code
         if code.aggregate is None:
-            return code.wrap("aggregate_at", "state, before, v, world, step, sums", "return None")
-        before = "Vertex(v" + "".join(f", before[{i}]" for i in range(len(code.properties))) + ")"
+            return "", [], {}
+        before = self._vertex_of("v", [f"before[{i}]" for i in self._each])
         world = f", {self._world}" if code.takes_world(code.aggregate, 2) else ""
         parts = [f"part{i}" for i in range(code.aggregates)]
-        adds = "".join(f"\nsums[{i}] += {part}" for i, part in enumerate(parts))
-        return code.wrap(
-            "aggregate_at",
-            "state, before, v, world, step, sums",
-            f"{_unpack(parts)} aggregate({before}, {self._vertex('v')}{world}){adds}",
-            aggregate=code.aggregate,
-        )
+        text = f"{_unpack(parts)} aggregate({before}, {self._vertex_of('v', now)}{world})"
+        return text, parts, {"aggregate": code.aggregate}
 
     @cached_property
     def load(self) -> Function:

@@ -17,6 +17,7 @@ from hpgraph.kernels.cpu.product import pull  # noqa: E402
 from hpgraph.kernels.cpu.product_dense import pull_dense  # noqa: E402
 from hpgraph.kernels.cpu.product_push import push  # noqa: E402
 from hpgraph.kernels.cpu.scatter import minimum_at  # noqa: E402
+from hpgraph.kernels.cpu.sweeps import sweeps  # noqa: E402
 from hpgraph.kernels.cpu.transpose import transpose  # noqa: E402
 from hpgraph.kernels.cpu.traversal import (  # noqa: E402
     aggregate,
@@ -53,6 +54,7 @@ __all__ = [
     "relax",
     "rows_of",
     "select_entries",
+    "sweeps",
     "transpose",
     "union",
     "zip_entries",

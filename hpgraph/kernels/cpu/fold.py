@@ -56,10 +56,10 @@ def join(reduce, a, b):
 
 
 @njit(error_model="numpy", forceinline=True)
-def _message_if(there, gather, identity, state, indices, data, j, v, one):
-    """What entry `j` sends, or what changes nothing; without a branch, so that the processor has nothing to guess."""
-    sent = message(gather, state, indices, data, min(j, indices.size - 1), v, one)
-    return sent if there else identity
+def _join_if(reduce, there, a, b):
+    """`join`, or `a` alone: both are worked out, so that the processor has nothing to guess."""
+    joined = join(reduce, a, b)
+    return joined if there else a
 
 
 @njit(error_model="numpy", forceinline=True)
@@ -100,10 +100,11 @@ def fold(gather, reduce, terminal, identity, state, indices, data, begin, end, v
         j += 4
         if terminal is not None and (call(terminal, a) | call(terminal, b) | call(terminal, c) | call(terminal, d)):
             j = end
-    a = join(reduce, a, _message_if(j < end, gather, identity, state, indices, data, j, v, one))
-    b = join(reduce, b, _message_if(j + 1 < end, gather, identity, state, indices, data, j + 1, v, one))
-    c = join(reduce, c, _message_if(j + 2 < end, gather, identity, state, indices, data, j + 2, v, one))
-    d = join(reduce, d, _message_if(j + 3 < end, gather, identity, state, indices, data, j + 3, v, one))
+    last = indices.size - 1
+    a = _join_if(reduce, j < end, a, message(gather, state, indices, data, min(j, last), v, one))
+    b = _join_if(reduce, j + 1 < end, b, message(gather, state, indices, data, min(j + 1, last), v, one))
+    c = _join_if(reduce, j + 2 < end, c, message(gather, state, indices, data, min(j + 2, last), v, one))
+    d = _join_if(reduce, j + 3 < end, d, message(gather, state, indices, data, min(j + 3, last), v, one))
     return join(reduce, join(reduce, a, b), join(reduce, c, d))
 
 
