@@ -147,6 +147,14 @@ class TestSelect:
 
 
 AGGREGATORS = ["sum", "prod", "min", "max", "any", "all", "count", "mean", "std", "argmin", "argmax", "first", "last"]
+
+
+def aggregator(op: str) -> Any:
+    if op in ("argmin", "argmax", "first", "last"):
+        return getattr(gb.agg.ss, op)
+    return getattr(gb.agg, {"std": "stdp"}.get(op, op))
+
+
 # Theirs reduces numbers by the first, bool by the second; ours does either.
 MONOIDS = {"number": ["plus", "times", "min", "max"], "bool": ["lor", "land", "lxor"]}
 
@@ -182,7 +190,7 @@ class TestReduce:
     def test_aggregators(self, A: Entries, op: str, axis: int, device: str) -> None:
         X = A.theirs()
         whole = X.reduce_rowwise if axis == 1 else X.reduce_columnwise
-        wanted = whole(getattr(gb.agg, {"std": "stdp"}.get(op, op))).new()
+        wanted = whole(aggregator(op)).new()
         agree(A.ours(device).reduce(op, axis), wanted, dtype=op not in ("count",))
 
     @FEW
@@ -193,7 +201,7 @@ class TestReduce:
             with pytest.raises(ValueError, match=f"{op} of nothing"):
                 v.reduce(op)
             return
-        wanted = A.theirs().reduce(getattr(gb.agg, {"std": "stdp"}.get(op, op))).new().value
+        wanted = A.theirs().reduce(aggregator(op)).new().value
         if wanted is None or (op in ("min", "max", "mean", "std") and not A.values):
             wanted = {"min": np.inf, "max": -np.inf, "mean": np.nan, "std": np.nan, "prod": 1, "all": 1}.get(op, 0)
         number(v.reduce(op), wanted)
