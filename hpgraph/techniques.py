@@ -35,8 +35,8 @@ class Techniques:
     early_exit : bool
         CUDA. A vertex that pulls in a traversal stops at the first active in-neighbour, rather than looking at all.
     fused_supersteps : bool
-        CUDA. Over a matrix without a tail, supersteps over all vertices are one cooperative kernel, which updates a
-        vertex as soon as its message is complete, rather than a product and an update each.
+        CUDA. Supersteps over all vertices update a vertex in the kernel that completes its message, rather than in one
+        of its own.
     heavy_pieces : bool
         CUDA. In a traversal, vertices of more than 256 arcs are cut into pieces that many warps share.
     hyb : bool

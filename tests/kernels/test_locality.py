@@ -17,6 +17,7 @@ from hpgraph.kernels.cuda.compile import compile_only
 from hpgraph.kernels.cuda.specialization import specialize
 from hpgraph.kernels.cuda.sweep_program import SweepProgram, read_by_gather, sources_only
 from hpgraph.kernels.cuda.sweep_slab import KERNEL as SLAB
+from hpgraph.kernels.cuda.sweeps import BY_BLOCKS
 from hpgraph.kernels.cuda.sweeps import KERNELS as SWEEPS
 from hpgraph.kernels.functions import functions_of
 from hpgraph.semiring import get_semiring
@@ -178,7 +179,11 @@ def test_layout_and_sweeps_compile(arch):
     assert compile_only("sweep.cuh", program.prologue, program.ltoir, SWEEPS, arch)[:4] == b"\x7fELF"
     special = specialize(functions_of(code).offer, code.reduce, None, None, np.dtype(np.int32), (f64,), f64, False)
     ltoir = (*special.ltoir, *program.ltoir)
-    assert compile_only("sweep_slab.cuh", special.prologue + program.prologue, ltoir, (SLAB,), arch)[:4] == b"\x7fELF"
+    for source, before, names in (
+        ("sweep_blocks.cuh", blocked_prologue(special, f64), BY_BLOCKS),
+        ("sweep_slab.cuh", special.prologue, (SLAB,)),
+    ):
+        assert compile_only(source, before + program.prologue, ltoir, names, arch)[:4] == b"\x7fELF"
 
 
 def test_what_a_function_reads():

@@ -237,17 +237,11 @@ __global__ void __launch_bounds__(BLOCK) join_stretches(Blocks blocks, const typ
     partial[where] = P::reduce(value, partial[where]);
 }
 
-// Phase 2: `bounds` has for each group, and for the end, where its partial results of each block begin. A warp adds up
-// those of a group, block after block, SLOTS loads at a time.
+// A warp adds up the partial results of a group of rows, block after block, SLOTS loads at a time.
 template <class P>
-__global__ void __launch_bounds__(BLOCK)
-add_blocks(const typename P::Message* partial, const u16* row, const u32* bounds, i64 groups, i64 n_blocks, i64 rows,
-           typename P::Message* out) {
-    extern __shared__ uint4 memory[];
-    typename P::Message* sums = reinterpret_cast<typename P::Message*>(memory) + threadIdx.x / 32 * GROUP;
+__device__ void add_group(const typename P::Message* partial, const u16* row, const u32* bounds, i64 group,
+                          i64 n_blocks, typename P::Message* sums) {
     const int lane = threadIdx.x % 32;
-    const i64 group = i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32;
-    if (group >= groups) return;
     for (int i = lane; i < GROUP; i += 32) sums[i] = P::identity();
     __syncwarp();
     for (i64 base = 0; base < n_blocks; base += 32) {
@@ -282,7 +276,19 @@ add_blocks(const typename P::Message* partial, const u16* row, const u32* bounds
             }
         }
     }
-    for (int i = lane; i < GROUP && group * GROUP + i < rows; i += 32) out[group * GROUP + i] = sums[i];
+}
+
+// Phase 2: `bounds` has for each group, and for the end, where its partial results of each block begin.
+template <class P>
+__global__ void __launch_bounds__(BLOCK)
+add_blocks(const typename P::Message* partial, const u16* row, const u32* bounds, i64 groups, i64 n_blocks, i64 rows,
+           typename P::Message* out) {
+    extern __shared__ uint4 memory[];
+    typename P::Message* sums = reinterpret_cast<typename P::Message*>(memory) + threadIdx.x / 32 * GROUP;
+    const i64 group = i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32;
+    if (group >= groups) return;
+    add_group<P>(partial, row, bounds, group, n_blocks, sums);
+    for (int i = threadIdx.x % 32; i < GROUP && group * GROUP + i < rows; i += 32) out[group * GROUP + i] = sums[i];
 }
 
 }  // namespace hpgraph

@@ -64,11 +64,19 @@ class BlockedProduct:
     special : Specialization
     staged : numpy.dtype
         What shared memory holds for each column.
+    dtype : numpy.dtype
+        Of the result.
     """
 
     layout: Blocked
     special: Specialization
     staged: np.dtype[Any]
+    dtype: np.dtype[Any]
+
+    @property
+    def prologue(self) -> str:
+        """C++ text before blocked.cuh."""
+        return blocked_prologue(self.special, self.staged)
 
 
 def blocked_product(
@@ -116,7 +124,7 @@ def blocked_product(
     if layout is None:
         return None
     special = specialize_for(rows, gather, reduce, state_dtypes, dtype, None, False)
-    return BlockedProduct(layout, special, staged)
+    return BlockedProduct(layout, special, staged, dtype)
 
 
 def blocked_prologue(special: Specialization, staged: np.dtype[Any]) -> str:
@@ -162,6 +170,53 @@ def blocked_kernels(special: Specialization, staged: np.dtype[Any]) -> Module:
     return module
 
 
+def gather_partials(product: BlockedProduct, state: tuple[Any, ...]) -> Any:
+    """Launch the first phase.
+
+    Parameters
+    ----------
+    product : BlockedProduct
+    state : tuple of arrays
+        Contiguous.
+
+    Returns
+    -------
+    CuPy array, shape (partials,)
+        The partial results.
+    """
+    import cupy
+
+    layout, module = product.layout, blocked_kernels(product.special, product.staged)
+    stretches = len(layout.block)
+    partial, open_ = cupy.empty(layout.partials, product.dtype), cupy.empty(stretches, product.dtype)
+    weights = np.uint64(0) if layout.weights is None else layout.weights
+    first, join = (module.function(f"hpgraph::{name}<Blocked>") for name in KERNELS[:2])
+    shared = layout.per_block * product.staged.itemsize + GATHERERS // 32 * CHUNK * product.dtype.itemsize
+    if first.max_dynamic_shared_size_bytes < shared:
+        first.max_dynamic_shared_size_bytes = shared
+    first(
+        (len(layout.share) - 1,), (GATHERERS,),
+        (product.special.gather.arguments(state), layout.arguments, weights, partial, open_), shared_mem=shared,
+    )  # fmt: skip
+    join((-(-stretches // BLOCK),), (BLOCK,), (layout.arguments, open_, partial))
+    return partial
+
+
+def add_shape(product: BlockedProduct) -> tuple[int, int, int]:
+    """Groups of rows of the second phase, its thread blocks, and the shared memory of each.
+
+    Parameters
+    ----------
+    product : BlockedProduct
+
+    Returns
+    -------
+    (int, int, int)
+    """
+    groups = product.layout.bounds.shape[0] - 1
+    return groups, -(-groups // (BLOCK // 32)), BLOCK // 32 * GROUP * product.dtype.itemsize
+
+
 def multiply_by_blocks(product: BlockedProduct, state: tuple[Any, ...], out: Any) -> None:
     """The whole product.
 
@@ -173,31 +228,11 @@ def multiply_by_blocks(product: BlockedProduct, state: tuple[Any, ...], out: Any
     out : array
         Written in place.
     """
-    import cupy
-
-    layout, module = product.layout, blocked_kernels(product.special, product.staged)
-    stretches = len(layout.block)
-    partial, open_ = cupy.empty(layout.partials, out.dtype), cupy.empty(stretches, out.dtype)
-    weights = np.uint64(0) if layout.weights is None else layout.weights
-    first, join, add = (module.function(f"hpgraph::{name}<Blocked>") for name in KERNELS)
-    shared = layout.per_block * product.staged.itemsize + GATHERERS // 32 * CHUNK * out.dtype.itemsize
-    _allow(first, shared)
-    first(
-        (len(layout.share) - 1,), (GATHERERS,),
-        (product.special.gather.arguments(state), layout.arguments, weights, partial, open_), shared_mem=shared,
-    )  # fmt: skip
-    join((-(-stretches // BLOCK),), (BLOCK,), (layout.arguments, open_, partial))
-    groups, n_blocks = layout.bounds.shape[0] - 1, layout.bounds.shape[1]
-    shared = BLOCK // 32 * GROUP * out.dtype.itemsize
-    _allow(add, shared)
-    add(
-        (-(-groups // (BLOCK // 32)),), (BLOCK,),
-        (partial, layout.row, layout.bounds, np.int64(groups), np.int64(n_blocks), np.int64(len(out)), out),
-        shared_mem=shared,
-    )  # fmt: skip
-
-
-def _allow(kernel: Any, shared: int) -> None:
-    """Let a kernel have so much dynamic shared memory."""
-    if kernel.max_dynamic_shared_size_bytes < shared:
-        kernel.max_dynamic_shared_size_bytes = shared
+    partial = gather_partials(product, state)
+    layout, (groups, blocks, shared) = product.layout, add_shape(product)
+    add = blocked_kernels(product.special, product.staged).function(f"hpgraph::{KERNELS[2]}<Blocked>")
+    if add.max_dynamic_shared_size_bytes < shared:
+        add.max_dynamic_shared_size_bytes = shared
+    n_blocks = np.int64(layout.bounds.shape[1])
+    arguments = partial, layout.row, layout.bounds, np.int64(groups), n_blocks, np.int64(len(out)), out
+    add((blocks,), (BLOCK,), arguments, shared_mem=shared)

@@ -1,8 +1,9 @@
 """Runs of supersteps over all vertices on the GPU, without the host between them.
 
-A matrix that is all slab takes a single cooperative kernel (sweep_slab.py). Elsewhere the launches of a superstep,
-those of a product and then of an update, are captured in a CUDA graph that later supersteps replay. The host stays a
-little behind: it looks whether the program has converged while the next superstep is running.
+Three ways, by the matrix. One that is all slab takes a single cooperative kernel (sweep_slab.py). Elsewhere the
+launches of a superstep are captured in a CUDA graph that later supersteps replay: a product and then an update, or by
+blocks of columns, where the update belongs to the product's last phase. The host stays a little behind: it looks
+whether the program has converged while the next superstep is running.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy as np
 
 from hpgraph.errors import CompileError
 from hpgraph.formats import CSR, HYB
+from hpgraph.kernels.cuda.bins import BLOCK
+from hpgraph.kernels.cuda.blocked import BlockedProduct, add_shape, blocked_product, gather_partials
 from hpgraph.kernels.cuda.product import pull
 from hpgraph.kernels.cuda.sweep_program import SweepProgram, sources_only, sweep_program
 from hpgraph.kernels.cuda.sweep_slab import sweep_slab
@@ -27,6 +30,7 @@ SPAN, THREADS = 2048, 256
 # Supersteps launched beyond the one whose outcome is known: enough to keep the device busy, few enough to waste little.
 AHEAD = 2
 KERNELS = tuple(f"hpgraph::{name}<Sweeping>" for name in ("sweep", "conclude"))
+BY_BLOCKS = ("hpgraph::sweep_blocks<Blocked, Sweeping>", KERNELS[1])
 
 
 def sweeps(
@@ -100,15 +104,41 @@ def _superstep(
     code, n = made.code, len(state[0])
     program, offer, once = made.struct(state, world), functions_of(code).offer, sources_only(code)
 
+    def sums(blocks: int) -> Any:
+        return cupy.empty((blocks, code.aggregates + 2), np.float64)
+
+    product = blocked_product(rows, offer, code.reduce, tuple(a.dtype for a in state), code.message, once)
+    if product is not None and techniques.fused_supersteps:
+        return _superstep_by_blocks(made, product, state, n, program, standing, sums)
     module = made.load("sweep.cuh", KERNELS)
-    message = cupy.empty(n, code.message)
-    of_blocks = cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
+    message, of_blocks = cupy.empty(n, code.message), sums(-(-n // SPAN))
 
     def superstep() -> None:
         pull(rows, offer, code.reduce, state, message, sources_only=once)
         arguments = program, np.int64(n), message, standing, of_blocks
         module.function(KERNELS[0])((len(of_blocks),), (THREADS,), arguments)
         module.function(KERNELS[1])((1,), (THREADS,), (program, of_blocks, np.int64(len(of_blocks)), standing))
+
+    return superstep
+
+
+def _superstep_by_blocks(
+    made: SweepProgram, product: BlockedProduct, state: tuple[Any, ...], n: int, program: Any, standing: Any, sums: Any
+) -> Callable[[], None]:
+    module = made.load("sweep_blocks.cuh", BY_BLOCKS, product.prologue, product.special.ltoir)
+    groups, blocks, shared = add_shape(product)
+    update, of_blocks, layout = module.function(BY_BLOCKS[0]), sums(blocks), product.layout
+    if update.max_dynamic_shared_size_bytes < shared:
+        update.max_dynamic_shared_size_bytes = shared
+
+    def superstep() -> None:
+        partial = gather_partials(product, state)
+        arguments = (
+            partial, layout.row, layout.bounds, np.int64(groups), np.int64(layout.bounds.shape[1]), np.int64(n),
+            program, standing, of_blocks,
+        )  # fmt: skip
+        update((blocks,), (BLOCK,), arguments, shared_mem=shared)
+        module.function(KERNELS[1])((1,), (THREADS,), (program, of_blocks, np.int64(blocks), standing))
 
     return superstep
 

@@ -21,8 +21,6 @@ constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr int LONG = 256;
 constexpr int PIECE = 1024;
-// Vertices whose triangles a block counts in shared memory.
-constexpr int LOW = 4096;
 // Bits of a warp's own filter.
 constexpr u32 SHORT_BITS = 16384;
 constexpr u32 ALL = 0xffffffffu;
@@ -87,33 +85,10 @@ struct Batch {
     Index vertex[32];
 };
 
-// Triangles at each vertex. Most have their lowest corner among the first vertices, which a block therefore counts in
-// shared memory, to add them up at its end. 32 bits do: a vertex has no more triangles than the graph has edges.
-struct Tally {
-    u64* all;
-    u32* low;  // of the first LOW
-
-    template <class Index>
-    __device__ void add(Index w) const {
-        if (w < LOW) atomicAdd(low + w, 1u);
-        else atomicAdd(all + w, 1ull);
-    }
-    // All threads of the block call both, other work lying between barriers.
-    __device__ void begin() const {
-        for (int i = threadIdx.x; i < LOW; i += THREADS) low[i] = 0;
-        __syncthreads();
-    }
-    __device__ void end() const {
-        __syncthreads();
-        for (int i = threadIdx.x; i < LOW; i += THREADS)
-            if (low[i]) atomicAdd(all + i, u64(low[i]));
-    }
-};
-
 template <class Index, bool TALLY, bool FILTERED>
-__device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, const Tally& tally) {
+__device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, u64* tally) {
     if (!members.contains(w)) return 0;
-    if (TALLY) tally.add(w);
+    if (TALLY) atomicAdd(tally + w, 1ull);
     return 1;
 }
 
@@ -121,10 +96,9 @@ __device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, const T
 // loads of four rows, and then four loads along a row, are under way at once.
 template <class Index, bool TALLY, int LANES, bool FILTERED>
 __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, const Batch<Index>& batch, int rows, Index v,
-                            const Members<Index, FILTERED>& members, const Tally& tally) {
+                            const Members<Index, FILTERED>& members, u64* tally) {
     constexpr int GROUPS = 32 / LANES, AHEAD = 4;
     const int lane = threadIdx.x % 32, sub = lane % LANES, group = lane / LANES;
-    const u32 lanes = LANES == 32 ? ALL : ((1u << LANES % 32) - 1) << (group * LANES);
     u32 found = 0;
     for (int first = group; first < rows; first += AHEAD * GROUPS) {
         Index head[AHEAD];
@@ -153,11 +127,7 @@ __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, con
                 }
             }
             found += here;
-            if (TALLY && __any_sync(lanes, here)) {
-                // One addition for the lanes that share a row.
-                for (int d = LANES / 2; d; d /= 2) here += __shfl_xor_sync(lanes, here, d);
-                if (sub == 0) atomicAdd(tally.all + batch.vertex[row], u64(here));
-            }
+            if (TALLY && here) atomicAdd(tally + batch.vertex[row], u64(here));
         }
     }
     return found;
@@ -188,9 +158,6 @@ __global__ void __launch_bounds__(THREADS) count_short(
     const Index* __restrict__ rank, const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 n,
     int share, u64* next, u64* total, u64* tally) {
     __shared__ u32 filters[WARPS][SHORT_BITS / 32];
-    __shared__ u32 low_tally[TALLY ? LOW : 1];
-    const Tally tallied{tally, low_tally};
-    if (TALLY) tallied.begin();
     __shared__ Batch<Index> batches[WARPS];
     const Ranked<Index, ORDERED> graph{indptr, indices, order, rank, row_start, lower};
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -237,18 +204,16 @@ __global__ void __launch_bounds__(THREADS) count_short(
                 u32 here = 0;
                 for (; at < end; at += 32) {
                     const int rows = gather(graph, at, end, v, batch);
-                    here += look_up_rows<Index, TALLY, LANES, FILTERED>(lower, batch, rows, v, members, tallied);
+                    here += look_up_rows<Index, TALLY, LANES, FILTERED>(lower, batch, rows, v, members, tally);
                     __syncwarp();
                 }
+                if (TALLY && here) atomicAdd(tally + v, u64(here));
                 found += here;
-                if (TALLY) here = warp_sum(here);
-                if (TALLY && here && lane == 0) atomicAdd(tally + v, u64(here));
                 for (i64 i = low + lane; i < stop; i += 32) members.erase(lower[i]);
                 __syncwarp();
             }
         }
     }
-    if (TALLY) tallied.end();
     found = warp_sum(found);
     if (lane == 0 && found) atomicAdd(total, found);
 }
@@ -278,9 +243,6 @@ __global__ void __launch_bounds__(THREADS) count_long(
     const Index* __restrict__ task_vertex, const i64* __restrict__ task_begin, const u64* tasks, u32 bits, u64* next,
     u64* total, u64* tally) {
     extern __shared__ u32 filter[];
-    __shared__ u32 low_tally[TALLY ? LOW : 1];
-    const Tally tallied{tally, low_tally};
-    if (TALLY) tallied.begin();
     __shared__ Batch<Index> batches[WARPS];
     __shared__ u64 task;
     const Ranked<Index, ORDERED> graph{indptr, indices, order, rank, row_start, lower};
@@ -309,16 +271,14 @@ __global__ void __launch_bounds__(THREADS) count_long(
         u32 here = 0;
         for (i64 at = begin + warp * 32; at < end; at += THREADS) {
             const int rows = gather(graph, at, end, v, batch);
-            here += look_up_rows<Index, TALLY, LANES, FILTERED>(lower, batch, rows, v, members, tallied);
+            here += look_up_rows<Index, TALLY, LANES, FILTERED>(lower, batch, rows, v, members, tally);
             __syncwarp();
         }
+        if (TALLY && here) atomicAdd(tally + v, u64(here));
         found += here;
-        if (TALLY) here = warp_sum(here);
-        if (TALLY && here && lane == 0) atomicAdd(tally + v, u64(here));
         __syncthreads();
         for (i64 i = low + threadIdx.x; i < stop; i += THREADS) members.erase(lower[i]);
     }
-    if (TALLY) tallied.end();
     found = warp_sum(found);
     if (lane == 0 && found) atomicAdd(total, found);
 }
