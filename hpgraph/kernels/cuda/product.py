@@ -71,31 +71,12 @@ def pull(
     received: Bitmask | None = None,
     sources_only: bool = False,
 ) -> None:
-    """Let every row reduce its messages: ``out[v] = reduce over entries (u, w) of row v of gather(state, u, w, v)``.
+    """Let every row reduce its messages; see `hpgraph.kernels.cpu.product.pull`, whose arguments are the same.
 
     Parameters
     ----------
-    rows : CSR or HYB, shape (n, m)
-        Row v lists where v pulls from: the transpose of a graph's adjacency matrix.
-    gather : Function or DeviceGather
-        ``gather(state, source, weight, target)`` makes a message; source and target are int64, weight is the matrix
-        entry, or 1 in the type of `out` for a pattern. The message is converted to the type of `out`.
-    reduce : Monoid
-        Joins messages.
-    state : tuple of arrays
-        What `gather` reads. Arrays indexed by source have length m, those by target n.
-    out : array, shape (n,)
-        Written in place. A row without messages gets the monoid's identity, or, with `accum`, is left alone.
-    active : Bitmask of length m, optional
-        Sources that send; all by default.
-    mask : Bitmask of length n, optional
-        Rows to write; the others keep what they hold.
-    complement : bool, default False
-        Write the rows that `mask` does not hold instead.
-    accum : BinaryOp, optional
-        Write ``accum(out[v], result)`` rather than the result.
-    received : Bitmask of length n, optional
-        Overwritten with the rows to which at least one entry contributed.
+    rows, gather, reduce, state, out, active, mask, complement, accum, received
+        As there; on the GPU. `gather` may be a `DeviceGather` too.
     sources_only : bool, default False
         Whether `gather`, where it is no semiring's, is known to read neither target nor weight.
 

@@ -67,20 +67,12 @@ def push(
     complement: bool = False,
     accum: Any = None,
 ) -> Any:
-    """Let the vertices of a frontier send messages along their arcs: ``out[v] = reduce of gather(state, u, w, v)``.
+    """Let the vertices of a frontier send messages; see `hpgraph.kernels.cpu.product_push.push`, its twin.
 
     Parameters
     ----------
-    rows : CSR, shape (m, n)
-        Row u lists the targets that u sends to: a graph's adjacency matrix, the transpose of what `pull` takes.
-    gather, reduce, state
-        As for `hpgraph.kernels.cuda.product.pull`.
-    frontier : integer array
-        Sources that send, each once.
-    out : array, shape (n,)
-        Written in place at the targets that got a message, and nowhere else.
-    mask, complement, accum
-        As for `pull`.
+    rows, gather, reduce, state, frontier, out, mask, complement, accum
+        As there; on the GPU.
 
     Returns
     -------
