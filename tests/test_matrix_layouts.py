@@ -9,7 +9,9 @@ import pytest
 
 import hpgraph as hpg
 from hpgraph.device import to_device
+from hpgraph.formats import HYB
 from hpgraph.kernels.layout_cost import RATES, Shape, blocks_seconds, csr_seconds, hyb_seconds
+from hpgraph.kernels.origin import csr_of, hyb_of
 
 # Of measured matrices: rows, columns, entries, bytes (index, value, x, y), width, tail, its rows, short rows, lines.
 ROAD = Shape(4_194_304, 4_194_304, 11_737_326, 4, 4, 4, 4, 4, 0, 0, 4_160_000, 4_000_000)
@@ -99,3 +101,12 @@ def test_the_technique_is_obeyed(device, road):
     A = hpg.Matrix(road).to(device)
     with hpg.techniques(hyb=False):
         assert A.format == "csr"
+
+
+def test_a_hyb_knows_the_csr_it_was_made_of(device, road):
+    csr = hpg.Matrix(road).to(device).csr
+    assert csr_of(hyb_of(csr)) is csr_of(csr) is csr
+    stranger = HYB.from_csr(csr)
+    found = csr_of(stranger)
+    assert found is csr_of(stranger) and found is not csr
+    assert bool((found.indices == csr.indices).all()) and bool((found.data == csr.data).all())

@@ -55,7 +55,7 @@ RATES = {
     "cuda": Rates(
         4.275e12, 2.5e-6, line=29, cache=16 << 20, miss=0.5, row=60e-12, short_row=12e-12, staged=0.6e-12, scatter=1.65
     ),
-    "cpu": Rates(18e9, 5e-6, row=0.1e-9, short_row=0.1e-9, slot=0.5e-9),
+    "cpu": Rates(18e9, 2.5e-6, row=0.1e-9, short_row=0.1e-9, slot=0.5e-9),
 }
 
 
