@@ -341,3 +341,27 @@ def test_the_reference_itself():
     result, received, _ = product(entries, "plus_times", x, np.zeros(3), float, mask=np.array([1, 0, 0], bool))
     np.testing.assert_array_equal(result, [320, 0, 0])
     np.testing.assert_array_equal(received, [True, False, False])
+
+
+@pytest.mark.parametrize("semiring", ["plus_pair", "any_pair", "min_pair", "max_pair", "land_pair", "times_pair"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32"])
+def test_ones_from_lengths_of_rows(device, semiring, dtype):
+    rng = np.random.default_rng(5)
+    for width in (40, 400):
+        csr = random_rows(rng, (70, width), dtype)
+        if width == 400:
+            # No row is empty.
+            pattern = np.ones((70, width), bool)
+            pattern[:, 1:] = rng.random((70, width - 1)) < 0.2
+            indptr = np.concatenate(([0], np.cumsum(pattern.sum(axis=1)))).astype(np.int64)
+            csr = CSR((70, width), indptr, np.nonzero(pattern)[1].astype(np.int32), None)
+        ring = get_semiring(semiring)
+        x = array_on(device, np.ones(width, dtype))
+        gather = ring.gather("bool" if csr.data is None else dtype, dtype)
+        out = array_on(device, random_values(rng, 70, gather.dtype))
+        kernels(device).pull(csr.to(device), gather, ring.add, (x,), out)
+        identity, counts = ring.add.identity_for(gather.dtype), np.diff(csr.indptr)
+        wanted = np.where(counts > 0, gather.dtype.type(1), identity)
+        if semiring == "plus_pair" and gather.dtype.kind != "b":
+            wanted = counts.astype(gather.dtype)
+        np.testing.assert_array_equal(host(out), wanted.astype(gather.dtype))

@@ -209,12 +209,15 @@ def pull(
 
     Notes
     -----
-    Reduction of a row stops when the monoid's terminal value is reached. Results are the same bit for bit on any
-    number of threads. With n rows and a hub of h entries, extra memory is about h / 16384 values.
+    Reduction of a row stops within four entries of the monoid's terminal value. Results are the same bit for bit on
+    any number of threads. Beside the result this takes 32 bytes for each 16384 arcs or rows at the most, kept with the
+    matrix; a hub of h entries takes h / 16384 values. ``any_pair`` and other idempotent sums of ones keep a byte a row.
     """
     check(rows, out, active, mask, complement, received)
     if rows.nnz == 0:
         _pull_nothing(reduce, out, mask, complement, accum, received)
+        return
+    if active is mask is accum is received is None and _pull_ones(rows, gather, reduce, out):
         return
     what = (gather, *operators(reduce, accum, out.dtype), tuple(plain(array) for array in state), *arrays(rows))
     if active is None and mask is None and received is None:
@@ -239,6 +242,34 @@ def _pull_nothing(
         np.copyto(out, reduce.identity_for(out.dtype), where=where)
     if received is not None:
         received.words[:] = 0
+
+
+def _pull_ones(rows: CSR | HYB, gather: Any, reduce: Any, out: Any) -> bool:
+    """`pull` where every entry sends 1, from the lengths of rows alone; False, and nothing done, where one does not."""
+    semiring = getattr(gather, "semiring", None)
+    if semiring is None or semiring.multiply.cpp != "pair" or not isinstance(rows, CSR):
+        return False
+    if semiring.counts and out.dtype.kind != "b":
+        np.subtract(rows.indptr[1:], rows.indptr[:-1], out=out, casting="unsafe")
+        return True
+    if not reduce.idempotent:
+        return False
+    some = _has_entries(rows)
+    if some is None:
+        out.fill(1)
+    elif out.dtype == bool and not reduce.identity_for(bool):
+        np.copyto(out, some)
+    else:
+        out.fill(reduce.identity_for(out.dtype))
+        np.copyto(out, out.dtype.type(1), where=some)
+    return True
+
+
+@attached
+def _has_entries(rows: CSR) -> Any:
+    """Which rows have an entry, an array of bool; None where all have."""
+    some = rows.indptr[1:] != rows.indptr[:-1]
+    return None if some.all() else some
 
 
 @functools.lru_cache(maxsize=1024)
