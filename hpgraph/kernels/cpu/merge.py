@@ -91,11 +91,12 @@ def _put(function, x, y, i, j, indices, data, k, zero, nonzero):
 
 @njit(error_model="numpy")
 def _merge_rows(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b,
-                fill_a, fill_b, begin, end, indptr, counts, indices, data, zero):
+                fill_a, fill_b, begin, end, indptr, start, counts, indices, data, zero):
+    """Rows to their places; without `indptr` one behind the other from `start` on; without `indices` only counted."""
     for i in range(begin, end):
         p, p_end, q, q_end = at(indptr_a, i), at(indptr_a, i + 1), at(indptr_b, i), at(indptr_b, i + 1)
-        k, k_end = np.int64(0), p_end - p + q_end - q
-        if indices is not None:
+        k, k_end = start, start + p_end - p + q_end - q
+        if indptr is not None:
             k, k_end = at(indptr, i), at(indptr, i + 1)
         # Where zeros are dropped the last one would be written behind the row.
         while p < p_end and q < q_end and k < k_end:
@@ -125,20 +126,35 @@ def _merge_rows(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_
                 k = _put(right, fill_a, weight(data_b, q, one_b), i, b, indices, data, k, zero, nonzero)
                 q += 1
         if counts is not None:
-            counts[i] = k
+            counts[i] = k - start
+            start = k
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _merge(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b, fill_a,
-           fill_b, bounds, indptr, counts, indices, data, zero, workers):
+           fill_b, bounds, indptr, starts, counts, indices, data, zero, workers):
     cursor = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
             task = fetch_add(cursor, 0, 1)
             if task >= bounds.size - 1:
                 break
+            start = np.int64(0)
+            if starts is not None:
+                start = at(starts, task)
             _merge_rows(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a,
-                        one_b, fill_a, fill_b, bounds[task], bounds[task + 1], indptr, counts, indices, data, zero)
+                        one_b, fill_a, fill_b, bounds[task], bounds[task + 1], indptr, start, counts, indices, data,
+                        zero)
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _close_up(bounds, starts, indptr, indices, data, packed_indices, packed_data):
+    """Move what each task left behind `starts` to where it belongs."""
+    for task in prange(bounds.size - 1):
+        begin, end, start = indptr[bounds[task]], indptr[bounds[task + 1]], starts[task]
+        packed_indices[begin:end] = indices[start : start + end - begin]
+        if data is not None:
+            packed_data[begin:end] = data[start : start + end - begin]
 
 
 # The same for one thread: quicker to compile.
@@ -146,7 +162,7 @@ def _merge(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, in
 def _merge_alone(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b,
                  fill_a, fill_b, indptr, counts, indices, data, zero):
     _merge_rows(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b,
-                fill_a, fill_b, 0, indptr_a.size - 1, indptr, counts, indices, data, zero)
+                fill_a, fill_b, 0, indptr_a.size - 1, indptr, np.int64(0), counts, indices, data, zero)
 
 
 def _arguments(csr: CSR, ids: Any) -> tuple[Any, Any]:
@@ -193,7 +209,8 @@ def merge(
     """
     ids = np.result_type(a.indices.dtype, b.indices.dtype)
     first, second = _arguments(a, ids), _arguments(b, ids)
-    bounds = task_bounds(a.indptr + b.indptr)
+    ends = a.indptr + b.indptr
+    bounds = task_bounds(ends)
     dtype = None if dtype is None else np.dtype(dtype)
     kind, x, y = (np.dtype(bool) if given is None else given for given in (dtype, a.dtype, b.dtype))
     # Comparisons are mostly false, and counted by what they give; other results are mostly not zero.
@@ -201,16 +218,31 @@ def merge(
     fills = x.type(fill_a), y.type(fill_b)
     what = (both, left, right, counted, *first, plain(a.data), *second, plain(b.data), True, True, *fills)
 
-    def run(*where: Any) -> None:
+    def run(where: Any, starts: Any, *outputs: Any) -> None:
         if len(bounds) == 2:
-            _merge_alone(*what, *where, kind.type(0))
+            _merge_alone(*what, where, *outputs, kind.type(0))
         else:
             with team() as workers:
-                _merge(*what, bounds, *where, kind.type(0), workers)
+                _merge(*what, bounds, where, starts, *outputs, kind.type(0), workers)
 
     indptr = np.zeros(len(a.indptr), np.int64)
+    alone = left is None and right is None
+    if len(bounds) > 2 and (alone or counted):
+        # An intersection, and where a comparison holds, is small beside the operands: merged at once into as much room
+        # as there may be need of, and closed up.
+        room = ends if not alone else a.indptr if a.nnz <= b.nnz else b.indptr
+        starts, most = room[bounds[:-1]], int(room[-1])
+        check_memory(2 * most * (ids.itemsize + kind.itemsize), f"a result of up to {most} entries", "cpu")
+        loose = np.empty(most, ids), None if dtype is None else np.empty(most, dtype)
+        run(None, starts, indptr[1:], *loose)
+        np.cumsum(indptr, out=indptr)
+        nnz = int(indptr[-1])
+        indices, data = np.empty(nnz, ids), None if dtype is None else np.empty(nnz, dtype)
+        with team():
+            _close_up(bounds, starts, indptr, *loose, indices, data)
+        return _without_zeros(CSR(a.shape, indptr, indices, data, validate=False), nonzero and not counted)
     if counted:
-        run(None, indptr[1:], None, None)
+        run(None, None, indptr[1:], None, None)
         np.cumsum(indptr, out=indptr)
     else:
         indptr += _places(first, second, both is not None, left is not None, right is not None, bounds)
@@ -219,11 +251,14 @@ def merge(
     indices = np.empty(nnz, ids)
     data = None if dtype is None else np.empty(nnz, dtype)
     if nnz:
-        run(indptr, None, indices, data)
-    made = CSR(a.shape, indptr, indices, data, validate=False)
-    if not nonzero or counted or data is None or np.count_nonzero(data) == nnz:
-        return made
-    return select_entries(made, entry_function(get_binary("ne"), data.dtype, data.dtype), 0)
+        run(indptr, None, None, indices, data)
+    return _without_zeros(CSR(a.shape, indptr, indices, data, validate=False), nonzero and not counted)
+
+
+def _without_zeros(csr: CSR, wanted: bool) -> CSR:
+    if not wanted or csr.data is None or np.count_nonzero(csr.data) == csr.nnz:
+        return csr
+    return select_entries(csr, entry_function(get_binary("ne"), csr.data.dtype, csr.data.dtype), 0)
 
 
 def _places(
