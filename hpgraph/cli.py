@@ -124,6 +124,7 @@ def _parser() -> argparse.ArgumentParser:
 
     warmup = command("warmup", "compile the built-in kernels, so that no later call waits", _warmup, run)
     warmup.add_argument("--device", choices=["cpu", "cuda"], help="for one device only (default: all there are)")
+    warmup.add_argument("--jobs", type=int, metavar="N", help="processes that compile (default: one a thread)")
     return parser
 
 
@@ -245,14 +246,12 @@ def _triangles(arguments: Any) -> None:
 
 def _warmup(arguments: Any) -> None:
     from hpgraph.device import cuda_available
-    from hpgraph.warmup import built_in_calls
+    from hpgraph.warmup import warm_up
 
     devices = [arguments.device] if arguments.device else ["cpu", *(["cuda"] if cuda_available() else [])]
     for device in devices:
-        for what, call in built_in_calls(device):
-            start = time.perf_counter()
-            call()
-            print(f"{device:<5} {what:<28} {time.perf_counter() - start:6.2f} s", flush=True)
+        for what, seconds in warm_up(device, arguments.jobs):
+            print(f"{device:<5} {what:<28} {seconds:6.2f} s", flush=True)
 
 
 def _load(arguments: Any, device: str) -> Graph:

@@ -1,8 +1,13 @@
-"""Small calls that compile everything built in, so that what comes later finds it in the cache."""
+"""Compiling everything built in ahead of time: small calls, each in one of several processes, that fill the cache."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from typing import Any
 
@@ -14,8 +19,55 @@ from hpgraph.device import array_module, normalize_device
 # The types that graphs have in practice; any other compiles when it is first met.
 _WEIGHTS = ("int32", "int64", "float32", "float64")
 _FLOATS = ("float32", "float64")
+_SEMIRINGS = ("min_plus", "max_plus", "lor_land", "any_pair", "plus_pair")
+# Large enough for the kernels that share work out among threads.
+_SCALE = 13
 
 
+def warm_up(device: str, jobs: int | None = None) -> Iterator[tuple[str, float]]:
+    """Compile every built-in kernel for a device.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+        For which.
+    jobs : int, optional
+        How many processes compile; by default ``hpgraph.config.threads``. Numba compiles one kernel at a time in each.
+
+    Yields
+    ------
+    what : str
+        What is ready now.
+    seconds : float
+        How long it took.
+
+    Raises
+    ------
+    MissingExtraError, DeviceError
+        When CUDA is asked for and cannot be had.
+    """
+    names = [what for what, _ in built_in_calls(device)]
+    where = os.fspath(hpg.config.cache_dir)
+    # A fork would take along threads and a GPU context that do not survive it.
+    processes = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs or hpg.config.threads, processes, _begin, (where,)) as pool:
+        started = [pool.submit(_timed, device, at) for at in range(len(names))]
+        for done in as_completed(started):
+            yield names[started.index(done)], done.result()
+
+
+def _begin(cache_dir: str) -> None:
+    os.environ.update(HPGRAPH_CACHE_DIR=cache_dir, HPGRAPH_VERBOSE="0")
+
+
+def _timed(device: str, at: int) -> float:
+    _, call = built_in_calls(device)[at]
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+@functools.cache
 def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
     """A call for every kernel that a first use would otherwise compile.
 
@@ -40,30 +92,29 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
     ['BFS', 'BFS, smallest parents']
     """
     device = normalize_device(device)
-    plain = _small_graph(device)
-    weighted = {kind: _small_graph(device, np.ones(4, kind)) for kind in _WEIGHTS}
+    plain = hpg.datasets.kron(_SCALE, device=device)
+    weighted = {kind: _weighted(plain, kind) for kind in _WEIGHTS}
+    source = int(plain.out_degree.argmax())
     calls: list[tuple[str, Callable[[], Any]]] = [
-        ("BFS", partial(hpg.bfs, plain, 0)),
-        ("BFS, smallest parents", partial(hpg.bfs, plain, 0, deterministic=True)),
-        ("SSSP, no weights", partial(hpg.sssp, plain, 0, parents=True)),
+        ("BFS", partial(hpg.bfs, plain, source)),
+        ("BFS, smallest parents", partial(hpg.bfs, plain, source, deterministic=True)),
+        ("SSSP, no weights", partial(hpg.sssp, plain, source, parents=True)),
     ]
-    calls += [(f"SSSP, {kind}", partial(hpg.sssp, weighted[kind], 0, parents=True)) for kind in _WEIGHTS]
+    calls += [(f"SSSP, {kind}", partial(hpg.sssp, weighted[kind], source, parents=True)) for kind in _WEIGHTS]
     calls += [(f"PageRank, {kind}", partial(hpg.pagerank, plain, dtype=kind)) for kind in _FLOATS]
     # Triangles are counted in another order where degrees are uneven.
-    for graph, degrees in ((plain, "even"), (_star(device), "uneven")):
+    for graph, degrees in ((hpg.datasets.grid(64, device=device), "even"), (plain, "uneven")):
         calls.append((f"triangle count, {degrees}", partial(hpg.triangle_count, graph)))
         calls.append((f"triangles by vertex, {degrees}", partial(hpg.triangles, graph)))
     for kind in _FLOATS:
-        matrix = hpg.hyb_array(weighted[kind].out_csr.to_scipy())
-        calls.append((f"A @ x, {kind}", partial(matrix.__matmul__, array_module(device).ones(5, dtype=kind))))
+        x = array_module(device).ones(plain.n_vertices, dtype=kind)
+        matrix = hpg.Matrix(weighted[kind])
+        calls.append((f"A @ x, {kind}", partial(matrix.__matmul__, x)))
+        if kind == "float32":
+            calls += [(f"A.mxv, {name}, {kind}", partial(matrix.mxv, x, name)) for name in _SEMIRINGS]
     return calls
 
 
-def _star(device: str) -> hpg.Graph:
-    return hpg.Graph.from_edges(np.zeros(200, np.int64), np.arange(1, 201), directed=False).to(device)
-
-
-def _small_graph(device: str, weight: np.ndarray[Any, np.dtype[Any]] | None = None) -> hpg.Graph:
-    # One triangle, a vertex beyond it and one that nothing reaches.
-    source, target = np.array([0, 1, 2, 0]), np.array([1, 2, 3, 2])
-    return hpg.Graph.from_edges(source, target, weight, n_vertices=5).to(device)
+def _weighted(graph: hpg.Graph, kind: str) -> hpg.Graph:
+    csr = graph.out_csr
+    return hpg.Graph(csr.with_data(array_module(graph.device).ones(csr.nnz, dtype=np.dtype(kind))), directed=False)
