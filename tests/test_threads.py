@@ -88,3 +88,39 @@ def test_openmp_explains_itself_after_a_fork(tmp_path: Path) -> None:
 
 def test_workqueue_lets_one_call_in_at_a_time(tmp_path: Path) -> None:
     assert _run(tmp_path, NUMBA_THREADING_LAYER="workqueue") == "workqueue yes"
+
+
+ANSWERS = """
+import numpy as np, scipy.sparse as sp
+import hpgraph as hpg
+from hpgraph.kernels.cpu.threads import layer
+for G in (hpg.datasets.kron(12, weighted=True), hpg.datasets.grid(60, weighted=True)):
+    source = int(G.out_degree.argmax())
+    A = hpg.Matrix(G)
+    x = np.arange(G.n_vertices, dtype=np.float32)
+    answers = (
+        hpg.bfs(G, source, deterministic=True).parent, hpg.bfs(G, source).level, hpg.sssp(G, source).distance,
+        hpg.triangles(G), hpg.connected_components(G).label, A.mxv(x, "min_plus"), A.mxv(x, "max_first"),
+    )
+    print(*(int(np.float64(answer[np.isfinite(answer)]) @ np.arange(np.isfinite(answer).sum())) for answer in answers))
+print(layer())
+"""
+
+
+def test_every_layer_and_number_of_threads_gives_the_same_answers(tmp_path: Path) -> None:
+    said = {}
+    for name in ("tbb", "omp", "workqueue"):
+        for threads in ("1", "2"):
+            done = subprocess.run(
+                [sys.executable, "-c", ANSWERS],
+                env={**os.environ, "NUMBA_THREADING_LAYER": name, "HPGRAPH_NUM_THREADS": threads},
+                cwd=tmp_path, capture_output=True, text=True, timeout=600,
+            )  # fmt: skip
+            if "No threading layer" in done.stderr:
+                continue
+            assert done.returncode == 0, done.stderr
+            *answers, used = done.stdout.splitlines()
+            assert used == name
+            said[name, threads] = answers
+    assert ("workqueue", "1") in said and ("workqueue", "2") in said
+    assert len({tuple(answers) for answers in said.values()}) == 1, said
