@@ -36,8 +36,9 @@ $(VENV)/installed: pyproject.toml
 demo: install
 	@$(BIN)/python -m hpgraph.demo $(ARGS)
 
+# Most of the time goes into compiling kernels, one thread each: two processes, a file of tests at a time to each.
 test: install
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 # mypy follows folders, not the packages' mapping in pyproject.toml: show it the package as it will be installed.
 lint: install

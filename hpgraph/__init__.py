@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from hpgraph.graph import Graph, as_graph
     from hpgraph.interop.networkx import from_networkx, to_networkx
     from hpgraph.io import read
-    from hpgraph.matrix import Matrix, hyb_array
-    from hpgraph.vector import Vector
+    from hpgraph.matrix.matrix import Matrix, hyb_array
+    from hpgraph.vector.vector import Vector
 
 __version__ = "0.1.0"
 
@@ -100,9 +100,9 @@ _MODULE_OF = {
     "from_networkx": "hpgraph.interop.networkx",
     "to_networkx": "hpgraph.interop.networkx",
     "read": "hpgraph.io",
-    "Matrix": "hpgraph.matrix",
-    "hyb_array": "hpgraph.matrix",
-    "Vector": "hpgraph.vector",
+    "Matrix": "hpgraph.matrix.matrix",
+    "hyb_array": "hpgraph.matrix.matrix",
+    "Vector": "hpgraph.vector.vector",
 }
 _SUBPACKAGES = ("algebra", "algorithms", "csgraph", "datasets", "formats", "interop", "io", "semiring", "viz")
 

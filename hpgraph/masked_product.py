@@ -14,10 +14,10 @@ from hpgraph.formats import CSR, Bitmask, index_dtype
 from hpgraph.operands import as_mask, as_operand
 from hpgraph.product_plan import plan
 from hpgraph.semiring import BinaryOp, Semiring, get_binary, get_semiring
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 if TYPE_CHECKING:
-    from hpgraph.matrix_storage import MatrixStorage
+    from hpgraph.matrix.storage import MatrixStorage
 
 # Share of the matrix's entries up to which the columns of a sparse vector push, rather than all rows pull.
 PUSH_SHARE = 0.1

@@ -8,7 +8,7 @@ import numpy as np
 
 from hpgraph.device import array_module, is_cuda
 from hpgraph.formats import Bitmask
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 
 def as_operand(x: Any, name: str, device: str) -> Any:

@@ -10,7 +10,7 @@ from reference_parts import shown
 
 import hpgraph as hpg
 from hpgraph.device import to_device
-from hpgraph.vector_storage import BITMAP_ABOVE, LIST_BELOW
+from hpgraph.vector.storage import BITMAP_ABOVE, LIST_BELOW
 
 
 def vector(entries: int, size: int = 1000, device: str = "cpu") -> hpg.Vector:

@@ -12,7 +12,7 @@ from hpgraph.device import array_module
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.product_plan import value_dtype
 from hpgraph.semiring import Function, get_monoid
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 
 def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

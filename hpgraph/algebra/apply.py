@@ -14,7 +14,7 @@ from hpgraph.algebra.write_vector import check_write_vector, write_vector
 from hpgraph.semiring import BinaryOp, Function, IndexUnaryOp, UnaryOp, get_binary, get_index_unary, get_unary
 from hpgraph.semiring.entry import EntryFunction, entry_function
 from hpgraph.semiring.registry import index_unary_names
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 
 def apply(

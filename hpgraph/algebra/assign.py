@@ -17,9 +17,9 @@ from hpgraph.algebra.take import as_row, take
 from hpgraph.algebra.write import write
 from hpgraph.device import array_module, check_memory
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.matrix import Matrix
+from hpgraph.matrix.matrix import Matrix
 from hpgraph.operands import as_operand
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 
 def assign(

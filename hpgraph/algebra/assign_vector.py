@@ -12,9 +12,9 @@ from hpgraph.algebra.selection import Axis, index_of, size_of
 from hpgraph.algebra.take import as_row, vector_of
 from hpgraph.device import array_module
 from hpgraph.formats import Bitmask
-from hpgraph.matrix import Matrix
+from hpgraph.matrix.matrix import Matrix
 from hpgraph.operands import as_mask
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 
 def assign_entries(w: Vector, u: Any, indices: Any, mask: Any, complement: bool, accum: Any, replace: bool) -> Vector:

@@ -12,8 +12,8 @@ from hpgraph.algebra.tuples import csr_from_tuples
 from hpgraph.device import array_module, check_memory, device_of, normalize_device
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape, as_value_dtype
-from hpgraph.matrix import Matrix
-from hpgraph.vector import Vector
+from hpgraph.matrix.matrix import Matrix
+from hpgraph.vector.vector import Vector
 
 
 def eye(m: int, n: int | None = None, k: int = 0, dtype: Any = float, *, device: str = "cpu") -> Matrix:

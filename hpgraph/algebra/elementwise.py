@@ -14,7 +14,7 @@ from hpgraph.device import kernels
 from hpgraph.formats import Bitmask
 from hpgraph.semiring import BinaryOp, Monoid, get_binary
 from hpgraph.semiring.entry import EntryFunction, entry_function
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 Operator = BinaryOp | Monoid | str | Any
 

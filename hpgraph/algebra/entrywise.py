@@ -7,7 +7,7 @@ from typing import Any
 from hpgraph.device import array_module, kernels
 from hpgraph.formats import Bitmask
 from hpgraph.semiring.entry import EntryFunction
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 
 def map_container(A: Any, function: EntryFunction, thunk: Any) -> Any:

@@ -12,7 +12,7 @@ from hpgraph.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.product_plan import value_dtype
 from hpgraph.semiring import get_monoid
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 
 def _ufunc(rows: CSR, name: str, *, skip_nan: bool) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hpgraph.device import array_module, is_cuda, kernels
 from hpgraph.formats import CSR
-from hpgraph.matrix_storage import MatrixStorage
+from hpgraph.matrix.storage import MatrixStorage
 from hpgraph.product_plan import value_dtype
 from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function

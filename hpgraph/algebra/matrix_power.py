@@ -79,7 +79,7 @@ def matrix_power(A: Any, power: int, semiring: Semiring | str = "plus_times") ->
 
 
 def _identity(A: Any) -> Any:
-    from hpgraph.matrix import Matrix
+    from hpgraph.matrix.matrix import Matrix
 
     xp, n = array_module(A.device), A.shape[0]
     indices = xp.arange(n, dtype=index_dtype(n))

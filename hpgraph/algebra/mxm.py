@@ -11,7 +11,7 @@ from hpgraph.algebra.write import check_write, write
 from hpgraph.device import array_module, kernels
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.attached import attached
-from hpgraph.matrix_storage import MatrixStorage
+from hpgraph.matrix.storage import MatrixStorage
 from hpgraph.product_plan import value_dtype
 from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_semiring
 from hpgraph.semiring.product import Product, product_of
@@ -139,7 +139,7 @@ def as_matrix(x: Any, name: str) -> Any:
     if isinstance(x, MatrixStorage):
         return x
     if hasattr(x, "tocsr"):
-        from hpgraph.matrix import Matrix
+        from hpgraph.matrix.matrix import Matrix
 
         return Matrix(x)
     raise TypeError(f"{name} must be a Matrix or a sparse array, not {type(x).__name__}: wrap it, hpg.Matrix({name})")

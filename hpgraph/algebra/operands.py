@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.device import is_cuda
-from hpgraph.matrix_storage import MatrixStorage
+from hpgraph.matrix.storage import MatrixStorage
 from hpgraph.product_plan import value_dtype
 from hpgraph.semiring.operators import check_dtype
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 
 def as_container(x: Any, name: str) -> MatrixStorage | Vector:
@@ -35,7 +35,7 @@ def as_container(x: Any, name: str) -> MatrixStorage | Vector:
     if isinstance(x, MatrixStorage | Vector):
         return x
     if hasattr(x, "tocsr"):
-        from hpgraph.matrix import Matrix
+        from hpgraph.matrix.matrix import Matrix
 
         return Matrix(x)
     raise TypeError(

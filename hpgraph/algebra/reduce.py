@@ -9,7 +9,7 @@ from hpgraph.algebra.operands import as_container
 from hpgraph.algebra.rows import as_axis, fold_rows, one_row, row_of_vector
 from hpgraph.algebra.write_vector import write_vector
 from hpgraph.semiring import BinaryOp, Monoid, get_monoid
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 
 def reduce(

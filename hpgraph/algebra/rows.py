@@ -12,7 +12,7 @@ from hpgraph.device import array_module, kernels
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.product_plan import plan, value_dtype
 from hpgraph.semiring import Monoid, Semiring, get_binary
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 
 @functools.lru_cache(maxsize=256)

@@ -17,7 +17,7 @@ from hpgraph.formats import Bitmask
 from hpgraph.semiring import BinaryOp, IndexUnaryOp, UnaryOp, get_binary, get_index_unary
 from hpgraph.semiring.arithmetic import VALUE_COMPARISONS
 from hpgraph.semiring.entry import EntryFunction, entry_function
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 
 def select(

@@ -10,7 +10,7 @@ from hpgraph.algebra.selection import Axis, Selection, ids_of, index_of, is_whol
 from hpgraph.device import array_module, kernels, to_device
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.product_plan import value_dtype
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 
 def take(csr: CSR, rows: Axis, columns: Axis) -> CSR:

@@ -13,7 +13,7 @@ import numpy as np
 from hpgraph.algebra.mask import restrict
 from hpgraph.device import kernels
 from hpgraph.formats import CSR
-from hpgraph.matrix_storage import MatrixStorage
+from hpgraph.matrix.storage import MatrixStorage
 from hpgraph.product_plan import value_dtype
 from hpgraph.semiring import BinaryOp, get_binary
 from hpgraph.semiring.entry import entry_function
@@ -63,7 +63,7 @@ def write(
     """
     check_write(result.shape, value_dtype(result.dtype), result.device, out, mask, complement, accum)
     if out is None:
-        from hpgraph.matrix import Matrix
+        from hpgraph.matrix.matrix import Matrix
 
         return Matrix._of(result if masked else restrict(result, mask, complement))
     allowed = result if masked else restrict(result, mask, complement)

@@ -11,7 +11,7 @@ from hpgraph.formats import Bitmask
 from hpgraph.operands import as_mask
 from hpgraph.semiring import BinaryOp, get_binary
 from hpgraph.semiring.entry import entry_function
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 
 def write_vector(

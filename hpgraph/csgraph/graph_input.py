@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.device import array_module, is_cuda
 from hpgraph.formats import CSR
 from hpgraph.graph import Graph
-from hpgraph.matrix import Matrix
+from hpgraph.matrix.matrix import Matrix
 
 # SciPy's mark for a vertex that has no predecessor.
 NO_PREDECESSOR = -9999

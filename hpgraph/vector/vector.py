@@ -11,8 +11,8 @@ from hpgraph.device import array_module, device_of, is_cuda, normalize_device, t
 from hpgraph.formats import Bitmask
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.semiring import BinaryOp, Monoid
-from hpgraph.vector_indexing import Indexing
-from hpgraph.vector_operators import Operators
+from hpgraph.vector.indexing import Indexing
+from hpgraph.vector.operators import Operators
 
 
 class Vector(Indexing, Operators, Entrywise):

@@ -11,7 +11,7 @@ import numpy as np
 from hpgraph.algebra.methods import Entrywise
 from hpgraph.algebra.operands import is_number
 from hpgraph.device import array_module
-from hpgraph.matrix_products import Products
+from hpgraph.matrix.products import Products
 
 
 def _method(name: str, what: str) -> Callable[[Any], Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from hpgraph.device import array_module, check_memory
 from hpgraph.formats import Bitmask
 from hpgraph.formats.checks import index_dtype
-from hpgraph.vector_storage import VectorStorage
+from hpgraph.vector.storage import VectorStorage
 
 
 class Indexing(VectorStorage):

@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.device import array_module
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape
-from hpgraph.matrix_indexing import Indexing
+from hpgraph.matrix.indexing import Indexing
 
 if TYPE_CHECKING:
     from hpgraph.semiring import BinaryOp, Monoid
@@ -230,7 +230,7 @@ class Structure(Indexing):
                [2, 0],
                [3, 0]])
         """
-        from hpgraph.vector import Vector
+        from hpgraph.vector.vector import Vector
 
         if order not in ("C", "F"):
             raise ValueError(f'order must be "C" or "F", not {order!r}')

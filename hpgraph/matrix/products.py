@@ -8,11 +8,11 @@ import numpy as np
 
 from hpgraph.device import array_module, kernels
 from hpgraph.masked_product import multiply_masked
-from hpgraph.matrix_conversions import Conversions
+from hpgraph.matrix.conversions import Conversions
 from hpgraph.operands import as_operand
 from hpgraph.product_plan import plan, swapped
 from hpgraph.semiring import get_semiring
-from hpgraph.vector import Vector
+from hpgraph.vector.vector import Vector
 
 if TYPE_CHECKING:
     from hpgraph.semiring import BinaryOp, Semiring

@@ -16,7 +16,7 @@ from hpgraph.semiring import get_semiring
 from hpgraph.techniques import techniques
 
 if TYPE_CHECKING:
-    from hpgraph.matrix_storage import MatrixStorage
+    from hpgraph.matrix.storage import MatrixStorage
 
 # Matrices of fewer entries take no longer in one layout than in another: launches, or waking threads, decide.
 _FEW = 1 << 14

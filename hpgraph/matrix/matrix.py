@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.html_table import html_table
-from hpgraph.matrix_comparisons import Comparisons
-from hpgraph.matrix_reductions import Reductions
-from hpgraph.matrix_ufuncs import Ufuncs
+from hpgraph.matrix.comparisons import Comparisons
+from hpgraph.matrix.reductions import Reductions
+from hpgraph.matrix.ufuncs import Ufuncs
 
 
 class Matrix(Comparisons, Reductions, Ufuncs):

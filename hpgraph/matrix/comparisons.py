@@ -8,7 +8,7 @@ from typing import Any
 
 from hpgraph.algebra.mask import without_zeros
 from hpgraph.algebra.operands import is_number
-from hpgraph.matrix_arithmetic import Arithmetic, warn_of_density
+from hpgraph.matrix.arithmetic import Arithmetic, warn_of_density
 
 # Each operator's name in the algebra, its sign, and the sign of its negation.
 _NAMES: dict[Callable[[Any, Any], Any], tuple[str, str, str]] = {

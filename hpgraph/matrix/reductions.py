@@ -12,7 +12,7 @@ from hpgraph.algebra.extremes import extreme, extreme_by_row, place_of_extreme, 
 from hpgraph.algebra.mask import without_zeros
 from hpgraph.algebra.rows import as_axis
 from hpgraph.device import array_module
-from hpgraph.matrix_products import Products
+from hpgraph.matrix.products import Products
 
 
 class Reductions(Products):

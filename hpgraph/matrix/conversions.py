@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.device import array_module, check_memory
-from hpgraph.matrix_structure import Structure
+from hpgraph.matrix.structure import Structure
 
 
 class Conversions(Structure):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hpgraph.matrix_storage import MatrixStorage
-from hpgraph.vector import Vector
+from hpgraph.matrix.storage import MatrixStorage
+from hpgraph.vector.vector import Vector
 
 
 class Indexing(MatrixStorage):

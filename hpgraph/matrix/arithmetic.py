@@ -17,7 +17,7 @@ from hpgraph.algebra.mask import without_zeros
 from hpgraph.algebra.operands import is_number
 from hpgraph.device import array_module, check_memory
 from hpgraph.formats import CSR
-from hpgraph.matrix_functions import Functions
+from hpgraph.matrix.functions import Functions
 
 
 class Arithmetic(Functions):

@@ -11,8 +11,8 @@ from hpgraph.formats import COO, CSR, ELL, HYB
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.kernels.origin import hyb_of
 from hpgraph.layouts import Layouts
-from hpgraph.matrix_layouts import choose, explain
-from hpgraph.matrix_source import csr_from_tuple
+from hpgraph.matrix.layouts import choose, explain
+from hpgraph.matrix.source import csr_from_tuple
 from hpgraph.product_plan import value_dtype
 from hpgraph.techniques import techniques
 
