@@ -101,7 +101,7 @@ def as_graph_input(csgraph: Any) -> GraphInput:
     elif isinstance(csgraph, Matrix):
         csr = csgraph.csr
     elif hasattr(csgraph, "tocsr"):
-        as_matrix = not hasattr(csgraph, "__array_priority__") or _is_spmatrix(csgraph)
+        as_matrix = _is_spmatrix(csgraph)
         csr = CSR.from_scipy(csgraph)
     elif is_cuda(csgraph):
         csr = _from_dense_cuda(csgraph)
@@ -138,21 +138,34 @@ def as_scipy(csgraph: Any, name: str) -> Any:
     TypeError
         When it lies on the GPU.
     """
-    if is_cuda(csgraph) or getattr(csgraph, "device", "cpu") == "cuda" or _is_cupy_sparse(csgraph):
+    if lies_on_cuda(csgraph):
         raise TypeError(f"csgraph.{name} works on the CPU alone: give it the graph as csgraph.get() or .to('cpu')")
     if isinstance(csgraph, Graph):
         return csgraph.out_csr.to_scipy()
     return csgraph.tocsr() if isinstance(csgraph, Matrix) else csgraph
 
 
+def lies_on_cuda(csgraph: Any) -> bool:
+    """Whether a graph lies on the GPU.
+
+    Parameters
+    ----------
+    csgraph : object
+        As for `as_graph_input`.
+
+    Returns
+    -------
+    bool
+    """
+    if isinstance(csgraph, Graph | Matrix):
+        return csgraph.device == "cuda"
+    return is_cuda(csgraph) or type(csgraph).__module__.startswith("cupyx.")
+
+
 def _is_spmatrix(csgraph: Any) -> bool:
     import scipy.sparse
 
     return isinstance(csgraph, scipy.sparse.spmatrix)
-
-
-def _is_cupy_sparse(csgraph: Any) -> bool:
-    return type(csgraph).__module__.startswith("cupyx.")
 
 
 def _from_dense_cuda(array: Any) -> CSR:

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.csgraph.graph_input import as_graph_input, as_scipy
-from hpgraph.device import is_cuda
+from hpgraph.csgraph.graph_input import as_graph_input, as_scipy, lies_on_cuda
 
 
 def laplacian(
@@ -67,7 +66,7 @@ def laplacian(
            [-1,  1,  0],
            [-2,  0,  2]])
     """
-    if not is_cuda(csgraph) and getattr(csgraph, "device", "cpu") != "cuda" and not _lies_on_cuda(csgraph):
+    if not lies_on_cuda(csgraph):
         import scipy.sparse.csgraph
 
         return scipy.sparse.csgraph.laplacian(
@@ -85,10 +84,6 @@ def laplacian(
     matrix, diagonal = _on_cuda(csgraph, normed, use_out_degree, dtype, symmetrized)
     made = matrix if form == "array" else matrix.__matmul__
     return (made, diagonal) if return_diag else made
-
-
-def _lies_on_cuda(csgraph: Any) -> bool:
-    return is_cuda(getattr(csgraph, "data", None))
 
 
 def _on_cuda(csgraph: Any, normed: bool, use_out_degree: bool, dtype: Any, symmetrized: bool) -> tuple[Any, Any]:

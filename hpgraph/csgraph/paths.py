@@ -12,6 +12,7 @@ import scipy.sparse.csgraph
 import hpgraph.errors
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_graph_input
+from hpgraph.csgraph.pointers import roots
 from hpgraph.device import array_module, to_device
 from hpgraph.formats import CSR
 from hpgraph.graph import Graph
@@ -198,8 +199,7 @@ def johnson(
     # From one more vertex, with an arc of no length to every other, all are reached.
     potential = _distances_from_everywhere(arcs)
     lifted = given.xp.maximum(arcs.data + potential[row] - potential[arcs.indices], 0)
-    found = _paths(replace(given, csr=arcs.with_data(lifted)), True, indices, True, False)
-    distance, predecessors = found
+    distance, predecessors = _paths(replace(given, csr=arcs.with_data(lifted)), True, indices, True, False)
     starts = _starts(indices, arcs.shape[0]).reshape(distance.shape[:-1])
     distance = distance + potential - potential[to_device(starts, given.device)][..., None]
     return (distance, predecessors) if return_predecessors else distance
@@ -283,13 +283,7 @@ def _nearest(
         return distance[:n]
     predecessors = parent[:n].astype(np.int32)
     predecessors[predecessors == n] = NO_PREDECESSOR
-    # Every vertex asks the one before, then the one before those, and so on.
-    sources = xp.where(predecessors == NO_PREDECESSOR, xp.arange(n), predecessors)
-    while True:
-        farther = sources[sources]
-        if bool((farther == sources).all()):
-            break
-        sources = farther
+    sources = roots(xp.where(predecessors == NO_PREDECESSOR, xp.arange(n), predecessors))
     sources[xp.isinf(distance[:n])] = NO_PREDECESSOR
     return distance[:n], predecessors, sources.astype(np.int32)
 

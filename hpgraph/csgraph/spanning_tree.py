@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.csgraph.graph_input import as_graph_input
+from hpgraph.csgraph.pointers import roots
 from hpgraph.device import array_module, kernels
 from hpgraph.formats import CSR
 
@@ -91,23 +92,14 @@ def _lightest(n: int, source: Any, target: Any) -> Any:
         a, b = tree[source[left]], tree[target[left]]
         backend.minimum_at(best, a, left)
         backend.minimum_at(best, b, left)
-        roots = xp.flatnonzero(best < len(source))
-        arc = best[roots]
+        joining = xp.flatnonzero(best < len(source))
+        arc = best[joining]
         chosen[arc] = True
         a, b = tree[source[arc]], tree[target[arc]]
         above = xp.arange(n, dtype=np.int64)
-        above[roots] = xp.where(a == roots, b, a)
+        above[joining] = xp.where(a == joining, b, a)
         # Two trees that chose the same arc point at each other: the smaller stays a root.
-        mutual = roots[above[above[roots]] == roots]
+        mutual = joining[above[above[joining]] == joining]
         mutual = mutual[mutual < above[mutual]]
         above[mutual] = mutual
-        tree = _roots(above)[tree]
-
-
-def _roots(above: Any) -> Any:
-    """The root of every vertex's tree, by doubling the pointers."""
-    while True:
-        farther = above[above]
-        if bool((farther == above).all()):
-            return above
-        above = farther
+        tree = roots(above)[tree]

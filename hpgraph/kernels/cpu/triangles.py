@@ -15,12 +15,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, prange, types
-from numba.extending import intrinsic
+from numba import njit, prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.attached import attached
+from hpgraph.kernels.cpu.loads import prefetch
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.kernels.orientation import DegreeOrder, worth_ordering
 from hpgraph.semiring.atomics import fetch_add
@@ -35,23 +34,6 @@ AHEAD = 4
 BATCH = 512
 # Up to this many neighbours, walking two rows side by side is cheaper than marking.
 FEW = 4
-
-
-@intrinsic
-def _prefetch(typingctx, array, index):
-    """Ask for the cache line of ``array[index]``; a place that does not exist does no harm."""
-
-    def generate(context, builder, sig, args):
-        data = context.make_array(sig.args[0])(context, builder, args[0]).data
-        line = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
-        i32 = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [line.type, i32, i32, i32])
-        fetch = builder.module.declare_intrinsic("llvm.prefetch", [line.type], kind)
-        # To read; kept in all levels of the cache; data.
-        builder.call(fetch, [line, i32(0), i32(3), i32(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64), generate
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -104,8 +86,8 @@ def _cut_by_arcs(indptr, order, parts):
 def _prefetch_row(indptr, indices, order, r):
     """Ask for the row of a vertex soon to come: rows are read in order of rank, so they lie all over memory."""
     last = order.size - 1
-    _prefetch(indptr, np.int64(order[min(r + 2 * AHEAD, last)]))
-    _prefetch(indices, indptr[order[min(r + AHEAD, last)]])
+    prefetch(indptr, np.int64(order[min(r + 2 * AHEAD, last)]))
+    prefetch(indices, indptr[order[min(r + AHEAD, last)]])
 
 
 @njit(inline="always")
@@ -266,13 +248,13 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
                         u = indices[j]
                         if u == v:
                             continue
-                        _prefetch(lower, row_start[np.uint64(indices[min(j + AHEAD, last)])])
+                        prefetch(lower, row_start[np.uint64(indices[min(j + AHEAD, last)])])
                         here += _common(few, marks, lower, begin, stop, row_start, u, v, tally)
                 else:
                     first, last = indptr[order[v]], indptr[order[v] + 1]
                     for batch in range(first, last, BATCH):
                         for k in range(_rank_above(indices, rank, batch, min(batch + BATCH, last), v, above)):
-                            _prefetch(lower, row_start[np.uint64(above[min(k + AHEAD, BATCH - 1)])])
+                            prefetch(lower, row_start[np.uint64(above[min(k + AHEAD, BATCH - 1)])])
                             here += _common(few, marks, lower, begin, stop, row_start, above[k], v, tally)
                 if tally is not None:
                     tally[v] += here
