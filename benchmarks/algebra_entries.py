@@ -79,7 +79,9 @@ def selections(A: hpg.Matrix) -> Contestants:
         import graphblas as gb
 
         X = gb.io.from_scipy_sparse(S)
-        made["python-graphblas"] = lambda: gb.select.valuegt(X, float(MIDDLE)).new()
+        # In the values' type: it reads the bytes of a Python number as such (2025.2), and then keeps too many.
+        middle = gb.Scalar.from_value(MIDDLE, X.dtype)
+        made["python-graphblas"] = lambda: gb.select.valuegt(X, middle).new()
     return made
 
 

@@ -17,6 +17,9 @@ from hpgraph.errors import DeviceError, DeviceMemoryError, MissingExtraError
 
 Device = Literal["cpu", "cuda"]
 
+# Bytes that are had without asking what is free: asking takes longer than work on so few.
+_LITTLE = 1 << 20
+
 _NAMES: dict[str, Device] = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda"}
 
 
@@ -255,12 +258,14 @@ def check_memory(nbytes: int, what: str, device: str) -> None:
     Raises
     ------
     DeviceMemoryError
-        When fewer bytes are free.
+        When fewer bytes are free. A request below a mebibyte is never refused here.
 
     Examples
     --------
     >>> check_memory(1024, "a small array", "cpu")
     """
+    if nbytes < _LITTLE:
+        return
     free = free_memory(device)
     if nbytes > free:
         raise DeviceMemoryError(what, int(nbytes), free, normalize_device(device))

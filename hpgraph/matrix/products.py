@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,12 +18,23 @@ if TYPE_CHECKING:
     from hpgraph.semiring import BinaryOp, Semiring
 
 
+class _Plan(NamedTuple):
+    """What ``A @ x`` needs for one type of x, made once."""
+
+    stored: Any
+    gather: Any
+    reduce: Any
+    dtype: np.dtype[Any]
+    backend: Any
+    empty: Any
+
+
 class Products(Conversions):
     """What `Matrix` multiplies."""
 
     def __matmul__(self, x: Any) -> Any:
-        if type(x) is self._array_type and x.ndim == 1:
-            return self._multiply(x)
+        if type(x) is self._array_type and x.ndim in (1, 2):
+            return self._multiply(x) if x.ndim == 1 else self._multiply_dense(x)
         if not (np.isscalar(x) or isinstance(x, list | tuple) or isinstance(getattr(x, "shape", None), tuple)):
             return NotImplemented
         return self._matmul(x)
@@ -257,43 +268,49 @@ class Products(Conversions):
             return self.mxm(x)
         if isinstance(x, Vector):
             return self.mxv(x)
-        rows, columns = self.shape
         if np.isscalar(x):
             raise ValueError(f"A of shape {self.shape} cannot be multiplied by a number: use A * x to scale A")
         x = self._operand(x, "x")
         if x.ndim == 1:
             return self._multiply(x)
-        if x.ndim != 2 or x.shape[0] != columns:
-            hint = ": use A * x to scale A" if x.ndim == 0 else ""
-            raise ValueError(f"A of shape {self.shape} cannot be multiplied by an array of shape {x.shape}{hint}")
-        if x.shape[1] == 1:
-            return self._multiply(x[:, 0]).reshape(rows, 1)
-        stored, gather, reduce, dtype, _, _ = self._plan(x.dtype)
-        xp = array_module(self.device)
-        out = xp.empty((rows, x.shape[1]), dtype=dtype)
-        if out.size:
-            kernels(self.device).pull_dense(stored, gather, reduce, (xp.ascontiguousarray(x),), out)
-        return out
+        if x.ndim == 2:
+            return self._multiply_dense(x)
+        hint = ": use A * x to scale A" if x.ndim == 0 else ""
+        raise ValueError(f"A of shape {self.shape} cannot be multiplied by an array of shape {x.shape}{hint}")
 
     def _multiply(self, x: Any) -> Any:
         """``A @ x`` for a vector: an array of one dimension on the matrix's device."""
-        try:
-            stored, gather, reduce, dtype, pull, empty = self._plans[x.dtype]
-        except KeyError:
-            x = self._operand(x, "x")
-            stored, gather, reduce, dtype, pull, empty = self._plan(x.dtype)
+        x, how = self._planned(x)
         if len(x) != self.shape[1]:
             raise ValueError(f"x must have length {self.shape[1]} for a matrix of shape {self.shape}, not {len(x)}")
-        out = empty(self.shape[0], dtype)
-        pull(stored, gather, reduce, (x if x.flags.c_contiguous else x.copy(),), out)
+        out = how.empty(self.shape[0], how.dtype)
+        how.backend.pull(how.stored, how.gather, how.reduce, (x if x.flags.c_contiguous else x.copy(),), out)
         return out
 
-    def _plan(self, dtype: np.dtype[Any]) -> tuple[Any, ...]:
+    def _multiply_dense(self, x: Any) -> Any:
+        """``A @ x`` for a dense matrix: an array of two dimensions on the matrix's device."""
+        x, how = self._planned(x)
+        rows, columns = self.shape
+        if len(x) != columns:
+            raise ValueError(f"A of shape {self.shape} cannot be multiplied by an array of shape {x.shape}")
+        if x.shape[1] == 1:
+            return self._multiply(x[:, 0]).reshape(rows, 1)
+        out = how.empty((rows, x.shape[1]), how.dtype)
+        if out.size:
+            x = x if x.flags.c_contiguous else x.copy()
+            how.backend.pull_dense(how.stored, how.gather, how.reduce, (x,), out)
+        return out
+
+    def _planned(self, x: Any) -> tuple[Any, _Plan]:
+        """An array, as kernels take it, and what a product with one of its type needs."""
+        try:
+            return x, self._plans[x.dtype]
+        except KeyError:
+            x = self._operand(x, "x")
         stored = self.rows
-        code = plan(get_semiring("plus_times"), stored.dtype, dtype)
-        found = (stored, *code, kernels(self.device).pull, array_module(self.device).empty)
-        self._plans[dtype] = found
-        return found
+        code = plan(get_semiring("plus_times"), stored.dtype, x.dtype)
+        found = self._plans[x.dtype] = _Plan(stored, *code, kernels(self.device), array_module(self.device).empty)
+        return x, found
 
     def _operand(self, x: Any, name: str) -> Any:
         return as_operand(x, name, self.device)

@@ -55,7 +55,7 @@ class MatrixStorage:
         rows, columns = layouts["shape"]
         self._shape = (columns, rows) if turned else (rows, columns)
         # What A @ x needs for each type of x: kept with the layouts, so that A.T finds it each time.
-        plans: dict[tuple[Format, bool], dict[Any, tuple[Any, ...]]] = layouts.once("plans", dict)
+        plans: dict[tuple[Format, bool], dict[Any, Any]] = layouts.once("plans", dict)
         self._plans = plans.setdefault((format, turned), {})
         self._array_type: Any = array_module(self.device).ndarray
         if layouts["device"] == "cuda":

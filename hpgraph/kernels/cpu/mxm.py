@@ -9,6 +9,7 @@ order of A's entries: sums are the same, bit for bit, on any number of threads.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from hpgraph.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.cpu.fold import at, convert, is_set, join, vertex, weight
 from hpgraph.kernels.cpu.product import plain
-from hpgraph.kernels.cpu.rows import bits_beside, lowest_bit, next_run, pairs_of_rows, popcount, share
+from hpgraph.kernels.cpu.rows import ROW, TASK, bits_beside, lowest_bit, next_run, pairs_of_rows, popcount, share
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.jit import call
 
@@ -226,6 +227,20 @@ def _fill(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_in
                    x_indptr, x_indices, pairs, bounds, columns, cursor, indptr, indices, data)
 
 
+# The same for one thread: quicker to compile.
+@njit(cache=True, nogil=True, error_model="numpy")
+def _count_alone(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, counts):
+    _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns,
+                np.zeros(1, np.int64), counts)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fill_alone(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data,
+                x_indptr, x_indices, pairs, bounds, columns, indptr, indices, data):
+    _fill_runs(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
+               x_indices, pairs, bounds, columns, np.zeros(1, np.int64), indptr, indices, data)
+
+
 def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
     """The product of two matrices over a semiring.
 
@@ -258,22 +273,22 @@ def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = No
     rows, columns = a.shape[0], b.shape[1]
     dtype = product.dtype
     pairs = pairs_of_rows(a, b)
-    x_indptr, x_indices = (None, None) if exclude is None else (plain(exclude.indptr), plain(exclude.indices))
-    a_indptr, a_indices, b_indptr, b_indices = (plain(x) for x in (a.indptr, a.indices, b.indptr, b.indices))
-    indptr = np.zeros(rows + 1, np.int64)
-    with team() as threads:
+    alone = int(pairs.sum()) + ROW * rows <= TASK
+    pattern_a, pattern_b = (plain(a.indptr), plain(a.indices)), (plain(b.indptr), plain(b.indices))
+    excluded = (None, None) if exclude is None else (plain(exclude.indptr), plain(exclude.indices))
+    indptr, ids = np.zeros(rows + 1, np.int64), pattern_b[1].dtype
+    with contextlib.nullcontext(1) if alone else team() as threads:
         check_memory(threads * columns * (dtype.itemsize + 1), "work space of a matrix product", "cpu")
-        bounds = share(pairs, threads)
-        _count(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, threads,
-               indptr[1:])  # fmt: skip
+        bounds = np.array([0, rows]) if alone else share(pairs, threads)
+        where = *excluded, pairs, bounds, columns, *(() if alone else (threads,))
+        (_count_alone if alone else _count)(*pattern_a, *pattern_b, *where, indptr[1:])
         np.cumsum(indptr, out=indptr)
         nnz = int(indptr[-1])
-        check_memory(nnz * (dtype.itemsize + b_indices.itemsize), f"a product of {nnz} entries", "cpu")
-        indices, data = np.empty(nnz, b_indices.dtype), np.empty(nnz, dtype)
-        _fill(
+        check_memory(nnz * (dtype.itemsize + ids.itemsize), f"a product of {nnz} entries", "cpu")
+        indices, data = np.empty(nnz, ids), np.empty(nnz, dtype)
+        (_fill_alone if alone else _fill)(
             product, reduce.reduce_for(dtype), product.a_dtype.type(1), product.b_dtype.type(1),
-            reduce.identity_for(dtype), a_indptr, a_indices, plain(a.data) if product.reads_a else None, b_indptr,
-            b_indices, plain(b.data) if product.reads_b else None, x_indptr, x_indices, pairs, bounds, columns, threads,
-            indptr, indices, data,
+            reduce.identity_for(dtype), *pattern_a, plain(a.data) if product.reads_a else None, *pattern_b,
+            plain(b.data) if product.reads_b else None, *where, indptr, indices, data,
         )  # fmt: skip
     return CSR((rows, columns), indptr, indices, data, validate=False)

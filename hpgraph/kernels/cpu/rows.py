@@ -36,14 +36,25 @@ def lowest_bit(typingctx, word):
     return types.int64(types.uint64), generate
 
 
+@njit(error_model="numpy")
+def _pairs_of(indptr, indices, other, i):
+    total = 0
+    for p in range(indptr[i], indptr[i + 1]):
+        k = vertex(indices, p)
+        total += at(other, k + 1) - at(other, k)
+    return total
+
+
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _pairs(indptr, indices, other, pairs):
     for i in prange(indptr.size - 1):
-        total = 0
-        for p in range(indptr[i], indptr[i + 1]):
-            k = vertex(indices, p)
-            total += at(other, k + 1) - at(other, k)
-        pairs[i] = total
+        pairs[i] = _pairs_of(indptr, indices, other, i)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pairs_alone(indptr, indices, other, pairs):
+    for i in range(indptr.size - 1):
+        pairs[i] = _pairs_of(indptr, indices, other, i)
 
 
 def pairs_of_rows(a: CSR, b: CSR) -> np.ndarray:
@@ -59,8 +70,11 @@ def pairs_of_rows(a: CSR, b: CSR) -> np.ndarray:
     int64 array, shape (rows of a,)
     """
     pairs = np.empty(a.shape[0], np.int64)
-    with team():
-        _pairs(a.indptr, a.indices, b.indptr, pairs)
+    if a.nnz + len(pairs) <= TASK // ROW:
+        _pairs_alone(a.indptr, a.indices, b.indptr, pairs)
+    else:
+        with team():
+            _pairs(a.indptr, a.indices, b.indptr, pairs)
     return pairs
 
 

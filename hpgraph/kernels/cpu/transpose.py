@@ -7,6 +7,8 @@ algorithms for sparse matrices: multiplication and permuted transposition", ACM 
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 from numba import njit, prange
 
@@ -40,30 +42,47 @@ def transpose(csr: CSR) -> CSR:
         When it will not fit.
     """
     nnz, (rows, columns) = csr.nnz, csr.shape
-    with team() as threads:
-        shares = threads if nnz > MANY else 1
+    alone = nnz <= MANY
+    with contextlib.nullcontext(1) if alone else team() as shares:
         check_memory(csr.nbytes + 16 * columns * shares, "the transpose of a CSR matrix", "cpu")
-        cuts = np.searchsorted(csr.indptr, np.linspace(0, nnz, shares + 1).astype(np.int64)).astype(np.int64)
-        cuts[0], cuts[-1] = 0, rows
         counts = np.zeros((shares, columns), dtype=np.int64)
         indptr = np.zeros(columns + 1, dtype=np.int64)
         indices = np.empty(nnz, dtype=csr.indices.dtype)
         values, data = room(csr.data, nnz)
-        _count(cuts, csr.indptr, csr.indices, counts)
-        _starts(counts, indptr)
-        _scatter(cuts, csr.indptr, csr.indices, bits_of(csr.data), counts, indices, values)
+        arrays = csr.indptr, csr.indices, bits_of(csr.data), counts, indptr, indices, values
+        if alone:
+            _transpose(np.array([0, rows]), *arrays)
+        else:
+            cuts = np.searchsorted(csr.indptr, np.linspace(0, nnz, shares + 1).astype(np.int64)).astype(np.int64)
+            cuts[0], cuts[-1] = 0, rows
+            _transpose_shared(cuts, *arrays)
     return CSR((columns, rows), indptr, indices, data, validate=False)
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
-def _count(cuts, indptr, indices, counts):
-    for share in prange(cuts.size - 1):
-        mine = counts[share]
-        for p in range(np.uintp(indptr[cuts[share]]), np.uintp(indptr[cuts[share + 1]])):
-            mine[np.uintp(indices[p])] += 1
-
-
 @njit(cache=True, nogil=True)
+def _transpose(cuts, indptr, indices, data, counts, offsets, out, values):
+    _count(cuts, 0, indptr, indices, counts)
+    _starts(counts, offsets)
+    _scatter(cuts, 0, indptr, indices, data, counts, out, values)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _transpose_shared(cuts, indptr, indices, data, counts, offsets, out, values):
+    for share in prange(cuts.size - 1):
+        _count(cuts, share, indptr, indices, counts)
+    _starts(counts, offsets)
+    for share in prange(cuts.size - 1):
+        _scatter(cuts, share, indptr, indices, data, counts, out, values)
+
+
+@njit(nogil=True)
+def _count(cuts, share, indptr, indices, counts):
+    mine = counts[share]
+    for p in range(np.uintp(indptr[cuts[share]]), np.uintp(indptr[cuts[share + 1]])):
+        mine[np.uintp(indices[p])] += 1
+
+
+@njit(nogil=True)
 def _starts(counts, indptr):
     """Counts become the places where each share's entries of a column begin."""
     total = 0
@@ -75,21 +94,20 @@ def _starts(counts, indptr):
         indptr[column + 1] = total
 
 
-@njit(parallel=LOOPS, cache=True, nogil=True)
-def _scatter(cuts, indptr, indices, data, starts, out, values):
-    for share in prange(cuts.size - 1):
-        place = starts[share]
-        last = indptr[cuts[share + 1]]
-        for row in range(cuts[share], cuts[share + 1]):
-            for p in range(np.uintp(indptr[row]), np.uintp(indptr[row + 1])):
-                if p + AHEAD < last:
-                    soon = place[np.uintp(indices[p + AHEAD])]
-                    prefetch(out, soon)
-                    if data.size:
-                        prefetch(values, soon)
-                column = np.uintp(indices[p])
-                target = np.uintp(place[column])
-                place[column] += 1
-                out[target] = row
+@njit(nogil=True)
+def _scatter(cuts, share, indptr, indices, data, starts, out, values):
+    place = starts[share]
+    last = indptr[cuts[share + 1]]
+    for row in range(cuts[share], cuts[share + 1]):
+        for p in range(np.uintp(indptr[row]), np.uintp(indptr[row + 1])):
+            if p + AHEAD < last:
+                soon = place[np.uintp(indices[p + AHEAD])]
+                prefetch(out, soon)
                 if data.size:
-                    values[target] = data[p]
+                    prefetch(values, soon)
+            column = np.uintp(indices[p])
+            target = np.uintp(place[column])
+            place[column] += 1
+            out[target] = row
+            if data.size:
+                values[target] = data[p]
