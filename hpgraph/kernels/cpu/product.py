@@ -15,7 +15,7 @@ from numba import njit, prange
 
 from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.kernels.attached import attached
-from hpgraph.kernels.cpu.fold import at, fold, fold_active, fold_slab, is_allowed, join
+from hpgraph.kernels.cpu.fold import at, fetch_ahead, fold, fold_slab, is_allowed, join
 from hpgraph.kernels.cpu.schedule import schedule
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.atomics import fetch_add
@@ -23,6 +23,8 @@ from hpgraph.semiring.jit import call
 
 # Below this many entries and rows, waking the other threads costs more than they save.
 SERIAL = 32768
+# How many rows ahead the first entries are fetched.
+ROWS_AHEAD = 32
 _NO_BITS = np.empty(0, np.uint64)
 
 
@@ -57,6 +59,9 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
         for v in range(start, min(start + 64, end)):
             if slab is None:
                 first, last = at(indptr, v), at(indptr, v + 1)
+                if terminal is not None:
+                    # Rows are left early, so that the hardware sees no stream that it could run ahead of.
+                    fetch_ahead(indices, data, at(indptr, min(v + ROWS_AHEAD, out.size)))
             else:
                 first, last = np.int64(0), np.int64(0)
                 if slot < tail_rows.size and tail_rows[slot] == v:
@@ -74,8 +79,8 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
                 head_found[i] = found
                 continue
             if slab is None or last > first:
-                value, more = _fold(
-                    gather, reduce, terminal, identity, state, indices, data, first, last, v, active, one, value
+                value, more = fold(
+                    gather, reduce, terminal, identity, state, indices, data, first, last, active, v, one, value
                 )
                 found = found or more
             _write(accum, out, v, value, found)
@@ -83,16 +88,6 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
                 bits |= np.uint64(1) << np.uint64(v & 63)
         if received is not None and received.size:
             received[start >> 6] = bits
-
-
-@njit(error_model="numpy", forceinline=True)
-def _fold(gather, reduce, terminal, identity, state, indices, data, begin, end, v, active, one, value):
-    """`fold` or `fold_active`, and whether any entry took part."""
-    if active is not None and active.size:
-        if terminal is not None and call(terminal, value):
-            return value, False
-        return fold_active(gather, reduce, terminal, state, indices, data, begin, end, v, active, one, value)
-    return fold(gather, reduce, terminal, identity, state, indices, data, begin, end, v, one, value), end > begin
 
 
 @njit(error_model="numpy")
@@ -109,8 +104,8 @@ def _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
         if task < n_pieces:
             v = piece_row[task]
             if mask is None or is_allowed(mask, complement, v):
-                part[task], part_found[task] = _fold(gather, reduce, terminal, identity, state, indices, data,
-                                                     piece_begin[task], piece_end[task], v, active, one, identity)
+                part[task], part_found[task] = fold(gather, reduce, terminal, identity, state, indices, data,
+                                                     piece_begin[task], piece_end[task], active, v, one, identity)
         else:
             b = task - n_pieces
             _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices,
@@ -223,9 +218,11 @@ def pull(
     if active is None and mask is None and received is None:
         where: tuple[Any, ...] = None, None, False, out, None
     else:
-        # One kernel for all of them: each combination would have to be compiled.
-        words = [_NO_BITS if bits is None else bits.words for bits in (active, mask, received)]
-        where = *words[:2], bool(complement), out, words[2]
+        # Mask and received may be empty: else each combination would have to be compiled. Whether all send decides the
+        # inner loop.
+        senders = None if active is None else active.words
+        allowed, written = (_NO_BITS if bits is None else bits.words for bits in (mask, received))
+        where = senders, allowed, bool(complement), out, written
     if rows.nnz + rows.shape[0] <= SERIAL:
         _pull_alone(*what, *where)
         return

@@ -45,13 +45,13 @@ class Schedule(NamedTuple):
     piece_end: Any
 
 
-def make_schedule(lengths: Any, starts: Any, rows: Any, extra: Any, n_rows: int, task: int = TASK) -> Schedule:
+def make_schedule(indptr: Any, rows: Any, extra: int, n_rows: int, task: int = TASK) -> Schedule:
     """Share out rows.
 
     Parameters
     ----------
-    lengths, starts : int64 array, shape (m,)
-        Length and first entry of each stored row.
+    indptr : int64 array, shape (m + 1,)
+        Where each stored row begins and ends.
     rows : integer array, shape (m,), or None
         Their row numbers, ascending; None when they are 0..m.
     extra : int
@@ -65,23 +65,22 @@ def make_schedule(lengths: Any, starts: Any, rows: Any, extra: Any, n_rows: int,
     -------
     Schedule
     """
-    is_long = lengths > task
-    short = np.where(is_long, 0, lengths)
-    # Work up to the end of each group of 64 rows.
-    group = (np.arange(len(lengths)) if rows is None else rows) // WORD
-    n_groups = -(-n_rows // WORD)
-    work = np.bincount(group, weights=short, minlength=n_groups).astype(np.int64) + WORD * (1 + extra)
-    ends = np.cumsum(work)
-    total = int(ends[-1]) if n_groups else 0
+    # Everything is worked out for groups of rows that share a word, so that it takes next to no memory.
+    starts = WORD * np.arange(-(-n_rows // WORD) + 1)
+    starts = np.minimum(starts, n_rows) if rows is None else np.searchsorted(rows, starts)
+    work = np.diff(indptr[starts])
+    slots, lengths = _longer_than(task, indptr, starts, work)
+    np.subtract.at(work, (slots if rows is None else rows[slots]) // WORD, lengths)
+    ends = np.cumsum(work + WORD * (1 + extra))
+    total = int(ends[-1]) if n_rows else 0
     cuts = np.searchsorted(ends, np.arange(task, total, task))
     bounds = np.unique(np.concatenate(([0], np.minimum(WORD * (cuts + 1), n_rows), [n_rows]))).astype(np.int64)
-    slots = np.flatnonzero(is_long)
-    pieces = -(-lengths[slots] // task)
+    pieces = -(-lengths // task)
     long_pieces = np.concatenate(([0], np.cumsum(pieces))).astype(np.int64)
     order = np.arange(long_pieces[-1]) - np.repeat(long_pieces[:-1], pieces)
     piece_slot = np.repeat(slots, pieces)
-    begin = starts[piece_slot] + order * task
-    end = np.minimum(begin + task, starts[piece_slot] + lengths[piece_slot])
+    begin = indptr[piece_slot] + order * task
+    end = np.minimum(begin + task, indptr[piece_slot + 1])
     row_of = (lambda slot: slot) if rows is None else (lambda slot: rows[slot])
     return Schedule(
         bounds if n_rows else np.zeros(1, np.int64),
@@ -92,6 +91,16 @@ def make_schedule(lengths: Any, starts: Any, rows: Any, extra: Any, n_rows: int,
         begin.astype(np.int64),
         end.astype(np.int64),
     )
+
+
+def _longer_than(task: int, indptr: Any, starts: Any, work: Any) -> tuple[Any, Any]:
+    """Stored rows with more entries than `task`, and how many; they lie in groups that have more altogether."""
+    crowded = np.flatnonzero(work > task)
+    slots = (starts[crowded, None] + np.arange(WORD)).ravel()
+    slots = slots[slots < np.repeat(starts[crowded + 1], WORD)]
+    lengths = indptr[slots + 1] - indptr[slots]
+    is_long = lengths > task
+    return slots[is_long], lengths[is_long]
 
 
 @attached
@@ -107,6 +116,5 @@ def schedule(rows: CSR | HYB) -> Schedule:
     Schedule
     """
     if isinstance(rows, CSR):
-        return make_schedule(np.diff(rows.indptr), rows.indptr[:-1], None, 0, rows.shape[0])
-    lengths = np.diff(rows.tail_indptr)
-    return make_schedule(lengths, rows.tail_indptr[:-1], rows.tail_rows, len(rows.ell.indices), rows.shape[0])
+        return make_schedule(rows.indptr, None, 0, rows.shape[0])
+    return make_schedule(rows.tail_indptr, rows.tail_rows, len(rows.ell.indices), rows.shape[0])

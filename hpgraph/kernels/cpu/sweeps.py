@@ -47,7 +47,9 @@ def _rows(gather, reduce, terminal, identity, one, load, renew, store, tally, no
         first, last = at(indptr, v), at(indptr, v + 1)
         if last - first > longest:
             continue
-        message = fold(gather, reduce, terminal, identity, state, indices, data, first, last, v, one, identity)
+        message, _ = fold(
+            gather, reduce, terminal, identity, state, indices, data, first, last, None, v, one, identity
+        )
         total = _update(load, renew, store, tally, state, following, v, message, world, step, total)
     for k in range(len(total)):
         sums[k] = total[k]
@@ -64,8 +66,8 @@ def _tasks(gather, reduce, terminal, identity, one, load, renew, store, tally, n
         if task >= n_tasks:
             break
         if task < n_pieces:
-            part[task] = fold(gather, reduce, terminal, identity, state, indices, data, piece_begin[task],
-                              piece_end[task], piece_row[task], one, identity)
+            part[task], _ = fold(gather, reduce, terminal, identity, state, indices, data, piece_begin[task],
+                                 piece_end[task], None, piece_row[task], one, identity)
         else:
             b = task - n_pieces
             _rows(gather, reduce, terminal, identity, one, load, renew, store, tally, nothing, state, following, world,
