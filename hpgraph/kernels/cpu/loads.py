@@ -1,4 +1,4 @@
-"""Reading arrays at places known to lie inside: no test for an index that counts from the end, and fetching ahead.
+"""Arrays at places known to lie inside: no test for an index that counts from the end, and fetching ahead.
 
 Numba lets a negative index count from the end, and where it cannot tell the sign it asks at each access. Vertices and
 positions of arcs are never negative, which these functions tell the compiler; what a vertex program does with the ids
@@ -30,6 +30,18 @@ def peek(typingctx: Any, array: Any, position: Any) -> Any:
         return context.data_model_manager[sig.return_type].from_data(builder, value)
 
     return array.dtype(array, types.int64), generate
+
+
+@intrinsic
+def put(typingctx: Any, array: Any, position: Any, value: Any) -> Any:
+    """``array[position] = value`` in a contiguous 1-d array of the value's type, `position` from 0."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        held = context.data_model_manager[sig.args[2]].as_data(builder, args[2])
+        builder.store(held, _place(context, builder, sig, args))
+        return context.get_dummy_value()
+
+    return types.none(array, types.int64, array.dtype), generate
 
 
 @intrinsic

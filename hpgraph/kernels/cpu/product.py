@@ -15,7 +15,8 @@ from numba import njit, prange
 
 from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.kernels.attached import attached
-from hpgraph.kernels.cpu.fold import at, fetch_ahead, fold, fold_slab, is_allowed, join
+from hpgraph.kernels.cpu.fold import AHEAD, at, convert, fetch_ahead, fold, fold_slab, is_allowed, join
+from hpgraph.kernels.cpu.loads import put
 from hpgraph.kernels.cpu.schedule import schedule
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.atomics import fetch_add
@@ -32,9 +33,9 @@ _NO_BITS = np.empty(0, np.uint64)
 def _write(accum, out, v, value, found):
     """Store the result of row `v`."""
     if accum is None:
-        out[v] = value
+        put(out, v, value)
     elif found:
-        out[v] = call(accum, out[v], value)
+        put(out, v, convert(value, call(accum, at(out, v), value)))
 
 
 @njit(error_model="numpy")
@@ -59,8 +60,10 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
         for v in range(start, min(start + 64, end)):
             if slab is None:
                 first, last = at(indptr, v), at(indptr, v + 1)
-                if terminal is not None:
-                    # Rows are left early, so that the hardware sees no stream that it could run ahead of.
+                if terminal is None:
+                    fetch_ahead(indices, data, first + AHEAD)
+                else:
+                    # Rows are left early: only where they begin is sure to be read.
                     fetch_ahead(indices, data, at(indptr, min(v + ROWS_AHEAD, out.size)))
             else:
                 first, last = np.int64(0), np.int64(0)
@@ -105,7 +108,7 @@ def _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
             v = piece_row[task]
             if mask is None or is_allowed(mask, complement, v):
                 part[task], part_found[task] = fold(gather, reduce, terminal, identity, state, indices, data,
-                                                     piece_begin[task], piece_end[task], active, v, one, identity)
+                                                    piece_begin[task], piece_end[task], active, v, one, identity)
         else:
             b = task - n_pieces
             _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices,
