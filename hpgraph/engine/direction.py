@@ -40,7 +40,7 @@ class Direction:
     """
 
     mode: Literal["auto", "push", "pull"] = "auto"
-    alpha: float = 0.1
+    alpha: float = 0.05
     beta: float = 1 / 18
     gamma: float | None = None
 

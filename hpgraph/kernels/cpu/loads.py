@@ -56,22 +56,38 @@ def vertex(typingctx: Any, ids: Any, position: Any) -> Any:
     return types.int64(ids, types.int64), generate
 
 
+def _fetch(context: Any, builder: Any, array_type: Any, array: Any, position: Any, write: int) -> None:
+    byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+    fetch = builder.module.declare_intrinsic(
+        "llvm.prefetch", tys=(byte,), fnty=ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+    )
+    data = context.make_array(array_type)(context, builder, array).data
+    # Into all levels of cache, of the data cache.
+    how = (ir.Constant(flag, number) for number in (write, 3, 1))
+    builder.call(fetch, [builder.bitcast(builder.gep(data, [position]), byte), *how])
+
+
 @intrinsic
 def prefetch(typingctx: Any, array: Any, position: Any) -> Any:
     """Fetch the line of ``array[position]`` for reading; a place outside does no harm."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
-        fetch = builder.module.declare_intrinsic(
-            "llvm.prefetch", tys=(byte,), fnty=ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
-        )
-        array = context.make_array(sig.args[0])(context, builder, args[0])
-        place = builder.bitcast(builder.gep(array.data, [args[1]]), byte)
-        # For reading, into all levels of cache, of the data cache.
-        builder.call(fetch, [place, *(ir.Constant(flag, number) for number in (0, 3, 1))])
+        _fetch(context, builder, sig.args[0], args[0], args[1], 0)
         return context.get_dummy_value()
 
     return types.none(array, types.int64), generate
+
+
+@intrinsic
+def prefetch_each(typingctx: Any, arrays: Any, position: Any) -> Any:
+    """Fetch the line of ``array[position]``, of each of a tuple of arrays, for writing."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        for k, array in enumerate(sig.args[0]):
+            _fetch(context, builder, array, builder.extract_value(args[0], k), args[1], 1)
+        return context.get_dummy_value()
+
+    return types.none(arrays, types.int64), generate
 
 
 @intrinsic

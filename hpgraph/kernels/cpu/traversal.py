@@ -105,14 +105,15 @@ def first(
         leaving = int((out.indptr[sources + 1] - out.indptr[sources]).sum())
         progress[[ACTIVE, traversing.ARCS, traversing.QUEUED, traversing.OPEN]] = sources.size, leaving, 1, n
         board[TAIL] = sources.size
-        buffers = np.empty((workers, BUFFER), queue.dtype)
+        buffers, messages = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
         fronts = np.empty(words, np.uint64), np.empty(words, np.uint64)
         return _whole(
             lambda trace: traversing.traverse_first(
                 program.gather, program.update, program.edge_cond, state, world,
                 plain(out.indptr), plain(out.indices), plain(out.data),
                 plain(in_.indptr), plain(in_.indices), plain(in_.data),
-                queue, settled, *fronts, board, buffers, progress, trace, float(alpha), float(beta), forced, limit,
+                queue, settled, *fronts, board, buffers, messages, progress, trace, float(alpha), float(beta),
+                forced, limit,
             ),
             board, progress, limit,
         )  # fmt: skip

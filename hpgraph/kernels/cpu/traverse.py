@@ -33,7 +33,7 @@ from hpgraph.kernels.cpu.crew import (
     shut_gate,
     take,
 )
-from hpgraph.kernels.cpu.loads import peek, prefetch, vertex
+from hpgraph.kernels.cpu.loads import peek, prefetch, prefetch_each, vertex
 from hpgraph.kernels.cpu.record import ACTIVE, LOOPS, STEP, log
 from hpgraph.kernels.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
@@ -47,8 +47,12 @@ FEW = 256
 PUSH_ARCS, PUSH_MOST, PULL_ROWS = 512, 64, 1024
 # Arcs that cost as much as to reach a vertex by a push: a place of its own in every array.
 REACHED = 8
-# How many places ahead in the queue the row pointers and the first arcs of a vertex are fetched.
+# Arcs of one vertex that are looked at before any of their ends is claimed; of so few each is claimed at once.
+BATCH, SHORT = 256, 16
+# How many places ahead in the queue the row pointers and the first arcs of a vertex are fetched, and how many vertices
+# ahead the first arcs are in a pull.
 FAR_AHEAD, AHEAD = 8, 4
+PULL_AHEAD = 16
 # What the leader keeps from one call to the next besides STEP and ACTIVE, and tallies.
 DIRECTION, HEAD, ARCS, LOOKED, QUEUED, SWAPPED, OPEN, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 11)
 PROGRESS = 11
@@ -58,34 +62,78 @@ _TO, _ADDED = OTHER, OTHER + LINE
 
 
 @njit
-def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, queue, begin, end, settled, alone,
-          board, buffer, filled):
-    """Offer a message along every arc that leaves queue[begin:end].
+def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, queue, begin, end, backward, settled,
+          alone, board, picked, buffer, messages, filled):
+    """Offer a message along every arc that leaves queue[begin:end], each vertex's arcs from the last if ``backward``.
 
-    Whom it reaches goes to ``buffer``, after the ``filled`` there are. Returns how many are there then, and the arcs
-    that leave the vertices reached.
+    Whom it reaches goes to ``buffer`` with what it is told, after the ``filled`` there are. Returns how many are there
+    then, and the arcs that leave the vertices that were moved to the queue meanwhile.
     """
     arcs = 0
+    ahead = board[_TO] - 1
     for i in range(begin, end):
-        if i + FAR_AHEAD < end:
-            prefetch(indptr, vertex(queue, i + FAR_AHEAD))
-        if i + AHEAD < end:
-            prefetch(indices, peek(indptr, vertex(queue, i + AHEAD)))
+        # As far as the queue goes, because whoever takes these vertices mostly takes the next ones too.
+        prefetch(indptr, vertex(queue, min(i + FAR_AHEAD, ahead)))
+        prefetch(indices, peek(indptr, vertex(queue, min(i + AHEAD, ahead))))
         u = vertex(queue, i)
-        for j in range(peek(indptr, u), peek(indptr, u + 1)):
-            v = vertex(indices, j)
-            if test(settled, v):
-                continue
-            weight = entry(data, j)
-            if not (call(edge_cond, state, u, weight, v) and claim(settled, v, alone)):
-                continue
-            if call(update, state, v, call(gather, state, u, weight, v), world, step):
-                arcs += peek(indptr, v + 1) - peek(indptr, v)
+        first, last = peek(indptr, u), peek(indptr, u + 1)
+        while first < last:
+            batch = min(last - first, BATCH)
+            if backward:
+                last -= batch
+                base = last
+            else:
+                base = first
+                first += batch
+            picks = batch > SHORT
+            for k in range(_pick(indices, settled, base, base + batch, picked) if picks else batch):
+                j = picked[k] if picks else base + k
+                v = vertex(indices, j)
+                if not picks and test(settled, v):
+                    continue
+                weight = entry(data, j)
+                if not (call(edge_cond, state, u, weight, v) and claim(settled, v, alone)):
+                    continue
+                prefetch(indptr, v)
+                prefetch_each(state, v)
                 buffer[filled] = v
+                messages[filled] = call(gather, state, u, weight, v)
                 filled += 1
-                if filled == BUFFER and not alone:
-                    filled = flush(buffer, filled, queue, board)
+                if filled == BUFFER:
+                    arcs += _queue(update, state, world, step, indptr, buffer, messages, filled, queue, board)
+                    filled = 0
     return filled, arcs
+
+
+@njit
+def _pick(indices, settled, begin, end, picked):
+    """Write the places in indices[begin:end] of vertices not yet settled to ``picked``; return how many.
+
+    Every place is written, and the next one goes behind it or over it: no branch predictor foresees which.
+    """
+    kept = 0
+    for j in range(begin, end):
+        picked[kept] = j
+        kept += not test(settled, vertex(indices, j))
+    return kept
+
+
+@njit
+def _queue(update, state, world, step, indptr, buffer, messages, filled, queue, board):
+    """Update the vertices in a buffer and move those that change to the queue; return the arcs that leave them.
+
+    Apart from the claims, because an atomic operation waits until all writes before it are done, and these go all over
+    memory.
+    """
+    changed, arcs = 0, 0
+    for i in range(filled):
+        v = vertex(buffer, i)
+        if call(update, state, v, messages[i], world, step):
+            arcs += peek(indptr, v + 1) - peek(indptr, v)
+            buffer[changed] = v
+            changed += 1
+    flush(buffer, changed, queue, board)
+    return arcs
 
 
 @njit
@@ -96,6 +144,7 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
     Returns how many found one, the arcs that leave those, and the arcs looked at.
     """
     found, arcs, looked = 0, 0, 0
+    n = indptr.size - 1
     for word in range(begin >> 6, (end + 63) >> 6):
         hits, bits = np.uint64(0), np.uint64(0)
         open_ = ~settled[word]
@@ -104,6 +153,7 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
             flag = open_ & (~open_ + np.uint64(1))
             open_ ^= flag
             first, last = peek(indptr, v), peek(indptr, v + 1)
+            prefetch(indices, peek(indptr, min(v + PULL_AHEAD, n)))
             j = first
             while j < last:
                 u = vertex(indices, j)
@@ -183,10 +233,12 @@ def _end(board, progress):
 
 @njit
 def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
-          in_data, queue, settled, active, reached, board, buffer, progress, trace, alpha, beta, forced, limit):
+          in_data, queue, settled, active, reached, board, buffer, messages, progress, trace, alpha, beta, forced,
+          limit):
     """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
     leading = leads(board)
     turn, began, part = 0, 0, worker
+    picked = np.empty(BATCH, np.int64)
     while True:
         if leading:
             began = cycles()
@@ -202,22 +254,19 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
                 break
         direction, step, alone = progress[DIRECTION], progress[STEP], board[ALONE] != 0
         if direction == PUSH:
-            filled, arcs = board[TAIL] if alone else 0, 0
-            # Alone, one writes to the queue itself.
-            sink = queue if alone else buffer
+            filled, arcs = 0, 0
             while True:
                 begin, end = take(board, part, alone)
                 if begin == end:
                     break
                 filled, leaving = _push(
                     gather, update, edge_cond, state, world, step, out_indptr, out_indices, out_data, queue,
-                    begin, end, settled, alone, board, sink, filled,
+                    # Neighbours often have the same neighbours: from both ends, two workers meet them but once.
+                    begin, end, worker & 1 == 1, settled, alone, board, picked, buffer, messages, filled,
                 )  # fmt: skip
                 arcs += leaving
-            if alone:
-                board[TAIL] = filled
-            else:
-                flush(buffer, filled, queue, board)
+            arcs += _queue(update, state, world, step, out_indptr, buffer, messages, filled, queue, board)
+            if not alone:
                 # Next time, first the part of the queue that holds one's own.
                 part = fetch_add(board, _ADDED, 1)
             report(board, LEAVING, arcs, alone)
@@ -250,8 +299,8 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
-                   in_data, queue, settled, active, reached, board, buffers, progress, trace, alpha, beta, forced,
-                   limit):
+                   in_data, queue, settled, active, reached, board, buffers, messages, progress, trace, alpha, beta,
+                   forced, limit):
     """Run supersteps until nobody is active, or ``limit`` of them, or the trace is full.
 
     ``queue[:board[TAIL]]`` holds the sources. ``settled`` has the bits of those that receive nothing: the sources, and
@@ -261,5 +310,5 @@ def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indi
     """
     for worker in prange(buffers.shape[0]):
         _work(np.int64(worker), gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr,
-              in_indices, in_data, queue, settled, active, reached, board, buffers[worker], progress, trace, alpha,
-              beta, forced, limit)
+              in_indices, in_data, queue, settled, active, reached, board, buffers[worker],
+              messages[worker], progress, trace, alpha, beta, forced, limit)
