@@ -8,9 +8,10 @@ ours over theirs: below 1 we are faster. On CUDA it has the peak of CuPy's memor
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,18 +38,16 @@ class Work:
     size: Callable[[Any], int]
 
 
-def _graphs(device: str, names: list[str]) -> Iterator[tuple[str, hpg.Matrix]]:
+@functools.cache
+def _graph(name: str, device: str) -> hpg.Matrix | None:
+    if name != "cnr-2000":
+        maker, scale = name.rstrip("0123456789"), int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
+        return hpg.Matrix(getattr(hpg.datasets, maker)(scale, weighted=True, device=device))
     data = os.environ.get("HPGRAPH_DATA")
-    for name in names:
-        if name == "cnr-2000":
-            if data is None:
-                print("HPGRAPH_DATA names no folder of graphs: cnr-2000 is left out")
-                continue
-            yield name, hpg.Matrix(hpg.read(Path(data) / "cnr-2000.mtx.gz", device=device), dtype=np.float32)
-        else:
-            maker, scale = name.rstrip("0123456789"), int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
-            graph = getattr(hpg.datasets, maker)(scale, weighted=True, device=device)
-            yield name, hpg.Matrix(graph)
+    if data is None:
+        print("HPGRAPH_DATA names no folder of graphs: cnr-2000 is left out")
+        return None
+    return hpg.Matrix(hpg.read(Path(data) / "cnr-2000.mtx.gz", device=device), dtype=np.float32)
 
 
 def _entries(C: Any) -> int:
@@ -147,7 +146,10 @@ def main(arguments: list[str] | None = None) -> None:
     for wanted in given.works or WORKS:
         make, graphs = WORKS[wanted]
         default = graphs if given.device == "cuda" else CPU_GRAPHS.get(wanted, graphs)
-        for name, A in _graphs(given.device, given.graphs or default):
+        for name in given.graphs or default:
+            A = _graph(name, given.device)
+            if A is None:
+                continue
             work = make(name, A)
             print(work.name)
             measured = measure(work, given.device, given.rounds)

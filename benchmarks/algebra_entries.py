@@ -1,4 +1,4 @@
-"""What is measured of the operations entry by entry: unions, intersections, selections, functions, transposes."""
+"""What is measured of the operations entry by entry: unions, intersections, selections, functions, transposes, rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 import hpgraph as hpg
 from hpgraph.device import array_module
+from hpgraph.semiring import Semiring, get_binary, get_monoid
 
 Contestants = dict[str, Callable[[], Any]]
 # Of the values, 1 to 64, some half are above.
@@ -130,6 +131,28 @@ def row_sums(A: hpg.Matrix) -> Contestants:
     return {"hpgraph": lambda: A.reduce("plus", 1).values, name: lambda: xp.asarray(S.sum(axis=1)).ravel()}
 
 
+def rows(A: hpg.Matrix) -> Contestants:
+    """A tenth of the rows, chosen at random."""
+    name, S, _ = _peer(A)
+    chosen = np.random.default_rng(1).choice(A.shape[0], A.shape[0] // 10, replace=False)
+    rows = array_module(A.device).asarray(chosen)
+    made: Contestants = {"hpgraph": lambda: A[rows, :], name: lambda: S[rows]}
+    if A.device == "cpu":
+        import graphblas as gb
+
+        X = gb.io.from_scipy_sparse(S)
+        made["python-graphblas"] = lambda: X[chosen, :].new()
+    return made
+
+
+def vector_products(A: hpg.Matrix) -> Contestants:
+    """A times a vector."""
+    name, S, _ = _peer(A)
+    x = array_module(A.device).ones(A.shape[1], A.dtype)
+    own = Semiring(get_monoid("plus"), get_binary(lambda a, b: a * b))
+    return {"hpgraph": lambda: A.mxv(x), "a Python operator": lambda: A.mxv(x, own), name: lambda: S @ x}
+
+
 ENTRYWISE: dict[str, tuple[str, Callable[[hpg.Matrix], Contestants]]] = {
     "union": ("A + Aᵀ", unions),
     "intersection": ("A ∘ Aᵀ", intersections),
@@ -139,4 +162,6 @@ ENTRYWISE: dict[str, tuple[str, Callable[[hpg.Matrix], Contestants]]] = {
     "function": ("√A", functions),
     "transpose": ("Aᵀ", transposes),
     "rowsum": ("sums of rows", row_sums),
+    "rows": ("a tenth of the rows", rows),
+    "vector": ("A x", vector_products),
 }

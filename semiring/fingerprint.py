@@ -55,9 +55,35 @@ def fingerprint(python: FunctionType) -> str:
     return walk.hash.hexdigest()[:40]
 
 
+def unchanging(python: Any) -> tuple[Any, ...] | None:
+    """What decides what a function compiles to, where that is seen at a glance.
+
+    Parameters
+    ----------
+    python : object
+
+    Returns
+    -------
+    tuple or None
+        The code of a plain function without defaults and closure, and the modules that it takes from its globals, if
+        Numba knows them by name and there is nothing else: equal ones have equal fingerprints. Otherwise None.
+    """
+    if not isinstance(python, FunctionType) or python.__closure__ or python.__defaults__ or python.__kwdefaults__:
+        return None
+    reached = [python.__globals__.get(name) for name in global_names(python.__code__)]
+    for value in reached:
+        if value is not None and not (isinstance(value, ModuleType) and _is_known(value.__name__)):
+            return None
+    return python.__code__, *reached
+
+
 def is_known_by_name(value: Any) -> bool:
     """Whether Numba compiles this object from its name (``math.sqrt``, ``np.minimum``) rather than from a body."""
     module = getattr(value, "__module__", None) or type(value).__module__
+    return _is_known(module)
+
+
+def _is_known(module: str) -> bool:
     return module.partition(".")[0] in _KNOWN_BY_NAME
 
 
@@ -174,7 +200,7 @@ class _Walk:
 
     def module(self, module: ModuleType, code: CodeType | None) -> None:
         self.add("module", module.__name__, str(getattr(module, "__version__", "")))
-        if module.__name__.partition(".")[0] in _KNOWN_BY_NAME or code is None:
+        if _is_known(module.__name__) or code is None:
             return
         if id(module) in self.met:
             return

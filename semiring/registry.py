@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from hpgraph.semiring.arithmetic import BINARY, BINARY_ALIASES, INDEX_UNARY, UNARY
+from hpgraph.semiring.fingerprint import unchanging
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import BUILTIN, Element, Monoid, Value
 from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Kind, Python, UnaryOp
@@ -24,6 +25,7 @@ _monoids: dict[str, Monoid] = dict(BUILTIN)
 _semirings: dict[str, Semiring] = {}
 # A function passed twice is one operator, so that what was compiled for it is found again.
 _anonymous: dict[tuple[Any, ...], Any] = {}
+_at_a_glance: dict[tuple[Any, ...], Any] = {}
 
 
 def get_unary(op: UnaryOp | str | Python | Function) -> UnaryOp:
@@ -117,9 +119,7 @@ def get_index_unary(op: IndexUnaryOp | str | Python | Function, result: Kind = "
         return _look_up(op, _index_unary, "index-unary operator")
     if isinstance(op, (type, Monoid, Semiring, UnaryOp, BinaryOp)) or not callable(op):
         raise TypeError(f"an operator, its name or a Python function is expected, not {op!r}")
-    compiled = Function(op)
-    made = IndexUnaryOp(compiled.name, compiled, result)
-    return _anonymous.setdefault((IndexUnaryOp, result, compiled.key), made)
+    return _once(op, (IndexUnaryOp, result), lambda compiled: IndexUnaryOp(compiled.name, compiled, result))
 
 
 def index_unary_names() -> list[str]:
@@ -348,11 +348,27 @@ def _look_up(name: str, table: dict[str, T], what: str) -> T:
 def _from_function(function: Any, kind: type[T], n_arguments: int) -> T:
     if isinstance(function, (type, Monoid, Semiring)) or not callable(function):
         raise TypeError(f"an operator, its name or a Python function is expected, not {function!r}")
+
+    def make(compiled: Function) -> T:
+        if compiled.n_arguments != n_arguments:
+            raise TypeError(f"{compiled.name}() takes {compiled.n_arguments} arguments; the operator has {n_arguments}")
+        constructor: Callable[..., T] = kind
+        return constructor(compiled.name, compiled)
+
+    return _once(function, (kind, n_arguments), make)
+
+
+def _once(function: Any, kind: tuple[Any, ...], make: Callable[[Function], T]) -> T:
+    """The operator made of a function; the same one for functions that compute the same."""
+    # Reading all that a function refers to takes longer than a small product does.
+    glance = unchanging(function)
+    if glance is not None and (kind, glance) in _at_a_glance:
+        return cast(T, _at_a_glance[kind, glance])
     compiled = Function(function)
-    if compiled.n_arguments != n_arguments:
-        raise TypeError(f"{compiled.name}() takes {compiled.n_arguments} arguments; the operator has {n_arguments}")
-    make: Callable[..., T] = kind
-    return _anonymous.setdefault((kind, compiled.key), make(compiled.name, compiled))
+    found: T = _anonymous.setdefault((kind, compiled.key), make(compiled))
+    if glance is not None:
+        _at_a_glance[kind, glance] = found
+    return found
 
 
 def _register(name: str, value: T, table: dict[str, T], builtin: dict[str, Any], what: str) -> T:

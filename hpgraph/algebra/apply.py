@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,7 @@ def _index_unary(op: Any) -> IndexUnaryOp | None:
         return get_index_unary(op)
     if isinstance(op, str | UnaryOp | BinaryOp) or not callable(op):
         return None
-    arguments = Function(op).n_arguments
+    arguments = op.__code__.co_argcount if isinstance(op, FunctionType) else Function(op).n_arguments
     if arguments == 2:
         raise TypeError(
             "a function of two arguments takes two operands: give one of them as left= or right=, or take "
