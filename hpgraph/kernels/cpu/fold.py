@@ -62,8 +62,10 @@ def join(reduce, a, b):
 def _take(gather, reduce, state, indices, data, active, j, there, v, one, value):
     """Join entry `j` if it is there and its source active; also return whether.
 
-    The joined value is worked out in any case, so that the processor has nothing to guess.
+    The joined value is worked out in any case, of the matrix's first entry if need be, so that the processor has
+    nothing to guess.
     """
+    j = j if there else 0
     if active is not None:
         there = there & is_set(active, vertex(indices, j))
     joined = join(reduce, value, message(gather, state, indices, data, j, v, one))
@@ -74,11 +76,10 @@ def _take(gather, reduce, state, indices, data, active, j, there, v, one, value)
 def _take_four(gather, reduce, state, indices, data, active, j, end, v, one, values, found):
     """Join the entries j, j + 1, j + 2 and j + 3 to a value each, as far as they lie before `end`."""
     a, b, c, d = values
-    last = indices.size - 1
-    a, is_a = _take(gather, reduce, state, indices, data, active, min(j, last), j < end, v, one, a)
-    b, is_b = _take(gather, reduce, state, indices, data, active, min(j + 1, last), j + 1 < end, v, one, b)
-    c, is_c = _take(gather, reduce, state, indices, data, active, min(j + 2, last), j + 2 < end, v, one, c)
-    d, is_d = _take(gather, reduce, state, indices, data, active, min(j + 3, last), j + 3 < end, v, one, d)
+    a, is_a = _take(gather, reduce, state, indices, data, active, j, j < end, v, one, a)
+    b, is_b = _take(gather, reduce, state, indices, data, active, j + 1, j + 1 < end, v, one, b)
+    c, is_c = _take(gather, reduce, state, indices, data, active, j + 2, j + 2 < end, v, one, c)
+    d, is_d = _take(gather, reduce, state, indices, data, active, j + 3, j + 3 < end, v, one, d)
     return (a, b, c, d), found | is_a | is_b | is_c | is_d
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit, prange
 
 from hpgraph.formats import CSR, HYB
-from hpgraph.kernels.cpu.fold import at, fold, join
+from hpgraph.kernels.cpu.fold import AHEAD, at, fetch_ahead, fold, join
 from hpgraph.kernels.cpu.product import SERIAL, arrays, operators
 from hpgraph.kernels.cpu.schedule import schedule
 from hpgraph.kernels.cpu.threads import team
@@ -47,6 +47,7 @@ def _rows(gather, reduce, terminal, identity, one, load, renew, store, tally, no
         first, last = at(indptr, v), at(indptr, v + 1)
         if last - first > longest:
             continue
+        fetch_ahead(indices, data, first + AHEAD)
         message, _ = fold(
             gather, reduce, terminal, identity, state, indices, data, first, last, None, v, one, identity
         )
