@@ -38,7 +38,7 @@ STATED: dict[str, dict[str, tuple[float, float]]] = {
         "graph": (24, 24),
         "bfs": (24, 0),
         "sssp": (32, 0),
-        "pagerank": (100, 0),
+        "pagerank": (56, 0),
         "spmv": (40, 4),
         "triangles": (24, 4),
     },

@@ -169,6 +169,12 @@ def pagerank(
     ConvergenceWarning
         If `tol` was not reached, unless it is 0.
 
+    Notes
+    -----
+    On the CPU it takes 36 bytes a vertex beside the graph, 28 in single precision, the result among them, where ids
+    have 32 bits; a personalization takes the size of one rank more. The graph keeps its out-degrees, 8 bytes a vertex.
+    Nothing is taken for an arc, but a directed graph is transposed first, and keeps that.
+
     Examples
     --------
     >>> import hpgraph as hpg
@@ -185,19 +191,13 @@ def pagerank(
         return PageRankResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64)))
     paper = normalization == "hpgraph"
     teleport = None if personalization is None else _distribution(personalization, "personalization", graph, dtype)
-    if start is not None:
-        rank = _distribution(start, "start", graph, dtype, scale=not paper)
-    elif teleport is not None:
-        rank = teleport * dtype.type(n if paper else 1)
-    else:
-        rank = xp.full(n, 1 if paper else 1 / n, dtype)
     leaving = _leaving(graph, weighted, dtype)
     # With a personalization, jumps and dangling rank are multiplied by each vertex's share of it.
     each = 1.0 if (paper and teleport is None) else (float(n) if paper else (1.0 if teleport is not None else 1 / n))
     given = {"teleport": teleport} if teleport is not None else {}
     found = run(
         _STOPPING[_PROGRAMS[weighted, teleport is not None], convergence], graph, max_iteration=max_iteration,
-        share=(rank / leaving).astype(dtype, copy=False), leaving=leaving,
+        share=(_first_ranks(graph, start, teleport, paper, dtype) / leaving).astype(dtype, copy=False), leaving=leaving,
         damping=damping, jump=(1 - damping) * each, spread=0.0 if paper else damping * each, tol=tol, **given,
     )  # fmt: skip
     iterations, residual = found.supersteps, float(found.world["residual"])
@@ -241,6 +241,15 @@ def _leaving(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
         leaving = graph.out_degree.astype(np.int32 if graph.n_vertices < 1 << 31 else np.int64)
     leaving[leaving == 0] = -1
     return leaving
+
+
+def _first_ranks(graph: Graph, start: Any, teleport: Any, paper: bool, dtype: np.dtype) -> Any:
+    n = graph.n_vertices
+    if start is not None:
+        return _distribution(start, "start", graph, dtype, scale=not paper)
+    if teleport is not None:
+        return teleport * dtype.type(n if paper else 1)
+    return array_module(graph.device).full(n, 1 if paper else 1 / n, dtype)
 
 
 def _distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: bool = True) -> Any:
