@@ -57,7 +57,8 @@ def adopt(name: str, solvers: tuple[str, ...], *, leave: tuple[str, ...] = (), *
 
     @pytest.fixture(autouse=True, scope="module")
     def ours() -> Iterator[None]:
-        with pytest.MonkeyPatch.context() as patch:
+        # Some look at what is written to standard error, and would find word of a first compilation.
+        with pytest.MonkeyPatch.context() as patch, hpg.config(verbose=False):
             for solver in solvers:
                 owner = module if hasattr(module, solver) else linalg
                 patch.setattr(owner, solver, handing_over(getattr(owner, solver)))
