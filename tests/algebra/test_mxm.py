@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -272,9 +273,23 @@ class TestUglyInputs:
 
         monkeypatch.setattr(module, no_room)
         out = A.copy()
-        with pytest.raises(DeviceMemoryError, match=r"a product of 1600 entries needs 18\.8 KiB on"):
+        with pytest.raises(DeviceMemoryError, match=r"a product of (up to )?1600 entries needs 18\.8 KiB on"):
             A.mxm(A, out=out)
         assert refused and out.nnz == A.nnz and shown(out)[0, 0] == 1
+
+    def test_rows_are_counted_first_where_memory_is_short(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        rng = np.random.default_rng(16)
+        A, B, M = random(rng, 300, 200, 0.3), random(rng, 200, 900, 0.2), hpg.Matrix(random(rng, 300, 900, 0.3))
+        found = [hpg.mxm(hpg.Matrix(A), hpg.Matrix(B), mask=mask, complement=mask is not None) for mask in (None, M)]
+        rows = importlib.import_module("hpgraph.kernels.cpu.mxm")
+        monkeypatch.setattr(rows, "free_memory", lambda device: 1000)
+        for mask, first in zip((None, M), found, strict=True):
+            again = hpg.mxm(hpg.Matrix(A), hpg.Matrix(B), mask=mask, complement=mask is not None).csr
+            for one, other in zip(first.csr.arrays, again.arrays, strict=True):
+                np.testing.assert_array_equal(one, other)
+        monkeypatch.setattr("hpgraph.device.free_memory", lambda device: 2 << 20)
+        with pytest.raises(DeviceMemoryError, match=rf"a product of {found[0].nnz} entries needs"):
+            hpg.mxm(hpg.Matrix(A), hpg.Matrix(B))
 
     def test_counts_beyond_32_bits(self) -> None:
         # 3 * 2**31 pairs in one row, and as many entries: counted, and refused before anything is allocated.

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
+import hpgraph as hpg
 from hpgraph.device import kernels, to_device
 from hpgraph.formats import CSR
 
@@ -37,3 +39,28 @@ def test_locate_and_union(shape: tuple[int, int], densities: tuple[float, float]
     assert union.is_canonical() and set(places(union)) == set(in_a) | set(in_b)
     assert from_a.tolist() == [in_a.get(place, -1) for place in places(union)]
     assert from_b.tolist() == [in_b.get(place, -1) for place in places(union)]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_large_ones(threads: int, device: str) -> None:
+    """So many entries that several tasks hand over theirs, a row that is a task of its own, and rows without any."""
+    rng = np.random.default_rng(1)
+    shape = (4000, 90_000)
+    row = np.concatenate([rng.integers(0, 2000, 150_000) * 2, np.full(70_000, 1234)])
+    column = np.concatenate([rng.integers(0, shape[1], 150_000), rng.permutation(shape[1])[:70_000]])
+    S = scipy.sparse.csr_array((rng.integers(1, 4, len(row)), (row, column)), shape)
+    R = scipy.sparse.csr_array((rng.integers(1, 4, len(row)), (row, np.where(row % 4, column, 7))), shape)
+    with hpg.config(threads=threads):
+        A, B = hpg.Matrix(S).to(device), hpg.Matrix(R).to(device)
+        for found, expected in (
+            (A + B, S + R),
+            (A - B, S - R),
+            (A.multiply(B), S.multiply(R)),
+            (A != B, S != R),
+            (A.select("valuegt", 3).maximum(B), (S * (S > 3)).maximum(R)),
+        ):
+            csr = found.to("cpu").csr
+            assert csr.is_canonical()
+            difference = csr.to_scipy(dtype=np.bool_) != expected
+            assert difference.nnz == 0
+        assert (A - B).nnz == (S - R).count_nonzero() and (A + B).nnz == (S + R).nnz

@@ -1,10 +1,13 @@
 """The product of two sparse matrices over a semiring on the CPU, row by row: C[i, :] = ⊕ₖ A[i, k] ⊗ B[k, :].
 
 F. G. Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4(3),
-1978. A first pass counts the entries of every row, a second one computes them where they belong. A row is gathered in
-an array of one value a column; which columns it has stands in a bit set of two levels, so that they come out sorted
-without being sorted. Rows of a few pairs are merged by insertion instead. Each row is computed by one thread in the
-order of A's entries: sums are the same, bit for bit, on any number of threads.
+1978. A row is gathered in an array of one value a column; which columns it has stands in a bit set of two levels, so
+that they come out sorted without being sorted. Rows of a few pairs are merged by insertion instead. Each row is
+computed by one thread in the order of A's entries: sums are the same, bit for bit, on any number of threads.
+
+How many entries a row has nobody knows beforehand, but never more than pairs meet in it. Where memory has room for as
+many, runs of rows are handed over in order (`hpgraph.kernels.cpu.handover`) and what is not needed is given back; else
+a first pass counts the entries of every row, and a second one computes them where they belong.
 """
 
 from __future__ import annotations
@@ -15,9 +18,10 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from hpgraph.device import check_memory
+from hpgraph.device import check_memory, free_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.cpu.fold import at, convert, is_set, join, vertex, weight
+from hpgraph.kernels.cpu.handover import cut, hand_over, new_ends
 from hpgraph.kernels.cpu.product import plain
 from hpgraph.kernels.cpu.rows import ROW, TASK, bits_beside, lowest_bit, next_run, pairs_of_rows, popcount, share
 from hpgraph.kernels.cpu.threads import team
@@ -80,6 +84,7 @@ def _fill_few(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, 
             indices[s] = j
             data[s] = join(reduce, zero, value)
             end += 1
+    return end
 
 
 @njit(error_model="numpy")
@@ -144,6 +149,7 @@ def _fill_many(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first,
                 data[place] = values[j]
                 values[j] = zero
                 place += 1
+    return place
 
 
 @njit(error_model="numpy")
@@ -185,29 +191,22 @@ def _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, p
 
 
 @njit(error_model="numpy")
-def _fill_runs(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
-               x_indices, pairs, bounds, columns, cursor, indptr, indices, data):
-    """What one thread does: take runs of rows and compute them."""
-    bits = bits_beside(pairs, columns)
-    some = bits_beside(pairs, bits.size)
-    values = np.full(columns, zero, data.dtype)
-    excluded = bits_beside(x_indptr, columns)
-    while True:
-        run = next_run(cursor, bounds)
-        if run < 0:
-            break
-        for i in range(bounds[run], bounds[run + 1]):
-            if at(indptr, i) == at(indptr, i + 1):
-                continue
+def _fill_rows(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
+               x_indices, pairs, begin, end, bits, some, excluded, values, indptr, indices, data, place):
+    """Rows begin..end, one behind the other from `place` on; where they end."""
+    for i in range(begin, end):
+        if pairs[i]:
             first, last = at(a_indptr, i), at(a_indptr, i + 1)
             _exclude(excluded, x_indptr, x_indices, i, True)
             if pairs[i] <= FEW:
-                _fill_few(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, last, b_indptr, b_indices,
-                          b_data, excluded, indices, data, at(indptr, i))
+                place = _fill_few(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, last, b_indptr,
+                                  b_indices, b_data, excluded, indices, data, place)
             else:
-                _fill_many(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, last, b_indptr, b_indices,
-                           b_data, excluded, bits, some, values, indices, data, at(indptr, i))
+                place = _fill_many(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, last, b_indptr,
+                                   b_indices, b_data, excluded, bits, some, values, indices, data, place)
             _exclude(excluded, x_indptr, x_indices, i, False)
+        indptr[i + 1] = place
+    return place
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
@@ -220,25 +219,39 @@ def _count(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs,
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _fill(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
-          x_indices, pairs, bounds, columns, threads, indptr, indices, data):
+          x_indices, pairs, bounds, columns, threads, ends, room, indptr, indices, data):
+    """Every row where `indptr` says; with `ends` runs are handed over instead, and `indptr` is made."""
     cursor = np.zeros(1, np.int64)
     for _ in prange(threads):
-        _fill_runs(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data,
-                   x_indptr, x_indices, pairs, bounds, columns, cursor, indptr, indices, data)
+        bits = bits_beside(pairs, columns)
+        some = bits_beside(pairs, bits.size)
+        excluded = bits_beside(x_indptr, columns)
+        values = np.full(columns, zero, data.dtype)
+        own_indices, own_data = np.empty(room, indices.dtype), np.empty(room, data.dtype)
+        while True:
+            run = next_run(cursor, bounds)
+            if run < 0:
+                break
+            begin, end = bounds[run], bounds[run + 1]
+            if ends is None:
+                _fill_rows(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices,
+                           b_data, x_indptr, x_indices, pairs, begin, end, bits, some, excluded, values, indptr,
+                           indices, data, indptr[begin])
+            else:
+                count = _fill_rows(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr,
+                                   b_indices, b_data, x_indptr, x_indices, pairs, begin, end, bits, some, excluded,
+                                   values, indptr, own_indices, own_data, np.int64(0))
+                hand_over(ends, run, begin, end, indptr, count, own_indices, own_data, indices, data)
 
 
 # The same for one thread: quicker to compile.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _count_alone(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, counts):
-    _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns,
-                np.zeros(1, np.int64), counts)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def _fill_alone(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data,
-                x_indptr, x_indices, pairs, bounds, columns, indptr, indices, data):
-    _fill_runs(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
-               x_indices, pairs, bounds, columns, np.zeros(1, np.int64), indptr, indices, data)
+                x_indptr, x_indices, pairs, columns, indptr, indices, data):
+    bits = bits_beside(pairs, columns)
+    _fill_rows(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
+               x_indices, pairs, 0, pairs.size, bits, bits_beside(pairs, bits.size), bits_beside(x_indptr, columns),
+               np.full(columns, zero, data.dtype), indptr, indices, data, np.int64(0))
 
 
 def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
@@ -268,27 +281,37 @@ def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = No
 
     Notes
     -----
-    Each thread has an array of n values and n/8 bytes besides.
+    Each thread has an array of n values and n/8 bytes besides, and room for a run of rows.
     """
     rows, columns = a.shape[0], b.shape[1]
-    dtype = product.dtype
+    dtype, ids = product.dtype, b.indices.dtype
     pairs = pairs_of_rows(a, b)
     alone = int(pairs.sum()) + ROW * rows <= TASK
+    # Entries up to the end of each row, were it to have as many as it can.
+    room = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.minimum(pairs, columns))))
+    nnz, size = int(room[-1]), dtype.itemsize + ids.itemsize
+    counted = not alone and nnz * size > free_memory("cpu") // 2
     pattern_a, pattern_b = (plain(a.indptr), plain(a.indices)), (plain(b.indptr), plain(b.indices))
     excluded = (None, None) if exclude is None else (plain(exclude.indptr), plain(exclude.indices))
-    indptr, ids = np.zeros(rows + 1, np.int64), pattern_b[1].dtype
+    operands = (
+        product, reduce.reduce_for(dtype), product.a_dtype.type(1), product.b_dtype.type(1),
+        reduce.identity_for(dtype), *pattern_a, plain(a.data) if product.reads_a else None, *pattern_b,
+        plain(b.data) if product.reads_b else None, *excluded, pairs,
+    )  # fmt: skip
+    indptr = np.zeros(rows + 1, np.int64)
     with contextlib.nullcontext(1) if alone else team() as threads:
         check_memory(threads * columns * (dtype.itemsize + 1), "work space of a matrix product", "cpu")
-        bounds = np.array([0, rows]) if alone else share(pairs, threads)
-        where = *excluded, pairs, bounds, columns, *(() if alone else (threads,))
-        (_count_alone if alone else _count)(*pattern_a, *pattern_b, *where, indptr[1:])
-        np.cumsum(indptr, out=indptr)
-        nnz = int(indptr[-1])
-        check_memory(nnz * (dtype.itemsize + ids.itemsize), f"a product of {nnz} entries", "cpu")
+        bounds = None if alone else share(pairs, threads)
+        if counted:
+            _count(*pattern_a, *pattern_b, *excluded, pairs, bounds, columns, threads, indptr[1:])
+            np.cumsum(indptr, out=indptr)
+            nnz = int(indptr[-1])
+        check_memory(nnz * size, f"a product of {'' if counted else 'up to '}{nnz} entries", "cpu")
         indices, data = np.empty(nnz, ids), np.empty(nnz, dtype)
-        (_fill_alone if alone else _fill)(
-            product, reduce.reduce_for(dtype), product.a_dtype.type(1), product.b_dtype.type(1),
-            reduce.identity_for(dtype), *pattern_a, plain(a.data) if product.reads_a else None, *pattern_b,
-            plain(b.data) if product.reads_b else None, *where, indptr, indices, data,
-        )  # fmt: skip
-    return CSR((rows, columns), indptr, indices, data, validate=False)
+        if bounds is None:
+            _fill_alone(*operands, columns, indptr, indices, data)
+        else:
+            ends, widest = (None, 0) if counted else (new_ends(len(bounds) - 1), int(np.diff(room[bounds]).max()))
+            _fill(*operands, bounds, columns, threads, ends, widest, indptr, indices, data)
+    nnz = int(indptr[-1])
+    return CSR((rows, columns), indptr, cut(indices, nnz), cut(data, nnz), validate=False)
