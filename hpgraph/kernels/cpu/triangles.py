@@ -7,25 +7,26 @@ as the GAP Benchmark Suite does (Beamer, Asanović & Patterson, arXiv:1508.03619
 mispredicted branch at nearly every step.
 
 "Below" is by rank in order of falling degree where degrees are uneven (see `hpgraph.kernels.orientation`), and by id
-where they are not; then nothing has to be prepared, the rows are used as they lie.
+where they are not; then nothing has to be prepared, the rows are used as they lie. Where all rows are short, as in road
+networks, triangles are found at u instead: there are fewer pairs to look at, and marking does not pay.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numba import njit, prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.attached import attached
-from hpgraph.kernels.cpu.loads import prefetch
+from hpgraph.kernels.cpu.loads import peek, prefetch, vertex
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.kernels.orientation import DegreeOrder, worth_ordering
 from hpgraph.semiring.atomics import fetch_add
 
 # Vertices a thread takes at a time.
-CHUNK = 64
+CHUNK, WIDE_CHUNK = 64, 2048
+# Where no vertex has more neighbours than these, rows are walked side by side.
+SPARSE = 16
 # Neighbours looked up between two looks at whether the row is past its end.
 VECTOR = 8
 # How far ahead a row is fetched into the cache: without that, a third of the time is spent waiting for it.
@@ -38,14 +39,15 @@ FEW = 4
 
 @njit(cache=True, nogil=True, parallel=True)
 def _degree_sums(indptr):
-    """Vertices with arcs, and Σd²."""
-    used, squares = 0, 0
+    """Vertices with arcs, Σd², and the largest d."""
+    used, squares, largest = 0, 0, 0
     for v in prange(indptr.size - 1):
         degree = indptr[v + 1] - indptr[v]
         squares += degree * degree
+        largest = max(largest, degree)
         if degree > 0:
             used += 1
-    return used, squares
+    return used, squares, largest
 
 
 @njit(cache=True, nogil=True)
@@ -267,6 +269,39 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
 
 
 @njit(cache=True, nogil=True, parallel=True)
+def _count_sparse(indptr, indices, tallies, threads):
+    """`_count` where no row is long, at the highest vertex u > v > w: two neighbours below it may be neighbours too."""
+    n = indptr.size - 1
+    following = np.zeros(1, np.int64)
+    total = 0
+    for thread in prange(threads):
+        mine = 0
+        while True:
+            chunk = fetch_add(following, 0, WIDE_CHUNK)
+            if chunk >= n:
+                break
+            last = peek(indptr, chunk)
+            for u in range(chunk, min(chunk + WIDE_CHUNK, n)):
+                first, last = last, peek(indptr, u + 1)
+                for j in range(first + 1, last):
+                    v = vertex(indices, j)
+                    if v >= u:
+                        break
+                    row, end = peek(indptr, v), peek(indptr, v + 1)
+                    for i in range(first, j):
+                        w = vertex(indices, i)
+                        while row < end and vertex(indices, row) < w:
+                            row += 1
+                        if row < end and vertex(indices, row) == w:
+                            mine += 1
+                            if tallies is not None:
+                                for corner in (u, v, w):
+                                    tallies[thread, corner] += 1
+        total += mine
+    return total
+
+
+@njit(cache=True, nogil=True, parallel=True)
 def _add_tallies(tallies, order, triangles):
     for r in prange(triangles.size):
         total = 0
@@ -276,6 +311,13 @@ def _add_tallies(tallies, order, triangles):
             triangles[r] = total
         else:
             triangles[order[r]] = total
+
+
+@attached
+def _degrees(graph: CSR) -> tuple[int, int, int]:
+    """What `_degree_sums` says of the graph, worked out once."""
+    with team():
+        return tuple(_degree_sums(graph.indptr))  # type: ignore[return-value]
 
 
 @attached
@@ -292,10 +334,10 @@ def degree_order(graph: CSR) -> DegreeOrder | None:
     DegreeOrder or None
     """
     n = graph.shape[0]
+    used, squares, _ = _degrees(graph)
+    if not worth_ordering(used, graph.nnz, squares):
+        return None
     with team() as threads:
-        used, squares = _degree_sums(graph.indptr)
-        if not worth_ordering(used, graph.nnz, squares):
-            return None
         order, rank = np.empty(n, graph.indices.dtype), np.empty(n, graph.indices.dtype)
         _order_by_degree(graph.indptr, order, rank)
         # Counters take a part's share of the ids; no more of them than arcs.
@@ -304,13 +346,15 @@ def degree_order(graph: CSR) -> DegreeOrder | None:
         return DegreeOrder(order, rank, *_orient(graph.indptr, graph.indices, order, rank, bounds))
 
 
-def _rows(graph: CSR) -> tuple[Any, ...]:
-    """Arguments of `_count`."""
-    by_degree = degree_order(graph)
-    if by_degree is None:
-        return graph.indptr, graph.indices, None, None, graph.indptr, graph.indices
-    order, rank = by_degree.order, by_degree.rank
-    return graph.indptr, graph.indices, order, rank, by_degree.indptr, by_degree.indices
+def _found(graph: CSR, tallies: np.ndarray | None, order: DegreeOrder | None, threads: int) -> int:
+    """Triangles, and those at each vertex in ``tallies``, by whichever loop suits the degrees."""
+    if order is not None:
+        by_degree = order.order, order.rank, order.indptr, order.indices
+        return int(_count(graph.indptr, graph.indices, *by_degree, tallies, threads))
+    if _degrees(graph)[2] <= SPARSE:
+        return int(_count_sparse(graph.indptr, graph.indices, tallies, threads))
+    by_id = None, None, graph.indptr, graph.indices
+    return int(_count(graph.indptr, graph.indices, *by_id, tallies, threads))
 
 
 def count(graph: CSR) -> int:
@@ -325,9 +369,9 @@ def count(graph: CSR) -> int:
     -------
     int
     """
-    rows = _rows(graph)
+    order = degree_order(graph)
     with team() as threads:
-        return int(_count(*rows, None, threads))
+        return _found(graph, None, order, threads)
 
 
 def per_vertex(graph: CSR) -> np.ndarray:
@@ -346,10 +390,10 @@ def per_vertex(graph: CSR) -> np.ndarray:
     -----
     Each thread has a tally of its own, 8 bytes for each vertex.
     """
-    rows = _rows(graph)
+    order = degree_order(graph)
     triangles = np.empty(graph.shape[0], np.int64)
     with team() as threads:
         tallies = np.zeros((threads, graph.shape[0]), np.int64)
-        _count(*rows, tallies, threads)
-        _add_tallies(tallies, rows[2], triangles)
+        _found(graph, tallies, order, threads)
+        _add_tallies(tallies, None if order is None else order.order, triangles)
     return triangles
