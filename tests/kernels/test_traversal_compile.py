@@ -8,6 +8,7 @@ import pytest
 import hpgraph as hpg
 from hpgraph.algorithms import bfs, negative_cycle, pagerank, sssp
 from hpgraph.engine.program import Parameter, Property, code_of, declared
+from hpgraph.kernels.cuda import traversal
 from hpgraph.kernels.cuda.compile import compile_only
 from hpgraph.kernels.cuda.product import PULL_ROWS
 from hpgraph.kernels.cuda.product_push import PUSHES
@@ -68,14 +69,14 @@ class Widest(hpg.VertexProgram):
         return max(a, b)
 
 
-def compiled(program, weight, dtypes, source, names, arch="sm_90"):
-    """The cubin's first bytes; properties without a type of their own take theirs from `dtypes`, in order."""
+def compiled(program, weight, dtypes, source, names, arch="sm_90", before=""):
+    """Properties without a type of their own take theirs from `dtypes`, in order; `before` is text put in front."""
     found, rest = [], list(dtypes)
     for declaration in declared(program, Property).values():
         found.append(np.dtype(declaration.dtype or rest.pop(0)))
     assert not rest
     made = cuda_program(code_of(program, tuple(found)), None if weight is None else np.dtype(weight))
-    code = compile_only(source, made.prologue, made.ltoir, names, arch)
+    code = compile_only(source, before + made.prologue, made.ltoir, names, arch)
     assert code[:4] == b"\x7fELF"
 
 
@@ -149,6 +150,13 @@ def test_without_techniques():
     compiled(bfs.Tree, None, (), "first.cuh", (name,))
     name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}>"
     compiled(sssp.SingleDistances, "float32", (), "relax.cuh", (name,))
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
+def test_blocks_of_many_threads(arch):
+    name = "hpgraph::relax<Program, int, float, Program::Message>"
+    before = f"#define HPGRAPH_THREADS {traversal.THREADS_OF_MANY_ARCS}\n"
+    compiled(sssp.SingleDistances, "float32", (), "relax.cuh", (name,), arch, before)
 
 
 @pytest.mark.parametrize("weight", [None, "float64"])

@@ -344,6 +344,8 @@ def _build(
     options = core.ProgramOptions(
         arch=arch,
         std="c++17",
+        # Releases before 13.1 take generic lambdas in device functions for host code otherwise.
+        device_as_default_execution_space=True,
         include_path=[os.fspath(folder) for folder in include_folders()],
         relocatable_device_code=link,
         link_time_optimization=link or None,

@@ -19,13 +19,20 @@ constexpr int PUSH = 0, PULL = 1;
 constexpr int PULL_COST = 16;
 
 struct Policy {
-    double alpha;  // share of all arcs above which a push turns into a pull
-    double beta;   // share of all vertices below which a shrinking frontier turns back
-    double gamma;  // instead of alpha: hubs in the frontier
-    i64 hub;       // what has more arcs is one
-    int forced;    // PUSH, PULL or -1 for the choice above
-    i64 limit;     // supersteps at the most
+    i64 alpha;   // arcs above which a push turns into a pull
+    i64 beta;    // vertices below which a shrinking frontier turns back
+    i64 gamma;   // instead of alpha: hubs in the frontier
+    i64 hub;     // what has more arcs is one
+    int forced;  // PUSH, PULL or -1 for the choice above
+    i64 limit;   // supersteps at the most
+    i64 arcs;    // of the graph
     LocalLimits local;
+
+    // Whether a frontier is one to pull to.
+    template <class T, class AnyTally>
+    __device__ bool dense(const AnyTally& now) const {
+        return T::BY_HUBS ? (i64)now.hubs > gamma : (i64)now.arcs > alpha;
+    }
 };
 
 template <class Index>
@@ -35,9 +42,7 @@ struct FirstSpace {
     const u32* unheard;  // who has no in-arcs
     u32 *settled, *active, *next;
     Frontier<Index> queue, following;
-    TraceRow* trace;
-    i64 trace_rows;
-    i64* outcome;        // supersteps done
+    Trace trace;
     LocalReturn* local;
 };
 
@@ -97,8 +102,8 @@ __device__ void bits_from_queue(Frontier<Index> queue, const Tally& now, u32* wo
 
 template <class Program, class Index, class Weight, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
-first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, Sources<Index> sources,
-      Policy policy, FirstSpace<Index> space) {
+first(const Program program, const i64 n, const Arcs<Index, Weight> out, const Arcs<Index, Weight> in,
+      const Sources<Index> sources, const Policy policy, const FirstSpace<Index> space) {
     __shared__ union {
         PullShare pull[WARPS];
         LocalQueue<Index> local;
@@ -106,7 +111,7 @@ first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, S
     // Raw, as a type with constructors cannot be shared.
     __shared__ __align__(16) char slots[sizeof(Claim<Index>) * WARPS * 64];
     __shared__ BlockSums sums;
-    if (threadIdx.x == 0) sums.clear();
+    if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
     Stage<Claim<Index>> claims((Claim<Index>*)slots);
     GridBarrier barrier(space.barrier);
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
@@ -128,34 +133,30 @@ first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, S
             if (mine) atomicOr(space.settled + (v >> 5), 1u << (v & 31));
             found.add(mine, v);
         }
-        found.finish(sums, false, 0, 0);
+        found.finish(sums, false, 0);
     }
     barrier.wait();
 
+    space.trace.begin();
     int direction = PUSH;
     bool queued = true;
-    i64 step = 0, phase = 0, previous = 0, began = nanoseconds();
-    const double total = (double)out.indptr[n];
+    i64 step = 0, previous = 0;
+    u32 phase = 0;
     Tally now = space.tally[0];
-    i64 unseen = (i64)total - now.arcs;  // arcs that leave vertices not yet reached
-    const auto trace = [&](i64 active, i64 looked) {
-        if (thread != 0 || step > space.trace_rows) return;
-        const i64 ended = nanoseconds();
-        space.trace[step - 1] = TraceRow{direction, active, looked, ended - began};
-        began = ended;
-    };
-    const auto dense = [&](u64 arcs, u64 hubs) {
-        return T::BY_HUBS ? (double)hubs > policy.gamma : (double)arcs > policy.alpha * total;
-    };
+    i64 unseen = policy.arcs - now.arcs;  // arcs that leave vertices not yet reached
+    bool queue_turned = false, bits_turned = false;
+    const auto queue = [&] { return of_two(space.queue, space.following, queue_turned); };
+    const auto following = [&] { return of_two(space.following, space.queue, queue_turned); };
+    const auto active = [&] { return of_two(space.active, space.next, bits_turned); };
     const auto receive = [&](Index u, i64 j, Index v, i64 at) {
         return program.receive(v, program.gather(u, out.weight(j), v), at);
     };
     while (now.count && step < policy.limit) {
         if (policy.forced >= 0) direction = policy.forced;
-        else if (direction == PUSH && dense(now.arcs, now.hubs)) direction = PULL;
+        else if (direction == PUSH && policy.template dense<T>(now)) direction = PULL;
         else if (direction == PULL && (i64)now.arcs <= unseen + n / PULL_COST &&
-                 ((now.count < policy.beta * n && (i64)now.count < previous) ||
-                  (2 * now.arcs < now.looked && !dense(now.arcs, now.hubs))))
+                 (((i64)now.count < policy.beta && (i64)now.count < previous) ||
+                  (2 * now.arcs < now.looked && !policy.template dense<T>(now))))
             // The frontier dwindles, or the last pull looked at twice the arcs that a push would touch now; and those
             // are no more than a pull could look at, of whom few may be left to be reached.
             direction = PUSH;
@@ -163,17 +164,17 @@ first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, S
 
         if (direction == PUSH && !queued) {
             // After a pull the tally's queue tails are still zero.
-            Collector<T, Index> found(out.indptr, space.queue, &space.tally[phase % 3]);
-            queue_from_bits(space.active, n, claims, found);
+            Collector<T, Index> found(out.indptr, queue(), &space.tally[phase % 3]);
+            queue_from_bits(active(), n, claims, found);
             barrier.wait();
             now = space.tally[phase % 3];
             queued = true;
         } else if (direction == PULL && queued) {
             if (step > 0) {  // the bits of an earlier pull may still stand
-                for (i64 w = thread; w < (n + 31) / 32; w += threads) space.active[w] = 0;
+                for (i64 w = thread; w < (n + 31) / 32; w += threads) active()[w] = 0;
                 barrier.wait();
             }
-            bits_from_queue(space.queue, now, space.active);
+            bits_from_queue(queue(), now, active());
             barrier.wait();
             queued = false;
         }
@@ -181,78 +182,91 @@ first(Program program, i64 n, Arcs<Index, Weight> out, Arcs<Index, Weight> in, S
         if (direction == PUSH && policy.local.hold<Index>(now)) {
             if (blockIdx.x == 0)
                 run_local<T>(
-                    shared.local, policy.local, out.indptr, policy.hub, space.queue, space.following, now, step,
-                    space.local,
-                    [&](Index vertex, i64 start, int degree, LocalCollector<T, Index>& found, i64 at) {
-                        deal_arcs<1>(vertex, start, degree, [&](const Batch<Index, 1>& batch) {
-                            Index v[1];
-                            const bool mine = claim(program, out, space.settled, batch, v);
-                            found.add(mine && receive(batch.source[0], batch.arc[0], v[0], at), v[0]);
-                        });
+                    shared.local, policy.local, out.indptr, policy.hub, queue(), following(), now, step, space.local,
+                    [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
+                        Index v[T::BATCH];
+                        const u32 claimed = claim(program, out, space.settled, batch, v);
+#pragma unroll
+                        for (int k = 0; k < T::BATCH; ++k)
+                            found.add((claimed >> k & 1) && receive(batch.source[k], batch.arc[k], v[k], at), v[k]);
                     },
                     [&](const Index*, const LocalTally& here, i64 at) {
-                        step = at;
-                        trace(here.count, here.arcs);
+                        space.trace.add(at, PUSH, here.count, here.arcs);
                     },
-                    [&](const LocalTally& next, i64 at) {
-                        return at < policy.limit && (policy.forced >= 0 || !dense(next.arcs, next.hubs));
+                    [&](const LocalTally& found, i64 at) {
+                        return at < policy.limit && (policy.forced >= 0 || !policy.template dense<T>(found));
                     });
             barrier.wait();
             now = space.local->tally, step = space.local->step, previous = space.local->previous;
             unseen -= space.local->sent + now.arcs;
-            const Frontier<Index> swap = space.queue;
-            space.queue = space.following, space.following = swap;
+            queue_turned = !queue_turned;
             continue;
         }
 
-        Tally* const tally = &space.tally[(phase + 1) % 3];
-        if (thread == 0) space.tally[(phase + 2) % 3] = Tally{0, 0, 0, 0, 0, 0};
-        Collector<T, Index> found(out.indptr, space.following, tally, policy.hub);
-        ++step;
-        u64 looked = 0;
-        Index last = 0;
-        bool has_last = false;
-        if (direction == PUSH) {
+        // One superstep of either direction, and what it leaves behind.
+        const auto superstep = [&](auto messages) {
+            Tally* const tally = &space.tally[(phase + 1) % 3];
+            if (thread == 0) space.tally[(phase + 2) % 3] = Tally{0, 0, 0, 0, 0, 0};
+            Collector<T, Index> found(out.indptr, following(), tally, policy.hub);
+            ++step, ++phase;
+            messages(found);
+            barrier.wait();
+            const i64 count = now.count, arcs = now.arcs;
+            now = *tally;
+            unseen -= now.arcs;
+            space.trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
+        };
+        if (direction == PULL) {
+            superstep([&](Collector<T, Index>& found) {
+                const u64 looked =
+                    pull_first<T>(program, step, n, in, out, active(), space.settled,
+                                  of_two(space.next, space.active, bits_turned), shared.pull, found);
+                found.finish_pull(sums, looked);
+                bits_turned = !bits_turned;
+            });
+            continue;
+        }
+        // The messages along the arcs that `each_arc` hands out in batches.
+        const auto push = [&](Collector<T, Index>& found, auto each_arc) {
             // The claimed vertex, where its message changes it.
             const auto take = [&](bool mine, const Claim<Index>& one, Index& v) {
                 v = mine ? out.indices[one.arc] : 0;
                 return mine && receive(one.source, one.arc, v, step);
             };
-            const bool at_once = now.arcs < AT_ONCE;
-            for_each_arc<T, Index>(out, space.queue, now.light, now.pieces, [&](const Batch<Index, T::BATCH>& batch) {
+            each_arc([&](const Batch<Index, T::BATCH>& batch) {
                 Index v[T::BATCH];
                 for (u32 claimed = claim(program, out, space.settled, batch, v); __any_sync(ALL, claimed);
                      claimed &= claimed - 1) {
                     const int k = __ffs(claimed) - 1;
-                    const Claim<Index> one{pick(batch.arc, k), pick(batch.source, k)};
-                    const auto go_on = [&](bool mine, const Claim<Index>& one) {
-                        Index target;
-                        const bool changed = take(mine, one, target);
-                        found.add(changed, target);
-                    };
-                    if (at_once) go_on(claimed, one);
-                    else claims.add(claimed, one, go_on);
+                    claims.add(claimed, Claim<Index>{pick(batch.arc, k), pick(batch.source, k)},
+                               [&](bool mine, const Claim<Index>& one) {
+                                   Index target;
+                                   const bool changed = take(mine, one, target);
+                                   found.add(changed, target);
+                               });
                 }
             });
             Claim<Index> one;
-            const bool has_one = claims.rest(one);
-            has_last = take(has_one, one, last);
-            const Frontier<Index> swap = space.queue;
-            space.queue = space.following, space.following = swap;
-        } else {
-            looked = pull_first<T>(program, step, n, in, out, space.active, space.settled, space.next, shared.pull, found);
-            u32* const swap = space.active;
-            space.active = space.next, space.next = swap;
+            Index last;
+            const bool has_one = claims.rest(one), has_last = take(has_one, one, last);
+            found.finish(sums, has_last, last);
+            queue_turned = !queue_turned;
+        };
+        if (!is_short(now)) {
+            superstep([&](Collector<T, Index>& found) {
+                push(found, [&](auto visit) { for_each_arc<T, Index>(out, queue(), now.light, now.pieces, visit); });
+            });
+            continue;
         }
-        found.finish(sums, has_last, last, looked);
-        barrier.wait();
-        const i64 arcs = now.arcs;
-        now = *tally;
-        unseen -= now.arcs;
-        ++phase;
-        trace(previous, direction == PUSH ? arcs : (i64)now.looked);
+        // A loop of its own, so that what only others need keeps out of its registers.
+        do {
+            superstep([&](Collector<T, Index>& found) {
+                push(found, [&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now.light, visit); });
+            });
+        } while (now.count && step < policy.limit && is_short(now) && !policy.local.hold<Index>(now) &&
+                 (policy.forced >= 0 || !policy.template dense<T>(now)));
     }
-    if (thread == 0) space.outcome[0] = step, space.outcome[1] = 0;
+    space.trace.end(step, 0);
 }
 
 }  // namespace hpgraph

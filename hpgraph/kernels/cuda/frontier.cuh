@@ -13,7 +13,11 @@ typedef long long i64;
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
-constexpr int THREADS = 1024;
+// One block on each multiprocessor: fewer threads have more registers each, and spill nothing. traversal.py chooses.
+#ifndef HPGRAPH_THREADS
+#define HPGRAPH_THREADS 640
+#endif
+constexpr int THREADS = HPGRAPH_THREADS;
 constexpr int WARPS = THREADS / 32;
 constexpr u32 ALL = 0xffffffffu;
 
@@ -71,6 +75,12 @@ struct Frontier {
     Index* light;
     Piece<Index>* pieces;
 };
+
+// Two of a kind that change places. Chosen anew at every use, as parameters cost no registers and what is moved does.
+template <class Kind>
+__device__ const Kind& of_two(const Kind& first, const Kind& second, bool turned) {
+    return turned ? second : first;
+}
 
 __device__ inline int lane_of_warp() { return threadIdx.x & 31; }
 __device__ inline u32 lanes_below() { return (1u << lane_of_warp()) - 1; }
@@ -130,13 +140,14 @@ __device__ void append(bool mine, Index v, Index* list, u64* tail) {
     if (mine) list[base + __popc(votes & lanes_below())] = v;
 }
 
+// In every lane of the warp.
 __device__ inline u64 warp_sum(u64 value) {
-    for (int d = 16; d; d >>= 1) value += __shfl_down_sync(ALL, value, d);
+#if __CUDA_ARCH__ >= 800
+    if (!__any_sync(ALL, (value >> 27) != 0)) return __reduce_add_sync(ALL, (u32)value);
+#endif
+    for (int d = 16; d; d >>= 1) value += __shfl_xor_sync(ALL, value, d);
     return value;
 }
-
-// Arcs up to which a superstep is over sooner if what is found goes on at once.
-constexpr u64 AT_ONCE = 1 << 12;
 
 // What a warp has found, kept in shared memory until all of its lanes have one to go on with.
 template <class Item>
@@ -174,11 +185,9 @@ struct Stage {
 
 // What the warps of a block bring to the end of a superstep, so that the block goes to the grid's tally once.
 struct BlockSums {
-    u64 count, arcs, looked, hubs;
-    u32 wanted[2];  // room in the queue, and in one list more
+    u64 of_warps[4][WARPS];  // the first four fields of a Tally
+    u32 wanted[2];           // room in the queue, and in one list more
     u64 base[2];
-
-    __device__ void clear() { count = arcs = looked = hubs = 0, wanted[0] = wanted[1] = 0; }
 };
 
 // The next superstep's queue.
@@ -188,10 +197,11 @@ struct Collector {
     Frontier<Index> next;
     Tally* tally;
     i64 hub;  // what has more arcs is a hub
-    u64 count, arcs, hubs;
+    u64 arcs;
+    u32 count, hubs;  // a thread's own, so that 32 bits do
 
     __device__ Collector(const i64* indptr, Frontier<Index> next, Tally* tally, i64 hub = 0)
-        : indptr(indptr), next(next), tally(tally), hub(hub), count(0), arcs(0), hubs(0) {}
+        : indptr(indptr), next(next), tally(tally), hub(hub), arcs(0), count(0), hubs(0) {}
 
     // Count vertex v, of so many arcs, wherever it is kept.
     __device__ void note(i64 degree) {
@@ -209,36 +219,51 @@ struct Collector {
 
     // At the end of a superstep, by all threads of the block, with what the warps have left over: the queue's last
     // vertices, those of another list, and the sums.
-    __device__ void finish(BlockSums& sums, bool mine, Index v, u64 looked, bool other = false, Index w = 0,
+    __device__ void finish(BlockSums& sums, bool mine, Index v, bool other = false, Index w = 0,
                            Index* others = nullptr, u64* tail = nullptr) {
         const i64 degree = noted(mine, v);
         append_pieces<T>(v, degree, next.pieces, &tally->pieces);
         const bool light = degree > 0 && degree <= T::PIECE;
         const u32 at = room(light, sums.wanted[0]), other_at = others ? room(other, sums.wanted[1]) : 0;
-        if (__any_sync(ALL, (count | looked) != 0)) {
-            count = warp_sum(count), arcs = warp_sum(arcs), looked = warp_sum(looked);
-            if (T::BY_HUBS) hubs = warp_sum(hubs);
-            if (lane_of_warp() == 0) {
-                atomicAdd(&sums.count, count), atomicAdd(&sums.arcs, arcs), atomicAdd(&sums.looked, looked);
-                if (T::BY_HUBS) atomicAdd(&sums.hubs, hubs);
-            }
-        }
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            if (sums.wanted[0]) sums.base[0] = atomicAdd(&tally->light, (u64)sums.wanted[0]);
-            if (sums.wanted[1]) sums.base[1] = atomicAdd(tail, (u64)sums.wanted[1]);
-            if (sums.count) atomicAdd(&tally->count, sums.count);
-            if (sums.arcs) atomicAdd(&tally->arcs, sums.arcs);
-            if (sums.looked) atomicAdd(&tally->looked, sums.looked);
-            if (T::BY_HUBS && sums.hubs) atomicAdd(&tally->hubs, sums.hubs);
-            sums.clear();
-        }
-        __syncthreads();
+        bring<false>(sums, 0, tail);
         if (light) next.light[sums.base[0] + at] = v;
         if (other) others[sums.base[1] + other_at] = w;
     }
 
+    // The same after a pull, which leaves bits and no queue.
+    __device__ void finish_pull(BlockSums& sums, u64 looked) { bring<true>(sums, looked, nullptr); }
+
 private:
+    // All the words of the tally at once, by as many lanes: the memory takes them for one request.
+    template <bool pulled>
+    __device__ void bring(BlockSums& sums, u64 looked, u64* tail) {
+        constexpr int COUNT = 0, ARCS = 1, LOOKED = 2, HUBS = 3, LIGHT = 4, OTHERS = 5;
+        const auto each = [&](auto take) {
+            take(COUNT, count), take(ARCS, arcs);
+            if (pulled) take(LOOKED, looked);
+            if (T::BY_HUBS) take(HUBS, hubs);
+        };
+        const int lane = lane_of_warp();
+        each([&](int field, u64 mine) {
+            const u64 sum = warp_sum(mine);
+            if (lane == 0) sums.of_warps[field][threadIdx.x >> 5] = sum;
+        });
+        __syncthreads();
+        if (threadIdx.x < 32) {
+            u64 value = 0, base = 0;
+            each([&](int field, u64) {
+                const u64 sum = warp_sum(lane < WARPS ? sums.of_warps[field][lane] : 0);
+                if (lane == field) value = sum;
+            });
+            if (!pulled && (lane == LIGHT || lane == OTHERS)) value = sums.wanted[lane - LIGHT];
+            u64* const where = lane == OTHERS ? tail : (u64*)tally + lane;
+            if (value) base = atomicAdd(where, value);
+            if (!pulled && (lane == LIGHT || lane == OTHERS))
+                sums.base[lane - LIGHT] = base, sums.wanted[lane - LIGHT] = 0;
+        }
+        __syncthreads();
+    }
+
     __device__ i64 noted(bool mine, Index v) {
         if (!mine) return 0;
         const i64 degree = indptr[v + 1] - indptr[v];
@@ -292,33 +317,80 @@ __device__ void deal_arcs(Index u, i64 start, int degree, Visit visit) {
     }
 }
 
+// A row of the matrix: a vertex, where its arcs begin, and how many it has.
+template <class Index>
+struct Row {
+    Index vertex;
+    i64 start;
+    int degree;
+};
+
+// Call visit(batch) until every arc of the rows row(0), row(1), ... was in a batch; by whole warps. Every row has lanes
+// of its own, as many as there are for so few, and nothing is dealt but what they leave of long ones: until the first
+// loads nothing has to be worked out.
+template <int size, class Index, class RowOf, class Visit>
+__device__ void for_each_arc_of_few(u32 rows, u32 thread, u32 threads, RowOf row, Visit visit) {
+    int shift = 5;
+    while (shift > 1 && (rows << shift) > threads) --shift;
+    const int group = 1 << shift, member = lane_of_warp() & (group - 1);
+    for (u32 i = thread >> shift; __any_sync(ALL, i < rows); i += threads >> shift) {
+        const Row<Index> mine = i < rows ? row(i) : Row<Index>{0, 0, 0};
+        Batch<Index, size> batch;
+#pragma unroll
+        for (int k = 0; k < size; ++k) {
+            const int t = member + k * group;
+            batch.live[k] = t < mine.degree, batch.source[k] = mine.vertex, batch.arc[k] = mine.start + t;
+        }
+        visit(batch);
+        const int rest = member == 0 ? max(0, mine.degree - size * group) : 0;
+        if (__any_sync(ALL, rest)) deal_arcs<size>(mine.vertex, mine.start + size * group, rest, visit);
+    }
+}
+
+// Whether there are lanes enough for two to stand ready for each vertex of a queue.
+__device__ inline bool is_short(const Tally& queued) {
+    return queued.pieces == 0 && queued.light * 2 <= (u64)gridDim.x * THREADS;
+}
+
+// The arcs of such a queue, as for_each_arc deals those of any.
+template <class T, class Index, class Graph, class Visit>
+__device__ void for_each_arc_of_short(const Graph& graph, const Index* light, u64 count, Visit visit) {
+    const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x >> 5);  // neighbours in the queue: other SMs
+    for_each_arc_of_few<T::BATCH, Index>((u32)count, warp * 32 + lane_of_warp(), gridDim.x * THREADS, [&](u32 i) {
+        const Index u = light[i];
+        const i64 start = graph.indptr[u];
+        return Row<Index>{u, start, (int)(graph.indptr[u + 1] - start)};
+    }, visit);
+}
+
 // Call visit(batch) until every arc that leaves a vertex of the frontier was in a batch; by whole warps, lanes without
 // an arc included, so that visit may use warp-wide votes.
 template <class T, class Index, class Graph, class Visit>
-__device__ void for_each_arc(Graph graph, Frontier<Index> frontier, u64 light, u64 pieces, Visit visit) {
-    const u64 lane = lane_of_warp();
-    const u64 warp = (u64)blockIdx.x + (u64)gridDim.x * (threadIdx.x >> 5);  // neighbours in the queue: other SMs
-    const u64 warps = (u64)gridDim.x * WARPS;
+__device__ void for_each_arc(const Graph& graph, Frontier<Index> frontier, u64 light, u64 pieces, Visit visit) {
+    const u32 lane = lane_of_warp();
+    const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x >> 5), warps = gridDim.x * WARPS;
     // Where most warps would have nothing to do, several share what would be one's: by parts of a row.
-    const int parts = (pieces + light) * 8 <= warps ? 8 : 1;
-    pieces *= parts, light *= parts;
+    const int shift = (pieces + light) * 8 <= warps ? 3 : 0, parts = 1 << shift;
+    pieces <<= shift, light <<= shift;
     // Of 32 rows that a warp deals at a time, some are pieces and the others whole vertices.
-    const u64 heavy = min((pieces + warps - 1) / warps, (u64)16), some = min((light + warps - 1) / warps, 32 - heavy);
-    for (u64 p = warp * heavy, i = warp * some; p < pieces || i < light; p += warps * heavy, i += warps * some) {
+    const auto share = [&](u64 rows, u32 most) { return ((u32)min(rows, (u64)most * warps) + warps - 1) / warps; };
+    const u32 heavy = share(pieces, 16), some = min(share(light, 32), 32 - heavy);
+    const u64 all_heavy = (u64)warps * heavy, all_some = (u64)warps * some;
+    for (u64 p = (u64)warp * heavy, i = (u64)warp * some; p < pieces || i < light; p += all_heavy, i += all_some) {
         Index u = 0;
         i64 start = 0, end = 0;
         int part = 0;
         if (lane < heavy && p + lane < pieces) {
-            const Piece<Index> piece = frontier.pieces[(p + lane) / parts];
-            u = piece.vertex, part = (p + lane) % parts;
+            const Piece<Index> piece = frontier.pieces[(p + lane) >> shift];
+            u = piece.vertex, part = (p + lane) & (parts - 1);
             start = graph.indptr[u] + (i64)piece.number * T::PIECE;
             end = min(start + T::PIECE, graph.indptr[u + 1]);
         } else if (lane >= heavy && lane - heavy < some && i + lane - heavy < light) {
-            u = frontier.light[(i + lane - heavy) / parts], part = (i + lane - heavy) % parts;
+            u = frontier.light[(i + lane - heavy) >> shift], part = (i + lane - heavy) & (parts - 1);
             start = graph.indptr[u], end = graph.indptr[u + 1];
         }
-        start += part * (T::PIECE / parts);
-        deal_arcs<T::BATCH>(u, start, (int)max((i64)0, min((i64)(T::PIECE / parts), end - start)), visit);
+        start += part * (T::PIECE >> shift);
+        deal_arcs<T::BATCH>(u, start, (int)max((i64)0, min((i64)(T::PIECE >> shift), end - start)), visit);
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // One counter only ever grows: the k-th barrier is passed when it reaches k times the number of blocks. No block
 // resets anything, so a barrier costs one atomic addition and a spin (about 1 microsecond with one block per
-// multiprocessor of an H200). The fences order every write before the barrier ahead of every read after it, and
+// multiprocessor of an H200). Release and acquire order every write before the barrier ahead of every read after it, and
 // drop what the first-level cache holds.
 #pragma once
 
@@ -18,10 +18,10 @@ struct GridBarrier {
         __syncthreads();
         target += gridDim.x;
         if (threadIdx.x == 0) {
-            __threadfence();
-            atomicAdd(arrived, 1u);
-            while ((int)(*(volatile unsigned*)arrived - target) < 0) {}
-            __threadfence();
+            asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
+            unsigned seen;
+            do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
+            while ((int)(seen - target) < 0);
         }
         __syncthreads();
     }

@@ -1,6 +1,6 @@
 // Frontiers so small that one block does whole supersteps alone, while the others wait at one barrier.
 //
-// A barrier of the grid and the chain of loads around it cost some 10 microseconds; a barrier of one block costs 40
+// A barrier of the grid and the chain of loads around it cost some 4 microseconds; a barrier of one block costs 40
 // nanoseconds. A road network spends thousands of supersteps on frontiers of a few hundred vertices, so its queue lives
 // in the shared memory of the first block until it outgrows it (the idea of SIMD-X's fusion, carried to a block).
 #pragma once
@@ -73,14 +73,13 @@ struct LocalCollector {
 
 // By the first block alone: superstep after superstep while the frontier stays small and `goes_on` agrees.
 //
-// `push(vertex, start, degree, found, step)` sends the messages of a warp's 32 vertices, and brings whom it finds at once:
-// what counts here is a short chain, not full warps. `after(slots, tally, step)` is called by all threads between two
+// `push(batch, found, step)` sends the messages along a batch of arcs, and brings whom it finds at once: what counts here
+// is a short chain, not full warps. `after(slots, tally, step)` is called by all threads between two
 // supersteps. What is queued in the end lies in `following`.
 template <class T, class Index, class Push, class After, class GoesOn>
 __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i64* indptr, i64 hub,
                           Frontier<Index> queue, Frontier<Index> following, const Tally& now, i64 step,
                           LocalReturn* result, Push push, After after, GoesOn goes_on) {
-    const int lane = lane_of_warp(), warp = threadIdx.x >> 5;
     if (threadIdx.x == 0) {
         local.tallies[0] = LocalTally{now.arcs, (u32)now.count, (u32)now.light, 0, 0};
         local.tallies[1] = LocalTally{0, 0, 0, 0, 0};
@@ -100,13 +99,11 @@ __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i6
         previous = here.count;
         if (level) sent += here.arcs;
         ++step;
-        const u32 share = min(32u, (here.light + WARPS - 1) / WARPS);
-        for (u32 base = warp * share; base < here.light; base += WARPS * share) {
-            const bool has = lane < share && base + lane < here.light;
-            const Index u = has ? slots[base + lane] : 0;
-            const i64 start = has ? indptr[u] : 0;
-            push(u, start, has ? (int)(indptr[u + 1] - start) : 0, found, step);
-        }
+        for_each_arc_of_few<T::BATCH, Index>(here.light, threadIdx.x, THREADS, [&](u32 i) {
+            const Index u = slots[i];
+            const i64 start = indptr[u];
+            return Row<Index>{u, start, (int)(indptr[u + 1] - start)};
+        }, [&](const Batch<Index, T::BATCH>& batch) { push(batch, found, step); });
         after(slots, here, step);
         __syncthreads();
         ++level;

@@ -53,7 +53,7 @@ struct Quads {
 
 // A row yet to be looked through, and where in the share its vertex stands.
 template <class Index>
-struct Row {
+struct OpenRow {
     i64 begin;
     Index degree;
     int place;  // 32 * word + bit; -1: none
@@ -125,7 +125,7 @@ struct Pull {
         const WarpScan open(__popc(~done));
         int taken = 0;
         const auto vertex = [&](int place) { return (first + (place >> 5) * stride) * 32 + (place & 31); };
-        Row<Index> now{0, 0, -1}, next{0, 0, -1};
+        OpenRow<Index> now{0, 0, -1}, next{0, 0, -1};
         i64 j = 0;
         bool heard = false, changed = false;
         while (true) {

@@ -67,17 +67,22 @@ struct RelaxSpace {
     Frontier<Index> queue, following;
     Index *far, *far_kept;
     u64* far_tail;  // two: of the pile, and of what a split keeps of it
-    TraceRow* trace;
-    i64 trace_rows;
-    i64* outcome;  // supersteps done, vertices left active
+    Trace trace;
     LocalReturn* local;
 };
 
 template <class Value>
 struct Priority {
     int on;
-    Value threshold, delta, ceiling, largest;
-    Value* least;  // two cells, used in turn
+    Value threshold, delta, ceiling, largest;  // the threshold: the first
+    Value* least;                              // two cells, used in turn
+};
+
+// Where a value sends its vertex.
+template <class Value>
+struct Bounds {
+    bool on;
+    Value threshold, ceiling;
 };
 
 // What waits in shared memory for company: who may send again now, and who joins the far pile.
@@ -89,7 +94,7 @@ struct Stages {
 // Lower the targets of a batch of arcs; by whole warps. Whoever changes is given to arrive(comes, near, vertex): each
 // lane at most `size` times, until no lane of the warp has one.
 template <int size, class Program, class Index, class Weight, class Value, class Arrive>
-__device__ void send(const Program& program, const Arcs<Index, Weight>& out, const Priority<Value>& priority,
+__device__ void send(const Program& program, const Arcs<Index, Weight>& out, const Bounds<Value>& bounds,
                      u32* queued, u32* waiting, const Batch<Index, size>& batch, Arrive arrive) {
     Index v[size];
     Value message[size], stands[size];
@@ -122,8 +127,8 @@ __device__ void send(const Program& program, const Arcs<Index, Weight>& out, con
 #pragma unroll
     for (int k = 0; k < size; ++k) {
         if constexpr (Program::LEAST) live[k] = live[k] && message[k] < stands[k], stands[k] = message[k];
-        live[k] = live[k] && !(priority.on && stands[k] > priority.ceiling);
-        is_near[k] = !priority.on || stands[k] < priority.threshold;
+        live[k] = live[k] && !(bounds.on && stands[k] > bounds.ceiling);
+        is_near[k] = !bounds.on || stands[k] < bounds.threshold;
         seen[k] = live[k] ? *word(k) : ALL;
     }
     loaded(seen);
@@ -142,19 +147,19 @@ __device__ void send(const Program& program, const Arcs<Index, Weight>& out, con
 // is near in any case: where a bucket is too narrow for the precision of the values, or its end for their type, the
 // threshold would never pass it.
 template <class Program, class Index, class Value, class Near, class Far>
-__device__ void split(const Program& program, const RelaxSpace<Index>& space, u64 pile, Value below, Value least,
-                      Value threshold, Stages<Index>& stages, Near near, Far far) {
+__device__ void split(const Program& program, const Index* pile, u64 size, u32* queued, u32* waiting, Value below,
+                      Value least, Value threshold, Stages<Index>& stages, Near near, Far far) {
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
-    for (i64 i = thread; i - lane < (i64)pile; i += threads) {
-        const bool has = i < (i64)pile;
-        const Index v = has ? space.far[i] : 0;
+    for (i64 i = thread; i - lane < (i64)size; i += threads) {
+        const bool has = i < (i64)size;
+        const Index v = has ? pile[i] : 0;
         const Value value = has ? program.p0[v] : Value();
         const bool keep = has && !(value < threshold) && value != least;
-        if (has && !keep) atomicAnd(space.waiting + (v >> 5), ~(1u << (v & 31)));
+        if (has && !keep) atomicAnd(waiting + (v >> 5), ~(1u << (v & 31)));
         // Below the old threshold it was queued when it got there.
         const u32 flag = 1u << (v & 31);
-        const bool joins = has && !keep && !(value < below) && !(atomicOr(space.queued + (v >> 5), flag) & flag);
+        const bool joins = has && !keep && !(value < below) && !(atomicOr(queued + (v >> 5), flag) & flag);
         stages.near.add(joins, v, near);
         stages.far.add(keep, v, far);
     }
@@ -162,11 +167,11 @@ __device__ void split(const Program& program, const RelaxSpace<Index>& space, u6
 
 // The least value in the far pile; by the whole grid, ends with a barrier.
 template <class Program, class Index, class Value>
-__device__ Value least_waiting(const Program& program, const RelaxSpace<Index>& space, u64 pile, Value largest,
-                               Value* cell, GridBarrier& barrier) {
+__device__ Value least_waiting(const Program& program, const Index* pile, u64 size, Value largest, Value* cell,
+                               GridBarrier& barrier) {
     Value least = largest;
-    for (i64 i = (i64)blockIdx.x * THREADS + threadIdx.x; i < (i64)pile; i += (i64)gridDim.x * THREADS) {
-        const Value value = program.p0[space.far[i]];
+    for (i64 i = (i64)blockIdx.x * THREADS + threadIdx.x; i < (i64)size; i += (i64)gridDim.x * THREADS) {
+        const Value value = program.p0[pile[i]];
         if (value < least) least = value;
     }
     for (int d = 16; d; d >>= 1) {
@@ -180,12 +185,12 @@ __device__ Value least_waiting(const Program& program, const RelaxSpace<Index>& 
 
 template <class Program, class Index, class Weight, class Value, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
-relax(Program program, i64 n, Arcs<Index, Weight> out, Sources<Index> sources, Priority<Value> priority,
-      i64 limit, LocalLimits limits, RelaxSpace<Index> space) {
+relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const Sources<Index> sources,
+      const Priority<Value> priority, const i64 limit, const LocalLimits limits, const RelaxSpace<Index> space) {
     __shared__ LocalQueue<Index> local;
     __shared__ Index slots[2][WARPS * 64];
     __shared__ BlockSums sums;
-    if (threadIdx.x == 0) sums.clear();
+    if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
     Stages<Index> stages{Stage<Index>(slots[0]), Stage<Index>(slots[1])};
     GridBarrier barrier(space.barrier);
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
@@ -197,7 +202,7 @@ relax(Program program, i64 n, Arcs<Index, Weight> out, Sources<Index> sources, P
     const auto finish = [&](Collector<T, Index>& found, Index* far, u64* far_tail) {
         Index near_one = 0, far_one = 0;
         const bool has_near = stages.near.rest(near_one), has_far = stages.far.rest(far_one);
-        found.finish(sums, has_near, near_one, 0, has_far, far_one, far, far_tail);
+        found.finish(sums, has_near, near_one, has_far, far_one, far, far_tail);
         barrier.wait();
     };
     {
@@ -212,45 +217,43 @@ relax(Program program, i64 n, Arcs<Index, Weight> out, Sources<Index> sources, P
         finish(found, space.far, space.far_tail);
     }
 
-    i64 phase = 0, step = 0, began = nanoseconds();
-    int pile_index = 0;
+    space.trace.begin();
+    i64 step = 0;
+    u32 phase = 0;
+    Bounds<Value> bounds{priority.on != 0, priority.threshold, priority.ceiling};
+    bool queue_turned = false, bits_turned = false, far_turned = false;
+    const auto queue = [&] { return of_two(space.queue, space.following, queue_turned); };
+    const auto following = [&] { return of_two(space.following, space.queue, queue_turned); };
+    const auto far = [&] { return of_two(space.far, space.far_kept, far_turned); };
+    const auto far_kept = [&] { return of_two(space.far_kept, space.far, far_turned); };
+    const auto queued = [&](bool turned) { return of_two(space.queued, space.following_queued, turned); };
     Tally now = space.tally[0];
     u64 left = 0;
-    const auto trace = [&](i64 active, i64 looked) {
-        if (thread != 0 || step > space.trace_rows) return;
-        const i64 ended = nanoseconds();
-        space.trace[step - 1] = TraceRow{0, active, looked, ended - began};
-        began = ended;
-    };
     while (true) {
-        u64* const far_tail = &space.far_tail[pile_index];
+        u64* const far_tail = &space.far_tail[far_turned];
         const u64 pile = now.count == 0 || step >= limit ? *(volatile u64*)far_tail : 0;
         left = now.count + pile;
         if (left == 0 || step >= limit) break;
-        const auto waits = [&](bool mine, Index v) { append(mine, v, space.far, far_tail); };
+        const auto waits = [&](bool mine, Index v) { append(mine, v, far(), far_tail); };
 
         if (now.count && limits.hold<Index>(now)) {
-            // Chosen, not indexed: an array that lambdas share has to lie in memory, and what it held got lost there.
             const i64 entry = step;
-            const auto bits = [&](i64 at) { return (at - entry) & 1 ? space.following_queued : space.queued; };
+            const auto bits = [&](i64 at) { return queued(bits_turned != ((at - entry) & 1)); };
             if (blockIdx.x == 0) {
                 run_local<T>(
-                    local, limits, out.indptr, 0, space.queue, space.following, now, step, space.local,
-                    [&](Index vertex, i64 start, int degree, LocalCollector<T, Index>& found, i64 at) {
-                        deal_arcs<1>(vertex, start, degree, [&](const Batch<Index, 1>& batch) {
-                            send(program, out, priority, bits(at), space.waiting, batch,
-                                 [&](bool comes, bool near, Index v) {
-                                     found.add(near, v);
-                                     stages.far.add(comes && !near, v, waits);
-                                 });
-                        });
+                    local, limits, out.indptr, 0, queue(), following(), now, step, space.local,
+                    [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
+                        send(program, out, bounds, bits(at), space.waiting, batch,
+                             [&](bool comes, bool near, Index v) {
+                                 found.add(near, v);
+                                 stages.far.add(comes && !near, v, waits);
+                             });
                     },
                     [&](const Index* slots, const LocalTally& here, i64 at) {
                         // Nobody sets bits of the current queue any more: clear them for the superstep after the next.
                         for (u32 i = threadIdx.x; i < here.light; i += THREADS)
                             bits(at - 1)[slots[i] >> 5] = 0;
-                        step = at;
-                        trace(here.count, here.arcs);
+                        space.trace.add(at, 0, here.count, here.arcs);
                     },
                     [&](const LocalTally&, i64 at) { return at < limit; });
                 Index v = 0;
@@ -259,60 +262,66 @@ relax(Program program, i64 n, Arcs<Index, Weight> out, Sources<Index> sources, P
             }
             barrier.wait();
             now = space.local->tally, step = space.local->step;
-            u32 *const queued = bits(step), *const following_queued = bits(step + 1);
-            space.queued = queued, space.following_queued = following_queued;
-            const Frontier<Index> swap = space.queue;
-            space.queue = space.following, space.following = swap;
+            bits_turned = bits_turned != ((step - entry) & 1);
+            queue_turned = !queue_turned;
             // Read by all before the block alone writes it again.
             barrier.wait();
             continue;
         }
 
-        Tally* const tally = &space.tally[(phase + 1) % 3];
-        if (thread == 0) space.tally[(phase + 2) % 3] = Tally{0, 0, 0, 0, 0, 0};
-        ++phase;
+        const auto next_tally = [&] {
+            if (thread == 0) space.tally[(phase + 2) % 3] = Tally{0, 0, 0, 0, 0, 0};
+            return &space.tally[++phase % 3];
+        };
         if (now.count == 0) {
-            if (thread == 0) priority.least[1 - pile_index] = priority.largest;
+            Tally* const tally = next_tally();
+            if (thread == 0) priority.least[1 - far_turned] = priority.largest;
             const Value least =
-                least_waiting(program, space, pile, priority.largest, priority.least + pile_index, barrier);
-            const Value below = priority.threshold, next = least + priority.delta;
-            priority.threshold = below + priority.delta < next ? next : below + priority.delta;
-            Collector<T, Index> found(out.indptr, space.queue, tally);
-            u64* const kept = &space.far_tail[1 - pile_index];
-            split(program, space, pile, below, least, priority.threshold, stages,
+                least_waiting(program, far(), pile, priority.largest, priority.least + far_turned, barrier);
+            const Value below = bounds.threshold, next = least + priority.delta;
+            bounds.threshold = below + priority.delta < next ? next : below + priority.delta;
+            Collector<T, Index> found(out.indptr, queue(), tally);
+            u64* const kept = &space.far_tail[1 - far_turned];
+            split(program, far(), pile, queued(bits_turned), space.waiting, below, least, bounds.threshold, stages,
                   [&](bool mine, Index v) { found.add(mine, v); },
-                  [&](bool mine, Index v) { append(mine, v, space.far_kept, kept); });
-            finish(found, space.far_kept, kept);
+                  [&](bool mine, Index v) { append(mine, v, far_kept(), kept); });
+            finish(found, far_kept(), kept);
             if (thread == 0) *far_tail = 0;
-            pile_index = 1 - pile_index;
-            Index* const swap = space.far;
-            space.far = space.far_kept, space.far_kept = swap;
+            far_turned = !far_turned;
             now = *tally;
             continue;
         }
-        ++step;
-        Collector<T, Index> found(out.indptr, space.following, tally);
-        const bool at_once = now.arcs < AT_ONCE;
-        for_each_arc<T, Index>(out, space.queue, now.light, now.pieces, [&](const Batch<Index, T::BATCH>& batch) {
-            send(program, out, priority, space.following_queued, space.waiting, batch,
-                 [&](bool comes, bool near, Index v) {
-                     if (at_once) found.add(near, v);
-                     else stages.near.add(near, v, [&](bool mine, Index one) { found.add(mine, one); });
-                     stages.far.add(comes && !near, v, waits);
-                 });
-        });
-        for (u64 i = thread; i < now.light; i += threads) space.queued[space.queue.light[i] >> 5] = 0;
-        for (u64 i = thread; i < now.pieces; i += threads) space.queued[space.queue.pieces[i].vertex >> 5] = 0;
-        const Frontier<Index> queue = space.queue;
-        space.queue = space.following, space.following = queue;
-        u32* const bits = space.queued;
-        space.queued = space.following_queued, space.following_queued = bits;
-        finish(found, space.far, far_tail);
-        const Tally before = now;
-        now = *tally;
-        trace(before.count, before.arcs);
+
+        // One superstep, along the arcs that `each_arc` hands out in batches.
+        const auto superstep = [&](auto each_arc) {
+            Tally* const tally = next_tally();
+            ++step;
+            Collector<T, Index> found(out.indptr, following(), tally);
+            each_arc([&](const Batch<Index, T::BATCH>& batch) {
+                send(program, out, bounds, queued(!bits_turned), space.waiting, batch,
+                     [&](bool comes, bool near, Index v) {
+                         stages.near.add(near, v, [&](bool mine, Index one) { found.add(mine, one); });
+                         stages.far.add(comes && !near, v, waits);
+                     });
+            });
+            for (u64 i = thread; i < now.light; i += threads) queued(bits_turned)[queue().light[i] >> 5] = 0;
+            for (u64 i = thread; i < now.pieces; i += threads)
+                queued(bits_turned)[queue().pieces[i].vertex >> 5] = 0;
+            queue_turned = !queue_turned, bits_turned = !bits_turned;
+            const i64 count = now.count, arcs = now.arcs;
+            finish(found, far(), far_tail);
+            now = *tally;
+            space.trace.add(step, 0, count, arcs);
+        };
+        if (is_short(now)) {
+            // A loop of its own, so that what only others need keeps out of its registers.
+            do superstep([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now.light, visit); });
+            while (now.count && step < limit && is_short(now) && !limits.hold<Index>(now));
+        } else {
+            superstep([&](auto visit) { for_each_arc<T, Index>(out, queue(), now.light, now.pieces, visit); });
+        }
     }
-    if (thread == 0) space.outcome[0] = step, space.outcome[1] = (i64)left;
+    space.trace.end(step, left);
 }
 
 }  // namespace hpgraph

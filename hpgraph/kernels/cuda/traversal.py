@@ -24,12 +24,17 @@ from hpgraph.kernels.program import Beginning, ProgramCode, buckets
 from hpgraph.techniques import techniques
 
 # As in frontier.cuh and apply.cuh.
-PIECE, THREADS = 256, 1024
+PIECE = 256
 SPAN, APPLY_THREADS = 2048, 256
+# Threads of a block. With 640 a thread has 96 registers and the kernels hardly spill: supersteps of a few thousand
+# vertices are over a quarter sooner. Relaxing the arcs of a dense graph takes all the loads in flight there can be.
+THREADS, THREADS_OF_MANY_ARCS = 640, 1024
+# Arcs a vertex in the mean above which a graph is dense.
+MANY_ARCS = 8
 # Arcs a lane of a push has under way at once.
 BATCH = 2
 # Vertices and arcs that are few enough for a block alone.
-LOCAL_VERTICES, LOCAL_ARCS = 1024, 3072
+LOCAL_VERTICES, LOCAL_ARCS = 256, 1024
 # There are no more hubs than this: vertices whose degree is above a power of two.
 HUBS = 4096
 # Supersteps a trace has room for; later ones run but are not listed.
@@ -83,6 +88,11 @@ def _local_limits() -> tuple[np.int64, np.int64]:
     return np.int64(LOCAL_VERTICES if techniques.local_block else -1), np.int64(LOCAL_ARCS)
 
 
+def _whole(share: float) -> np.int64:
+    """A threshold among whole numbers; an endless one is as good as a very large one."""
+    return np.int64(min(share, 1 << 62))
+
+
 class _Space:
     """One allocation, cut into the arrays a traversal works in; the first is cleared."""
 
@@ -103,15 +113,15 @@ class _Space:
 
 
 class _Record:
-    """Trace rows on the device, with the number of supersteps in front; fetched when called."""
+    """Trace rows on the device, with what came out in front (trace.cuh's ``Outcome``); fetched when called."""
 
     def __init__(self, n: int) -> None:
         import cupy
 
         self.capacity = min(n + 2, TRACE_ROWS)
-        self._memory = cupy.empty((self.capacity + 1, 4), np.int64)
+        self._memory = cupy.empty((self.capacity + 2, 4), np.int64)
         address = self._memory.data.ptr
-        self.rows, self.outcome = np.uint64(address + 32), np.uint64(address)
+        self.fields = np.uint64(address + 64), np.int64(self.capacity), np.uint64(address)
 
     def counts(self) -> tuple[int, int]:
         """Supersteps done and vertices left active; waits for the kernel."""
@@ -120,7 +130,12 @@ class _Record:
 
     def __call__(self) -> np.ndarray:
         done, _ = self.counts()
-        return self._memory[1 : min(done, self.capacity) + 1].get()
+        memory = self._memory[: min(done, self.capacity) + 2].get()
+        began, ended, *times = memory[:2].ravel()[2:6]
+        rows = memory[2:]
+        # Cycles at the end of each superstep, to nanoseconds that it took.
+        rows[:, 3] = np.diff(rows[:, 3], prepend=began) * ((times[1] - times[0]) / max(ended - began, 1))
+        return rows
 
 
 @attached
@@ -146,22 +161,26 @@ def _least(values: Any, beginning: Beginning | None, sources: Any) -> Any:
 
 @cache
 def _traversal(
-    program: CUDAProgram, source: str, arguments: str, ids: np.dtype, pattern: bool, chosen: str, device: int
+    program: CUDAProgram,
+    source: str,
+    arguments: str,
+    ids: np.dtype,
+    pattern: bool,
+    chosen: str,
+    device: int,
+    threads: int = THREADS,
 ) -> Callable[..., None]:
     """The traversal kernel of a file for a program, on a device: found once."""
     index = "int" if ids == np.int32 else "long long"
     weight = "hpgraph::Pattern" if pattern else program.weight_type
     name = f"hpgraph::{source.removesuffix('.cuh')}<Program, {index}, {weight}{arguments}, {chosen}>"
-    kernel = _load(program, source, name, cooperative=True).function(name)
-    blocks = _multiprocessors(device)
-    return partial(kernel, (blocks,), (THREADS,))
+    prologue, title = f"#define HPGRAPH_THREADS {threads}\n{program.prologue}", program.code.name
+    module = load(source, prologue=prologue, ltoir=program.ltoir, names=(name,), cooperative=True, title=title)
+    return partial(module.function(name), (_multiprocessors(device),), (threads,))
 
 
-def _load(program: CUDAProgram, source: str, *names: str, cooperative: bool = False) -> Module:
-    title = program.code.name
-    return load(
-        source, prologue=program.prologue, ltoir=program.ltoir, names=names, cooperative=cooperative, title=title
-    )
+def _load(program: CUDAProgram, source: str, *names: str) -> Module:
+    return load(source, prologue=program.prologue, ltoir=program.ltoir, names=names, title=program.code.name)
 
 
 def _weight(csr: CSR | HYB) -> np.dtype | None:
@@ -198,7 +217,7 @@ def first(
     import cupy
 
     program = cuda_program(code, _weight(out))
-    n, ids = out.shape[0], out.indices.dtype
+    n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype
     pieces, words = _pieces(out) * 2 * ids.itemsize, (n + 31) // 32 * 4
     space = _Space(HEADER, words, words, words, n * ids.itemsize, pieces, n * ids.itemsize, pieces)
     record = _Record(n)
@@ -207,10 +226,10 @@ def first(
     _traversal(program, "first.cuh", "", ids, out.data is None, chosen, device)(
         (
             program.struct(state, world, beginnings), np.int64(n), _arcs(out), _arcs(in_), _sources(sources),
-            struct(np.float64(alpha), np.float64(beta), np.float64((gamma or 0) * hubs), np.int64(hub),
-                   np.int32(forced), np.int64(limit), *_local_limits()),
-            struct(*space.header(0, TALLY), np.uint64(_unheard(in_).words.data.ptr), *space.addresses, record.rows,
-                   np.int64(record.capacity), record.outcome, *space.header(LOCAL)),
+            struct(_whole(alpha * arcs), _whole(np.ceil(beta * n)), _whole((gamma or 0) * hubs), np.int64(hub),
+                   np.int32(forced), np.int64(limit), np.int64(arcs), *_local_limits()),
+            struct(*space.header(0, TALLY), np.uint64(_unheard(in_).words.data.ptr), *space.addresses, *record.fields,
+                   *space.header(LOCAL)),
         ),
     )  # fmt: skip
     return record
@@ -253,13 +272,14 @@ def relax(
     largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
     masks = [np.uint64(bits.data.ptr + 8 * row * i) for i in range(3)]
     device = cupy.cuda.runtime.getDevice()
-    _traversal(program, "relax.cuh", ", Program::Message", ids, out.data is None, _techniques(), device)(
+    threads = THREADS_OF_MANY_ARCS if len(out.indices) > MANY_ARCS * n else THREADS
+    _traversal(program, "relax.cuh", ", Program::Message", ids, out.data is None, _techniques(), device, threads)(
         (
             program.struct(state, world, beginnings), np.int64(n), _arcs(out), _sources(sources),
             struct(np.int32(delta is not None or ceiling is not None), end, step, last, dtype.type(largest), least),
             np.int64(limit), struct(*_local_limits()),
-            struct(*space.header(0, TALLY), *masks, *arrays, *space.header(FAR), record.rows,
-                   np.int64(record.capacity), record.outcome, *space.header(LOCAL)),
+            struct(*space.header(0, TALLY), *masks, *arrays, *space.header(FAR), *record.fields,
+                   *space.header(LOCAL)),
         ),
     )  # fmt: skip
     if limit >= np.iinfo(np.int64).max:
