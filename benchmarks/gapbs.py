@@ -32,6 +32,7 @@ class GAPBS(Library):
 
     name = "GAPBS"
     distribution = "gapbs"
+    own_clock = True
     # It prints how many vertices were reached, the highest scores, and the number of triangles.
     whole_answers = False
 

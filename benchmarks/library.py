@@ -40,6 +40,9 @@ class Library:
     rank_tolerance: ClassVar[float] = 1e-6
     """How far, summed over all vertices, PageRank may be from the definition."""
 
+    own_clock: ClassVar[bool] = False
+    """Whether each call repeats itself and takes its own time."""
+
     whole_answers: ClassVar[bool] = True
     """Whether answers can be proven by themselves; otherwise they are only compared, by `compare`."""
 

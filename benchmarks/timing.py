@@ -20,6 +20,9 @@ from .works import WORKS
 
 # How often a new graph is tried.
 RENEWALS = 3
+# How often a search is made from each source on the CPU, the first not counted, as GAPBS does it by itself; one that
+# takes so many seconds is made once.
+TRIALS, LONG = 4, 0.2
 
 
 @dataclass
@@ -92,6 +95,20 @@ def timed(call: Callable[..., Any], device: str, *arguments: Any) -> tuple[float
         gc.enable()
 
 
+def searched(library: Library, call: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
+    """`timed`; short searches on the CPU several times in a row, caches warm, as a program with its own clock does."""
+    device = library.case.device
+    seconds, answer = timed(call, device, *arguments)
+    if device == "cuda" or library.own_clock or seconds > LONG:
+        return seconds, answer
+    again = []
+    for _ in range(TRIALS - 1):
+        del answer
+        seconds, answer = timed(call, device, *arguments)
+        again.append(seconds)
+    return statistics.median(again), answer
+
+
 def measure(library: Library, work: str, references: References, budget: float) -> Measurement | None:
     """Time a library's call once per source, or so many times, and check every answer.
 
@@ -126,7 +143,11 @@ def measure(library: Library, work: str, references: References, budget: float) 
         for times, arguments in zip(kept, [inputs[0]] * (1 + RENEWALS) + inputs, strict=True):
             if times is result.renewed and (spent > budget or not library.renew()):
                 continue
-            seconds, raw = timed(call, case.device, *arguments)
+            if arguments and times is result.seconds:
+                seconds, raw = searched(library, call, *arguments)
+                spent += (TRIALS - 1) * seconds
+            else:
+                seconds, raw = timed(call, case.device, *arguments)
             times.append(seconds)
             if result.first is None:
                 result.first = seconds
