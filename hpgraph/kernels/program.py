@@ -23,7 +23,7 @@ from hpgraph.semiring.monoid import Monoid
 GENERATED = "<hpgraph>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Beginning:
     """What a property is before the first superstep, where no array was given.
 

@@ -7,7 +7,7 @@ Linking inlines the calls, and loads of properties that a function does not read
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -59,13 +59,8 @@ class CUDAProgram:
         -------
         numpy array of shape ()
         """
-        fills = []
-        for dtype, beginning in zip(self._properties, beginnings or (None,) * len(state), strict=True):
-            fill, start = (0, None) if beginning is None else (beginning.fill, beginning.start)
-            begins = (beginning is not None) + (start is not None) + (start == "id")
-            fills += [dtype.type(fill), dtype.type(0 if start in (None, "id") else start), np.uint8(begins)]
         parameters = [dtype.type(value) for value, dtype in zip(world, self._world, strict=True)]
-        return struct(*state, *parameters, *fills)
+        return struct(*state, *parameters, *_fills(self._properties, beginnings or (None,) * len(state)))
 
     @property
     def weight_type(self) -> str:
@@ -192,6 +187,17 @@ class CUDAProgram:
     def _method(self, result: str, name: str, parameters: str, arguments: str) -> str:
         body = f"hpg_{name}({self._p}, {arguments})" if f"hpg_{name}" in self._functions else "true"
         return f"    __device__ {result} {name}({parameters}) const {{ return {body}; }}"
+
+
+@lru_cache(maxsize=256)
+def _fills(dtypes: tuple[np.dtype, ...], beginnings: tuple[Beginning | None, ...]) -> list[Any]:
+    """What each property begins with, what at the sources, and how; see the prologue."""
+    fills = []
+    for dtype, beginning in zip(dtypes, beginnings, strict=True):
+        fill, start = (0, None) if beginning is None else (beginning.fill, beginning.start)
+        begins = (beginning is not None) + (start is not None) + (start == "id")
+        fills += [dtype.type(fill), dtype.type(0 if start in (None, "id") else start), np.uint8(begins)]
+    return fills
 
 
 def _c(dtype: Any) -> str:

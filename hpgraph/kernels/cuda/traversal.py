@@ -7,7 +7,7 @@ says so: a traversal's trace stays there until somebody looks at it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -78,19 +78,28 @@ def _hubs(out: CSR) -> tuple[int, int]:
 
 def _techniques(by_hubs: bool = False) -> str:
     """The C++ type that says which techniques take part."""
-    flags = techniques.heavy_pieces, techniques.early_exit, techniques.lane_refill
     batch = BATCH if techniques.arc_batches else 1
-    return f"hpgraph::Techniques<{', '.join(str(int(flag)) for flag in (*flags, batch, by_hubs))}>"
+    return _type_of(techniques.heavy_pieces, techniques.early_exit, techniques.lane_refill, batch, by_hubs)
 
 
-def _local_limits() -> tuple[np.int64, np.int64]:
+@cache
+def _type_of(*switches: int) -> str:
+    return f"hpgraph::Techniques<{', '.join(str(int(switch)) for switch in switches)}>"
+
+
+def _local_limits(local: bool) -> tuple[np.int64, np.int64]:
     """What a block takes on alone: the fields of a ``LocalLimits``."""
-    return np.int64(LOCAL_VERTICES if techniques.local_block else -1), np.int64(LOCAL_ARCS)
+    return np.int64(LOCAL_VERTICES if local else -1), np.int64(LOCAL_ARCS)
 
 
-def _whole(share: float) -> np.int64:
-    """A threshold among whole numbers; an endless one is as good as a very large one."""
-    return np.int64(min(share, 1 << 62))
+@lru_cache(maxsize=256)
+def _policy(
+    n: int, arcs: int, alpha: float, beta: float, gamma: float, hub: int, forced: int, limit: int, local: bool
+) -> np.ndarray:
+    """A struct ``Policy``, its shares turned into numbers: `gamma` hubs, and of all arcs and vertices."""
+    # An endless share is as good as a very large one.
+    bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n), gamma)]
+    return struct(*bounds, np.int64(hub), np.int32(forced), limit, arcs, *_local_limits(local))
 
 
 class _Space:
@@ -226,8 +235,7 @@ def first(
     _traversal(program, "first.cuh", "", ids, out.data is None, chosen, device)(
         (
             program.struct(state, world, beginnings), np.int64(n), _arcs(out), _arcs(in_), _sources(sources),
-            struct(_whole(alpha * arcs), _whole(np.ceil(beta * n)), _whole((gamma or 0) * hubs), np.int64(hub),
-                   np.int32(forced), np.int64(limit), np.int64(arcs), *_local_limits()),
+            _policy(n, arcs, alpha, beta, (gamma or 0) * hubs, hub, forced, limit, techniques.local_block),
             struct(*space.header(0, TALLY), np.uint64(_unheard(in_).words.data.ptr), *space.addresses, *record.fields,
                    *space.header(LOCAL)),
         ),
@@ -277,7 +285,7 @@ def relax(
         (
             program.struct(state, world, beginnings), np.int64(n), _arcs(out), _sources(sources),
             struct(np.int32(delta is not None or ceiling is not None), end, step, last, dtype.type(largest), least),
-            np.int64(limit), struct(*_local_limits()),
+            np.int64(limit), struct(*_local_limits(techniques.local_block)),
             struct(*space.header(0, TALLY), *masks, *arrays, *space.header(FAR), *record.fields,
                    *space.header(LOCAL)),
         ),
