@@ -1,6 +1,6 @@
 """Conversions between formats on the GPU, over bare CuPy arrays; `convert_cpu` has the same functions.
 
-Kernels lie in convert.cuh. Rows are sorted by one 64-bit key an entry, row above column, with CuPy's
+Kernels lie in convert.cuh and radix.cuh. Rows are sorted by one 64-bit key an entry, row above column, with CuPy's
 stable radix sort. That takes 16 bytes an entry, 48 where values follow, so a large matrix is sorted in parts of whole
 rows: as many as keep the scratch at half of the result. Each part costs one more pass over the input.
 """
@@ -21,6 +21,10 @@ Rows = tuple[Array, Array, Array | None]
 
 _TILE = 4096
 _LEAST_PART = 1 << 20
+# Entries up to which a transpose is made in one part, digit by digit, and the most bits of a digit. It takes some 30
+# bytes an entry besides the result.
+_AT_ONCE = 1 << 24
+_DIGIT_BITS = 10
 _WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 _TYPE = {
     "bool": "bool",
@@ -166,12 +170,37 @@ def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates
     return merged
 
 
+def _deal(keys: Array, ids: Array, data: Array | None, below: int) -> tuple[Array, Array | None]:
+    """Ids and values in the order of the keys, which are less than `below`; those of equal keys keep theirs."""
+    cupy = require_cupy()
+    word, values = _words(data)
+    kind, entries, tiles = ID[keys.itemsize], len(keys), _tiles(len(keys))
+    bits = max(below - 1, 1).bit_length()
+    passes = -(-bits // _DIGIT_BITS)
+    width = -(-bits // passes)
+    digits = np.int32(1 << width)
+    for shift in range(0, passes * width, width):
+        counts = cupy.zeros(int(digits) * tiles + 1, dtype=np.int64)
+        launch("radix.cuh", f"count_digits<{kind}>", tiles, keys, entries, np.int32(shift), digits, counts[1:])
+        last = shift == (passes - 1) * width
+        new_keys = None if last else cupy.empty_like(keys)
+        new_ids, new_values = cupy.empty_like(ids), None if values is None else cupy.empty_like(values)
+        launch(
+            "radix.cuh", f"deal_by_digit<{kind}, {word}>", tiles,
+            keys, ids, values, entries, np.int32(shift), digits, cupy.cumsum(counts), new_keys, new_ids, new_values,
+        )  # fmt: skip
+        keys, ids, values = new_keys, new_ids, new_values
+    return ids, None if data is None or values is None else values.view(data.dtype)
+
+
 @on_its_device
 def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -> Rows:
     """The transpose's (indptr, indices, data), each row in the order of the given rows."""
     cupy = require_cupy()
     entries = len(indices)
     turned = _offsets(_count(indices, columns))
+    if 0 < entries <= _AT_ONCE:
+        return turned, *_deal(indices, expand_rows(indptr, entries, indices.dtype), data, columns)
     bits = max(len(indptr) - 2, 1).bit_length()
     out = cupy.empty(entries, dtype=indices.dtype)
     values = None if data is None else cupy.empty(entries, dtype=data.dtype)
