@@ -8,6 +8,7 @@ import numpy as np
 
 import hpgraph.algorithms.components as algorithm
 from hpgraph.csgraph.graph_input import as_graph_input
+from hpgraph.graph import Graph
 
 
 def connected_components(
@@ -57,7 +58,7 @@ def connected_components(
         import scipy.sparse.csgraph
 
         return scipy.sparse.csgraph.connected_components(given.csr.to_scipy(), True, "strong", return_labels)
-    found = algorithm.connected_components(
-        given.graph(directed=True, weighted=False), connection="strong" if strong else "weak"
-    )
+    # Whether every arc has its reverse is found out where that saves more: strong components are the weak ones then.
+    graph = Graph(given.csr.with_data(None))
+    found = algorithm.connected_components(graph, connection="strong" if strong else "weak")
     return (found.count, found.label.astype(np.int32, copy=False)) if return_labels else found.count

@@ -1,16 +1,19 @@
-"""The CUDA kernels of connected components compile for every generation of GPUs; no GPU is needed."""
+"""The CUDA kernels of components and of queues compile for every generation of GPUs; no GPU is needed."""
 
 from __future__ import annotations
+
+import importlib
 
 import pytest
 
 from hpgraph.kernels.cuda.compile import compile_only
-from hpgraph.kernels.cuda.components import SOURCE, kernel_names
 
 pytest.importorskip("cuda.core")
 
 
+@pytest.mark.parametrize("subject", ["components", "fifo"])
 @pytest.mark.parametrize("index", ["int", "long long"])
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
-def test_components_compile(arch: str, index: str) -> None:
-    assert compile_only(SOURCE, names=kernel_names(index), arch=arch).startswith(b"\x7fELF")
+def test_kernels_of_csgraph_compile(arch: str, index: str, subject: str) -> None:
+    kernels = importlib.import_module(f"hpgraph.kernels.cuda.{subject}")
+    assert compile_only(kernels.SOURCE, names=kernels.kernel_names(index), arch=arch).startswith(b"\x7fELF")

@@ -1,4 +1,4 @@
-"""Vertices in the order in which a queue, first in, first out, meets them, a level at a time on the GPU."""
+"""Vertices in the order in which a queue, first in, first out, meets them, on the GPU."""
 
 from __future__ import annotations
 
@@ -7,54 +7,77 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
+from hpgraph.kernels.cuda.compile import load
+from hpgraph.kernels.cuda.degree_order import c_type
 from hpgraph.kernels.cuda.scatter import minimum_at
 
+SOURCE = "fifo.cuh"
+THREADS = 1024
+# Arcs that a block follows in the time that a grid's launches take.
+MOST_ARCS = 1 << 17
 
-def fifo_order(rows: CSR, start: int, nobody: int) -> tuple[Any, Any]:
-    """Breadth-first order with neighbours in the order of their rows.
 
-    The arcs of a level are laid out in the order of the queue, and of those that meet the same vertex the first
-    counts, so that the next level lies in order again. Every level waits for the stream.
+def kernel_names(index: str) -> tuple[str, ...]:
+    """Name expressions of every kernel of the source, for ids of a C++ type.
 
     Parameters
     ----------
-    rows : CSR
-        The graph, on CUDA; rows need not be sorted.
-    start : int
-        The first vertex.
-    nobody : int
-        Predecessor of those that have none.
+    index : str
+        "int" or "long long".
 
     Returns
     -------
-    order : array of vertex ids
-        Those that are reached.
-    predecessors : array of shape (n,)
-        Who met each vertex first.
+    tuple of str
+    """
+    return (f"hpgraph::empty_queue<{index}>",)
+
+
+def fifo_order(rows: CSR, start: int, nobody: int) -> tuple[Any, Any]:
+    """`hpgraph.kernels.cpu.fifo.fifo_order` on the GPU.
+
+    The arcs that leave a long queue are laid out in its order, and of those that meet the same vertex the first counts.
+    While the queue is short one block empties it in one launch, through any number of levels.
     """
     import cupy
 
     n, ids = rows.shape[0], rows.indices.dtype
+    (name,) = kernel_names(c_type(ids))
+    empty_queue = load(SOURCE, names=(name,), title="queues").function(name)
     predecessors = cupy.full(n, nobody, ids)
-    met = cupy.zeros(n, dtype=bool)
+    queue = cupy.empty(n, ids)
+    queue[0] = start
+    # The number of the arc that met a vertex first; arcs are numbered from 1.
     earliest = cupy.full(n, np.iinfo(np.int64).max, np.int64)
-    level = cupy.array([start], ids)
-    met[level] = True
-    order = [level]
-    while len(level):
-        begin = rows.indptr[level]
-        ends = cupy.cumsum(rows.indptr[level + 1] - begin)
-        place = cupy.arange(int(ends[-1]), dtype=np.int64)
-        sender = cupy.searchsorted(ends, place, side="right")
-        before = cupy.concatenate([cupy.zeros(1, np.int64), ends[:-1]])
-        target = rows.indices[begin[sender] + place - before[sender]]
-        new = ~met[target]
-        place, sender, target = place[new], sender[new], target[new]
-        minimum_at(earliest, target, place)
-        first = earliest[target] == place
-        following = target[first]
-        predecessors[following] = level[sender[first]]
-        met[following] = True
-        order.append(following)
-        level = following
-    return cupy.concatenate(order), predecessors
+    earliest[start] = 0
+    head, tail, arc = 0, 1, 1
+    while True:
+        progress = cupy.array([head, tail, arc], np.int64)
+        empty_queue((1,), (THREADS,), (rows.indptr, rows.indices, np.int64(MOST_ARCS), progress, queue, predecessors,
+                                       earliest))  # fmt: skip
+        head, tail, arc = progress.tolist()
+        if head == tail:
+            return queue[:tail].copy(), predecessors
+        found, arcs = _follow(rows, queue[head:tail], arc, earliest, predecessors)
+        queue[tail : tail + len(found)] = found
+        head, tail, arc = tail, tail + len(found), arc + arcs
+
+
+def _follow(rows: CSR, level: Any, arc: int, earliest: Any, predecessors: Any) -> tuple[Any, int]:
+    """Follow all arcs of some vertices at once: who is met, in order, and how many arcs there are."""
+    import cupy
+
+    begin = rows.indptr[level]
+    ends = cupy.cumsum(rows.indptr[level + 1] - begin)
+    arcs = int(ends[-1])
+    place = cupy.arange(arcs, dtype=np.int64)
+    sender = cupy.searchsorted(ends, place, side="right")
+    before = cupy.concatenate([cupy.zeros(1, np.int64), ends[:-1]])
+    target = rows.indices[begin[sender] + place - before[sender]]
+    place += arc
+    new = earliest[target] > place
+    place, sender, target = place[new], sender[new], target[new]
+    minimum_at(earliest, target, place)
+    first = earliest[target] == place
+    found = target[first]
+    predecessors[found] = level[sender[first]]
+    return found, arcs
