@@ -328,6 +328,9 @@ def _checked(ids: Any, length: int, axis: str) -> Any:
     """Ids within the axis, negative ones counted from its end."""
     if not ids.size:
         return ids.astype(index_dtype(length), copy=False)
+    # Read without a sign negative ids are the largest: mostly one look suffices, and on the GPU one wait.
+    if ids.dtype in (np.int32, np.int64) and int(ids.view(f"u{ids.itemsize}").max()) < length:
+        return ids
     least, largest = int(ids.min()), int(ids.max())
     if largest >= length:
         raise _out_of_range(largest, length, axis)

@@ -23,15 +23,22 @@ __device__ __forceinline__ i64 first_at_least(const I* __restrict__ indices, i64
     return begin;
 }
 
-// Shortens each stretch begin[i]..end[i]-1 to the columns low..high-1.
-template <class I>
+// Where the entries of rows[i] in the columns low..high-1 begin, and how many they are; length[0], before those of the
+// first row, is 0.
+template <class I, class R>
 __global__ void __launch_bounds__(EXTRACT_THREADS)
-narrow(const I* __restrict__ indices, i64 rows, i64 low, i64 high, i64* begin, i64* end) {
+find_stretches(const i64* __restrict__ indptr, const I* __restrict__ indices, const R* __restrict__ rows, i64 count,
+               i64 low, i64 high, bool whole, i64* __restrict__ begin, i64* __restrict__ length) {
     const i64 i = i64(blockIdx.x) * EXTRACT_THREADS + threadIdx.x;
-    if (i >= rows) return;
-    const i64 first = first_at_least(indices, begin[i], end[i], low);
-    end[i] = first_at_least(indices, first, end[i], high);
+    if (i == 0) length[0] = 0;
+    if (i >= count) return;
+    i64 first = indptr[rows[i]], end = indptr[i64(rows[i]) + 1];
+    if (!whole) {
+        first = first_at_least(indices, first, end, low);
+        end = first_at_least(indices, first, end, high);
+    }
     begin[i] = first;
+    length[i + 1] = end - first;
 }
 
 // Copies the stretches that start at begin[i] to indptr[i]..indptr[i + 1]-1. A block takes a tile of the result and

@@ -32,33 +32,24 @@ def kernel_names(index: str, word: str) -> tuple[str, ...]:
     -------
     tuple of str
     """
-    of_ids = [f"{name}<{index}>" for name in ("narrow", "column_counts", "find_places")]
+    of_ids = [f"{name}<{index}>" for name in ("column_counts", "find_places")]
+    of_both = [f"find_stretches<{index}, {other}>" for other in _ID.values()]
     filling = [f"fill_columns<{index}, {other}, {word}>" for other in _ID.values()]
-    return tuple(f"hpgraph::{name}" for name in (*of_ids, f"copy_rows<{index}, {word}>", *filling))
+    return tuple(f"hpgraph::{name}" for name in (*of_ids, *of_both, f"copy_rows<{index}, {word}>", *filling))
 
 
 def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
-    """Some rows, of the columns low..high-1, which become 0..high-low-1; waits for the stream.
-
-    Parameters
-    ----------
-    csr : CSR
-        Rows sorted.
-    rows : integer array, shape (m,)
-        Which, in the order of the result; within the matrix.
-    low, high : int
-        Columns.
-
-    Returns
-    -------
-    CSR
-    """
+    """`hpgraph.kernels.cpu.extract.rows_of` on the GPU; waits for it, to learn how many entries there are."""
     import cupy
 
-    begin, end = csr.indptr[rows], csr.indptr[rows + 1]
-    if (low, high) != (0, csr.shape[1]):
-        _launch(csr, "narrow<{I}>", len(rows), csr.indices, len(rows), low, high, begin, end)
-    indptr = _offsets(end - begin)
+    rows = cupy.ascontiguousarray(rows)
+    count, kind = len(rows), _ID[rows.itemsize]
+    begin, lengths = cupy.empty(count, np.int64), cupy.empty(count + 1, np.int64)
+    _launch(
+        csr, f"find_stretches<{{I}}, {kind}>", max(count, 1),
+        csr.indptr, csr.indices, rows, count, low, high, np.bool_((low, high) == (0, csr.shape[1])), begin, lengths,
+    )  # fmt: skip
+    indptr = cupy.cumsum(lengths)
     nnz = int(indptr[-1])
     ids = index_dtype(max(len(rows), high - low))
     check_memory(nnz * _entry_bytes(csr), f"a part of {nnz} entries", "cuda")
@@ -72,20 +63,7 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
 
 
 def columns_of(csr: CSR, columns: Any) -> CSR:
-    """Any columns, in any order, some more than once; rows of the result are sorted where the columns rise.
-
-    Parameters
-    ----------
-    csr : CSR
-        Rows sorted.
-    columns : integer array, shape (k,)
-        Which, in the order of the result; within the matrix.
-
-    Returns
-    -------
-    CSR
-        Making it waits for the stream.
-    """
+    """`hpgraph.kernels.cpu.extract.columns_of` on the GPU; waits for it, to learn how many entries there are."""
     import cupy
 
     rows, width = csr.shape
@@ -109,20 +87,7 @@ def columns_of(csr: CSR, columns: Any) -> CSR:
 
 
 def positions_of(csr: CSR, rows: Any, columns: Any) -> Any:
-    """Where in the arrays of a matrix single places stand.
-
-    Parameters
-    ----------
-    csr : CSR
-        Canonical.
-    rows, columns : integer arrays, shape (m,)
-        The places, within the matrix.
-
-    Returns
-    -------
-    int64 array, shape (m,)
-        -1 for places that hold no entry.
-    """
+    """`hpgraph.kernels.cpu.extract.positions_of` on the GPU."""
     import cupy
 
     found = cupy.empty(len(rows), dtype=np.int64)
