@@ -125,6 +125,8 @@ __global__ void __launch_bounds__(TABLE_THREADS) fill_by_table(Factors<M> f, con
         const Index key = keys[base + lane];
         const C value = values[base + lane];
         const u32 used = __ballot_sync(ALL, key != Index(-1));
+        // A ballot orders no memory: all have read before one writes.
+        __syncwarp();
         if (key != Index(-1)) {
             const u32 to = count + __popc(used & ((1u << lane) - 1));
             keys[to] = key;
