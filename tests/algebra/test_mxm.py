@@ -166,6 +166,28 @@ class TestSemirings:
             rows = kernels(device).multiply_by_rows(places, a.csr, b.csr, product, ring.add)
             assert entries(hpg.Matrix(dots)) == entries(hpg.Matrix(rows))
 
+    @pytest.mark.parametrize("name", ["plus_pair", "plus_times"])
+    def test_places_between_long_rows_and_short_ones(self, name: str, device: str) -> None:
+        rng = np.random.default_rng(11)
+        A, B, M = (random(rng, *shape, 0.03).tolil() for shape in ((400, 700), (500, 700), (400, 500)))
+        # Long rows that meet long and short ones, in many places.
+        for X, rows in ((A, (0, 7, 399)), (B, (3, 8, 450))):
+            X[rows[0]], X[rows[1], ::2], X[rows[2], 100:500] = 1, 2, 3
+        M[7], M[:, 8], M[399, ::2], M[::2, 450] = 1, 1, 1, 1
+        # Columns so far apart that they share bits of a filter.
+        far = np.sort(np.concatenate([np.arange(300), (1 << 20) + np.arange(200), (1 << 22) + np.arange(200)]))
+        spread = sp.csr_array((np.ones(700), (np.arange(700), far)), shape=(700, 1 << 23))
+        A, B, M = A.tocsr() @ spread, B.tocsr() @ spread, M.tocsr()
+        if name == "plus_pair":
+            A.data[:], B.data[:] = 1, 1
+        places = M.astype(bool).astype(np.float64)
+        expected = (A @ B.T).multiply(places).tocsr()
+        a, b, mask = (hpg.Matrix(X).to(device) for X in (A, B, M))
+        ring = get_semiring(name)
+        product = product_of(ring, a.dtype, b.dtype)
+        dots = kernels(device).multiply_by_dots(mask.structure.csr, a.csr, b.csr, product, ring.add)
+        np.testing.assert_array_equal(shown(hpg.Matrix(dots)), expected.toarray())
+
     def test_python_operators(self, device: str) -> None:
         rng = np.random.default_rng(10)
         A, B = random(rng, 12, 40, 0.3), random(rng, 40, 50, 0.3)

@@ -42,7 +42,6 @@ def multiply_code(
     index_dtype: np.dtype[Any],
     excludes: bool = False,
     within: bool = False,
-    long_rows: bool = False,
 ) -> tuple[str, tuple[LinkedCode, ...]]:
     """The text before the kernels of matrix products that says what is computed, and the code to link with it.
 
@@ -55,8 +54,6 @@ def multiply_code(
     index_dtype : dtype
     excludes, within : bool
         Whether a mask says what not to compute, or what to.
-    long_rows : bool
-        Whether the entries of 32 rows may be more than 32 bits count.
 
     Returns
     -------
@@ -87,7 +84,6 @@ def multiply_code(
     static constexpr bool counts = {flag[product.semiring.counts]};
     static constexpr bool excludes = {flag[excludes]};
     static constexpr bool within = {flag[within]};
-    typedef {"unsigned long long" if long_rows else "unsigned int"} Count;
     __device__ static C product(A a, B b, long long i, long long k, long long j) {{ return {value}; }}
     __device__ static C reduce(C a, C b) {{ return Reduce::apply(a, b); }}
     __device__ static C identity() {{ return Reduce::identity(); }}
@@ -159,24 +155,7 @@ def windows_of(columns: int) -> tuple[int, int]:
 
 
 def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
-    """The product of two matrices over a semiring.
-
-    Parameters
-    ----------
-    a : CSR, shape (m, l)
-    b : CSR, shape (l, n)
-        Rows sorted, no duplicates.
-    product : Product
-        ``f(a, b, i, k, j)`` makes what a pair of entries contributes.
-    reduce : Monoid
-        Joins contributions.
-    exclude : CSR, shape (m, n), optional
-        A pattern: entries that are not to be computed.
-
-    Returns
-    -------
-    CSR, shape (m, n)
-        Rows sorted. An entry stands wherever a pair met, also where contributions cancel.
+    """`hpgraph.kernels.cpu.mxm.multiply` on the GPU.
 
     Raises
     ------

@@ -1,253 +1,312 @@
 // The product of two sparse matrices at the places of a mask, by dot products: place (i, j) gets the sum over k of
 // A[i, k] (x) B[k, j], B being given by its transpose, whose row j lists those k.
 //
-// Row i of A is set in a bit filter in shared memory, and the entries of row j of the transpose are looked up there; where
-// row j is much the longer one, its entries are searched for those of row i instead. The filter keeps k modulo its size: a
-// bit that is set is confirmed by a search, except where the filter has room for all and only the count matters. The entries
-// to look at for 32 places are dealt to the lanes in order, and each lane then joins what was found for its place, in
-// order of k: results repeat bit for bit.
+// Of the two rows that meet at a place one is set in a bit filter in shared memory, and the other is read and looked up
+// there. A place is computed from the side of A, in the order of the mask, unless row j is the longer one and not
+// short: then it is listed with others of its column and computed from the side of B, so that at each place about as many
+// entries are looked up as the shorter row has. Reading stops where the row in the filter ends.
 //
-// Rows of A up to SHORT entries take a warp; the mask's places of longer ones are cut in tasks of PIECE, a block each, whose
-// warps take 32 places at a time.
+// A row that may have more than MUCH entries to look up, by its length and the number of its places, has these cut in
+// tasks of PIECE for a whole block, small ones lest the last be waited for; another takes a warp. Groups of lanes read
+// rows side by side, and each group joins what its lanes found in a fixed order: results repeat bit for bit.
 //
-// The host writes a struct Multiply before this text, as for mxm.cuh, with a constant `counts` (1 for each pair, summed)
-// and a type Count besides, which holds the entries of 32 rows.
+// The filter keeps k modulo its size. A bit that is set is confirmed by a search, except where the row in the filter
+// spans no more than its size and only the count matters.
+//
+// The host writes a struct Multiply before this text, as for mxm.cuh.
 #pragma once
-#include "pairs.cuh"
+#include "mxm_sides.cuh"
 
 namespace hpgraph {
 
-constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
-constexpr i64 SHORT = 64;
-constexpr i64 PIECE = 1024;
-constexpr u32 SHORT_BITS = 4096;
-// What a step of a search costs, in entries looked up.
-constexpr i64 STEP = 4;
+// Places that a warp of a block takes at a time.
+constexpr int TAKEN = 16;
 
-// Whether to search a list of `many` for `few` entries, rather than look all of the many up.
-__device__ inline bool pays_to_search(i64 few, i64 many) { return few * STEP * (64 - __clzll(many)) < many; }
-
-template <class M>
-struct Operands {
+// The row of a task, and the filter that holds its k.
+template <class M, bool TURNED>
+struct Owner {
     typedef typename M::Index Index;
-    const i64* mask_indptr;
-    const Index* mask_indices;
-    const i64* a_indptr;
-    const Index* a_indices;
-    const typename M::A* a_data;
-    const i64* b_indptr;  // of the transpose of B
-    const Index* b_indices;
-    const typename M::B* b_data;
-};
-
-// Row i of A, and the filter that holds its k.
-template <class M>
-struct Row {
-    typedef typename M::Index Index;
-    i64 i, begin, end;
+    const Side<M, TURNED> side;
+    i64 row, begin, end;
+    Index first, beyond;
     u32* filter;
     u32 mask;
     bool exact;
 
-    __device__ void set(Index k) const { atomicOr(filter + ((u32(k) & mask) >> 5), 1u << (u32(k) & 31)); }
-    __device__ void clear(Index k) const { filter[(u32(k) & mask) >> 5] = 0; }
-    __device__ bool may_hold(Index k) const { return filter[(u32(k) & mask) >> 5] >> (u32(k) & 31) & 1; }
+    __device__ Owner(const Operands<M>& f, i64 row, u32* filter, u32 bits)
+        : side{f}, row(row), filter(filter), mask(bits - 1) {
+        begin = side.set_indptr()[row];
+        end = side.set_indptr()[row + 1];
+        first = begin < end ? side.set_indices()[begin] : Index(0);
+        beyond = begin < end ? side.set_indices()[end - 1] + 1 : Index(0);
+        exact = i64(beyond) - first <= bits;
+    }
+    __device__ u32& word(Index k) const { return filter[(u32(k) & mask) >> 5]; }
+    __device__ void set(int worker, int workers) const {
+        for (i64 p = begin + worker; p < end; p += workers) {
+            const Index k = side.set_indices()[p];
+            atomicOr(&word(k), 1u << (u32(k) & 31));
+        }
+    }
+    __device__ void clear(int worker, int workers) const {
+        for (i64 p = begin + worker; p < end; p += workers) word(side.set_indices()[p]) = 0;
+    }
+    // Whether the row has k; if `located`, p becomes its place.
+    template <bool located>
+    __device__ bool holds(Index k, i64& p) const {
+        if (!(word(k) >> (u32(k) & 31) & 1) || k < first) return false;
+        if (!located && exact) return true;
+        p = lower_bound(side.set_indices(), begin, end, k);
+        return p < end && side.set_indices()[p] == k;
+    }
 };
 
-// Compute up to 32 places of the mask, from `base` to `end`; all lanes of the warp call it.
+// What counts the entries of one row.
+template <int BYTES_OF_IDS>
+struct Counting {
+    typedef u64 Type;
+};
+template <>
+struct Counting<4> {
+    typedef u32 Type;
+};
 template <class M>
-__device__ __forceinline__ void dots(const Operands<M>& f, const Row<M>& row, i64 base, i64 end, typename M::C* values,
-                                     bool* found) {
-    typedef typename M::Index Index;
+using Count = typename Counting<sizeof(typename M::Index)>::Type;
+
+// What a lane found at one place: how many pairs, or their sum.
+template <class M, bool COUNTS = M::counts>
+struct Found {
+    Count<M> count = 0;
+
+    template <bool TURNED>
+    __device__ void look_up(const Owner<M, TURNED>& owner, typename M::Index k, i64, i64) {
+        i64 p;
+        count += owner.template holds<false>(k, p);
+    }
+    __device__ void join(int offset) { count += __shfl_down_sync(ALL, count, offset); }
+    __device__ bool any() const { return count != 0; }
+    __device__ typename M::C value() const { return typename M::C(count); }
+};
+
+template <class M>
+struct Found<M, false> {
     typedef typename M::C C;
-    typedef typename M::Count Count;
+    C sum = M::identity();
+    bool met = false;
+
+    // Entry q of the row that is read, of number `other`, is k.
+    template <bool TURNED>
+    __device__ void look_up(const Owner<M, TURNED>& owner, typename M::Index k, i64 q, i64 other) {
+        i64 p = 0;
+        if (!owner.template holds<TURNED ? M::reads_b : M::reads_a>(k, p)) return;
+        typename M::A a = typename M::A(1);
+        typename M::B b = typename M::B(1);
+        if constexpr (M::reads_a) a = owner.side.f.a_data[TURNED ? q : p];
+        if constexpr (M::reads_b) b = owner.side.f.b_data[TURNED ? p : q];
+        sum = M::reduce(sum, M::product(a, b, TURNED ? other : owner.row, k, TURNED ? owner.row : other));
+        met = true;
+    }
+    __device__ void join(int offset) {
+        const C other = shuffle_down(sum, offset);
+        const bool other_met = __shfl_down_sync(ALL, int(met), offset);
+        if (other_met) sum = met ? M::reduce(sum, other) : other;
+        met |= other_met;
+    }
+    __device__ bool any() const { return met; }
+    __device__ C value() const { return sum; }
+};
+
+// Up to 32 places of one owner: which they are, the numbers of the rows to read, where these begin, and their lengths.
+template <class M>
+struct Batch {
+    i64 place[32], start[32];
+    Count<M> length[32];
+    typename M::Index other[32];
+};
+
+// Lengths are added up no further than to this: that tells long rows from short ones.
+constexpr u32 MANY = 1024;
+
+// Collect what of the owner's places from `base` to `end` is to be computed from this side; returns how many, and about
+// how many entries they have. All lanes of the warp call it.
+template <class M, bool TURNED>
+__device__ __forceinline__ int gather(const Owner<M, TURNED>& owner, i64 base, i64 end, Batch<M>& batch, u32& entries) {
+    typedef typename M::Index Index;
+    const Operands<M>& f = owner.side.f;
     const int lane = threadIdx.x & 31;
     const i64 at = base + lane;
-    i64 j = 0, begin = 0;
-    Count length = 0;
-    if (at < end) {
-        j = f.mask_indices[at];
-        begin = f.b_indptr[j];
-        length = Count(f.b_indptr[j + 1] - begin);
+    Index other = 0;
+    i64 start = 0, stop = 0;
+    bool mine = at < end;
+    if (mine) {
+        other = TURNED ? f.turned_row[at] : f.mask_indices[at];
+        start = owner.side.read_indptr()[other];
+        stop = owner.side.read_indptr()[i64(other) + 1];
+        if (!TURNED) mine = !is_turned(owner.end - owner.begin, stop - start);
     }
-    const bool searches = pays_to_search(row.end - row.begin, length);
-    const Count looks = searches ? Count(row.end - row.begin) : length;
-    Count upto = looks;
-    for (int offset = 1; offset < 32; offset *= 2) {
-        const Count before = __shfl_up_sync(ALL, upto, offset);
-        if (lane >= offset) upto += before;
+    const u32 which = __ballot_sync(ALL, mine);
+    if (mine) {
+        const int to = __popc(which & ((1u << lane) - 1));
+        batch.start[to] = start;
+        batch.length[to] = Count<M>(stop - start);
+        batch.other[to] = other;
+        batch.place[to] = TURNED ? f.turned_place[at] : at;
     }
-    const Count start = upto - looks, total = __shfl_sync(ALL, upto, 31);
-    const u32 search_lanes = __ballot_sync(ALL, searches);
-    C value = M::identity();
-    bool met = false;
-    i64 count = 0;
-    for (Count first = 0; first < total; first += 32) {
-        const Count mine = first + lane;
-        int owner = 0;
+    entries = warp_sum(!mine ? 0u : stop - start < MANY ? u32(stop - start) : MANY);
+    return __popc(which);
+}
+
+// Compute the places of a batch, `lanes` lanes to a row. The first loads of some rows, and then some loads along a row,
+// are under way at once. All lanes of the warp call it.
+template <class M, bool TURNED>
+__device__ __forceinline__ void dots(const Owner<M, TURNED>& owner, const Batch<M>& batch, int rows, int lanes,
+                                     typename M::C* values, bool* found) {
+    typedef typename M::Index Index;
+    constexpr int ROWS = 2, ALONG = 4;
+    const Index* const indices = owner.side.read_indices();
+    const Index beyond = owner.beyond;
+    const int lane = threadIdx.x & 31, sub = lane & (lanes - 1), group = lane / lanes, groups = 32 / lanes;
+    for (int first = 0; first < rows; first += ROWS * groups) {
+        Index head[ROWS];
+        Found<M> here[ROWS];
 #pragma unroll
-        for (int step = 16; step; step /= 2)
-            if (__shfl_sync(ALL, upto, owner + step - 1) <= mine) owner += step;
-        const i64 its_begin = __shfl_sync(ALL, begin, owner);
-        const Count its_length = __shfl_sync(ALL, length, owner), order = mine - __shfl_sync(ALL, start, owner);
-        const bool by_search = search_lanes >> owner & 1;
-        i64 its_j = 0;
-        if constexpr (!M::counts) its_j = __shfl_sync(ALL, j, owner);
-        bool hit = false;
-        C sent = C();
-        if (mine < total) {
-            i64 p = row.begin, q = its_begin;
-            Index k;
-            if (by_search) {
-                p += order;
-                k = f.a_indices[p];
-                q = lower_bound(f.b_indices, its_begin, its_begin + its_length, k);
-                hit = q < its_begin + its_length && f.b_indices[q] == k;
-            } else {
-                q += order;
-                k = f.b_indices[q];
-                hit = row.may_hold(k);
-                if (hit && (M::reads_a || !row.exact)) {
-                    p = lower_bound(f.a_indices, row.begin, row.end, k);
-                    hit = p < row.end && f.a_indices[p] == k;
-                }
-            }
-            if (!M::counts && hit) {
-                typename M::A a = typename M::A(1);
-                typename M::B b = typename M::B(1);
-                if constexpr (M::reads_a) a = f.a_data[p];
-                if constexpr (M::reads_b) b = f.b_data[q];
-                sent = M::product(a, b, row.i, k, its_j);
+        for (int r = 0; r < ROWS; ++r) {
+            const int row = first + r * groups + group;
+            head[r] = beyond;
+            if (row < rows && sub < batch.length[row]) head[r] = indices[batch.start[row] + sub];
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            if (head[r] >= beyond) continue;
+            const int row = first + r * groups + group;
+            const i64 start = batch.start[row], other = batch.other[row];
+            const Count<M> length = batch.length[row];
+            here[r].look_up(owner, head[r], start + sub, other);
+            for (Count<M> at = sub + lanes; at < length; at += ALONG * lanes) {
+                Index next[ALONG];
+#pragma unroll
+                for (int a = 0; a < ALONG; ++a)
+                    next[a] = at + a * lanes < length ? indices[start + at + a * lanes] : beyond;
+#pragma unroll
+                for (int a = 0; a < ALONG; ++a)
+                    if (next[a] < beyond) here[r].look_up(owner, next[a], start + at + a * lanes, other);
+                // Rows ascend: what follows is beyond, too.
+                if (next[ALONG - 1] >= beyond) break;
             }
         }
-        // Of these 32, those from start to upto are this lane's.
-        const u32 hits = __ballot_sync(ALL, hit);
-        const u32 below = upto >= first + 32 ? ALL : upto <= first ? 0 : (1u << (upto - first)) - 1;
-        const u32 before = start >= first + 32 ? ALL : start <= first ? 0 : (1u << (start - first)) - 1;
-        u32 own = hits & below & ~before;
-        if constexpr (M::counts) count += __popc(own);
-        else {
-            met |= own != 0;
-            while (__any_sync(ALL, own != 0)) {
-                const C other = shuffle(sent, own ? __ffs(own) - 1 : lane);
-                if (own) {
-                    value = M::reduce(value, other);
-                    own &= own - 1;
-                }
-            }
+        for (int offset = lanes / 2; offset; offset /= 2)
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r) here[r].join(offset);
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            const int row = first + r * groups + group;
+            if (sub || row >= rows) continue;
+            values[batch.place[row]] = here[r].value();
+            found[batch.place[row]] = here[r].any();
         }
-    }
-    if (at < end) {
-        if constexpr (M::counts) values[at] = C(count);
-        else values[at] = value;
-        found[at] = M::counts ? count > 0 : met;
     }
 }
 
-// A warp for each row of the mask whose row of A is short; the others are listed as tasks: row, and first place. `tasks`
-// counts them and starts at 0. Places of rows where A has nothing are written here.
-template <class M>
-__global__ void __launch_bounds__(THREADS) dot_short(Operands<M> f, i64 rows, bool exact, typename M::Index* task_row,
-                                                     i64* task_begin, u64* tasks, typename M::C* values, bool* found) {
-    __shared__ u32 filters[WARPS][SHORT_BITS / 32];
+// The owner's places from `base` on, of which a warp takes up to 32.
+template <class M, bool TURNED>
+__device__ __forceinline__ void compute(const Owner<M, TURNED>& owner, i64 base, i64 end, Batch<M>& batch,
+                                        typename M::C* values, bool* found) {
+    u32 entries;
+    const int rows = gather(owner, base, end, batch, entries);
+    __syncwarp();
+    // Where the order of a sum shows, the lanes must not depend on which places happen to be listed together.
+    const int lanes = !M::counts ? 16 : entries > 64 * rows ? 32 : entries > 16 * rows ? 16 : 8;
+    dots(owner, batch, rows, lanes, values, found);
+    __syncwarp();
+}
+
+template <class M, bool TURNED>
+__device__ __forceinline__ void by_block(const Operands<M>& f, i64 row, i64 begin, u32* filter, u32 bits, u32& taken,
+                                         Batch<M>& batch, typename M::C* values, bool* found) {
+    const Owner<M, TURNED> owner(f, row, filter, bits);
+    const i64 row_end = owner.side.places_indptr()[row + 1], end = begin + PIECE < row_end ? begin + PIECE : row_end;
+    owner.set(threadIdx.x, THREADS);
+    __syncthreads();
+    for (;;) {
+        u32 mine = 0;
+        if ((threadIdx.x & 31) == 0) mine = atomicAdd(&taken, u32(TAKEN));
+        mine = __shfl_sync(ALL, mine, 0);
+        const i64 base = begin + mine;
+        if (base >= end) break;
+        compute(owner, base, base + TAKEN < end ? base + TAKEN : end, batch, values, found);
+    }
+    __syncthreads();
+    owner.clear(threadIdx.x, THREADS);
+}
+
+// Rows that need no block, a warp each, `share` at a time. `next` starts at 0.
+template <class M, bool TURNED>
+__device__ __forceinline__ void by_warps(const Operands<M>& f, i64 rows, int share, u32* filter, u32 bits, u64* next,
+                                         Batch<M>& batch, typename M::C* values, bool* found) {
+    const Side<M, TURNED> side{f};
     const int lane = threadIdx.x & 31;
-    u32* const filter = filters[threadIdx.x / 32];
-    const i64 i = (i64(blockIdx.x) * THREADS + threadIdx.x) / 32;
-    if (i >= rows) return;
-    const i64 begin = f.mask_indptr[i], end = f.mask_indptr[i + 1];
-    const Row<M> row{i, f.a_indptr[i], f.a_indptr[i + 1], filter, SHORT_BITS - 1, exact};
-    if (begin == end) return;
-    if (row.begin == row.end) {
-        for (i64 m = begin + lane; m < end; m += 32) found[m] = false;
-        return;
-    }
-    if (row.end - row.begin > SHORT || end - begin > PIECE) {
-        const i64 pieces = (end - begin + PIECE - 1) / PIECE;
-        u64 place = 0;
-        if (lane == 0) place = atomicAdd(tasks, u64(pieces));
-        place = __shfl_sync(ALL, place, 0);
-        for (i64 piece = lane; piece < pieces; piece += 32) {
-            task_row[place + piece] = typename M::Index(i);
-            task_begin[place + piece] = begin + piece * PIECE;
+    for (;;) {
+        i64 base = 0;
+        if (lane == 0) base = i64(atomicAdd(next, u64(share)));
+        base = __shfl_sync(ALL, base, 0);
+        if (base >= rows) break;
+        i64 my_begin = 0, my_end = 0, length = 0;
+        if (lane < share && base + lane < rows) {
+            my_begin = side.places_indptr()[base + lane];
+            my_end = side.places_indptr()[base + lane + 1];
+            if (my_begin < my_end) length = side.set_indptr()[base + lane + 1] - side.set_indptr()[base + lane];
         }
-        return;
+        u32 waiting = __ballot_sync(ALL, my_begin < my_end && !takes_block(length, my_end - my_begin));
+        while (waiting) {
+            const int who = __ffs(waiting) - 1;
+            waiting &= waiting - 1;
+            const i64 begin = __shfl_sync(ALL, my_begin, who), end = __shfl_sync(ALL, my_end, who);
+            const Owner<M, TURNED> owner(f, base + who, filter, bits);
+            owner.set(lane, 32);
+            __syncwarp();
+            for (i64 at = begin; at < end; at += 32) compute(owner, at, end, batch, values, found);
+            owner.clear(lane, 32);
+            __syncwarp();
+        }
     }
-    for (u32 w = lane; w < SHORT_BITS / 32; w += 32) filter[w] = 0;
-    __syncwarp();
-    for (i64 p = row.begin + lane; p < row.end; p += 32) row.set(f.a_indices[p]);
-    __syncwarp();
-    for (i64 base = begin; base < end; base += 32) dots(f, row, base, end, values, found);
 }
 
-// The tasks that dot_short listed. Dynamic shared memory: a filter of `bits` bits, a power of two. `next` starts at 0.
+// All places: first the tasks of whole blocks, of either side, then the rows that a warp takes. Dynamic shared memory:
+// a filter of `bits` bits, a power of two. The first counter says how many tasks there are, the others start at 0.
 template <class M>
-__global__ void __launch_bounds__(THREADS) dot_long(Operands<M> f, u32 bits, bool exact,
-                                                    const typename M::Index* task_row, const i64* task_begin,
-                                                    const u64* tasks, u64* next, typename M::C* values, bool* found) {
+__global__ void __launch_bounds__(THREADS) dots_at_places(Operands<M> f, i64 rows, i64 columns, int row_share,
+                                                          int column_share, u32 bits, const Task* tasks, u64* counters,
+                                                          typename M::C* values, bool* found) {
     extern __shared__ u32 filter[];
-    __shared__ u64 task;
-    __shared__ u32 batch;
-    const int lane = threadIdx.x & 31;
+    __shared__ Batch<M> batches[WARPS];
+    __shared__ u64 number;
+    __shared__ u32 taken;
+    const int warp = threadIdx.x / 32;
     for (u32 w = threadIdx.x; w < bits / 32; w += THREADS) filter[w] = 0;
     for (;;) {
         // Everyone is done with the last task's filter, and has read its number.
         __syncthreads();
         if (threadIdx.x == 0) {
-            task = atomicAdd(next, u64(1));
-            batch = 0;
+            number = atomicAdd(counters + 1, u64(1));
+            taken = 0;
         }
         __syncthreads();
-        if (task >= *tasks) break;
-        const i64 i = task_row[task], begin = task_begin[task], row_end = f.mask_indptr[i + 1];
-        const i64 end = begin + PIECE < row_end ? begin + PIECE : row_end;
-        const Row<M> row{i, f.a_indptr[i], f.a_indptr[i + 1], filter, bits - 1, exact};
-        for (i64 p = row.begin + threadIdx.x; p < row.end; p += THREADS) row.set(f.a_indices[p]);
-        __syncthreads();
-        for (;;) {
-            u32 mine = 0;
-            if (lane == 0) mine = atomicAdd(&batch, 32u);
-            mine = __shfl_sync(ALL, mine, 0);
-            if (begin + mine >= end) break;
-            dots(f, row, begin + mine, end, values, found);
-        }
-        __syncthreads();
-        for (i64 p = row.begin + threadIdx.x; p < row.end; p += THREADS) row.clear(f.a_indices[p]);
+        if (number >= counters[0]) break;
+        const Task task = tasks[number];
+        Batch<M>& batch = batches[warp];
+        if (task.row >= 0) by_block<M, false>(f, task.row, task.begin, filter, bits, taken, batch, values, found);
+        else by_block<M, true>(f, ~task.row, task.begin, filter, bits, taken, batch, values, found);
     }
-}
-
-// What the two ways of computing the places of a mask would look at, in every `step`-th row: totals[0] by dots, totals[1]
-// by rows.
-template <class Index>
-__global__ void __launch_bounds__(THREADS) masked_work(const i64* mask_indptr, const Index* mask_indices,
-                                                       const i64* a_indptr, const Index* a_indices, i64 rows, i64 step,
-                                                       const i64* row_lengths, const i64* column_lengths, u64* totals) {
-    const i64 i = (i64(blockIdx.x) * THREADS + threadIdx.x) / 32 * step;
-    if (i >= rows) return;
-    const int lane = threadIdx.x & 31;
-    const i64 length = a_indptr[i + 1] - a_indptr[i];
-    if (!length || mask_indptr[i] == mask_indptr[i + 1]) return;
-    u64 by_dots = 0, by_rows = 0;
-    for (i64 m = mask_indptr[i] + lane; m < mask_indptr[i + 1]; m += 32) {
-        const i64 other = column_lengths[mask_indices[m]];
-        by_dots += pays_to_search(length, other) ? length * STEP * (64 - __clzll(other)) : other;
-    }
-    for (i64 p = a_indptr[i] + lane; p < a_indptr[i + 1]; p += 32) by_rows += row_lengths[a_indices[p]];
-    for (int offset = 16; offset; offset /= 2) {
-        by_dots += __shfl_xor_sync(ALL, by_dots, offset);
-        by_rows += __shfl_xor_sync(ALL, by_rows, offset);
-    }
-    if (lane == 0) {
-        atomicAdd(totals, by_dots);
-        // Each column is searched in the mask's row.
-        atomicAdd(totals + 1, by_rows * u64(64 - __clzll(mask_indptr[i + 1] - mask_indptr[i])));
-    }
+    u32* const own = filter + warp * (bits / WARPS / 32);
+    by_warps<M, false>(f, rows, row_share, own, bits / WARPS, counters + 2, batches[warp], values, found);
+    by_warps<M, true>(f, columns, column_share, own, bits / WARPS, counters + 3, batches[warp], values, found);
 }
 
 // Keep the places where something met: place m goes where `before` counts it.
 template <class M>
-__global__ void __launch_bounds__(THREADS) keep_found(const typename M::Index* mask_indices, const typename M::C* values,
-                                                      const bool* found, const i64* before, i64 places,
+__global__ void __launch_bounds__(THREADS) keep_found(const typename M::Index* mask_indices,
+                                                      const typename M::C* values, const bool* found, const i64* before, i64 places,
                                                       typename M::Index* indices, typename M::C* data) {
     const i64 m = i64(blockIdx.x) * THREADS + threadIdx.x;
     if (m >= places || !found[m]) return;

@@ -14,33 +14,26 @@ from hpgraph.kernels.cuda.mxm import by_rows, load_product, multiply_code, run
 
 SOURCE = "mxm_masked.cuh"
 # As in the source.
-THREADS, SHORT, PIECE, SHORT_BITS = 256, 64, 1024, 4096
-# Bits of the filter of a block: 32 KiB, six blocks to a multiprocessor.
-MOST_BITS = 1 << 18
-# Entries of a row from which those of 32 rows are counted in 64 bits.
-LONG_ROWS = 1 << 27
+THREADS, MUCH, PIECE, PLACES = 256, 4096, 256, 1024
+# Bits of the filter of a block, 16 to 32 KiB; twice as many where these hold every row exactly.
+LEAST_BITS, MOST_BITS = 1 << 17, 1 << 18
+# Blocks for each multiprocessor.
+RESIDENT = 8
 # Rows of which the work is looked at; of more only every so manieth.
 SAMPLE = 1 << 15
-KERNELS = ("hpgraph::dot_short<Multiply>", "hpgraph::dot_long<Multiply>", "hpgraph::keep_found<Multiply>")
+KERNELS = (
+    "hpgraph::turn_places<Multiply, false>",
+    "hpgraph::turn_places<Multiply, true>",
+    "hpgraph::list_tasks<Multiply>",
+    "hpgraph::dots_at_places<Multiply>",
+    "hpgraph::keep_found<Multiply>",
+)
 # What the source needs to be read, for kernels that multiply nothing.
 _NOTHING = "struct Multiply {};\n"
 
 
 def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tuple[int, int]:
-    """What a product at the places of a mask would cost, in entries looked at; waits for the device.
-
-    Parameters
-    ----------
-    mask : CSR, shape (m, n)
-    a : CSR, shape (m, l)
-    row_lengths, column_lengths : int64 array, shape (l,) and (n,)
-        Entries of each row and of each column of B.
-
-    Returns
-    -------
-    int, int
-        By dots, and by rows; of many rows a sample tells.
-    """
+    """`hpgraph.kernels.cpu.mxm_masked.masked_work` on the GPU; waits for it. Of many rows a sample tells."""
     import cupy
 
     ids = np.result_type(mask.indices.dtype, a.indices.dtype)
@@ -57,24 +50,7 @@ def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tup
 
 
 def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any) -> CSR:
-    """The product at the places of a mask, by dot products.
-
-    Parameters
-    ----------
-    mask : CSR, shape (m, n)
-        A pattern.
-    a : CSR, shape (m, l)
-    b_turned : CSR, shape (n, l)
-        The transpose of the right-hand factor.
-    product : Product
-        ``f(a, b, i, k, j)`` makes what a pair of entries contributes.
-    reduce : Monoid
-        Joins contributions.
-
-    Returns
-    -------
-    CSR, shape (m, n)
-        Rows sorted.
+    """`hpgraph.kernels.cpu.mxm_masked.multiply_by_dots` on the GPU.
 
     Raises
     ------
@@ -85,32 +61,51 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
 
     Notes
     -----
-    Waits for the device once, to learn how many places have an entry.
+    Waits for the device twice, to learn for how many places a row of B is the longer one, and how many have an entry.
     """
     import cupy
 
-    places, rows, inner, dtype = mask.nnz, mask.shape[0], a.shape[1], product.dtype
+    places, (rows, inner), columns, dtype = mask.nnz, a.shape, b_turned.shape[0], product.dtype
     ids = np.result_type(*(csr.indices.dtype for csr in (mask, a, b_turned)))
-    check_memory(places * (2 * dtype.itemsize + ids.itemsize + 9), f"a product at {places} places", "cuda")
-    long_rows = inner >= LONG_ROWS
-    code = multiply_code(product, reduce, a.data is not None, b_turned.data is not None, ids, long_rows=long_rows)
+    room = 2 * dtype.itemsize + 2 * ids.itemsize + 17
+    check_memory(places * room, f"a product at {places} places", "cuda")
+    code = multiply_code(product, reduce, a.data is not None, b_turned.data is not None, ids)
     module = load_product(cupy.cuda.runtime.getDevice(), SOURCE, KERNELS, code)
     held = [csr.indices.astype(ids, copy=False) for csr in (mask, a, b_turned)]
-    operands = words(
-        address(mask.indptr), address(held[0]), address(a.indptr), address(held[1]), address(a.data),
-        address(b_turned.indptr), address(held[2]), address(b_turned.data),
-    )  # fmt: skip
+
+    def operands(*turned: Any) -> Any:
+        return words(
+            address(mask.indptr), address(held[0]), address(a.indptr), address(held[1]), address(a.data),
+            address(b_turned.indptr), address(held[2]), address(b_turned.data), *map(address, turned),
+        )  # fmt: skip
+
+    turned = cupy.zeros(columns + 1, np.int64)
+    blocks, null = -(-places // PLACES), np.uint64(0)
+    plain = operands(None, None, None)
+    run(module, "turn_places<Multiply, false>", blocks, THREADS, 0, plain, np.int64(rows), np.int64(places), turned[1:],
+        null, null)  # fmt: skip
+    turned = cupy.cumsum(turned)
+    n_turned = int(turned[-1])
+    turned_row, turned_place = cupy.empty(n_turned, ids), cupy.empty(n_turned, np.int64)
+    if n_turned:
+        run(module, "turn_places<Multiply, true>", blocks, THREADS, 0, plain, np.int64(rows), np.int64(places),
+            turned.copy(), turned_row, turned_place)  # fmt: skip
+    else:
+        columns = 0
+    both = operands(turned, turned_row, turned_place)
+    tasks = cupy.empty((_most_tasks(rows, a.nnz, places) + _most_tasks(columns, b_turned.nnz, n_turned), 2), np.int64)
+    # Tasks, the next task, and the next row of either side.
+    counters = cupy.zeros(4, np.uint64)
+    run(module, "list_tasks<Multiply>", -(-(rows + columns) // THREADS), THREADS, 0, both, np.int64(rows),
+        np.int64(columns), tasks, counters)  # fmt: skip
+    bits = 1 << (inner - 1).bit_length()
+    bits = bits if bits <= 2 * MOST_BITS else MOST_BITS
+    bits = max(LEAST_BITS, bits)
+    blocks = cupy.cuda.Device().attributes["MultiProcessorCount"] * RESIDENT
+    shares = (np.int32(max(1, min(32, lines // (blocks * THREADS // 32)))) for lines in (rows, columns))
     values, found = cupy.empty(places, dtype), cupy.empty(places, np.bool_)
-    # A row is long by its entries or by its places, and leaves one piece that is not full.
-    most = places // PIECE + min(rows, a.nnz // SHORT + places // PIECE) + 1
-    task_row, task_begin = cupy.empty(most, ids), cupy.empty(most, np.int64)
-    counters = cupy.zeros(2, np.uint64)
-    run(module, "dot_short<Multiply>", -(-rows * 32 // THREADS), THREADS, 0, operands, np.int64(rows),
-        np.bool_(inner <= SHORT_BITS), task_row, task_begin, counters, values, found)  # fmt: skip
-    bits = max(1024, min(MOST_BITS, 1 << (inner - 1).bit_length()))
-    blocks = cupy.cuda.Device().attributes["MultiProcessorCount"] * 8
-    run(module, "dot_long<Multiply>", min(blocks, most), THREADS, bits // 8, operands, np.uint32(bits),
-        np.bool_(inner <= bits), task_row, task_begin, counters, counters[1:], values, found)  # fmt: skip
+    run(module, "dots_at_places<Multiply>", blocks, THREADS, bits // 8, both, np.int64(rows), np.int64(columns),
+        *shares, np.uint32(bits), tasks, counters, values, found)  # fmt: skip
     before = cupy.zeros(places + 1, np.int64)
     if places:
         cupy.cumsum(found, dtype=np.int64, out=before[1:])
@@ -123,20 +118,14 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
     return CSR(mask.shape, before[mask.indptr], indices, data, validate=False)
 
 
+def _most_tasks(rows: int, entries: int, places: int) -> int:
+    """How many pieces there may be: each row cut leaves one that is not full."""
+    # Two numbers whose product is more than MUCH have a sum of at least twice its root.
+    return places // PIECE + min(rows, (entries + places) // (2 * int(MUCH**0.5))) + 1
+
+
 def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CSR:
-    """The product at the places of a mask, by rows.
-
-    Parameters
-    ----------
-    mask, a, product, reduce
-        As for `multiply_by_dots`.
-    b : CSR, shape (l, n)
-        The right-hand factor.
-
-    Returns
-    -------
-    CSR, shape (m, n)
-        Rows sorted.
+    """`hpgraph.kernels.cpu.mxm_masked.multiply_by_rows` on the GPU.
 
     Raises
     ------

@@ -18,6 +18,12 @@ __device__ T shuffle(T value, int lane) {
 }
 
 template <class T>
+__device__ T shuffle_down(T value, int offset) {
+    if constexpr (sizeof(T) >= 4) return __shfl_down_sync(ALL, value, offset);
+    else return T(__shfl_down_sync(ALL, int(value), offset));
+}
+
+template <class T>
 __device__ T warp_sum(T x) {
     for (int offset = 16; offset; offset /= 2) x += __shfl_xor_sync(ALL, x, offset);
     return x;
