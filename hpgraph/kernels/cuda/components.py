@@ -33,20 +33,7 @@ def kernel_names(index: str) -> tuple[str, ...]:
 
 
 def components(arcs: CSR, symmetric: bool) -> Any:
-    """For every vertex the smallest id in its weakly connected component.
-
-    Parameters
-    ----------
-    arcs : CSR
-        The graph, on CUDA.
-    symmetric : bool
-        Whether every arc is known to have its reverse: then the arcs of the largest component are left out, and this
-        waits for the stream once.
-
-    Returns
-    -------
-    array of vertex ids, shape (n,)
-    """
+    """`hpgraph.kernels.cpu.components.components` on the GPU; where `symmetric`, this waits for it once."""
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype

@@ -93,20 +93,7 @@ def _module(gpu: int, code: tuple[str, tuple[LinkedCode, ...]], name: str, title
 
 
 def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
-    """A value for each entry of a matrix.
-
-    Parameters
-    ----------
-    csr : CSR
-        Where it is a pattern its values are True.
-    function : EntryFunction
-        ``f(x, thunk, row, column)``.
-    thunk : scalar
-        Converted to the type that `function` takes.
-
-    Returns
-    -------
-    array, shape (nnz,), of the function's dtype
+    """`hpgraph.kernels.cpu.entries.map_entries` on the GPU.
 
     Raises
     ------
@@ -133,22 +120,7 @@ def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
 
 
 def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
-    """The entries of a matrix for which a predicate holds.
-
-    Parameters
-    ----------
-    csr : CSR
-        Where it is a pattern its values are True.
-    predicate : EntryFunction
-        ``f(x, thunk, row, column)``, of bool.
-    thunk : scalar
-        Converted to the type that `predicate` takes.
-
-    Returns
-    -------
-    CSR
-        In the same order; the matrix itself where all are kept. Waits for the device, to learn how many they are.
-    """
+    """`hpgraph.kernels.cpu.entries.select_entries` on the GPU; waits for it, to learn how many entries are kept."""
     import cupy
 
     kept = cupy.flatnonzero(map_entries(csr, predicate, thunk))
@@ -173,25 +145,7 @@ def zip_entries(
     fill_x: Any = True,
     fill_y: Any = True,
 ) -> Any:
-    """Two vectors joined index by index.
-
-    Parameters
-    ----------
-    x, y : array, shape (n,)
-    x_present, y_present : Bitmask or None
-        Which of their entries are present; None for all.
-    both, left, right : EntryFunction or None
-        ``f(x, y, index, 0)`` where both are present, only `x` and only `y`.
-    dtype : dtype
-        Of the result.
-    fill_x, fill_y : scalar
-        What stands in for absent values of `x`, for `right`, and of `y`, for `left`.
-
-    Returns
-    -------
-    array, shape (n,)
-        0 where no function applies.
-    """
+    """`hpgraph.kernels.cpu.entries.zip_entries` on the GPU."""
     import cupy
 
     out = cupy.empty(len(x), dtype)

@@ -55,23 +55,7 @@ def kron_code(
 
 
 def kron(a: CSR, b: CSR, op: Any, types: tuple[Any, Any], shape: tuple[int, int]) -> CSR:
-    """The Kronecker product of two matrices.
-
-    Parameters
-    ----------
-    a, b : CSR
-        Rows sorted.
-    op : BinaryOp
-        ``f(a, b)`` makes a value of the result.
-    types : (dtype, dtype)
-        Of the factors' values, bool for a pattern.
-    shape : (int, int)
-        Of the result.
-
-    Returns
-    -------
-    CSR
-        Rows sorted.
+    """`hpgraph.kernels.cpu.kronecker.kron` on the GPU.
 
     Raises
     ------

@@ -118,26 +118,7 @@ def merge(
     fill_b: Any = True,
     nonzero: bool = False,
 ) -> CSR:
-    """The entries that two matrices have, joined place by place.
-
-    Parameters
-    ----------
-    a, b : CSR
-        Of the same shape, rows sorted and free of duplicates. Where one is a pattern its values are True.
-    both, left, right : EntryFunction or None
-        ``f(x, y, row, column)`` makes the value where both matrices have an entry, only `a` and only `b`. None leaves
-        such places out: an intersection has `both` alone, a difference `left` alone.
-    dtype : dtype or None
-        Of the result; None makes a pattern, for which the functions are not called.
-    fill_a, fill_b : scalar
-        What stands in for the absent value of `a`, for `right`, and of `b`, for `left`.
-    nonzero : bool, default False
-        Whether entries that come out as zero are dropped.
-
-    Returns
-    -------
-    CSR
-        Rows sorted.
+    """`hpgraph.kernels.cpu.merge.merge` on the GPU.
 
     Raises
     ------
@@ -198,18 +179,7 @@ def _run(module: Module, name: str, blocks: int, *arguments: Any) -> None:
 
 
 def locate(a: CSR, b: CSR) -> Any:
-    """Where in one matrix the entries of another stand.
-
-    Parameters
-    ----------
-    a, b : CSR
-        Of the same shape, rows sorted and free of duplicates.
-
-    Returns
-    -------
-    int64 array, shape (a.nnz,)
-        Position in `b` of each entry of `a`, -1 where `b` has none.
-    """
+    """`hpgraph.kernels.cpu.merge.locate` on the GPU."""
     import cupy
 
     rank, _ = _ranks(a, b, np.result_type(a.indices.dtype, b.indices.dtype), with_shared=False)

@@ -8,17 +8,7 @@ import numpy as np
 
 
 def minimum_at(target: Any, at: Any, values: Any) -> None:
-    """Lower entries of an array: ``target[at] = min(target[at], values)``.
-
-    Parameters
-    ----------
-    target : int64 array, not negative
-        Written in place.
-    at : integer array, shape (m,)
-        Where; a place may come more than once.
-    values : int64 array, shape (m,), not negative
-        What to compare with.
-    """
+    """`hpgraph.kernels.cpu.scatter.minimum_at` on the GPU."""
     import cupyx
 
     # CuPy's atomic minimum knows 64-bit integers without a sign only.
