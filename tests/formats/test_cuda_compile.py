@@ -12,6 +12,7 @@ import hpgraph.formats
 from hpgraph.formats import bits_cuda, convert_cuda, launch
 
 FOLDER = Path(hpgraph.formats.__file__).parent
+FILES = ["convert.cuh", "radix.cuh", "bitmask.cuh"]
 TYPES = {
     "I": list(launch.ID.values()),
     "V": list(convert_cuda._WORD.values()),
@@ -32,7 +33,7 @@ def kernels(file, choices=TYPES):
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
-@pytest.mark.parametrize("file", ["convert.cuh", "radix.cuh", "bitmask.cuh"])
+@pytest.mark.parametrize("file", FILES)
 def test_kernels_compile(file, arch):
     core = pytest.importorskip("cuda.core")
     # Every type for one architecture; what differs between architectures does not hang on the type of a value.
@@ -46,5 +47,5 @@ def test_kernels_compile(file, arch):
 def test_every_kernel_asked_for_exists():
     sources = "".join(Path(module.__file__).read_text() for module in (convert_cuda, bits_cuda))
     asked = set(re.findall(r'"(?:convert|radix|bitmask)\.cuh",\s*f?"(\w+)', sources))
-    present = {re.sub(r"hpgraph::|<.*", "", name) for file in ("convert.cuh", "radix.cuh", "bitmask.cuh") for name in kernels(file)}
+    present = {re.sub(r"hpgraph::|<.*", "", name) for file in FILES for name in kernels(file)}
     assert asked == present
