@@ -59,39 +59,42 @@ def join(reduce, a, b):
 
 
 @njit(error_model="numpy", forceinline=True)
-def _take(gather, reduce, state, indices, data, active, j, there, v, one, value):
-    """Join entry `j` if it is there and its source active; also return whether.
+def _take(gather, reduce, state, indices, data, active, j, there, v, one, value, found):
+    """Join entry `j` if it is there and its source active; `found` is not zero once there was such a one.
 
     The joined value is worked out in any case, of the matrix's first entry if need be, so that the processor has
     nothing to guess.
     """
     j = j if there else 0
     if active is not None:
-        there = there & is_set(active, vertex(indices, j))
+        takes_part = at(active, vertex(indices, j))
+        takes_part = takes_part if there else np.uint8(0)
+        found |= takes_part
+        there = takes_part != np.uint8(0)
     joined = join(reduce, value, message(gather, state, indices, data, j, v, one))
-    return (joined if there else value), there
+    return (joined if there else value), found
 
 
 @njit(error_model="numpy", forceinline=True)
 def _take_four(gather, reduce, state, indices, data, active, j, end, v, one, values, found):
     """Join the entries j, j + 1, j + 2 and j + 3 to a value each, as far as they lie before `end`."""
     a, b, c, d = values
-    a, is_a = _take(gather, reduce, state, indices, data, active, j, j < end, v, one, a)
-    b, is_b = _take(gather, reduce, state, indices, data, active, j + 1, j + 1 < end, v, one, b)
-    c, is_c = _take(gather, reduce, state, indices, data, active, j + 2, j + 2 < end, v, one, c)
-    d, is_d = _take(gather, reduce, state, indices, data, active, j + 3, j + 3 < end, v, one, d)
-    return (a, b, c, d), found | is_a | is_b | is_c | is_d
+    a, found = _take(gather, reduce, state, indices, data, active, j, j < end, v, one, a, found)
+    b, found = _take(gather, reduce, state, indices, data, active, j + 1, j + 1 < end, v, one, b, found)
+    c, found = _take(gather, reduce, state, indices, data, active, j + 2, j + 2 < end, v, one, c, found)
+    d, found = _take(gather, reduce, state, indices, data, active, j + 3, j + 3 < end, v, one, d, found)
+    return (a, b, c, d), found
 
 
 @njit(error_model="numpy", forceinline=True)
 def _take_whole_four(gather, reduce, state, indices, data, active, j, v, one, values, found):
     """`_take_four` where all four lie before the end."""
     a, b, c, d = values
-    a, is_a = _take(gather, reduce, state, indices, data, active, j, True, v, one, a)
-    b, is_b = _take(gather, reduce, state, indices, data, active, j + 1, True, v, one, b)
-    c, is_c = _take(gather, reduce, state, indices, data, active, j + 2, True, v, one, c)
-    d, is_d = _take(gather, reduce, state, indices, data, active, j + 3, True, v, one, d)
-    return (a, b, c, d), found | is_a | is_b | is_c | is_d
+    a, found = _take(gather, reduce, state, indices, data, active, j, True, v, one, a, found)
+    b, found = _take(gather, reduce, state, indices, data, active, j + 1, True, v, one, b, found)
+    c, found = _take(gather, reduce, state, indices, data, active, j + 2, True, v, one, c, found)
+    d, found = _take(gather, reduce, state, indices, data, active, j + 3, True, v, one, d, found)
+    return (a, b, c, d), found
 
 
 @njit(error_model="numpy", forceinline=True)
@@ -119,8 +122,9 @@ def fold(gather, reduce, terminal, identity, state, indices, data, begin, end, a
     indices, data : array, array or None
         Of at least one entry.
     begin, end : int64
-    active : array of uint64, or None
-        Bits of the sources that take part; None for all.
+    active : array of uint8, or None
+        1 for a source that takes part, else 0; None for all. Bits would have to be picked out one by one, which takes
+        as long as all the rest.
     v : int64
     one : scalar
         A pattern's weight, in the type of the result.
@@ -133,7 +137,7 @@ def fold(gather, reduce, terminal, identity, state, indices, data, begin, end, a
     found : bool
         Whether any entry took part.
     """
-    values, found = (value, identity, identity, identity), False
+    values, found = (value, identity, identity, identity), np.uint8(0)
     j = begin
     if terminal is None:
         while j + 4 < end:
@@ -147,7 +151,8 @@ def fold(gather, reduce, terminal, identity, state, indices, data, begin, end, a
             fetch_ahead(indices, data, j + AHEAD)
             values, found = _take_four(gather, reduce, state, indices, data, active, j, end, v, one, values, found)
     a, b, c, d = values
-    return join(reduce, join(reduce, a, b), join(reduce, c, d)), found
+    value = join(reduce, join(reduce, a, b), join(reduce, c, d))
+    return value, end > begin if active is None else found != np.uint8(0)
 
 
 @njit(error_model="numpy", forceinline=True)
@@ -203,7 +208,7 @@ def fold_slab(gather, reduce, terminal, state, slab, data, rows, start, count, a
             bit = np.uint64(1) << np.uint64(i)
             if going & bit and at(slab, first + i) >= 0:
                 live = True
-                if active is None or is_set(active, vertex(slab, first + i)):
+                if active is None or at(active, vertex(slab, first + i)):
                     found |= bit
                     sent = message(gather, state, slab, data, first + i, start + i, one)
                     values[i] = join(reduce, values[i], sent)

@@ -209,7 +209,8 @@ def pull(
     -----
     Reduction of a row stops within four entries of the monoid's terminal value. Results are the same bit for bit on
     any number of threads. Beside the result this takes 32 bytes for each 16384 arcs or rows at the most, kept with the
-    matrix; a hub of h entries takes h / 16384 values. ``any_pair`` and other idempotent sums of ones keep a byte a row.
+    matrix, a byte for each source where `active` is given, and for a hub of h entries h / 16384 values. ``any_pair``
+    and other idempotent sums of ones keep a byte a row.
     """
     check(rows, out, active, mask, complement, received)
     if rows.nnz == 0:
@@ -223,7 +224,7 @@ def pull(
     else:
         # Mask and received may be empty: else each combination would have to be compiled. Whether all send decides the
         # inner loop.
-        senders = None if active is None else active.words
+        senders = None if active is None else active.to_bool().view(np.uint8)
         allowed, written = (_NO_BITS if bits is None else bits.words for bits in (mask, received))
         where = senders, allowed, bool(complement), out, written
     if rows.nnz + rows.shape[0] <= SERIAL:
