@@ -51,6 +51,7 @@ def _without(technique: str, works: tuple[str, ...]) -> Variant:
 # What each of `hpgraph.techniques` concerns.
 CONCERNS = {
     "local_block": ("bfs", "sssp"),
+    "short_queues": ("bfs", "sssp"),
     "heavy_pieces": ("bfs", "sssp"),
     "arc_batches": ("bfs", "sssp"),
     "early_exit": ("bfs",),

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 _NAMES = (
     "arc_batches", "captured_graph", "column_blocks", "degree_order", "early_exit", "fused_supersteps", "heavy_pieces",
-    "hyb", "lane_refill", "local_block", "row_splitting", "triangle_filters",
+    "hyb", "lane_refill", "local_block", "row_splitting", "short_queues", "triangle_filters",
 )  # fmt: skip
 
 
@@ -48,6 +48,9 @@ class Techniques:
         CUDA. Supersteps of few vertices and arcs are one block's alone, without a barrier of the grid.
     row_splitting : bool
         CUDA. Rows of more than 1,024 entries are cut in pieces that several warps take, rather than given to one.
+    short_queues : bool
+        CUDA. Each vertex of a traversal's frontier has lanes of its own where there are enough, rather than arcs that
+        are dealt to lanes.
     triangle_filters : bool
         CUDA. Neighbours are looked up in bit filters in shared memory, rather than by binary search alone.
 

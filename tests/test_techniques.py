@@ -13,7 +13,7 @@ from hpgraph.device import to_device
 PRODUCTS = (
     "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_splitting", "triangle_filters",
 )  # fmt: skip
-TRAVERSALS = ("arc_batches", "early_exit", "heavy_pieces", "lane_refill", "local_block")
+TRAVERSALS = ("arc_batches", "early_exit", "heavy_pieces", "lane_refill", "local_block", "short_queues")
 NAMES = (*PRODUCTS, *TRAVERSALS)
 
 

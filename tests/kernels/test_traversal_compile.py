@@ -145,7 +145,7 @@ def test_every_generation(arch):
 
 
 def test_without_techniques():
-    chosen = "hpgraph::Techniques<0, 0, 0, 1, 1>"
+    chosen = "hpgraph::Techniques<0, 0, 0, 1, 1, 0>"
     name = f"hpgraph::first<Program, int, hpgraph::Pattern, {chosen}>"
     compiled(bfs.Tree, None, (), "first.cuh", (name,))
     name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}>"

@@ -252,7 +252,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
             found.finish(sums, has_last, last);
             queue_turned = !queue_turned;
         };
-        if (!is_short(now)) {
+        if (!is_short<T>(now)) {
             superstep([&](Collector<T, Index>& found) {
                 push(found, [&](auto visit) { for_each_arc<T, Index>(out, queue(), now.light, now.pieces, visit); });
             });
@@ -263,7 +263,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
             superstep([&](Collector<T, Index>& found) {
                 push(found, [&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now.light, visit); });
             });
-        } while (now.count && step < policy.limit && is_short(now) && !policy.local.hold<Index>(now) &&
+        } while (now.count && step < policy.limit && is_short<T>(now) && !policy.local.hold<Index>(now) &&
                  (policy.forced >= 0 || !policy.template dense<T>(now)));
     }
     space.trace.end(step, 0);

@@ -22,10 +22,11 @@ constexpr int WARPS = THREADS / 32;
 constexpr u32 ALL = 0xffffffffu;
 
 // What techniques.py chooses. Without pieces a vertex may have as many arcs as 32 of them can be counted in an int.
-template <bool pieces = true, bool early_exit = true, bool refill = true, int arcs_at_once = 2, bool by_hubs = false>
+template <bool pieces = true, bool early_exit = true, bool refill = true, int arcs_at_once = 2, bool by_hubs = false,
+          bool short_queues = true>
 struct Techniques {
     static constexpr int PIECE = pieces ? 256 : 1 << 25;
-    static constexpr bool EARLY_EXIT = early_exit, REFILL = refill, BY_HUBS = by_hubs;
+    static constexpr bool EARLY_EXIT = early_exit, REFILL = refill, BY_HUBS = by_hubs, SHORT_QUEUES = short_queues;
     static constexpr int BATCH = arcs_at_once;
 };
 
@@ -348,8 +349,9 @@ __device__ void for_each_arc_of_few(u32 rows, u32 thread, u32 threads, RowOf row
 }
 
 // Whether there are lanes enough for two to stand ready for each vertex of a queue.
-__device__ inline bool is_short(const Tally& queued) {
-    return queued.pieces == 0 && queued.light * 2 <= (u64)gridDim.x * THREADS;
+template <class T>
+__device__ bool is_short(const Tally& queued) {
+    return T::SHORT_QUEUES && queued.pieces == 0 && queued.light * 2 <= (u64)gridDim.x * THREADS;
 }
 
 // The arcs of such a queue, as for_each_arc deals those of any.

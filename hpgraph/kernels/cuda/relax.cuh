@@ -313,10 +313,10 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             now = *tally;
             space.trace.add(step, 0, count, arcs);
         };
-        if (is_short(now)) {
+        if (is_short<T>(now)) {
             // A loop of its own, so that what only others need keeps out of its registers.
             do superstep([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now.light, visit); });
-            while (now.count && step < limit && is_short(now) && !limits.hold<Index>(now));
+            while (now.count && step < limit && is_short<T>(now) && !limits.hold<Index>(now));
         } else {
             superstep([&](auto visit) { for_each_arc<T, Index>(out, queue(), now.light, now.pieces, visit); });
         }

@@ -78,8 +78,8 @@ def _hubs(out: CSR) -> tuple[int, int]:
 
 def _techniques(by_hubs: bool = False) -> str:
     """The C++ type that says which techniques take part."""
-    batch = BATCH if techniques.arc_batches else 1
-    return _type_of(techniques.heavy_pieces, techniques.early_exit, techniques.lane_refill, batch, by_hubs)
+    flags = techniques.heavy_pieces, techniques.early_exit, techniques.lane_refill
+    return _type_of(*flags, BATCH if techniques.arc_batches else 1, by_hubs, techniques.short_queues)
 
 
 @cache
