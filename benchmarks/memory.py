@@ -122,10 +122,9 @@ def usage_of(call: Callable[[], Any], device: str) -> Usage:
 def _measure(case: Case) -> dict[str, dict[str, int]]:
     """By work: bytes that the first call on a new graph leaves with it, and the most that are in use in a call."""
     found = {}
-    small = graphs.make("kron12", case.device, 1)
     for work in MEASURED:
-        # Code is compiled, and threads are started, on another graph, too small to leave much.
-        _task(HPGraph(small), work)()
+        # Code is compiled, and threads are started, on a graph like it: which code runs depends on its degrees.
+        _task(HPGraph(case), work)()
         library = HPGraph(case)
         task = _task(library, work)
         graph = usage_of(library.renew, case.device)
