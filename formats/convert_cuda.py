@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import require_cupy
+from hpgraph.device import free_memory, require_cupy
 from hpgraph.formats.convert_cpu import duplicate_error
 from hpgraph.formats.launch import ID, launch, on_its_device, strided
 
@@ -21,8 +21,7 @@ Rows = tuple[Array, Array, Array | None]
 
 _TILE = 4096
 _LEAST_PART = 1 << 20
-# Entries up to which a transpose is made in one part, digit by digit, and the most bits of a digit. It takes some 30
-# bytes an entry besides the result.
+# Entries up to which a transpose is made in one part, digit by digit, where there is room; and the most bits of a digit.
 _AT_ONCE = 1 << 24
 _DIGIT_BITS = 10
 _WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
@@ -199,7 +198,9 @@ def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -
     cupy = require_cupy()
     entries = len(indices)
     turned = _offsets(_count(indices, columns))
-    if 0 < entries <= _AT_ONCE:
+    # Keys, ids and values, once more while the next digit is dealt by.
+    room = 2 * entries * (2 * indices.itemsize + (0 if data is None else data.itemsize))
+    if 0 < entries <= _AT_ONCE and room <= free_memory("cuda"):
         return turned, *_deal(indices, expand_rows(indptr, entries, indices.dtype), data, columns)
     bits = max(len(indptr) - 2, 1).bit_length()
     out = cupy.empty(entries, dtype=indices.dtype)

@@ -52,6 +52,19 @@ def test_from_coo_and_transpose_of_any_shape(put, sorting, rows, columns, entrie
     assert csr.transpose().shape == (columns, rows)
 
 
+@pytest.mark.parametrize("columns", [900, 70_000, 3_000_000])
+def test_transpose_keeps_the_order_of_duplicates(put, columns):
+    # Of more entries than a block takes, and of columns of one digit, two and three.
+    rng = np.random.default_rng(columns)
+    row, col = np.sort(rng.integers(0, 50, 9000)), rng.choice(rng.integers(0, columns, 300), 9000)
+    indptr = np.concatenate(([0], np.bincount(row, minlength=50).cumsum()))
+    turned = CSR((50, columns), put(indptr), put(col.astype(np.int32)), put(np.arange(9000.0))).transpose()
+    order = np.argsort(col, kind="stable")
+    np.testing.assert_array_equal(host(turned.indices), row[order])
+    np.testing.assert_array_equal(host(turned.data), order)
+    np.testing.assert_array_equal(host(turned.degrees), np.bincount(col, minlength=columns))
+
+
 def test_from_coo_that_is_sorted_already_shares_its_columns(put):
     col = put(np.array([0, 2, 1], dtype=np.int32))
     csr = CSR.from_coo(put([0, 0, 2]), col, None, (3, 3))
