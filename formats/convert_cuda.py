@@ -2,7 +2,8 @@
 
 Kernels lie in convert.cuh and radix.cuh. Rows are sorted by one 64-bit key an entry, row above column, with CuPy's
 stable radix sort. That takes 16 bytes an entry, 48 where values follow, so a large matrix is sorted in parts of whole
-rows: as many as keep the scratch at half of the result. Each part costs one more pass over the input.
+rows: as many as keep the scratch at half of the result. Each part costs one more pass over the input. Transposes of not
+too many entries are dealt by the digits of their columns instead, in as few passes as there are digits.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Rows = tuple[Array, Array, Array | None]
 
 _TILE = 4096
 _LEAST_PART = 1 << 20
-# Entries up to which a transpose is made in one part, digit by digit, where there is room; and the most bits of a digit.
+# Entries up to which a transpose is dealt digit by digit, where there is room; and the most bits of a digit.
 _AT_ONCE = 1 << 24
 _DIGIT_BITS = 10
 _WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
