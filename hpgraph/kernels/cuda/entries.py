@@ -121,9 +121,26 @@ def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
 
 def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
     """`hpgraph.kernels.cpu.entries.select_entries` on the GPU; waits for it, to learn how many entries are kept."""
+    return keep_entries(csr, map_entries(csr, predicate, thunk))
+
+
+def keep_entries(csr: CSR, wanted: Any) -> CSR:
+    """Some entries of a matrix.
+
+    Parameters
+    ----------
+    csr : CSR
+    wanted : array, shape (nnz,)
+        Not zero for those to keep.
+
+    Returns
+    -------
+    CSR
+        In the same order; the matrix itself where all are kept. Waits for the device, to learn how many they are.
+    """
     import cupy
 
-    kept = cupy.flatnonzero(map_entries(csr, predicate, thunk))
+    kept = cupy.flatnonzero(wanted)
     if len(kept) == csr.nnz:
         return csr
     # As many entries stand before a row as are kept of those that stood before it.

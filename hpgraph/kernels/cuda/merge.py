@@ -10,11 +10,9 @@ import numpy as np
 from hpgraph.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.cuda.compile import Module, load
-from hpgraph.kernels.cuda.entries import THREADS, TILE, index_type, select_entries
+from hpgraph.kernels.cuda.entries import THREADS, TILE, index_type, keep_entries
 from hpgraph.kernels.cuda.structs import struct
-from hpgraph.semiring import get_binary
 from hpgraph.semiring.cuda import LinkedCode, c_type, entry_functor
-from hpgraph.semiring.entry import entry_function
 
 SOURCE = "merge.cuh"
 MERGE_KERNELS = ("merge_rows", "merge_left", "merge_right")
@@ -168,9 +166,12 @@ def merge(
         rank, _ = _ranks(b, a, ids, with_shared=False)
         run("merge_right", -(-b.nnz // TILE), *operands, rank, shared_before, x.type(fill_a), *place)
     made = CSR(a.shape, indptr, indices, data, validate=False)
-    if not nonzero or data is None or int(cupy.count_nonzero(data)) == nnz:
+    if not nonzero or data is None:
         return made
-    return select_entries(made, entry_function(get_binary("ne"), data.dtype, data.dtype), 0)
+    # Comparisons mostly leave zeros, sums mostly none: then a count is all that it takes.
+    if data.dtype != np.bool_ and int(cupy.count_nonzero(data)) == nnz:
+        return made
+    return keep_entries(made, data)
 
 
 def _run(module: Module, name: str, blocks: int, *arguments: Any) -> None:
