@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.aggregate import aggregate, to_number
-from hpgraph.algebra.rows import fold_rows, one_row
+from hpgraph.algebra.rows import fold_rows
 from hpgraph.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.product_plan import value_dtype
@@ -80,8 +80,17 @@ def extreme(rows: CSR, name: str, *, explicit: bool, skip_nan: bool) -> Any:
     NumPy scalar
         On CUDA this waits for the device.
     """
-    width = rows.shape[0] * rows.shape[1]
-    return to_number(_by_row(one_row(rows), name, width=width, explicit=explicit, skip_nan=skip_nan))
+    kind = value_dtype(rows.dtype)
+    if not rows.nnz:
+        return kind.type(0)
+    xp = array_module(rows.device)
+    value = xp.ones(1, bool) if rows.data is None else getattr(rows.data, name)(keepdims=True)
+    if skip_nan and kind.kind == "f" and bool(xp.isnan(value[0])):
+        numbers = rows.data[~xp.isnan(rows.data)]
+        value = getattr(numbers, name)(keepdims=True) if len(numbers) else value
+    if not explicit and rows.nnz < rows.shape[0] * rows.shape[1]:
+        value = _ufunc(rows, name, skip_nan=skip_nan)(value, kind.type(0))
+    return to_number(value)
 
 
 def places_by_row(rows: CSR, name: str, *, explicit: bool) -> Any:
@@ -141,10 +150,11 @@ def place_of_extreme(rows: CSR, name: str, *, explicit: bool) -> int:
             raise ValueError(f"Cannot apply arg{name}: arg{name} of nothing: there is no entry to choose")
         return 0
     data = xp.ones(rows.nnz, bool) if rows.data is None else rows.data
-    places = rows.expand_rows().astype(np.int64) * rows.shape[1] + rows.indices
     position = int((xp.argmin if name == "min" else xp.argmax)(data))
-    value, place = data[position], int(places[position])
+    row = int(xp.searchsorted(rows.indptr, position, side="right")) - 1
+    value, place = data[position], row * rows.shape[1] + int(rows.indices[position])
     if explicit or rows.nnz == rows.shape[0] * rows.shape[1] or bool(value < 0 if name == "min" else value > 0):
         return place
+    places = rows.expand_rows().astype(np.int64) * rows.shape[1] + rows.indices
     absent = int((places == xp.arange(rows.nnz)).sum())
     return min(place, absent) if bool(value == 0) else absent

@@ -188,6 +188,31 @@ class TestSemirings:
         dots = kernels(device).multiply_by_dots(mask.structure.csr, a.csr, b.csr, product, ring.add)
         np.testing.assert_array_equal(shown(hpg.Matrix(dots)), expected.toarray())
 
+    @pytest.mark.parametrize("name", ["plus_pair", "plus_first", "lor_land", "min_first", "min_secondi"])
+    def test_hubs_of_a_mask_have_bit_sets(self, name: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Rows of more than LONG entries that many short ones ask for; the same where there is too little work."""
+        rng = np.random.default_rng(17)
+        n = 400
+        G = (rng.random((n, n)) < 0.02) | (np.arange(n) % 40 == 0)
+        L = hpg.Matrix(np.tril(G | G.T, -1)).structure
+        A = hpg.Matrix(np.tril(rng.integers(1, 9, (n, n)) * (G | G.T), -1))
+        if device == "cpu":
+            masked = importlib.import_module("hpgraph.kernels.cpu.mxm_masked")
+            assert int((L.T.csr.degrees > masked.LONG).sum()) > 3
+            monkeypatch.setattr(masked, "MUCH", 0)
+        semiring = get_semiring(name)
+        given = A if name == "plus_first" or name == "min_first" else L
+        # The transpose of an upper triangle whose rows are long: hubs are rows of Bᵀ.
+        U = L.T
+        found = hpg.mxm(given.T.to(device), U.T.to(device), semiring, mask=U.to(device))
+        expected = hpg.mxm(given.T, U.T, semiring).ewise_mult(U, "first")
+        np.testing.assert_array_equal(shown(found), shown(expected))
+        if device == "cpu":
+            monkeypatch.setattr(masked, "MUCH", 1 << 60)
+            again = hpg.mxm(given.T, U.T, semiring, mask=U).csr
+            for one, other in zip(again.arrays, found.csr.arrays, strict=True):
+                np.testing.assert_array_equal(one, other)
+
     def test_python_operators(self, device: str) -> None:
         rng = np.random.default_rng(10)
         A, B = random(rng, 12, 40, 0.3), random(rng, 40, 50, 0.3)

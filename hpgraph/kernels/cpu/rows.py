@@ -36,6 +36,17 @@ def lowest_bit(typingctx, word):
     return types.int64(types.uint64), generate
 
 
+@intrinsic
+def bit_length(typingctx, number):
+    """Bits that an int64 above zero takes: the steps of a binary search among so many."""
+
+    def generate(context, builder, signature, args):
+        zeros = builder.ctlz(args[0], context.get_constant(types.boolean, True))
+        return builder.sub(context.get_constant(types.int64, 64), zeros)
+
+    return types.int64(types.int64), generate
+
+
 @njit(error_model="numpy")
 def _pairs_of(indptr, indices, other, i):
     total = 0
