@@ -60,11 +60,11 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
         for v in range(start, min(start + 64, end)):
             if slab is None:
                 first, last = at(indptr, v), at(indptr, v + 1)
-                if terminal is None:
-                    fetch_ahead(indices, data, first + AHEAD)
-                else:
-                    # Rows are left early: only where they begin is sure to be read.
-                    fetch_ahead(indices, data, at(indptr, min(v + ROWS_AHEAD, out.size)))
+                soon = first + AHEAD
+                if terminal is not None:
+                    # Where rows are left early, only their beginnings are sure to be read.
+                    soon = max(soon, at(indptr, min(v + ROWS_AHEAD, out.size)))
+                fetch_ahead(indices, data, soon)
             else:
                 first, last = np.int64(0), np.int64(0)
                 if slot < tail_rows.size and tail_rows[slot] == v:
@@ -87,8 +87,9 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
                 )
                 found = found or more
             _write(accum, out, v, value, found)
-            if received is not None and found:
-                bits |= np.uint64(1) << np.uint64(v & 63)
+            if received is not None:
+                # Without a branch, which would be guessed wrong as often as not.
+                bits |= np.uint64(found) << np.uint64(v & 63)
         if received is not None and received.size:
             received[start >> 6] = bits
 

@@ -16,5 +16,11 @@ def entry(data, position, one=1):
 @overload(entry, inline="always")
 def _entry(data, position, one=1):
     if isinstance(data, types.NoneType):
-        return lambda data, position, one=1: one
+        # A constant, of the type of `one`: what is multiplied by it need not be.
+        kind = types.unliteral(one) if isinstance(one, types.Type) else types.int64
+        if isinstance(kind, types.Boolean):
+            return lambda data, position, one=1: True
+        if isinstance(kind, types.Number):
+            return lambda data, position, one=1: kind(1)
+        return lambda data, position, one=1: 1
     return lambda data, position, one=1: peek(data, position)
