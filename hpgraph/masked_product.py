@@ -111,17 +111,19 @@ class _Product:
         """The product in an array of its own, identities where nothing met; and where something did, if asked for."""
         rows, device = self.A.shape[0], self.A.device
         xp = array_module(device)
-        identity = self.reduce.identity_for(self.dtype)
         senders = self._senders()
         if senders is not None:
             columns, frontier = senders
-            out = xp.full(rows, identity, dtype=self.dtype)
+            out = xp.full(rows, self.reduce.identity_for(self.dtype), dtype=self.dtype)
             touched = self.backend.push(
                 columns, self.gather, self.reduce, (self.values,), frontier, out, mask=self.allowed
             )
             return out, Bitmask.from_indices(touched, rows) if with_received else None
-        # The mask's other entries are not written by the product.
-        out = xp.empty(rows, self.dtype) if self.allowed is None else xp.full(rows, identity, dtype=self.dtype)
+        if self.allowed is None:
+            out = xp.empty(rows, self.dtype)
+        else:
+            # The mask's other entries are not written by the product.
+            out = xp.full(rows, self.reduce.identity_for(self.dtype), dtype=self.dtype)
         received = Bitmask.zeros(rows, device) if with_received else None
         self.pull(out, None, received)
         return out, received

@@ -85,6 +85,7 @@ def value_dtype(dtype: np.dtype[Any] | None) -> np.dtype[Any]:
     return np.dtype(bool) if dtype is None else dtype
 
 
+@functools.lru_cache(maxsize=1024)
 def plan(
     semiring: Semiring, matrix_dtype: Any, vector_dtype: Any, dtype: Any = None
 ) -> tuple[Any, Any, np.dtype[Any]]:
