@@ -43,11 +43,11 @@ STATED: dict[str, dict[str, tuple[float, float]]] = {
         "triangles": (24, 4),
     },
     "cuda": {
-        "graph": (40, 40),
-        "bfs": (64, 6),
-        "sssp": (64, 0),
-        "pagerank": (80, 16),
-        "spmv": (40, 24),
+        "graph": (16, 1),
+        "bfs": (40, 0.2),
+        "sssp": (32, 0.2),
+        "pagerank": (256, 14),
+        "spmv": (200, 14),
         "triangles": (64, 8),
     },
 }
