@@ -47,8 +47,6 @@ FEW = 256
 PUSH_ARCS, PUSH_MOST, PULL_ROWS = 512, 64, 1024
 # Arcs that cost as much as to reach a vertex by a push: a place of its own in every array.
 REACHED = 8
-# Arcs of one vertex that are looked at before any of their ends is claimed; of so few each is claimed at once.
-BATCH, SHORT = 256, 16
 # How many places ahead in the queue the row pointers and the first arcs of a vertex are fetched, and how many vertices
 # ahead the first arcs are in a pull.
 FAR_AHEAD, AHEAD = 8, 4
@@ -63,7 +61,7 @@ _TO, _ADDED = OTHER, OTHER + LINE
 
 @njit
 def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, queue, begin, end, backward, settled,
-          alone, board, picked, buffer, messages, filled):
+          alone, board, buffer, messages, filled):
     """Offer a message along every arc that leaves queue[begin:end], each vertex's arcs from the last if ``backward``.
 
     Whom it reaches goes to ``buffer`` with what it is told, after the ``filled`` there are. Returns how many are there
@@ -77,45 +75,23 @@ def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, 
         prefetch(indices, peek(indptr, vertex(queue, min(i + AHEAD, ahead))))
         u = vertex(queue, i)
         first, last = peek(indptr, u), peek(indptr, u + 1)
-        while first < last:
-            batch = min(last - first, BATCH)
-            if backward:
-                last -= batch
-                base = last
-            else:
-                base = first
-                first += batch
-            picks = batch > SHORT
-            for k in range(_pick(indices, settled, base, base + batch, picked) if picks else batch):
-                j = picked[k] if picks else base + k
-                v = vertex(indices, j)
-                if not picks and test(settled, v):
-                    continue
-                weight = entry(data, j)
-                if not (call(edge_cond, state, u, weight, v) and claim(settled, v, alone)):
-                    continue
-                prefetch(indptr, v)
-                prefetch_each(state, v)
-                buffer[filled] = v
-                messages[filled] = call(gather, state, u, weight, v)
-                filled += 1
-                if filled == BUFFER:
-                    arcs += _queue(update, state, world, step, indptr, buffer, messages, filled, queue, board)
-                    filled = 0
+        for k in range(last - first):
+            j = last - 1 - k if backward else first + k
+            v = vertex(indices, j)
+            if test(settled, v):
+                continue
+            weight = entry(data, j)
+            if not (call(edge_cond, state, u, weight, v) and claim(settled, v, alone)):
+                continue
+            prefetch(indptr, v)
+            prefetch_each(state, v)
+            buffer[filled] = v
+            messages[filled] = call(gather, state, u, weight, v)
+            filled += 1
+            if filled == BUFFER:
+                arcs += _queue(update, state, world, step, indptr, buffer, messages, filled, queue, board)
+                filled = 0
     return filled, arcs
-
-
-@njit
-def _pick(indices, settled, begin, end, picked):
-    """Write the places in indices[begin:end] of vertices not yet settled to ``picked``; return how many.
-
-    Every place is written, and the next one goes behind it or over it: no branch predictor foresees which.
-    """
-    kept = 0
-    for j in range(begin, end):
-        picked[kept] = j
-        kept += not test(settled, vertex(indices, j))
-    return kept
 
 
 @njit
@@ -238,7 +214,6 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
     """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
     leading = leads(board)
     turn, began, part = 0, 0, worker
-    picked = np.empty(BATCH, np.int64)
     while True:
         if leading:
             began = cycles()
@@ -262,7 +237,7 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
                 filled, leaving = _push(
                     gather, update, edge_cond, state, world, step, out_indptr, out_indices, out_data, queue,
                     # Neighbours often have the same neighbours: from both ends, two workers meet them but once.
-                    begin, end, worker & 1 == 1, settled, alone, board, picked, buffer, messages, filled,
+                    begin, end, worker & 1 == 1, settled, alone, board, buffer, messages, filled,
                 )  # fmt: skip
                 arcs += leaving
             arcs += _queue(update, state, world, step, out_indptr, buffer, messages, filled, queue, board)
