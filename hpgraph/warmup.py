@@ -110,8 +110,10 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
         x = array_module(device).ones(plain.n_vertices, dtype=kind)
         matrix = hpg.Matrix(weighted[kind])
         calls.append((f"A @ x, {kind}", partial(matrix.__matmul__, x)))
+        calls.append((f"A @ A, {kind}", partial(matrix.__matmul__, matrix)))
         if kind == "float32":
             calls += [(f"A.mxv, {name}, {kind}", partial(matrix.mxv, x, name)) for name in _SEMIRINGS]
+            calls.append((f"A.mxm, plus_pair, {kind}", partial(matrix.mxm, matrix, "plus_pair")))
     return calls
 
 
