@@ -27,14 +27,18 @@ if TYPE_CHECKING:
     from hpgraph import algebra, algorithms, csgraph, datasets, formats, interop, io, semiring, viz
     from hpgraph.algebra.apply import apply
     from hpgraph.algebra.assign import assign, subassign
-    from hpgraph.algebra.construct import block_array, block_diag, bmat, diag, diags, eye, hstack, random, vstack
+    from hpgraph.algebra.blocks import block_array, block_diag, bmat, hstack, vstack
+    from hpgraph.algebra.construct import diag, diags, eye
     from hpgraph.algebra.elementwise import ewise_add, ewise_mult, ewise_union
     from hpgraph.algebra.extract import extract
     from hpgraph.algebra.kronecker import kron, kronecker
     from hpgraph.algebra.matrix_power import matrix_power
     from hpgraph.algebra.mxm import mxm
+    from hpgraph.algebra.mxv import mxv, vxm
+    from hpgraph.algebra.random_matrix import random
     from hpgraph.algebra.reduce import reduce
     from hpgraph.algebra.select import select
+    from hpgraph.algebra.transpose import transpose
     from hpgraph.algebra.triangle import tril, triu
     from hpgraph.algorithms.bfs import BFSResult, bfs
     from hpgraph.algorithms.components import ComponentsResult, connected_components
@@ -62,15 +66,15 @@ _MODULE_OF = {
     "select": "hpgraph.algebra.select",
     "assign": "hpgraph.algebra.assign",
     "subassign": "hpgraph.algebra.assign",
-    "block_array": "hpgraph.algebra.construct",
-    "block_diag": "hpgraph.algebra.construct",
-    "bmat": "hpgraph.algebra.construct",
+    "block_array": "hpgraph.algebra.blocks",
+    "block_diag": "hpgraph.algebra.blocks",
+    "bmat": "hpgraph.algebra.blocks",
     "diag": "hpgraph.algebra.construct",
     "diags": "hpgraph.algebra.construct",
     "eye": "hpgraph.algebra.construct",
-    "hstack": "hpgraph.algebra.construct",
-    "random": "hpgraph.algebra.construct",
-    "vstack": "hpgraph.algebra.construct",
+    "hstack": "hpgraph.algebra.blocks",
+    "random": "hpgraph.algebra.random_matrix",
+    "vstack": "hpgraph.algebra.blocks",
     "extract": "hpgraph.algebra.extract",
     "tril": "hpgraph.algebra.triangle",
     "triu": "hpgraph.algebra.triangle",
@@ -78,6 +82,9 @@ _MODULE_OF = {
     "kronecker": "hpgraph.algebra.kronecker",
     "matrix_power": "hpgraph.algebra.matrix_power",
     "mxm": "hpgraph.algebra.mxm",
+    "mxv": "hpgraph.algebra.mxv",
+    "vxm": "hpgraph.algebra.mxv",
+    "transpose": "hpgraph.algebra.transpose",
     "BFSResult": "hpgraph.algorithms.bfs",
     "bfs": "hpgraph.algorithms.bfs",
     "ComponentsResult": "hpgraph.algorithms.components",
@@ -158,6 +165,7 @@ __all__ = [
     "kronecker",
     "matrix_power",
     "mxm",
+    "mxv",
     "pagerank",
     "random",
     "read",
@@ -169,12 +177,14 @@ __all__ = [
     "subassign",
     "techniques",
     "to_networkx",
+    "transpose",
     "triangle_count",
     "triangles",
     "tril",
     "triu",
     "viz",
     "vstack",
+    "vxm",
 ]
 
 

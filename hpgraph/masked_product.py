@@ -30,6 +30,7 @@ def multiply_masked(
     mask: Any,
     complement: bool,
     accum: BinaryOp | str | None,
+    replace: bool,
     out: Any,
 ) -> Any:
     """`Matrix.mxv`.
@@ -40,7 +41,7 @@ def multiply_masked(
         The matrix.
     semiring : Semiring
         What adds and multiplies.
-    x, mask, complement, accum, out
+    x, mask, complement, accum, replace, out
         As for `Matrix.mxv`.
 
     Returns
@@ -84,6 +85,11 @@ def multiply_masked(
         product.pull(held, op, received)
     if isinstance(out, Vector):
         out._present = _present_after(present, received, allowed, op)
+    if replace and allowed is not None:
+        if isinstance(out, Vector):
+            out._present = allowed if out.present is None else out.present & allowed
+        else:
+            held[~allowed.to_bool()] = product.reduce.identity_for(held.dtype)
     return out
 
 
@@ -101,11 +107,7 @@ class _Product:
     def fits(self, out: Any) -> bool:
         """Whether the product can be written straight into an array."""
         xp = array_module(out)
-        return (
-            out.dtype == self.dtype
-            and out.flags.c_contiguous
-            and not xp.may_share_memory(out, self.values)
-        )
+        return out.dtype == self.dtype and out.flags.c_contiguous and not xp.may_share_memory(out, self.values)
 
     def compute(self, *, with_received: bool) -> tuple[Any, Bitmask | None]:
         """The product in an array of its own, identities where nothing met; and where something did, if asked for."""
@@ -177,9 +179,7 @@ def _assign(
     # A product with the identity matrix brings the operator to each entry, on either device.
     xp = array_module(held)
     ids = index_dtype(rows)
-    diagonal = CSR(
-        (rows, rows), xp.arange(rows + 1, dtype=np.int64), xp.arange(rows, dtype=ids), None, validate=False
-    )
+    diagonal = CSR((rows, rows), xp.arange(rows + 1, dtype=np.int64), xp.arange(rows, dtype=ids), None, validate=False)
     gather, reduce, _ = plan(get_semiring("any_second"), None, result.dtype, held.dtype)
     joined = held if held.flags.c_contiguous else xp.ascontiguousarray(held)
     pull = kernels("cuda" if is_cuda(held) else "cpu").pull

@@ -93,6 +93,8 @@ def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
         length, place = mask.n, mask.device
     elif isinstance(mask, Vector):
         length, place = mask.size, mask.device
+    elif hasattr(mask, "tocsr"):
+        raise TypeError(f"{name} must be a Bitmask, an array of bool or a Vector, not a {type(mask).__name__}")
     else:
         flags = mask if is_cuda(mask) else np.asarray(mask)
         if flags.dtype != np.bool_:

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Entrywise:
-    """What `hpgraph.Matrix` and `hpgraph.Vector` compute entry by entry, in GraphBLAS's names."""
+    """What `hpgraph.Matrix` and `hpgraph.Vector` have in common, in GraphBLAS's names."""
 
     def ewise_add(self, other: Any, op: Any = "plus", **options: Any) -> Any:
         """The union with another matrix or vector: `hpgraph.ewise_add`.
@@ -137,3 +137,60 @@ class Entrywise:
         from hpgraph.algebra.reduce import reduce
 
         return reduce(self, op, axis, **options)
+
+    def extract(self, rows: Any = None, columns: Any = None, **options: Any) -> Any:
+        """Some rows and columns, or some entries of a vector: `hpgraph.extract`.
+
+        Parameters
+        ----------
+        rows, columns, **options
+            As for `hpgraph.extract`: mask, complement, accum, replace, out.
+
+        Returns
+        -------
+        Matrix or Vector
+        """
+        from hpgraph.algebra.extract import extract
+
+        return extract(self, rows, columns, **options)
+
+    def assign(self, A: Any, rows: Any = None, columns: Any = None, **options: Any) -> Any:
+        """Overwrite rows and columns, or entries of a vector: `hpgraph.assign`.
+
+        Parameters
+        ----------
+        A, rows, columns, **options
+            As for `hpgraph.assign`: mask, complement, accum, replace.
+
+        Returns
+        -------
+        Matrix or Vector
+            The same one.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Matrix([[1, 2], [0, 3]]).assign([[7, 0]], 1, slice(None)).toarray()
+        array([[1, 2],
+               [7, 0]])
+        """
+        from hpgraph.algebra.assign import assign
+
+        return assign(self, A, rows, columns, **options)  # type: ignore[arg-type]
+
+    def subassign(self, A: Any, rows: Any = None, columns: Any = None, **options: Any) -> Any:
+        """Overwrite rows and columns under a mask of these alone: `hpgraph.subassign`.
+
+        Parameters
+        ----------
+        A, rows, columns, **options
+            As for `hpgraph.subassign`: mask, complement, accum, replace.
+
+        Returns
+        -------
+        Matrix or Vector
+            The same one.
+        """
+        from hpgraph.algebra.assign import subassign
+
+        return subassign(self, A, rows, columns, **options)  # type: ignore[arg-type]

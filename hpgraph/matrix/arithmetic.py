@@ -54,6 +54,9 @@ class Arithmetic(Functions):
 
     def __truediv__(self, other: Any) -> Any:
         if is_number(other):
+            if other == 0 and not hasattr(other, "dtype"):
+                # As Python does, and SciPy; a zero of NumPy's gives inf.
+                raise ZeroDivisionError("division of a matrix by zero: numpy.float64(0) gives inf where it has entries")
             # In float64 also where values are float32, as SciPy does.
             return self._map(lambda data: data.astype(np.float64) / other)
         other = self._beside(other)

@@ -134,6 +134,7 @@ class Products(Conversions):
         mask: Any = None,
         complement: bool = False,
         accum: BinaryOp | str | None = None,
+        replace: bool = False,
         out: Any = None,
     ) -> Any:
         """The product with a vector over a semiring: ``y⟨mask⟩ accum= A ⊕.⊗ x``.
@@ -152,6 +153,9 @@ class Products(Conversions):
         accum : BinaryOp, str or function, optional
             Joins what `out` holds with what the product gives: ``out[i] = accum(out[i], t[i])``. Entries for which no
             pair of entries meets are left alone.
+        replace : bool, default False
+            Whether entries of `out` that the mask does not allow are dropped, rather than kept; in an array they become
+            the identity of the semiring's addition.
         out : array or Vector, shape (rows,), optional
             Written in place, at the entries that the mask allows only. It is left as it was if an error is raised.
 
@@ -171,8 +175,7 @@ class Products(Conversions):
 
         Notes
         -----
-        The operation is GrB_mxv of the GraphBLAS C API specification, without replacing the entries that the mask
-        leaves out. Over bool, plus and times are logical or and and.
+        The operation is GrB_mxv of the GraphBLAS C API specification. Over bool, plus and times are logical or and and.
 
         Examples
         --------
@@ -184,7 +187,7 @@ class Products(Conversions):
         >>> A.mxv(distance, "min_plus", mask=distance > 5, accum="min", out=distance)
         array([3., 0., 2.])
         """
-        return multiply_masked(self, get_semiring(semiring), x, mask, complement, accum, out)
+        return multiply_masked(self, get_semiring(semiring), x, mask, complement, accum, replace, out)
 
     def vxm(
         self,
@@ -193,6 +196,7 @@ class Products(Conversions):
         mask: Any = None,
         complement: bool = False,
         accum: BinaryOp | str | None = None,
+        replace: bool = False,
         out: Any = None,
     ) -> Any:
         """The product with a vector on the left over a semiring: ``y⟨mask⟩ accum= xᵀ ⊕.⊗ A``.
@@ -203,7 +207,7 @@ class Products(Conversions):
         ----------
         x : array or Vector, shape (rows,)
             The vector; it is the first operand of the semiring's operator.
-        semiring, mask, complement, accum, out
+        semiring, mask, complement, accum, replace, out
             As for `mxv`, over the columns.
 
         Returns
@@ -223,7 +227,7 @@ class Products(Conversions):
         >>> A.vxm(np.array([0, np.inf, np.inf]), "min_plus")
         array([inf,  4.,  1.])
         """
-        return multiply_masked(self.T, swapped(get_semiring(semiring)), x, mask, complement, accum, out)
+        return multiply_masked(self.T, swapped(get_semiring(semiring)), x, mask, complement, accum, replace, out)
 
     def mxm(
         self,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, device_of, is_cuda
+from hpgraph.device import array_module, check_memory, device_of, is_cuda
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape
 
@@ -46,6 +46,7 @@ def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | N
     counts = _counts(source)
     if counts is not None:
         rows, columns = as_shape(counts)
+        check_memory(8 * (rows + 1), f"a matrix of {rows} rows", "cpu")
         data = np.zeros(0, dtype=np.float64 if dtype is None else dtype)
         ids = index_dtype(max(rows, columns))
         return CSR((rows, columns), np.zeros(rows + 1, np.int64), np.zeros(0, ids), data, validate=False)

@@ -41,6 +41,15 @@ def factors(draw: Any) -> tuple[str, Entries, Entries, bool, bool]:
     return name, first, second, *turned
 
 
+@st.composite
+def rings_and_operands(draw: Any) -> tuple[str, Entries, Entries, bool, bool]:
+    """A semiring, a matrix and a vector for it, whether the matrix is turned, and whether the vector comes first."""
+    name, dtype = draw(st.sampled_from(RINGS))
+    turned, from_the_left = draw(st.booleans()), draw(st.booleans())
+    shape = (6, 5) if turned != from_the_left else (5, 6)
+    return name, draw(entries(shape, dtype)), draw(entries((6,), dtype)), turned, from_the_left
+
+
 @SETTINGS
 @given(drawn=factors(), how=writing((4, 5)))
 def test_mxm(drawn: tuple[str, Entries, Entries, bool, bool], how: Writing, device: str) -> None:
@@ -60,3 +69,18 @@ def test_kronecker(data: st.DataObject, op: str, how: Writing, device: str) -> N
     first, second = data.draw(entries((2, 3), dtype)), data.draw(entries((2, 2), dtype))
     found = hpg.kronecker(first.ours(device), second.ours(device), op, **options(how, device))
     agree(found, expected(how, first.theirs().kronecker(second.theirs(), getattr(gb.binary, op))))
+
+
+@SETTINGS
+@given(drawn=rings_and_operands(), how=writing((5,)))
+def test_mxv_and_vxm(drawn: tuple[str, Entries, Entries, bool, bool], how: Writing, device: str) -> None:
+    name, matrix, vector, turn, from_the_left = drawn
+    A, x = matrix.ours(device), vector.ours(device)
+    X, y = matrix.theirs(), vector.theirs()
+    A, X = (A.T, X.T) if turn else (A, X)
+    ring = getattr(gb.semiring, name)
+    if from_the_left:
+        found, product = hpg.vxm(x, A, name, **options(how, device)), y.vxm(X, ring)
+    else:
+        found, product = hpg.mxv(A, x, name, **options(how, device)), X.mxv(y, ring)
+    agree(found, expected(how, product), dtype="pair" not in name)

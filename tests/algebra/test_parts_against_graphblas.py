@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import ACCUMULATORS, SHAPE, Entries, agree, entries, expected, options, writing
+from oracle import ACCUMULATORS, SHAPE, Entries, Writing, agree, entries, expected, options, writing
 
 import hpgraph as hpg
 from hpgraph.device import cuda_available
@@ -46,6 +46,13 @@ def test_extract(data: Any, A: Entries, rows: Any, columns: Any) -> None:
         else:
             found = hpg.extract(A.ours(device), rows, columns, **options(how, device))
             agree(found, expected(how, A.theirs()[i, j]))
+
+
+@settings(max_examples=40, deadline=None)
+@given(A=entries(), how=writing(SHAPE[::-1]))
+def test_transpose(A: Entries, how: Writing) -> None:
+    for device in DEVICES:
+        agree(hpg.transpose(A.ours(device), **options(how, device)), expected(how, A.theirs().T))
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,0 +1,183 @@
+"""Matrices put together: side by side, one below the other, in blocks, down the diagonal. Names are SciPy's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import array_module, check_memory, device_of
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats.checks import as_value_dtype
+from hpgraph.matrix.matrix import Matrix
+
+
+def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None) -> Matrix:
+    """Matrices put together as blocks.
+
+    Parameters
+    ----------
+    blocks : sequence of sequences of Matrix, sparse array, two-dimensional array or None
+        Row by row; None is a block without entries.
+    dtype : dtype, optional
+        Type of the values; by default NumPy's common type of the blocks.
+
+    Returns
+    -------
+    Matrix
+        On the device of the blocks; a pattern if all of them are.
+
+    Raises
+    ------
+    ValueError
+        When the blocks' shapes do not fit, or all blocks of a row or a column are None.
+    TypeError
+        When blocks lie on different devices.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.block_array([[hpg.eye(2), None], [None, [[5.0]]]]).toarray()
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 5.]])
+    """
+    grid = [[None if block is None else block if isinstance(block, Matrix) else Matrix(block) for block in row]
+            for row in blocks]  # fmt: skip
+    if not grid or not grid[0] or any(len(row) != len(grid[0]) for row in grid):
+        raise ValueError("blocks must be a rectangle of blocks: rows of equal length, one at least")
+    given = [block for row in grid for block in row if block is not None]
+    device = device_of(*(block.csr.indptr for block in given))
+    heights = [
+        _common([block.shape[0] for block in row if block is not None], f"row {i}") for i, row in enumerate(grid)
+    ]
+    widths = [
+        _common([row[j].shape[1] for row in grid if row[j] is not None], f"column {j}")  # type: ignore[union-attr]
+        for j in range(len(grid[0]))
+    ]
+    kind = as_value_dtype(np.result_type(*(block.dtype for block in given)) if dtype is None else dtype, "dtype")
+    pattern = dtype is None and all(block.is_pattern for block in given)
+    check_memory(sum(block.csr.nbytes for block in given), "a matrix of blocks", device)
+
+    def csr_of(block: Matrix | None, height: int, width: int) -> CSR:
+        if block is not None:
+            return block.csr if pattern else block.csr.astype(kind)
+        xp = array_module(device)
+        data = None if pattern else xp.zeros(0, dtype=kind)
+        return CSR((height, width), xp.zeros(height + 1, np.int64), xp.zeros(0, np.int32), data, validate=False)
+
+    strips = [
+        _beside([csr_of(block, height, width) for block, width in zip(row, widths, strict=True)])
+        for row, height in zip(grid, heights, strict=True)
+    ]
+    return Matrix._of(_below(strips))
+
+
+def hstack(blocks: Sequence[Any], dtype: Any = None) -> Matrix:
+    """Matrices side by side.
+
+    Parameters
+    ----------
+    blocks : sequence of Matrix, sparse array or two-dimensional array
+        Of as many rows each.
+    dtype : dtype, optional
+        As for `block_array`.
+
+    Returns
+    -------
+    Matrix
+    """
+    return block_array([list(blocks)], dtype)
+
+
+def vstack(blocks: Sequence[Any], dtype: Any = None) -> Matrix:
+    """Matrices one below the other.
+
+    Parameters
+    ----------
+    blocks : sequence of Matrix, sparse array or two-dimensional array
+        Of as many columns each.
+    dtype : dtype, optional
+        As for `block_array`.
+
+    Returns
+    -------
+    Matrix
+    """
+    return block_array([[block] for block in blocks], dtype)
+
+
+def block_diag(blocks: Sequence[Any], dtype: Any = None) -> Matrix:
+    """Matrices down the diagonal.
+
+    Parameters
+    ----------
+    blocks : sequence of Matrix, sparse array or two-dimensional array
+        Of any shapes.
+    dtype : dtype, optional
+        As for `block_array`.
+
+    Returns
+    -------
+    Matrix
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.block_diag([[[1, 2]], [[3]]]).toarray()
+    array([[1, 2, 0],
+           [0, 0, 3]])
+    """
+    given = [block if isinstance(block, Matrix) else Matrix(block) for block in blocks]
+    return block_array([[block if i == j else None for j in range(len(given))] for i, block in enumerate(given)], dtype)
+
+
+bmat = block_array
+
+
+def _beside(parts: list[CSR]) -> CSR:
+    """Matrices of as many rows, side by side: every entry's place follows from the row pointers."""
+    if len(parts) == 1:
+        return parts[0]
+    xp = array_module(parts[0].device)
+    rows, columns = parts[0].shape[0], sum(part.shape[1] for part in parts)
+    indptr = parts[0].indptr.copy()
+    for part in parts[1:]:
+        indptr += part.indptr
+    nnz = sum(part.nnz for part in parts)
+    indices = xp.empty(nnz, dtype=index_dtype(max(rows, columns)))
+    data = None if parts[0].data is None else xp.empty(nnz, dtype=parts[0].data.dtype)
+    start, low = indptr[:-1].copy(), 0
+    for part in parts:
+        place = (start - part.indptr[:-1])[part.expand_rows()] + xp.arange(part.nnz)
+        indices[place] = part.indices.astype(indices.dtype, copy=False) + indices.dtype.type(low)
+        if data is not None:
+            data[place] = part.data
+        start += part.degrees
+        low += part.shape[1]
+    return CSR((rows, columns), indptr, indices, data, validate=False)
+
+
+def _below(parts: list[CSR]) -> CSR:
+    """Matrices of as many columns, one below the other: their arrays, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    xp = array_module(parts[0].device)
+    shape = sum(part.shape[0] for part in parts), parts[0].shape[1]
+    ends = np.cumsum([0, *(part.nnz for part in parts)])
+    indptr = xp.concatenate(
+        [part.indptr[:-1] + int(start) for part, start in zip(parts, ends[:-1], strict=True)]
+        + [xp.asarray(ends[-1:], dtype=np.int64)]
+    )
+    indices = xp.concatenate([part.indices for part in parts]).astype(index_dtype(max(shape)), copy=False)
+    data = None if parts[0].data is None else xp.concatenate([part.data for part in parts])
+    return CSR(shape, indptr, indices, data, validate=False)
+
+
+def _common(lengths: list[int], where: str) -> int:
+    if not lengths:
+        raise ValueError(f"blocks in {where} are all None: give one of them a shape, for instance Matrix((m, n))")
+    if len(set(lengths)) > 1:
+        raise ValueError(f"blocks in {where} must have the same length along it, not {lengths}")
+    return lengths[0]

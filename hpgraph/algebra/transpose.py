@@ -1,0 +1,54 @@
+"""The transpose, written where it is wanted: GrB_transpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hpgraph.algebra.mask import as_matrix_mask
+from hpgraph.algebra.mxm import as_matrix
+from hpgraph.algebra.write import check_write, write
+from hpgraph.semiring import BinaryOp
+
+
+def transpose(
+    A: Any,
+    *,
+    mask: Any = None,
+    complement: bool = False,
+    accum: BinaryOp | str | None = None,
+    replace: bool = False,
+    out: Any = None,
+) -> Any:
+    """The transpose of a matrix: ``C⟨mask⟩ accum= Aᵀ``.
+
+    Parameters
+    ----------
+    A : Matrix, shape (m, n)
+        A sparse array of SciPy or CuPy serves as well.
+    mask, complement, accum, replace, out
+        As for `ewise_add`; of the shape (n, m).
+
+    Returns
+    -------
+    Matrix, shape (n, m)
+        `out` where given. ``A.T`` is the same without a copy, and any operation takes it as an operand.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `ewise_add`.
+
+    Examples
+    --------
+    The least of A and its transpose, at the places of either:
+
+    >>> import hpgraph as hpg
+    >>> A = hpg.Matrix([[0, 4], [3, 0]])
+    >>> hpg.transpose(A, accum="min", out=A.copy()).toarray()
+    array([[0, 3],
+           [3, 0]])
+    """
+    turned = as_matrix(A, "A").T
+    allowed = as_matrix_mask(mask, turned.shape, turned.device)
+    check_write(turned.shape, turned.dtype, turned.device, out, allowed, complement, accum)
+    return write(turned.csr, out, allowed, complement, accum, replace)
