@@ -6,7 +6,7 @@
 // returns to the host until the traversal ends. A vertex is settled by its first message; one bit says so, and that
 // bit is both the test before and the claim on it.
 #pragma once
-#include "frontier.cuh"
+#include "arcs.cuh"
 #include "grid_barrier.cuh"
 #include "local.cuh"
 #include "pull_first.cuh"

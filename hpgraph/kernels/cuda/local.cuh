@@ -4,7 +4,7 @@
 // nanoseconds. A road network spends thousands of supersteps on frontiers of a few hundred vertices, so its queue lives
 // in the shared memory of the first block until it outgrows it (the idea of SIMD-X's fusion, carried to a block).
 #pragma once
-#include "frontier.cuh"
+#include "arcs.cuh"
 
 namespace hpgraph {
 

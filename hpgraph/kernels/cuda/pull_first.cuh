@@ -4,7 +4,7 @@
 // time. Here a lane that is done takes the next open vertex of the warp's share, whose row pointers were fetched while
 // it was still looking ("dynamic work fetch" of XBFS, A. Gaihre et al., HPDC'19, within a warp).
 #pragma once
-#include "frontier.cuh"
+#include "arcs.cuh"
 
 namespace hpgraph {
 

@@ -5,7 +5,7 @@
 // near ones have settled (A. Davidson et al., IPDPS'14). Values only ever move one way and every change queues its
 // vertex for the next superstep, so the end result does not depend on who came first: it repeats bit for bit.
 #pragma once
-#include "frontier.cuh"
+#include "arcs.cuh"
 #include "grid_barrier.cuh"
 #include "local.cuh"
 #include "trace.cuh"

@@ -23,7 +23,7 @@ from hpgraph.kernels.functions import functions_of
 from hpgraph.kernels.program import Beginning, ProgramCode, buckets
 from hpgraph.techniques import techniques
 
-# As in frontier.cuh and apply.cuh.
+# As in arcs.cuh, frontier.cuh and apply.cuh.
 PIECE = 256
 SPAN, APPLY_THREADS = 2048, 256
 # Threads of a block. With 640 a thread has 96 registers and the kernels hardly spill: supersteps of a few thousand
