@@ -1,4 +1,7 @@
-"""python-graphblas beside ours: small matrices and vectors, masks and outputs at random, compared entry by entry."""
+"""python-graphblas beside ours: small matrices and vectors, masks and outputs at random, compared entry by entry.
+
+Where it is not installed, as on most machines with a GPU, `definition` takes its place.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,35 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 import hpgraph as hpg
-from hpgraph.device import to_device
+from hpgraph.device import cuda_available, to_device
 from hpgraph.formats import CSR
+
+gb: Any
+try:
+    import graphblas as gb
+except ImportError:
+    import definition as gb
 
 SHAPE = (4, 5)
 DTYPES = ("bool", "int8", "int64", "float64")
 ACCUMULATORS = ("plus", "max", "second")
+
+
+def examples(count: int) -> settings:
+    """So many examples, the same in each run, as each new operator is compiled; fewer on CUDA: that takes long."""
+    return settings(
+        max_examples=count // 4 if cuda_available() else count,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        # One device serves all examples of a test.
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+        phases=[Phase.generate],
+    )
 
 
 def values_of(dtype: str) -> Any:
@@ -47,8 +70,6 @@ class Entries:
         return hpg.Matrix(CSR.from_coo(row, column, self.data, self.shape)).to(device)
 
     def theirs(self) -> Any:
-        import graphblas as gb
-
         row, column = self.places.T
         kind = {"bool": "BOOL", "int8": "INT8", "uint8": "UINT8", "int64": "INT64", "float64": "FP64"}[self.dtype]
         if len(self.shape) == 1:
@@ -104,8 +125,6 @@ def options(how: Writing, device: str) -> dict[str, Any]:
 
 def expected(how: Writing, expression: Any) -> Any:
     """What python-graphblas makes of its own expression."""
-    import graphblas as gb
-
     mask = None if how.mask is None else how.mask.theirs()
     if mask is not None:
         mask = mask.S if how.structural else mask.V

@@ -6,23 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from oracle import Entries, Writing, agree, entries, expected, number, options, writing
+from oracle import Entries, Writing, agree, entries, examples, expected, gb, number, options, writing
 
 import hpgraph as hpg
 
-gb = pytest.importorskip("graphblas")
-
-# One device serves all examples of a test; the same ones in each run, as each new operator is compiled.
-FEW = settings(
-    max_examples=40,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    phases=[Phase.generate],
-)
+FEW = examples(40)
 SIZE = (6,)
 # Our name and theirs.
 BINARY = {

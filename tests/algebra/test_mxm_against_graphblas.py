@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from oracle import Entries, Writing, agree, entries, expected, options, writing
+from oracle import Entries, Writing, agree, entries, examples, expected, gb, options, writing
 
 import hpgraph as hpg
 
-gb = pytest.importorskip("graphblas")
-
-# The same examples in each run, as each new semiring is compiled; one device serves all examples of a test.
-SETTINGS = settings(
-    max_examples=80,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    phases=[Phase.generate],
-)
+SETTINGS = examples(80)
 RINGS = (
     ("plus_times", "float64"), ("plus_times", "int8"), ("min_plus", "int64"), ("max_first", "int8"),
     ("lor_land", "bool"), ("plus_pair", "int64"), ("any_pair", "bool"), ("min_firsti", "float64"),

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from oracle import ACCUMULATORS, SHAPE, Entries, Writing, agree, entries, expected, options, writing
+from oracle import ACCUMULATORS, SHAPE, Entries, Writing, agree, entries, examples, expected, gb, options, writing
 
 import hpgraph as hpg
-from hpgraph.device import cuda_available
-
-gb = pytest.importorskip("graphblas")
-DEVICES = ["cpu", "cuda"] if cuda_available() else ["cpu"]
 
 
 def some(length: int) -> Any:
@@ -35,42 +30,39 @@ def listed(index: Any, length: int) -> list[int]:
     return whole if index is None else whole[index] if isinstance(index, slice) else list(index)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data(), A=entries(), rows=some(SHAPE[0]), columns=some(SHAPE[1]))
-def test_extract(data: Any, A: Entries, rows: Any, columns: Any) -> None:
+def test_extract(data: Any, A: Entries, rows: Any, columns: Any, device: str) -> None:
     i, j = listed(rows, SHAPE[0]), listed(columns, SHAPE[1])
     how = data.draw(writing((len(i), len(j)))) if i and j else None
-    for device in DEVICES:
-        if how is None:
-            assert hpg.extract(A.ours(device), rows, columns).shape == (len(i), len(j))
-        else:
-            found = hpg.extract(A.ours(device), rows, columns, **options(how, device))
-            agree(found, expected(how, A.theirs()[i, j]))
+    if how is None:
+        assert hpg.extract(A.ours(device), rows, columns).shape == (len(i), len(j))
+    else:
+        found = hpg.extract(A.ours(device), rows, columns, **options(how, device))
+        agree(found, expected(how, A.theirs()[i, j]))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(A=entries(), how=writing(SHAPE[::-1]))
-def test_transpose(A: Entries, how: Writing) -> None:
-    for device in DEVICES:
-        agree(hpg.transpose(A.ours(device), **options(how, device)), expected(how, A.theirs().T))
+def test_transpose(A: Entries, how: Writing, device: str) -> None:
+    agree(hpg.transpose(A.ours(device), **options(how, device)), expected(how, A.theirs().T))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(data=st.data(), u=entries((9,)), rows=some(9))
-def test_extract_of_a_vector(data: Any, u: Entries, rows: Any) -> None:
+def test_extract_of_a_vector(data: Any, u: Entries, rows: Any, device: str) -> None:
     i = listed(rows, 9)
     how = data.draw(writing((len(i),))) if i else None
-    for device in DEVICES:
-        if how is None:
-            assert hpg.extract(u.ours(device), rows).size == 0
-        else:
-            found = hpg.extract(u.ours(device), rows, **options(how, device))
-            agree(found, expected(how, u.theirs()[i]))
+    if how is None:
+        assert hpg.extract(u.ours(device), rows).size == 0
+    else:
+        found = hpg.extract(u.ours(device), rows, **options(how, device))
+        agree(found, expected(how, u.theirs()[i]))
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(data=st.data(), C=entries(dtype="float64"), rows=once(SHAPE[0]), columns=once(SHAPE[1]), within=st.booleans())
-def test_assign(data: Any, C: Entries, rows: list[int], columns: list[int], within: bool) -> None:
+def test_assign(data: Any, C: Entries, rows: list[int], columns: list[int], within: bool, device: str) -> None:
     region = len(rows), len(columns)
     A = data.draw(st.integers(-3, 3) | entries(region))
     mask = data.draw(st.none() | entries(region if within else SHAPE, "int8"))
@@ -88,18 +80,17 @@ def test_assign(data: Any, C: Entries, rows: list[int], columns: list[int], with
         wanted[rows, columns](**theirs) << source
     else:
         wanted(**theirs)[rows, columns] << source
-    for device in DEVICES:
-        found = C.ours(device)
-        ours = None if mask is None else mask.ours(device).structure if structural else mask.ours(device)
-        function = hpg.subassign if within else hpg.assign
-        given_source = A.ours(device) if isinstance(A, Entries) else A
-        assert function(found, given_source, rows, columns, ours, complement, accum, replace) is found
-        agree(found, wanted)
+    found = C.ours(device)
+    ours = None if mask is None else mask.ours(device).structure if structural else mask.ours(device)
+    function = hpg.subassign if within else hpg.assign
+    given_source = A.ours(device) if isinstance(A, Entries) else A
+    assert function(found, given_source, rows, columns, ours, complement, accum, replace) is found
+    agree(found, wanted)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(data=st.data(), w=entries((9,), "float64"), indices=once(9))
-def test_assign_to_a_vector(data: Any, w: Entries, indices: list[int]) -> None:
+def test_assign_to_a_vector(data: Any, w: Entries, indices: list[int], device: str) -> None:
     u = data.draw(st.integers(-3, 3) | entries((len(indices),)))
     mask = data.draw(st.none() | entries((9,), "int8"))
     replace = mask is not None and data.draw(st.booleans())
@@ -109,9 +100,8 @@ def test_assign_to_a_vector(data: Any, w: Entries, indices: list[int]) -> None:
     wanted(mask=None if mask is None else mask.theirs().V, accum=op, replace=replace)[indices] << (
         u.theirs() if isinstance(u, Entries) else u
     )
-    for device in DEVICES:
-        found = w.ours(device)
-        ours = None if mask is None else mask.ours(device)
-        source = u.ours(device) if isinstance(u, Entries) else u
-        hpg.assign(found, source, indices, mask=ours, accum=accum, replace=replace)
-        agree(found, wanted)
+    found = w.ours(device)
+    ours = None if mask is None else mask.ours(device)
+    source = u.ours(device) if isinstance(u, Entries) else u
+    hpg.assign(found, source, indices, mask=ours, accum=accum, replace=replace)
+    agree(found, wanted)
