@@ -197,7 +197,7 @@ class TestSemirings:
         L = hpg.Matrix(np.tril(G | G.T, -1)).structure
         A = hpg.Matrix(np.tril(rng.integers(1, 9, (n, n)) * (G | G.T), -1))
         if device == "cpu":
-            masked = importlib.import_module("hpgraph.kernels.cpu.mxm_masked")
+            masked = importlib.import_module("hpgraph.kernels.cpu.hubs")
             assert int((L.T.csr.degrees > masked.LONG).sum()) > 3
             monkeypatch.setattr(masked, "MUCH", 0)
         semiring = get_semiring(name)

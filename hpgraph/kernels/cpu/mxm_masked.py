@@ -22,23 +22,11 @@ from numba import njit, prange
 from hpgraph.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.cpu.fold import at, convert, is_set, join, vertex, weight
+from hpgraph.kernels.cpu.hubs import SAMPLE, STEP, hubs_of, pays_to_search
 from hpgraph.kernels.cpu.product import plain
 from hpgraph.kernels.cpu.rows import beside, bit_length, next_run, pairs_of_rows, share
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.jit import call
-
-# A step of a binary search costs about as much as looking up this many entries.
-STEP = 4
-# Rows whose work is looked at; of more only every so manieth.
-SAMPLE = 1 << 14
-# Entries from which a row may be a hub, how many have a bit set, bytes of all these, and work from which they pay.
-LONG, HUBS, HUB_BYTES, MUCH = 128, 256, 1 << 23, 1 << 21
-
-
-@njit(error_model="numpy")
-def _pays_to_search(few, many):
-    """Whether to search a list of `many` for `few` entries, rather than look all of the many up."""
-    return few * STEP * 2 < many and few * STEP * bit_length(many) < many
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
@@ -48,7 +36,7 @@ def _dot_work(m_indptr, m_indices, a_indptr, b_lengths, work):
         if length:
             for p in range(at(m_indptr, i), at(m_indptr, i + 1)):
                 other = at(b_lengths, vertex(m_indices, p))
-                total += length * STEP * bit_length(other) if _pays_to_search(length, other) else other
+                total += length * STEP * bit_length(other) if pays_to_search(length, other) else other
             total += 2 * length
         work[i] = total
 
@@ -63,7 +51,7 @@ def _sampled_work(m_indptr, m_indices, a_indptr, a_indices, row_lengths, column_
         if length and at(m_indptr, i) < at(m_indptr, i + 1):
             for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
                 other = at(column_lengths, vertex(m_indices, m))
-                dots += length * STEP * bit_length(other) if _pays_to_search(length, other) else other
+                dots += length * STEP * bit_length(other) if pays_to_search(length, other) else other
             # Letting a column in costs a look at where the mask's row has it.
             rows += at(m_indptr, i + 1) - at(m_indptr, i)
             for p in range(at(a_indptr, i), at(a_indptr, i + 1)):
@@ -206,7 +194,7 @@ def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m
                     else:
                         value, met = _dot_with_hub(product, reduce, terminal, one_b, zero, i, j, hub, a_indices,
                                                    a_data, first, last, one_a)
-                elif _pays_to_search(last - first, end - begin):
+                elif pays_to_search(last - first, end - begin):
                     value, met = _dot_by_search(product, reduce, terminal, one_a, one_b, zero, i, j, a_indices, a_data,
                                                 first, last, b_indices, b_data, begin, end)
                 elif counts is not None:
@@ -230,48 +218,6 @@ def _dots(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_ind
     for _ in prange(threads):
         _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices,
                   a_data, b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, cursor, values, found, kept)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _gains(m_indptr, m_indices, a_indptr, b_lengths, step, gains):
-    """For every column, how many looks a bit set of its row of Bᵀ would save the sampled rows of the mask."""
-    for i in range(0, m_indptr.size - 1, step):
-        length = at(a_indptr, i + 1) - at(a_indptr, i)
-        for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
-            j = vertex(m_indices, m)
-            other = at(b_lengths, j)
-            if other >= LONG and length < other:
-                searched = length * STEP * bit_length(other) if _pays_to_search(length, other) else other
-                gains[j] += searched - length
-
-
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _mark_hubs(chosen, b_indptr, b_indices, hubs):
-    for h in prange(chosen.size):
-        for q in range(at(b_indptr, chosen[h]), at(b_indptr, chosen[h] + 1)):
-            k = vertex(b_indices, q)
-            hubs[h, k >> 6] |= np.uint64(1) << np.uint64(k & 63)
-
-
-def _hubs(mask: CSR, a: CSR, b_turned: CSR, work: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of Bᵀ that are worth a bit set: which set each row has, -1 for none, and the sets."""
-    words = (a.shape[1] + 63) >> 6
-    most = min(HUBS, HUB_BYTES // (8 * max(words, 1))) if work >= MUCH else 0
-    hub_of = np.full(b_turned.shape[0], -1, np.int32)
-    chosen = np.empty(0, np.int64)
-    if most:
-        gains = np.zeros(len(hub_of), np.int64)
-        step = max(1, mask.shape[0] // SAMPLE)
-        _gains(plain(mask.indptr), plain(mask.indices), plain(a.indptr), b_turned.degrees, step, gains)
-        chosen = np.flatnonzero(gains)
-        if len(chosen) > most:
-            chosen = chosen[np.argpartition(gains[chosen], -most)[-most:]]
-        hub_of[chosen] = np.arange(len(chosen), dtype=np.int32)
-    hubs = np.zeros((len(chosen), words), np.uint64)
-    if len(chosen):
-        with team():
-            _mark_hubs(chosen, plain(b_turned.indptr), plain(b_turned.indices), hubs)
-    return hub_of, hubs
 
 
 @njit(error_model="numpy")
@@ -377,7 +323,7 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
     terminal = reduce.terminal_test(dtype) if reduce.has_terminal(dtype) else None
     with team() as threads:
         _dot_work(plain(mask.indptr), plain(mask.indices), plain(a.indptr), b_turned.degrees, work)
-        hubs = (None, None) if product.reads_b and b_turned.data is not None else _hubs(mask, a, b_turned, work.sum())
+        hubs = (None, None) if product.reads_b and b_turned.data is not None else hubs_of(mask, a, b_turned, work.sum())
         _dots(
             product, reduce.reduce_for(dtype), terminal, True if product.semiring.counts else None,
             product.a_dtype.type(1), product.b_dtype.type(1), reduce.identity_for(dtype),
