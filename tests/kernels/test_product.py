@@ -365,3 +365,25 @@ def test_ones_from_lengths_of_rows(device, semiring, dtype):
         if semiring == "plus_pair" and gather.dtype.kind != "b":
             wanted = counts.astype(gather.dtype)
         np.testing.assert_array_equal(host(out), wanted.astype(gather.dtype))
+
+
+@pytest.mark.parametrize(
+    ("semiring", "dtype"),
+    [("plus_pair", "int64"), ("plus_pair", "int8"), ("any_pair", "bool"), ("min_pair", "float32")],
+)
+def test_pairs_with_some_active(device, semiring, dtype):
+    """Counts that wrap around to the identity, and identities other than 0, still tell who received."""
+    rng = np.random.default_rng(9)
+    dense = rng.random((3000, 2000)) < 0.03
+    active = rng.random(2000) < 0.2
+    dense[1234] = False
+    dense[1234, np.flatnonzero(active)[:256]] = True
+    pattern = sp.csr_array(dense)
+    csr = CSR(pattern.shape, pattern.indptr.astype(np.int64), pattern.indices.astype(np.int32), None)
+    count = pattern.astype(np.int64) @ active.astype(np.int64)
+    assert count[1234] == 256
+    identity = get_semiring(semiring).add.identity_for(dtype)
+    expected = count.astype(dtype) if semiring == "plus_pair" else np.where(count > 0, 1, identity).astype(dtype)
+    result, received = run(device, csr, semiring, active, np.empty(3000, dtype), active=active)
+    np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(received, count > 0)

@@ -17,6 +17,7 @@ from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cpu.fold import AHEAD, at, convert, fetch_ahead, fold, fold_slab, is_allowed, join
 from hpgraph.kernels.cpu.loads import put
+from hpgraph.kernels.cpu.product_pairs import flag_of_source, pull_ones
 from hpgraph.kernels.cpu.schedule import schedule
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.atomics import fetch_add
@@ -217,8 +218,16 @@ def pull(
     if rows.nnz == 0:
         _pull_nothing(reduce, out, mask, complement, accum, received)
         return
-    if active is mask is accum is received is None and _pull_ones(rows, gather, reduce, out):
+    if active is mask is accum is received is None and pull_ones(rows, gather, reduce, out):
         return
+    if active is not None and mask is accum is None and rows.nnz > SERIAL:
+        flag = flag_of_source(gather, reduce, out.dtype)
+        if flag is not None:
+            # Who is active is itself the vector, and the values tell who received.
+            pull(rows, flag, reduce, (active.to_bool(),), out)
+            if received is not None:
+                received.words[:] = Bitmask.from_bool(out if out.dtype == bool else out != 0).words
+            return
     what = (gather, *operators(reduce, accum, out.dtype), tuple(plain(array) for array in state), *arrays(rows))
     if active is None and mask is None and received is None:
         where: tuple[Any, ...] = None, None, False, out, None
@@ -244,34 +253,6 @@ def _pull_nothing(
         np.copyto(out, reduce.identity_for(out.dtype), where=where)
     if received is not None:
         received.words[:] = 0
-
-
-def _pull_ones(rows: CSR | HYB, gather: Any, reduce: Any, out: Any) -> bool:
-    """`pull` where every entry sends 1, from the lengths of rows alone; False, and nothing done, where one does not."""
-    semiring = getattr(gather, "semiring", None)
-    if semiring is None or semiring.multiply.cpp != "pair" or not isinstance(rows, CSR):
-        return False
-    if semiring.counts and out.dtype.kind != "b":
-        np.subtract(rows.indptr[1:], rows.indptr[:-1], out=out, casting="unsafe")
-        return True
-    if not reduce.idempotent:
-        return False
-    some = _has_entries(rows)
-    if some is None:
-        out.fill(1)
-    elif out.dtype == bool and not reduce.identity_for(bool):
-        np.copyto(out, some)
-    else:
-        out.fill(reduce.identity_for(out.dtype))
-        np.copyto(out, out.dtype.type(1), where=some)
-    return True
-
-
-@attached
-def _has_entries(rows: CSR) -> Any:
-    """Which rows have an entry, an array of bool; None where all have."""
-    some = rows.indptr[1:] != rows.indptr[:-1]
-    return None if some.all() else some
 
 
 @functools.lru_cache(maxsize=1024)
