@@ -11,6 +11,7 @@ import argparse
 import functools
 import os
 import statistics
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,9 @@ from .peers_sparse import cusparse_product, graphblas_product, graphblas_triangl
 from .timing import timed
 
 ROUNDS = 5
+# Seconds before each call on the CPU: threads of OpenMP spin for a while after their work is done, and would have the
+# cores of whoever is called next.
+PAUSE = 0.02
 
 
 @dataclass
@@ -109,6 +113,7 @@ def measure(work: Work, device: str, rounds: int = ROUNDS) -> dict[str, tuple[fl
                 if device == "cuda" and round_ == rounds:
                     took, answer, memory[name] = _with_peak(call)
                 else:
+                    time.sleep(PAUSE if device == "cpu" else 0)
                     took, answer = timed(call, device)
                 size = work.size(answer)
             except Exception as error:
