@@ -12,6 +12,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from hpgraph.kernels.cpu.bits import lowest_bit
 from hpgraph.kernels.cpu.crew import TAIL
 from hpgraph.semiring.atomics import atomic_or, fetch_add
 
@@ -66,20 +67,10 @@ def list_bits(words, queue, count):
         word = words[i]
         while word:
             low = word & (~word + np.uint64(1))
-            queue[count] = (i << 6) + lowest(word)
+            queue[count] = (i << 6) + lowest_bit(word)
             count += 1
             word ^= low
     return count
-
-
-@intrinsic
-def lowest(typingctx, word):
-    """Index of the lowest set bit (count of trailing zeros)."""
-
-    def codegen(context, builder, signature, args):
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.uint64), codegen
 
 
 @intrinsic

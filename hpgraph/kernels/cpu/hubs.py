@@ -10,9 +10,9 @@ import numpy as np
 from numba import njit, prange
 
 from hpgraph.formats import CSR
+from hpgraph.kernels.cpu.bits import bit_length
 from hpgraph.kernels.cpu.fold import at, vertex
 from hpgraph.kernels.cpu.product import plain
-from hpgraph.kernels.cpu.rows import bit_length
 from hpgraph.kernels.cpu.threads import team
 
 # A step of a binary search costs about as much as looking up this many entries.

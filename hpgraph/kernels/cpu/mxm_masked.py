@@ -21,10 +21,11 @@ from numba import njit, prange
 
 from hpgraph.device import check_memory
 from hpgraph.formats import CSR
+from hpgraph.kernels.cpu.bits import bit_length
 from hpgraph.kernels.cpu.fold import at, convert, is_set, join, vertex, weight
 from hpgraph.kernels.cpu.hubs import SAMPLE, STEP, hubs_of, pays_to_search
 from hpgraph.kernels.cpu.product import plain
-from hpgraph.kernels.cpu.rows import beside, bit_length, next_run, pairs_of_rows, share
+from hpgraph.kernels.cpu.rows import beside, next_run, pairs_of_rows, share
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.jit import call
 

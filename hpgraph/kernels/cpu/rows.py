@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange, types
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.cpu.fold import at, vertex
@@ -14,37 +14,6 @@ from hpgraph.semiring.atomics import fetch_add
 # Pairs of entries that one task takes, and what a row costs besides: some 100 microseconds of work.
 TASK = 65536
 ROW = 16
-
-
-@intrinsic
-def popcount(typingctx, word):
-    """How many bits of a uint64 are set."""
-
-    def generate(context, builder, signature, args):
-        return context.cast(builder, builder.ctpop(args[0]), types.uint64, types.int64)
-
-    return types.int64(types.uint64), generate
-
-
-@intrinsic
-def lowest_bit(typingctx, word):
-    """Place of the lowest bit set in a uint64 that is not zero."""
-
-    def generate(context, builder, signature, args):
-        return builder.cttz(args[0], context.get_constant(types.boolean, True))
-
-    return types.int64(types.uint64), generate
-
-
-@intrinsic
-def bit_length(typingctx, number):
-    """Bits that an int64 above zero takes: the steps of a binary search among so many."""
-
-    def generate(context, builder, signature, args):
-        zeros = builder.ctlz(args[0], context.get_constant(types.boolean, True))
-        return builder.sub(context.get_constant(types.int64, 64), zeros)
-
-    return types.int64(types.int64), generate
 
 
 @njit(error_model="numpy")

@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from hpgraph.kernels.cpu.claim import BUFFER, claim, clear, cycles, flush, list_bits, lowest, mark, test
+from hpgraph.kernels.cpu.bits import lowest_bit
+from hpgraph.kernels.cpu.claim import BUFFER, claim, clear, cycles, flush, list_bits, mark, test
 from hpgraph.kernels.cpu.crew import (
     ALONE,
     LINE,
@@ -125,7 +126,7 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
         hits, bits = np.uint64(0), np.uint64(0)
         open_ = ~settled[word]
         while open_:
-            v = (word << 6) + lowest(open_)
+            v = (word << 6) + lowest_bit(open_)
             flag = open_ & (~open_ + np.uint64(1))
             open_ ^= flag
             first, last = peek(indptr, v), peek(indptr, v + 1)

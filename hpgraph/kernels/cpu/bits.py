@@ -1,0 +1,37 @@
+"""Instructions on the bits of one word, which Numba's compiled code has no other name for."""
+
+from __future__ import annotations
+
+from numba import types
+from numba.extending import intrinsic
+
+
+@intrinsic
+def popcount(typingctx, word):
+    """How many bits of a uint64 are set."""
+
+    def generate(context, builder, signature, args):
+        return context.cast(builder, builder.ctpop(args[0]), types.uint64, types.int64)
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def lowest_bit(typingctx, word):
+    """Place of the lowest bit set in a uint64 that is not zero."""
+
+    def generate(context, builder, signature, args):
+        return builder.cttz(args[0], context.get_constant(types.boolean, True))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def bit_length(typingctx, number):
+    """Bits that an int64 above zero takes: the steps of a binary search among so many."""
+
+    def generate(context, builder, signature, args):
+        zeros = builder.ctlz(args[0], context.get_constant(types.boolean, True))
+        return builder.sub(context.get_constant(types.int64, 64), zeros)
+
+    return types.int64(types.int64), generate
