@@ -112,7 +112,8 @@ class Function:
         from numba import njit
 
         # Inlined whatever its size: a call would have to pass all arrays, which costs more than most functions do.
-        return copy_function(self.python, njit(error_model="numpy", forceinline=True))
+        options = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        return copy_function(self.python, njit(**options))
 
     def cuda(
         self,

@@ -12,10 +12,9 @@ worker's: its bins in ascending order, that of the vertices beyond all of them, 
 
 from __future__ import annotations
 
-from numba import njit
-
 from hpgraph.kernels.cpu.crew import LINE, OTHER
 from hpgraph.kernels.cpu.loads import vertex
+from hpgraph.kernels.cpu.part import part
 from hpgraph.semiring.atomics import fetch_add
 
 # Vertices in a block.
@@ -30,7 +29,7 @@ USED, LOST = OTHER, OTHER + LINE
 ORIGIN, DENSITY = 0, 1
 
 
-@njit
+@part
 def bin_of(value, origin, density, now):
     """The bin of a value, not below the bin ``now``."""
     place = (value - origin) * density
@@ -40,7 +39,7 @@ def bin_of(value, origin, density, now):
     return BINS if place >= BINS else int(place)
 
 
-@njit
+@part
 def put(v, bin_, row, store, link, board):
     """Add a vertex to a bin."""
     place = row[bin_]
@@ -59,20 +58,20 @@ def put(v, bin_, row, store, link, board):
     row[bin_] = place + 1
 
 
-@njit
+@part
 def last_block(place):
     """The last block of a bin, -1 where it is empty."""
     return (place - 1) // BLOCK if place > 0 else -1
 
 
-@njit
+@part
 def give_back(block, row, link):
     """Add a block to those to use again."""
     link[block] = row[FREE] - 1
     row[FREE] = block + 1
 
 
-@njit
+@part
 def is_short(place, link, most):
     """Whether a bin has ``most`` blocks at the most."""
     block = last_block(place)
@@ -82,7 +81,7 @@ def is_short(place, link, most):
     return block < 0
 
 
-@njit
+@part
 def draw(bins, bin_, link, work):
     """Empty a bin of every worker into rows of ``work``, each a block and the vertices in it; return how many."""
     found = 0
@@ -99,14 +98,14 @@ def draw(bins, bin_, link, work):
     return found
 
 
-@njit
+@part
 def hand_back(bins, found, link, work):
     """Share the blocks drawn among the workers, to use again."""
     for i in range(found):
         give_back(work[i, 0], bins[i % bins.shape[0]], link)
 
 
-@njit
+@part
 def spread(values, waiting, bins, found, store, link, work, board, scale):
     """Sort the blocks drawn from the last bin, beyond all others, anew: the least value begins the first bin.
 
@@ -129,7 +128,7 @@ def spread(values, waiting, bins, found, store, link, work, board, scale):
     return any_
 
 
-@njit
+@part
 def recover(values, waiting, bins, store, link, board, scale):
     """Fill the bins with all who wait: they took more room than there is, as many a vertex stood in several."""
     any_, least = False, values[0]

@@ -14,19 +14,20 @@ from numba.extending import intrinsic
 
 from hpgraph.kernels.cpu.bits import lowest_bit
 from hpgraph.kernels.cpu.crew import TAIL
+from hpgraph.kernels.cpu.part import part
 from hpgraph.semiring.atomics import atomic_or, fetch_add
 
 # Vertices one worker gathers before it reserves room for them in the shared queue.
 BUFFER = 1024
 
 
-@njit
+@part
 def test(words, v):
     """Whether bit ``v`` is set."""
     return (words[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != np.uint64(0)
 
 
-@njit
+@part
 def claim(words, v, alone):
     """Set bit ``v``; true for the one caller that set it. ``alone`` says that nobody else writes these words now."""
     flag = np.uint64(1) << np.uint64(v & 63)
@@ -38,20 +39,20 @@ def claim(words, v, alone):
     return seen & flag == np.uint64(0)
 
 
-@njit
+@part
 def mark(words, v):
     """Set bit ``v`` where no other thread writes."""
     words[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
-@njit
+@part
 def clear(words):
     """Clear all bits."""
     for i in range(words.size):
         words[i] = 0
 
 
-@njit
+@part
 def flush(buffer, filled, queue, board):
     """Move ``filled`` vertices from a worker's buffer to the shared queue."""
     start = fetch_add(board, TAIL, filled)
@@ -60,7 +61,7 @@ def flush(buffer, filled, queue, board):
     return 0
 
 
-@njit
+@part
 def list_bits(words, queue, count):
     """Write the positions of the set bits in ascending order to ``queue``, behind ``count``; return how many then."""
     for i in range(words.size):

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit, prange
 
 from hpgraph.formats import CSR
+from hpgraph.kernels.cpu.part import part
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.kernels.sampling import NEIGHBOURS, most_frequent
 from hpgraph.semiring.atomics import atomic_load, compare_and_swap
@@ -48,7 +49,7 @@ def components(arcs: CSR, symmetric: bool) -> Any:
     return label
 
 
-@njit
+@part
 def _hook(label, u, v):
     """Join the trees of two vertices: the larger root goes under the smaller."""
     a, b = atomic_load(label, u), atomic_load(label, v)

@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from hpgraph.kernels.cpu.part import part
 from hpgraph.semiring.atomics import atomic_load, atomic_or, compare_and_swap, fetch_add
 
 # Two cache lines, as processors fetch them in pairs.
@@ -69,7 +70,7 @@ def make_way(typingctx: Any) -> Any:
     return types.none(), generate
 
 
-@njit
+@part
 def _wait(glances):
     if glances < _PATIENCE:
         breathe()
@@ -78,19 +79,19 @@ def _wait(glances):
     return glances + 1
 
 
-@njit
+@part
 def leads(board):
     """Whether the caller is the first to ask."""
     return fetch_add(board, LEADER, 1) == 0
 
 
-@njit
+@part
 def open_gate(board):
     """Let helpers in; what the leader wrote before, they see."""
     fetch_add(board, GATE, _TURN)
 
 
-@njit
+@part
 def shut_gate(board):
     """Let nobody in any more and wait until all are out; what they wrote, the leader sees."""
     fetch_add(board, GATE, _TURN)
@@ -99,13 +100,13 @@ def shut_gate(board):
         glances = _wait(glances)
 
 
-@njit
+@part
 def dismiss(board):
     """The run is over."""
     atomic_or(board, GATE, _OVER)
 
 
-@njit
+@part
 def enter(board, last):
     """Wait for the gate to open again after the opening ``last``, and go in; the opening's number, negative at the end.
 
@@ -124,13 +125,13 @@ def enter(board, last):
             glances = _wait(glances)
 
 
-@njit
+@part
 def leave(board):
     """Go out."""
     fetch_add(board, GATE, -1)
 
 
-@njit
+@part
 def set_out(board, begin, end, grain, alone):
     """Lay out the places from begin to end as work, a heap for each worker, or one where the leader is ``alone``."""
     heaps = 1 if alone else (board.size - HEAPS) // LINE
@@ -141,7 +142,7 @@ def set_out(board, begin, end, grain, alone):
         board[HEAPS + heap * LINE + 1] = min(begin + grains * (heap + 1) // heaps * grain, end)
 
 
-@njit
+@part
 def take(board, heap, alone):
     """Some of the work laid out, from where to where: off one heap as long as it lasts, then off any. Empty at the end.
 
@@ -161,7 +162,7 @@ def take(board, heap, alone):
     return 0, 0
 
 
-@njit
+@part
 def report(board, column, amount, alone):
     """Add to a tally."""
     if alone:
@@ -170,7 +171,7 @@ def report(board, column, amount, alone):
         fetch_add(board, TALLY + column, amount)
 
 
-@njit
+@part
 def collect(board, column):
     """A tally; it is zero afterwards."""
     amount = board[TALLY + column]

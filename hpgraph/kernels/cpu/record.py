@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
+from hpgraph.kernels.cpu.part import part
 
 # Of all that Numba can run in parallel, only the loops that say so.
 LOOPS = {
@@ -13,7 +13,7 @@ LOOPS = {
 STEP, ACTIVE = range(2)
 
 
-@njit
+@part
 def log(trace, step, direction, active, looked, cycles):
     """Write the row of a superstep, counted from 1."""
     trace[step - 1, 0] = direction

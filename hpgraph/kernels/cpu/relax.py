@@ -42,6 +42,7 @@ from hpgraph.kernels.cpu.crew import (
     take,
 )
 from hpgraph.kernels.cpu.loads import fence, peek, peek_after, prefetch, vertex
+from hpgraph.kernels.cpu.part import part
 from hpgraph.kernels.cpu.record import ACTIVE, LOOPS, STEP, log
 from hpgraph.kernels.cpu.traverse import AHEAD, FEW, PUSH
 from hpgraph.kernels.cpu.weights import entry
@@ -58,7 +59,7 @@ PROGRESS = 3
 SENDERS, SENT = range(2)
 
 
-@njit
+@part
 def _store(values, v, old, new, alone):
     """values[v] = new if it is still ``old``; whether it was."""
     if alone:
@@ -67,7 +68,7 @@ def _store(values, v, old, new, alone):
     return compare_and_swap(values, v, old, new)
 
 
-@njit
+@part
 def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, row, store, link, begin, end, board,
            origin, density, now, ceiling, alone):
     """Send the messages of the vertices in store[begin:end] that wait; return how many those are, and arcs sent."""
@@ -113,7 +114,7 @@ def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waitin
     return stop - begin, sent
 
 
-@njit
+@part
 def _next(values, indptr, waiting, bins, store, link, work, board, progress, scale):
     """Draw the next bin that is not empty and order its vertices to send; return how many blocks they are."""
     while True:
@@ -138,7 +139,7 @@ def _next(values, indptr, waiting, bins, store, link, work, board, progress, sca
     return found
 
 
-@njit
+@part
 def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store, link, work,
           board, progress, scale, ceiling, trace, limit):
     """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""

@@ -35,6 +35,7 @@ from hpgraph.kernels.cpu.crew import (
     take,
 )
 from hpgraph.kernels.cpu.loads import peek, prefetch, prefetch_each, vertex
+from hpgraph.kernels.cpu.part import part
 from hpgraph.kernels.cpu.record import ACTIVE, LOOPS, STEP, log
 from hpgraph.kernels.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
@@ -60,7 +61,7 @@ FOUND, LEAVING, SEEN = range(3)
 _TO, _ADDED = OTHER, OTHER + LINE
 
 
-@njit
+@part
 def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, queue, begin, end, backward, settled,
           alone, board, buffer, messages, filled):
     """Offer a message along every arc that leaves queue[begin:end], each vertex's arcs from the last if ``backward``.
@@ -95,7 +96,7 @@ def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, 
     return filled, arcs
 
 
-@njit
+@part
 def _queue(update, state, world, step, indptr, buffer, messages, filled, queue, board):
     """Update the vertices in a buffer and move those that change to the queue; return the arcs that leave them.
 
@@ -113,7 +114,7 @@ def _queue(update, state, world, step, indptr, buffer, messages, filled, queue, 
     return arcs
 
 
-@njit
+@part
 def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, out_indptr, active, reached, settled,
           begin, end):
     """Let the unsettled among vertices begin..end look for one active in-neighbour each.
@@ -150,7 +151,7 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
     return found, arcs, looked
 
 
-@njit
+@part
 def _choose(progress, n, everything, alpha, beta):
     """The direction of the next superstep."""
     count, arcs = progress[ACTIVE], progress[ARCS]
@@ -166,7 +167,7 @@ def _choose(progress, n, everything, alpha, beta):
     return PULL if progress[OPEN] * min(everything / n, everything / arcs) < push else PUSH
 
 
-@njit
+@part
 def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced):
     """Order the next superstep."""
     n = out_indptr.size - 1
@@ -193,7 +194,7 @@ def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, for
         set_out(board, 0, n, PULL_ROWS, n <= PULL_ROWS)
 
 
-@njit
+@part
 def _end(board, progress):
     """Take stock of a superstep."""
     progress[ACTIVE_BEFORE], progress[ARCS_BEFORE] = progress[ACTIVE], progress[ARCS]
@@ -208,7 +209,7 @@ def _end(board, progress):
     progress[OPEN] -= progress[ACTIVE]
 
 
-@njit
+@part
 def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
           in_data, queue, settled, active, reached, board, buffer, messages, progress, trace, alpha, beta, forced,
           limit):

@@ -1,0 +1,38 @@
+"""Functions that only other compiled functions call: parts of kernels, compiled in half the time of `njit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit, types
+
+
+def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """`numba.njit` for a function that Python never calls itself; a decorator, with or without options.
+
+    It has no entry for Python or C, which Numba would compile beside each function, and is compiled once for all
+    integers: Numba would compile it again for each constant that stands for one in a call.
+
+    Parameters
+    ----------
+    function : function
+        What kernels call.
+    **options
+        As `numba.njit` takes them.
+
+    Returns
+    -------
+    Numba's dispatcher, or a decorator that makes one
+    """
+    if function is None:
+        return lambda function: part(function, **options)
+    dispatcher = njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    resolve = dispatcher.get_call_template
+
+    def get_call_template(arguments: Any, by_name: dict[str, Any]) -> Any:
+        plain = {name: types.unliteral(kind) for name, kind in by_name.items()}
+        return resolve(tuple(types.unliteral(kind) for kind in arguments), plain)
+
+    dispatcher.get_call_template = get_call_template
+    return dispatcher
