@@ -81,6 +81,19 @@ def test_hubs(direction, device):
     check_tree(csr, source, level, parent)
 
 
+@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+def test_hubs_side_by_side_whom_few_lead_to(direction, device):
+    """Each listens to thousands, of whom the last alone is ever active; to others nobody leads at all."""
+    hubs, leaves, deaf = np.arange(64, 96), np.arange(1000, 4000), np.arange(128, 160)
+    others = leaves[:-1]
+    source = np.r_[np.arange(6), np.tile(leaves, len(hubs)), hubs, np.tile(others, len(deaf))]
+    target = np.r_[np.arange(1, 6), leaves[-1], np.repeat(hubs, len(leaves)), hubs + 500, np.repeat(deaf, len(others))]
+    csr = scipy.sparse.csr_array((np.ones(len(source)), (source, target)), shape=(4100, 4100))
+    level, parent = host(hpg.bfs(graph(csr, device), 0, direction=direction))
+    assert (level == levels(csr, 0)).all() and (level[hubs] == 7).all() and (level[deaf] == -1).all()
+    check_tree(csr, 0, level, parent)
+
+
 def test_a_policy_of_ones_own(device):
     csr = random_digraph(3000, 40_000, seed=1)
     found = hpg.bfs(graph(csr, device), 5, direction=hpg.Direction(alpha=2.0))

@@ -204,28 +204,36 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
         }
 
         // One superstep of either direction, and what it leaves behind.
-        const auto superstep = [&](auto messages) {
+        const auto superstep = [&](auto messages, auto put_off) {
             Tally* const tally = &space.tally[(phase + 1) % 3];
-            if (thread == 0) space.tally[(phase + 2) % 3] = Tally{0, 0, 0, 0, 0, 0};
-            Collector<T, Index> found(out.indptr, following(), tally, policy.hub);
-            ++step, ++phase;
-            messages(found);
-            barrier.wait();
+            if (thread == 0) space.tally[(phase + 2) % 3] = Tally{};
             const i64 count = now.count, arcs = now.arcs;
-            now = *tally;
+            const auto all_of = [&](auto some) {
+                Collector<T, Index> found(out.indptr, following(), tally, policy.hub);
+                some(found);
+                barrier.wait();
+                now = *tally;
+            };
+            ++step, ++phase;
+            all_of(messages);
+            if (now.put_off) all_of(put_off);
             unseen -= now.arcs;
             space.trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
         };
         if (direction == PULL) {
+            u32* const next = of_two(space.next, space.active, bits_turned);
             superstep([&](Collector<T, Index>& found) {
-                const u64 looked =
-                    pull_first<T>(program, step, n, in, out, active(), space.settled,
-                                  of_two(space.next, space.active, bits_turned), shared.pull, found);
-                found.finish_pull(sums, looked);
-                bits_turned = !bits_turned;
+                found.finish_pull(sums, pull_first<T>(program, step, n, in, out, active(), space.settled, next,
+                                                      shared.pull, found));
+            }, [&](Collector<T, Index>& found) {
+                found.finish_pull(sums, pull_put_off<T>(program, step, in, out, active(), space.settled, next,
+                                                        now.put_off, found));
             });
+            bits_turned = !bits_turned;
             continue;
         }
+        // A push puts nothing off.
+        const auto nothing = [](Collector<T, Index>&) {};
         // The messages along the arcs that `each_arc` hands out in batches.
         const auto push = [&](Collector<T, Index>& found, auto each_arc) {
             // The claimed vertex, where its message changes it.
@@ -255,14 +263,14 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
         if (!is_short<T>(now)) {
             superstep([&](Collector<T, Index>& found) {
                 push(found, [&](auto visit) { for_each_arc<T, Index>(out, queue(), now.light, now.pieces, visit); });
-            });
+            }, nothing);
             continue;
         }
         // A loop of its own, so that what only others need keeps out of its registers.
         do {
             superstep([&](Collector<T, Index>& found) {
                 push(found, [&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now.light, visit); });
-            });
+            }, nothing);
         } while (now.count && step < policy.limit && is_short<T>(now) && !policy.local.hold<Index>(now) &&
                  (policy.forced >= 0 || !policy.template dense<T>(now)));
     }

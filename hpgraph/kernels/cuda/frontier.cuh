@@ -64,9 +64,9 @@ struct Sources {
 };
 
 // What one superstep leaves for the next: vertices reached, arcs that leave them, arcs looked at, hubs among the
-// vertices (where the policy asks), and the tails of the two lists.
+// vertices (where the policy asks), the tails of the two lists, and that of the pieces which a pull has put off.
 struct Tally {
-    u64 count, arcs, looked, hubs, light, pieces;
+    u64 count, arcs, looked, hubs, light, pieces, put_off;
 };
 
 template <class Index>

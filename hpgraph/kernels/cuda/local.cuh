@@ -112,7 +112,7 @@ __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i6
     for (u32 i = threadIdx.x; i < left.light && i < ROOM<Index>; i += THREADS)
         following.light[i] = local.slots[level & 1][i];
     if (threadIdx.x == 0)
-        *result = LocalReturn{Tally{left.count, left.arcs, 0, left.hubs, left.light, left.pieces}, step, previous, sent};
+        *result = LocalReturn{Tally{left.count, left.arcs, 0, left.hubs, left.light, left.pieces, 0}, step, previous, sent};
 }
 
 }  // namespace hpgraph

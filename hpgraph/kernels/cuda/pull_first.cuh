@@ -2,7 +2,9 @@
 //
 // Rows end early and at different places, so a warp that waited for its slowest lane would be idle for most of the
 // time. Here a lane that is done takes the next open vertex of the warp's share, whose row pointers were fetched while
-// it was still looking ("dynamic work fetch" of XBFS, A. Gaihre et al., HPDC'19, within a warp).
+// it was still looking ("dynamic work fetch" of XBFS, A. Gaihre et al., HPDC'19, within a warp). A hub that nobody has
+// found yet is put off instead, and its row is then looked through by the whole grid, piece by piece: hubs stand side by
+// side in the ids of many graphs, where one warp would have 32 of them.
 #pragma once
 #include "arcs.cuh"
 
@@ -10,6 +12,8 @@ namespace hpgraph {
 
 // Probes a lane makes alone before the warp takes over the rest of a row.
 constexpr int ALONE = 64;
+// Probes of each lane that are under way at once then.
+constexpr int TOGETHER = 2;
 
 // A warp's share of 32 words of the bitmasks, while it works on them.
 struct PullShare {
@@ -98,23 +102,39 @@ struct Pull {
         return heard || hit >= 0;
     }
 
-    // By the whole warp: the rest of one lane's row, as far as need be.
-    __device__ bool probe_together(i64 v, i64 j, i64 end, bool heard, bool& changed) {
-        const int lane = lane_of_warp();
-        bool hit = heard, moved = false;
-        for (; j < end && !(T::EARLY_EXIT && hit); j += 32) {
-            const bool mine = j + lane < end;
-            const Index u = mine ? in.indices[j + lane] : 0;
-            looked += mine;
-            const u32 hits = __ballot_sync(ALL, mine && !hit && bit(active, u) && sends(u, j + lane, v));
-            if (!hits) continue;
-            const int winner = __ffs(hits) - 1;
-            if (lane == winner) moved = receive(u, j + lane, v);
-            moved = __shfl_sync(ALL, moved, winner);
-            hit = true;
+    // By the whole warp: the first arc from the j-th on whose source is active, or -1. Who comes here has looked at many
+    // in vain, and what the warp then waits for are chains of two loads: so a lane has several under way.
+    __device__ i64 find(i64 v, i64 j, i64 end) {
+        i64 first = -1;
+        for (j += lane_of_warp(); __any_sync(ALL, j < end) && !(T::EARLY_EXIT && first >= 0); j += 32 * TOGETHER) {
+            Index u[TOGETHER];
+            u32 word[TOGETHER];
+#pragma unroll
+            for (int k = 0; k < TOGETHER; ++k) u[k] = j + 32 * k < end ? in.indices[j + 32 * k] : 0;
+#pragma unroll
+            for (int k = 0; k < TOGETHER; ++k) word[k] = j + 32 * k < end ? active[u[k] >> 5] : 0;
+            loaded(word);
+#pragma unroll
+            for (int k = 0; k < TOGETHER; ++k) {
+                const i64 arc = j + 32 * k;
+                looked += arc < end;
+                const u32 hits = __ballot_sync(ALL, (word[k] >> (u[k] & 31) & 1) && sends(u[k], arc, v));
+                if (hits && first < 0) first = __shfl_sync(ALL, arc, __ffs(hits) - 1);
+            }
         }
-        changed = changed || moved;
-        return hit;
+        return first;
+    }
+
+    // By the whole warp: a piece of a row that was put off, unless another piece had an active source already.
+    __device__ void look_through(const Piece<Index>& piece, u32* settled, u32* next) {
+        const i64 v = piece.vertex, begin = in.indptr[v] + (i64)piece.number * T::PIECE;
+        const u32 flag = 1u << (v & 31);
+        if (T::EARLY_EXIT && (__ldcg(settled + (v >> 5)) & flag)) return;
+        const i64 arc = find(v, begin, min(begin + T::PIECE, in.indptr[v + 1]));
+        if (arc < 0 || lane_of_warp() != 0 || (atomicOr(settled + (v >> 5), flag) & flag)) return;
+        if (!receive(in.indices[arc], arc, v)) return;
+        atomicOr(next + (v >> 5), flag);
+        found.note(out.indptr[v + 1] - out.indptr[v]);
     }
 
     // The open vertices among 32 words of this warp, `done` being the bits of the lane's own word.
@@ -153,13 +173,18 @@ struct Pull {
             const i64 end = now.begin + now.degree;
             if (now.place >= 0) heard = probe(vertex(now.place), j, end, heard, changed);
             const auto over = [&] { return j >= end || (T::EARLY_EXIT && heard); };
-            for (u32 rest = __ballot_sync(ALL, now.place >= 0 && !over() && j - now.begin >= ALONE); rest;
-                 rest &= rest - 1) {
+            const bool in_vain = now.place >= 0 && !over() && j - now.begin >= ALONE;
+            const bool put_off = in_vain && !heard && now.degree > T::PIECE;
+            append_pieces<T>((Index)vertex(now.place), put_off ? (i64)now.degree : 0, found.next.pieces,
+                             &found.tally->put_off);
+            if (put_off) now.place = -1;
+            for (u32 rest = __ballot_sync(ALL, in_vain && !put_off); rest; rest &= rest - 1) {
                 const int owner = __ffs(rest) - 1;
-                bool moved = __shfl_sync(ALL, changed, owner);
-                const bool hit = probe_together(vertex(__shfl_sync(ALL, now.place, owner)), __shfl_sync(ALL, j, owner),
-                                                __shfl_sync(ALL, end, owner), __shfl_sync(ALL, heard, owner), moved);
-                if (lane == owner) heard = hit, changed = moved, j = end;
+                const i64 v = vertex(__shfl_sync(ALL, now.place, owner));
+                const i64 arc = find(v, __shfl_sync(ALL, j, owner), __shfl_sync(ALL, end, owner));
+                if (lane != owner) continue;
+                if (!heard && arc >= 0) heard = true, changed = receive(in.indices[arc], arc, v);
+                j = end;
             }
             if (now.place >= 0 && over()) {
                 if (heard) atomicOr(&share.settled[now.place >> 5], 1u << (now.place & 31));
@@ -175,7 +200,7 @@ struct Pull {
     }
 };
 
-// Returns how many neighbours this lane looked at.
+// Returns how many neighbours this lane looked at; what it puts off stands among the pieces of the queue to be.
 template <class T, class Program, class Index, class Weight>
 __device__ u64 pull_first(const Program& program, i64 step, i64 n, const Arcs<Index, Weight>& in,
                           const Arcs<Index, Weight>& out, const u32* active, u32* settled, u32* next, PullShare* shares,
@@ -193,6 +218,17 @@ __device__ u64 pull_first(const Program& program, i64 step, i64 n, const Arcs<In
             if (share.settled[lane_of_warp()]) settled[word] = done | share.settled[lane_of_warp()];
         }
     }
+    return pull.looked;
+}
+
+// The rows that were put off, once all of them are known; returns how many neighbours this lane looked at.
+template <class T, class Program, class Index, class Weight>
+__device__ u64 pull_put_off(const Program& program, i64 step, const Arcs<Index, Weight>& in,
+                            const Arcs<Index, Weight>& out, const u32* active, u32* settled, u32* next, u64 pieces,
+                            Collector<T, Index>& found) {
+    Pull<T, Program, Index, Weight> pull{program, out, in, Quads<Index>(in.indices), active, step, found, 0};
+    for (u64 p = blockIdx.x + gridDim.x * (threadIdx.x >> 5); p < pieces; p += gridDim.x * WARPS)
+        pull.look_through(found.next.pieces[p], settled, next);
     return pull.looked;
 }
 

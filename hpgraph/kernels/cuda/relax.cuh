@@ -270,7 +270,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
         }
 
         const auto next_tally = [&] {
-            if (thread == 0) space.tally[(phase + 2) % 3] = Tally{0, 0, 0, 0, 0, 0};
+            if (thread == 0) space.tally[(phase + 2) % 3] = Tally{};
             return &space.tally[++phase % 3];
         };
         if (now.count == 0) {

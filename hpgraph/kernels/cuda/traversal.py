@@ -40,7 +40,7 @@ HUBS = 4096
 # Supersteps a trace has room for; later ones run but are not listed.
 TRACE_ROWS = 1 << 20
 # What a launch finds zeroed: barrier, three tallies, two far tails, what a block alone returns; and where each lies.
-HEADER, TALLY, FAR, LOCAL = 256, 8, 152, 168
+HEADER, TALLY, FAR, LOCAL = 320, 8, 176, 192
 
 
 @cache
@@ -227,7 +227,8 @@ def first(
 
     program = cuda_program(code, _weight(out))
     n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype
-    pieces, words = _pieces(out) * 2 * ids.itemsize, (n + 31) // 32 * 4
+    # In pushes a list holds pieces of rows of `out`, in pulls those of `in_`.
+    pieces, words = max(_pieces(out), _pieces(in_)) * 2 * ids.itemsize, (n + 31) // 32 * 4
     space = _Space(HEADER, words, words, words, n * ids.itemsize, pieces, n * ids.itemsize, pieces)
     record = _Record(n)
     hub, hubs = (0, 0) if gamma is None else _hubs(out)
