@@ -18,7 +18,9 @@ from hpgraph.engine.program import Parameter, Property, VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
 from hpgraph.errors import ConvergenceWarning
+from hpgraph.formats import CSR
 from hpgraph.graph import Graph, as_graph
+from hpgraph.kernels.attached import attached
 
 
 class PageRank(VertexProgram):
@@ -236,9 +238,15 @@ def _leaving(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
         if not bool(((weights >= 0) & (weights < np.inf)).all()):
             raise ValueError("weights must be finite and not negative for a weighted PageRank; use weighted=False")
         leaving = run(Leaving, graph).total.astype(dtype)
-    else:
-        # Half the bytes, where degrees fit.
-        leaving = graph.out_degree.astype(np.int32 if graph.n_vertices < 1 << 31 else np.int64)
+        leaving[leaving == 0] = -1
+        return leaving
+    return _arcs_leaving(graph.out_csr)
+
+
+@attached
+def _arcs_leaving(arcs: CSR) -> Any:
+    # Half the bytes, where degrees fit.
+    leaving = arcs.degrees.astype(np.int32 if arcs.shape[0] < 1 << 31 else np.int64)
     leaving[leaving == 0] = -1
     return leaving
 
@@ -249,7 +257,7 @@ def _first_ranks(graph: Graph, start: Any, teleport: Any, paper: bool, dtype: np
         return _distribution(start, "start", graph, dtype, scale=not paper)
     if teleport is not None:
         return teleport * dtype.type(n if paper else 1)
-    return array_module(graph.device).full(n, 1 if paper else 1 / n, dtype)
+    return dtype.type(1 if paper else 1 / n)
 
 
 def _distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: bool = True) -> Any:

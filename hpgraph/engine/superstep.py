@@ -71,6 +71,18 @@ def supersteps(
     # Where any message will do, a vertex receives once in the whole run.
     settled = None if everyone or not code.reduce.ends_on_anything else Bitmask.from_indices(sources, n)
     stop = function_of(kind, "converged")
+    if everyone and n and code.cond is None:
+        # Supersteps that nothing but their sums decides have a loop of their own.
+        done = backend.sweeps(code, rows_of, state, tuple(world.values()), stop, limit)
+        if done is not None:
+            steps, stopped, sums, nanoseconds = done
+            world.update(zip(kind.aggregators, sums, strict=True))
+            table = np.empty((steps, 4), np.int64)
+            # Time is that of each superstep, or of all where they follow each other without the host.
+            table[:, :3] = PULL, n, rows_of.nnz
+            table[:, 3] = nanoseconds if np.ndim(nanoseconds) else nanoseconds // max(steps, 1)
+            everyone_active = sources if len(sources) == n else xp.arange(n, dtype=sources.dtype)
+            return table, sources[:0] if stopped else everyone_active
     message = xp.empty(n, code.message)
     active = Bitmask.full(n, device=device) if everyone else Bitmask.from_indices(sources, n)
     following, received = Bitmask.zeros(n, device=device), Bitmask.zeros(n, device=device)
@@ -79,17 +91,6 @@ def supersteps(
     rows: list[tuple[int, int, int, int]] = []
     if code.aggregate is not None and n:
         world.update(zip(kind.aggregators, backend.aggregate(code, state, tuple(world.values())), strict=True))
-    # A backend may have a loop of its own for supersteps that nothing but their sums decides.
-    sweeps = getattr(backend, "sweeps", None) if everyone and n and code.cond is None else None
-    done = None if sweeps is None else sweeps(code, rows_of, state, tuple(world.values()), stop, limit)
-    if done is not None:
-        steps, stopped, sums, nanoseconds = done
-        world.update(zip(kind.aggregators, sums, strict=True))
-        table = np.tile(np.array([PULL, n, rows_of.nnz, 0], np.int64), (steps, 1))
-        # Of each superstep, or of all of them where they follow each other without the host.
-        table[:, 3] = nanoseconds if np.ndim(nanoseconds) else nanoseconds // max(steps, 1)
-        everyone_active = sources if len(sources) == n else xp.arange(n, dtype=sources.dtype)
-        return table, sources[:0] if stopped else everyone_active
     while count and len(rows) < limit:
         began = time.perf_counter_ns()
         step = len(rows) + 1

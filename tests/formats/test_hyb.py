@@ -150,7 +150,7 @@ def test_width_leaves_no_tail_on_a_road_network(put):
 
 @settings(max_examples=80, deadline=None)
 @given(
-    degrees=st.lists(st.one_of(st.integers(0, 3), st.integers(0, 60)), min_size=1, max_size=60),
+    degrees=st.lists(st.one_of(st.integers(0, 3), st.integers(0, 32)), min_size=1, max_size=60),
     limit=st.sampled_from([1.2, 1.5, 2.0, 5.0]),
     entry=st.sampled_from([4, 8, 12]),
 )
@@ -169,6 +169,17 @@ def test_width_keeps_its_limit_wherever_it_can(degrees, limit, entry):
         assert width == degrees.max()
     elif width < third:
         assert cost(width + 1) > limit * csr
+
+
+@pytest.mark.parametrize(
+    ("rows", "entries", "width"), [(5000, 32, 32), (5000, 33, 0), ((1 << 17) - 1, 33, 0), (1 << 17, 33, 33)]
+)
+def test_few_long_rows_have_no_slab(rows, entries, width, put):
+    """A thread for each would leave most of a GPU idle."""
+    assert hyb_width(put(np.full(rows, entries))) == width
+    uneven = np.full(rows, entries)
+    uneven[: rows // 4] *= 4
+    assert hyb_width(put(uneven)) == width
 
 
 def test_memory_of_a_heavy_tail(put):

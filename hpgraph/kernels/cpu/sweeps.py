@@ -22,6 +22,7 @@ from hpgraph.kernels.cpu.fold import AHEAD, at, fetch_ahead, fold, join
 from hpgraph.kernels.cpu.product import SERIAL, arrays, operators
 from hpgraph.kernels.cpu.schedule import schedule
 from hpgraph.kernels.cpu.threads import team
+from hpgraph.kernels.cpu.traversal import aggregate
 from hpgraph.kernels.functions import functions_of
 from hpgraph.kernels.program import ProgramCode
 from hpgraph.semiring.atomics import fetch_add
@@ -120,7 +121,7 @@ def sweeps(
     state : tuple of arrays
         The properties; changed in place.
     world : tuple of scalars
-        Parameters, then sums.
+        Parameters, then sums, which are made anew.
     stop : function or None
         The program's `converged`.
     limit : int
@@ -163,6 +164,8 @@ def sweeps(
     following = tuple(np.empty(len(values) if twice else 0, values.dtype) for values, twice in kept_twice)
     now = state
     first = len(world) - code.aggregates
+    if code.aggregate is not None:
+        world = (*world[:first], *aggregate(code, state, world))
     times: list[int] = []
     stopped = False
     with team() as workers:

@@ -18,6 +18,7 @@ from hpgraph.errors import DeviceMemoryError
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cuda.compile import Module, load
+from hpgraph.kernels.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.cuda.structs import struct
 from hpgraph.kernels.layout_cost import RATES, blocks_seconds, gathered_bytes
 from hpgraph.kernels.origin import csr_of
@@ -348,7 +349,7 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
         np.int64(n_blocks),
         bounds,
     )
-    share = _shares(first, block, cupy.cuda.Device().attributes["MultiProcessorCount"])
+    share = _shares(first, block, multiprocessors())
     arguments = struct(
         arcs, first, block, order, share, np.int64(stretches), np.int64(csr.shape[1]), np.int64(1 << shift)
     )

@@ -204,7 +204,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
         }
 
         // One superstep of either direction, and what it leaves behind.
-        const auto superstep = [&](auto messages, auto put_off) {
+        const auto superstep = [&](auto messages, auto... put_off) {
             Tally* const tally = &space.tally[(phase + 1) % 3];
             if (thread == 0) space.tally[(phase + 2) % 3] = Tally{};
             const i64 count = now.count, arcs = now.arcs;
@@ -216,7 +216,8 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
             };
             ++step, ++phase;
             all_of(messages);
-            if (now.put_off) all_of(put_off);
+            if constexpr (sizeof...(put_off) > 0)
+                if (now.put_off) (all_of(put_off), ...);
             unseen -= now.arcs;
             space.trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
         };
@@ -232,8 +233,6 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
             bits_turned = !bits_turned;
             continue;
         }
-        // A push puts nothing off.
-        const auto nothing = [](Collector<T, Index>&) {};
         // The messages along the arcs that `each_arc` hands out in batches.
         const auto push = [&](Collector<T, Index>& found, auto each_arc) {
             // The claimed vertex, where its message changes it.
@@ -263,14 +262,14 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
         if (!is_short<T>(now)) {
             superstep([&](Collector<T, Index>& found) {
                 push(found, [&](auto visit) { for_each_arc<T, Index>(out, queue(), now.light, now.pieces, visit); });
-            }, nothing);
+            });
             continue;
         }
         // A loop of its own, so that what only others need keeps out of its registers.
         do {
             superstep([&](Collector<T, Index>& found) {
                 push(found, [&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now.light, visit); });
-            }, nothing);
+            });
         } while (now.count && step < policy.limit && is_short<T>(now) && !policy.local.hold<Index>(now) &&
                  (policy.forced >= 0 || !policy.template dense<T>(now)));
     }

@@ -10,6 +10,7 @@ from hpgraph.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.cuda.bins import address, words
 from hpgraph.kernels.cuda.compile import load
+from hpgraph.kernels.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.cuda.mxm import by_rows, load_product, multiply_code, run
 
 SOURCE = "mxm_masked.cuh"
@@ -101,7 +102,7 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
     bits = 1 << (inner - 1).bit_length()
     bits = bits if bits <= 2 * MOST_BITS else MOST_BITS
     bits = max(LEAST_BITS, bits)
-    blocks = cupy.cuda.Device().attributes["MultiProcessorCount"] * RESIDENT
+    blocks = multiprocessors() * RESIDENT
     shares = (np.int32(max(1, min(32, lines // (blocks * THREADS // 32)))) for lines in (rows, columns))
     values, found = cupy.empty(places, dtype), cupy.empty(places, np.bool_)
     run(module, "dots_at_places<Multiply>", blocks, THREADS, bits // 8, both, np.int64(rows), np.int64(columns),

@@ -8,6 +8,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.cuda.bins import BLOCK, make_bins
+from hpgraph.kernels.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.cuda.product import PULL_ROWS, pull_rows
 from hpgraph.kernels.cuda.specialization import DeviceGather, Specialization, contiguous, launch, specialize
 from hpgraph.kernels.cuda.structs import struct
@@ -121,7 +122,7 @@ def push(
     pushed = struct(frontier, offsets, len(frontier), rows.indptr, rows.indices, rows.data)
     module = special.load("product_push.cuh", *PUSHES)
     arguments = special.gather.arguments(state)
-    blocks = _BLOCKS_PER_PROCESSOR * cupy.cuda.Device().attributes["MultiProcessorCount"]
+    blocks = _BLOCKS_PER_PROCESSOR * multiprocessors()
     permitted = None if mask is None else mask.words
     if is_order_free(reduce, out.dtype):
         values = cupy.full(n, reduce.identity_for(out.dtype), out.dtype)

@@ -2,9 +2,10 @@
 //
 // Rows end early and at different places, so a warp that waited for its slowest lane would be idle for most of the
 // time. Here a lane that is done takes the next open vertex of the warp's share, whose row pointers were fetched while
-// it was still looking ("dynamic work fetch" of XBFS, A. Gaihre et al., HPDC'19, within a warp). A hub that nobody has
-// found yet is put off instead, and its row is then looked through by the whole grid, piece by piece: hubs stand side by
-// side in the ids of many graphs, where one warp would have 32 of them.
+// it was still looking ("dynamic work fetch" of XBFS, A. Gaihre et al., HPDC'19, within a warp). Long rows that nobody
+// active is found in are looked through by the warp, up to a number of arcs; the others are put off, and the whole grid
+// looks through them afterwards, piece by piece: hubs stand side by side in the ids of many graphs, and one warp would
+// have 32 of them.
 #pragma once
 #include "arcs.cuh"
 
@@ -14,6 +15,8 @@ namespace hpgraph {
 constexpr int ALONE = 64;
 // Probes of each lane that are under way at once then.
 constexpr int TOGETHER = 2;
+// Arcs that a warp looks through so in one pull, some 30 microseconds.
+constexpr int SPARE = 2048;
 
 // A warp's share of 32 words of the bitmasks, while it works on them.
 struct PullShare {
@@ -72,7 +75,8 @@ struct Pull {
     const u32* active;
     i64 step;
     Collector<T, Index>& found;
-    u64 looked;
+    u64 looked = 0;
+    i64 spare = SPARE;
 
     __device__ bool sends(Index u, i64 j, i64 v) const { return program.edge_cond(u, in.weight(j), v); }
     __device__ bool receive(Index u, i64 j, i64 v) const {
@@ -174,17 +178,26 @@ struct Pull {
             if (now.place >= 0) heard = probe(vertex(now.place), j, end, heard, changed);
             const auto over = [&] { return j >= end || (T::EARLY_EXIT && heard); };
             const bool in_vain = now.place >= 0 && !over() && j - now.begin >= ALONE;
-            const bool put_off = in_vain && !heard && now.degree > T::PIECE;
-            append_pieces<T>((Index)vertex(now.place), put_off ? (i64)now.degree : 0, found.next.pieces,
-                             &found.tally->put_off);
-            if (put_off) now.place = -1;
-            for (u32 rest = __ballot_sync(ALL, in_vain && !put_off); rest; rest &= rest - 1) {
+            const u32 divisible = __ballot_sync(ALL, in_vain && !heard && now.degree > T::PIECE);
+            u32 put_off = 0;
+            for (u32 rest = __ballot_sync(ALL, in_vain); rest; rest &= rest - 1) {
                 const int owner = __ffs(rest) - 1;
-                const i64 v = vertex(__shfl_sync(ALL, now.place, owner));
-                const i64 arc = find(v, __shfl_sync(ALL, j, owner), __shfl_sync(ALL, end, owner));
+                const i64 from = __shfl_sync(ALL, j, owner), to = __shfl_sync(ALL, end, owner);
+                if ((divisible >> owner & 1) && to - from > spare) {
+                    put_off |= 1u << owner;
+                    continue;
+                }
+                spare -= to - from;
+                const i64 v = vertex(__shfl_sync(ALL, now.place, owner)), arc = find(v, from, to);
                 if (lane != owner) continue;
                 if (!heard && arc >= 0) heard = true, changed = receive(in.indices[arc], arc, v);
-                j = end;
+                j = to;
+            }
+            if (put_off) {
+                const bool mine = put_off >> lane & 1;
+                append_pieces<T>((Index)vertex(now.place), mine ? (i64)now.degree : 0, found.next.pieces,
+                                 &found.tally->put_off);
+                if (mine) now.place = -1;
             }
             if (now.place >= 0 && over()) {
                 if (heard) atomicOr(&share.settled[now.place >> 5], 1u << (now.place & 31));
@@ -208,7 +221,7 @@ __device__ u64 pull_first(const Program& program, i64 step, i64 n, const Arcs<In
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     const i64 words = (n + 31) / 32;
     PullShare& share = shares[threadIdx.x >> 5];
-    Pull<T, Program, Index, Weight> pull{program, out, in, Quads<Index>(in.indices), active, step, found, 0};
+    Pull<T, Program, Index, Weight> pull{program, out, in, Quads<Index>(in.indices), active, step, found};
     for (i64 first = warp; first < words; first += 32 * warps) {
         const i64 word = first + lane_of_warp() * warps;
         const u32 done = word < words ? settled[word] : ALL;
@@ -226,7 +239,7 @@ template <class T, class Program, class Index, class Weight>
 __device__ u64 pull_put_off(const Program& program, i64 step, const Arcs<Index, Weight>& in,
                             const Arcs<Index, Weight>& out, const u32* active, u32* settled, u32* next, u64 pieces,
                             Collector<T, Index>& found) {
-    Pull<T, Program, Index, Weight> pull{program, out, in, Quads<Index>(in.indices), active, step, found, 0};
+    Pull<T, Program, Index, Weight> pull{program, out, in, Quads<Index>(in.indices), active, step, found};
     for (u64 p = blockIdx.x + gridDim.x * (threadIdx.x >> 5); p < pieces; p += gridDim.x * WARPS)
         pull.look_through(found.next.pieces[p], settled, next);
     return pull.looked;

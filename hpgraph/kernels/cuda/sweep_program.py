@@ -166,6 +166,7 @@ def sweep_program(code: ProgramCode, stop: Callable[..., Any] | None) -> SweepPr
     return SweepProgram(code, stop)
 
 
+@lru_cache(maxsize=256)
 def read_by_gather(code: ProgramCode) -> frozenset[int]:
     """Properties that a program's messages may depend on, by number: those its `gather` reads, by its bytecode.
 

@@ -20,18 +20,26 @@ struct SlabBatch {
 
     // Entries k and following of row v.
     __device__ void load(const Entries<P>& slab, i64 rows, i64 width, i64 k, i64 v) {
+        const i64 begin = k * rows + v;
+        if (k + BATCH <= width) {
+#pragma unroll
+            for (int i = 0; i < BATCH; ++i) {
+                u[i] = stream(slab.indices + begin + i * rows);
+                w[i] = slab.weight(begin + i * rows);
+            }
+            return;
+        }
 #pragma unroll
         for (int i = 0; i < BATCH; ++i) {
-            const bool inside = v < rows && k + i < width;
-            u[i] = inside ? stream(slab.indices + (k + i) * rows + v) : typename P::Index(-1);
-            w[i] = inside ? slab.weight((k + i) * rows + v) : typename P::Weight();
+            u[i] = k + i < width ? stream(slab.indices + begin + i * rows) : typename P::Index(-1);
+            w[i] = k + i < width ? slab.weight(begin + i * rows) : typename P::Weight();
         }
     }
 };
 
 // `sums` has room for two rows of COLUMNS a block: those of one superstep may still be read in the next.
 template <class P, class Program>
-__global__ void __launch_bounds__(BLOCK, 4)
+__global__ void __launch_bounds__(BLOCK, 5)
 sweep_slab(Program here, Program there, typename P::Gather gather, typename P::Gather gather_there, Entries<P> slab,
            i64 rows, i64 width, i64 limit, Standing* standing, double* sums, unsigned* arrived) {
     __shared__ double total[COLUMNS<Program>];
@@ -49,14 +57,15 @@ sweep_slab(Program here, Program there, typename P::Gather gather, typename P::G
         u32 changed = 0, updated = 0;
         i64 v = i64(blockIdx.x) * BLOCK + threadIdx.x;
         SlabBatch<P> next;
-        next.load(slab, rows, width, 0, v);
+        if (v < rows) next.load(slab, rows, width, 0, v);
         typename Program::Vertex held_next = here.vertex(v < rows ? v : 0);
         for (; v < rows; v += stride) {
             SlabBatch<P> batch = next;
             const typename Program::Vertex held = held_next;
-            // The next row's entries and properties are under way while this row gathers.
-            next.load(slab, rows, width, 0, v + stride);
-            held_next = here.vertex(v + stride < rows ? v + stride : v);
+            // The next row's entries and properties are under way while this row gathers; after the last, its own again.
+            const i64 ahead = v + stride < rows ? v + stride : v;
+            next.load(slab, rows, width, 0, ahead);
+            held_next = here.vertex(ahead);
             Fold<P> fold{P::identity(), false};
             for (i64 k = 0;;) {
                 bool live[BATCH];

@@ -8,6 +8,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.cuda.bins import BLOCK
+from hpgraph.kernels.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.cuda.specialization import specialize_for
 from hpgraph.kernels.cuda.structs import struct
 from hpgraph.kernels.cuda.sweep_program import SweepProgram, read_by_gather
@@ -19,7 +20,7 @@ KERNEL = "hpgraph::sweep_slab<Product, Sweeping>"
 
 def sweep_slab(
     made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], limit: int, standing: Any
-) -> bool:
+) -> np.ndarray | None:
     """Run a program's supersteps, where the matrix is a HYB without a tail.
 
     Parameters
@@ -32,12 +33,12 @@ def sweep_slab(
     limit : int
         Supersteps at the most.
     standing : float64 CuPy array
-        ``struct Standing`` of sweep.cuh; overwritten.
+        ``struct Standing`` of sweep.cuh.
 
     Returns
     -------
-    bool
-        Whether it was done; otherwise nothing was.
+    float64 array or None
+        The same at the end; None where nothing was done.
 
     Raises
     ------
@@ -52,7 +53,7 @@ def sweep_slab(
     from cupy.cuda import driver
 
     if not techniques.fused_supersteps or not isinstance(rows, HYB) or len(rows.tail_indices):
-        return False
+        return None
     code, n = made.code, rows.shape[0]
     slab = rows.ell
     types = tuple(array.dtype for array in state)
@@ -61,7 +62,7 @@ def sweep_slab(
     twice = read_by_gather(code)
     other = tuple(cupy.empty_like(array) if i in twice else array for i, array in enumerate(state))
     resident = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, BLOCK, 0)
-    blocks = min(resident * cupy.cuda.Device().attributes["MultiProcessorCount"], -(-n // BLOCK))
+    blocks = min(resident * multiprocessors(), -(-n // BLOCK))
     sums, arrived = cupy.empty((2, blocks, code.aggregates + 2), np.float64), cupy.zeros(1, np.uint32)
     kernel(
         (blocks,), (BLOCK,),
@@ -71,8 +72,9 @@ def sweep_slab(
             np.int64(limit), standing, sums, arrived,
         ),
     )  # fmt: skip
-    if int(standing[:1].view(np.int64)[0]) % 2:
+    end: np.ndarray = standing.get()
+    if int(end[:1].view(np.int64)[0]) % 2:
         for mine, theirs in zip(state, other, strict=True):
             if theirs is not mine:
                 mine[...] = theirs
-    return True
+    return end

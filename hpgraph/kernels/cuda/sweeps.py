@@ -21,6 +21,7 @@ from hpgraph.kernels.cuda.blocked import BlockedProduct, add_shape, blocked_prod
 from hpgraph.kernels.cuda.product import pull
 from hpgraph.kernels.cuda.sweep_program import SweepProgram, sources_only, sweep_program
 from hpgraph.kernels.cuda.sweep_slab import sweep_slab
+from hpgraph.kernels.cuda.traversal import aggregate_to
 from hpgraph.kernels.functions import functions_of
 from hpgraph.kernels.program import ProgramCode
 from hpgraph.techniques import techniques
@@ -52,7 +53,7 @@ def sweeps(
     state : tuple of CuPy arrays
         The properties; changed in place.
     world : tuple of scalars
-        Parameters, then sums.
+        Parameters, then sums, which are made anew.
     stop : function or None
         The program's `converged`.
     limit : int
@@ -79,18 +80,19 @@ def sweeps(
 
     made = sweep_program(code, stop)
     columns = code.aggregates + 2
-    begin = np.zeros(2 + columns)
-    begin[2 : 2 + code.aggregates] = world[len(world) - code.aggregates :]
-    standing = cupy.asarray(begin)
+    standing = cupy.zeros(2 + columns)
+    if code.aggregate is not None:
+        aggregate_to(code, state, world, standing[2:])
     began = time.perf_counter_ns()
     try:
-        if not sweep_slab(made, rows, state, world, limit, standing):
+        end = sweep_slab(made, rows, state, world, limit, standing)
+        if end is None:
             superstep = _superstep(made, rows, state, world, standing)
             began = time.perf_counter_ns()
             _replay(superstep, standing, limit)
+            end = standing.get()
     except CompileError:
         return None
-    end = standing.get()
     steps, stopped = (int(value) for value in end[:2].view(np.int64))
     return steps, bool(stopped), end[2 : 2 + code.aggregates], time.perf_counter_ns() - began
 

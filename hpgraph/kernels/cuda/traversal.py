@@ -15,6 +15,7 @@ import numpy as np
 from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cuda.compile import Module, load
+from hpgraph.kernels.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.cuda.product import pull
 from hpgraph.kernels.cuda.product_push import push
 from hpgraph.kernels.cuda.program import CUDAProgram, cuda_program
@@ -41,14 +42,6 @@ HUBS = 4096
 TRACE_ROWS = 1 << 20
 # What a launch finds zeroed: barrier, three tallies, two far tails, what a block alone returns; and where each lies.
 HEADER, TALLY, FAR, LOCAL = 320, 8, 176, 192
-
-
-@cache
-def _multiprocessors(device: int) -> int:
-    """Blocks of a persistent kernel: one for each, so that all are resident and barriers are short."""
-    import cupy
-
-    return int(cupy.cuda.Device(device).attributes["MultiProcessorCount"])
 
 
 @attached
@@ -179,13 +172,16 @@ def _traversal(
     device: int,
     threads: int = THREADS,
 ) -> Callable[..., None]:
-    """The traversal kernel of a file for a program, on a device: found once."""
+    """The traversal kernel of a file for a program, on a device: found once.
+
+    One block a multiprocessor, so that all are resident and barriers are short.
+    """
     index = "int" if ids == np.int32 else "long long"
     weight = "hpgraph::Pattern" if pattern else program.weight_type
     name = f"hpgraph::{source.removesuffix('.cuh')}<Program, {index}, {weight}{arguments}, {chosen}>"
     prologue, title = f"#define HPGRAPH_THREADS {threads}\n{program.prologue}", program.code.name
     module = load(source, prologue=prologue, ltoir=program.ltoir, names=(name,), cooperative=True, title=title)
-    return partial(module.function(name), (_multiprocessors(device),), (threads,))
+    return partial(module.function(name), (multiprocessors(),), (threads,))
 
 
 def _load(program: CUDAProgram, source: str, *names: str) -> Module:
@@ -302,13 +298,9 @@ def _grid(n: int) -> tuple[tuple[int], tuple[int]]:
     return (-(-n // SPAN),), (APPLY_THREADS,)
 
 
-def _sum(program: CUDAProgram, module: Module, rows: Any) -> Any:
-    """The rows' total, fetched; waits for the device, as Python decides by it whether to go on."""
-    import cupy
-
-    sums = cupy.empty(rows.shape[1], np.float64)
+def _sum(module: Module, rows: Any, sums: Any) -> None:
+    """The rows' total."""
     module.function("hpgraph::total<Program>")((1,), (APPLY_THREADS,), (rows, np.int64(len(rows)), sums))
-    return sums.get()
 
 
 def apply(
@@ -331,8 +323,10 @@ def apply(
         *_grid(n),
         (program.struct(state, world), np.int64(n), message, received.words, np.int64(step), active.words, rows),
     )
-    sums = _sum(program, module, rows)
-    return sums[: code.aggregates], int(sums[-2]), int(sums[-1])
+    sums = cupy.empty(rows.shape[1], np.float64)
+    _sum(module, rows, sums)
+    total = sums.get()  # Python decides by it whether to go on
+    return total[: code.aggregates], int(total[-2]), int(total[-1])
 
 
 _APPLY = tuple(f"hpgraph::{name}<Program>" for name in ("apply", "contribute", "total", "settle"))
@@ -342,12 +336,31 @@ def aggregate(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...])
     """The sums of `aggregate` over all vertices as they are. Waits for the device."""
     import cupy
 
+    sums = cupy.empty(code.aggregates + 2, np.float64)
+    aggregate_to(code, state, world, sums)
+    return sums.get()[: code.aggregates]
+
+
+def aggregate_to(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...], sums: Any) -> None:
+    """The same, left on the device.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        Of a program that aggregates.
+    state : tuple of CuPy arrays
+    world : tuple of scalars
+    sums : float64 CuPy array
+        Written: the sums, and two zeros, the vertices that changed and were updated.
+    """
+    import cupy
+
     program = cuda_program(code, None)
     n = len(state[0])
     rows = cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
     module = _load(program, "apply.cuh", *_APPLY)
     module.function("hpgraph::contribute<Program>")(*_grid(n), (program.struct(state, world), np.int64(n), rows))
-    return _sum(program, module, rows)[: code.aggregates]
+    _sum(module, rows, sums)
 
 
 def pull_messages(

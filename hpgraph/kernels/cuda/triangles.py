@@ -14,6 +14,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cuda.compile import load
 from hpgraph.kernels.cuda.degree_order import c_type, degree_sums, order_by_degree
+from hpgraph.kernels.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.orientation import DegreeOrder, worth_ordering
 from hpgraph.techniques import techniques
 
@@ -143,7 +144,7 @@ def _count(graph: CSR, chosen: Plan, tally: Any) -> Any:
     else:
         order, rank, row_start, lower = by_degree.order, by_degree.rank, by_degree.indptr, by_degree.indices
     rows = (graph.indptr, graph.indices, order, rank, row_start, lower)
-    processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
+    processors = multiprocessors()
     blocks = processors * (2048 // THREADS)
     if chosen.longest > LONG:
         # The long tasks are started first: what is left at the end should be small.

@@ -1,0 +1,24 @@
+"""How many multiprocessors there are, for launches whose blocks must all be resident."""
+
+from __future__ import annotations
+
+from functools import cache
+
+
+def multiprocessors() -> int:
+    """Multiprocessors of CuPy's current device; asked for once.
+
+    Returns
+    -------
+    int
+    """
+    import cupy
+
+    return _of_device(cupy.cuda.runtime.getDevice())
+
+
+@cache
+def _of_device(device: int) -> int:
+    import cupy
+
+    return int(cupy.cuda.Device(device).attributes["MultiProcessorCount"])
