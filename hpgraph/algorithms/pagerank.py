@@ -174,7 +174,7 @@ def pagerank(
     Notes
     -----
     On the CPU it takes 36 bytes a vertex beside the graph, 28 in single precision, the result among them, where ids
-    have 32 bits; a personalization takes the size of one rank more. The graph keeps its out-degrees, 8 bytes a vertex.
+    have 32 bits; a personalization takes the size of one rank more. The graph keeps its out-degrees, 4 bytes a vertex.
     Nothing is taken for an arc, but a directed graph is transposed first, and keeps that.
 
     Examples

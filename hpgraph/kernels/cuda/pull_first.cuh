@@ -76,7 +76,7 @@ struct Pull {
     i64 step;
     Collector<T, Index>& found;
     u64 looked = 0;
-    i64 spare = SPARE;
+    int spare = SPARE;
 
     __device__ bool sends(Index u, i64 j, i64 v) const { return program.edge_cond(u, in.weight(j), v); }
     __device__ bool receive(Index u, i64 j, i64 v) const {
@@ -183,11 +183,13 @@ struct Pull {
             for (u32 rest = __ballot_sync(ALL, in_vain); rest; rest &= rest - 1) {
                 const int owner = __ffs(rest) - 1;
                 const i64 from = __shfl_sync(ALL, j, owner), to = __shfl_sync(ALL, end, owner);
-                if ((divisible >> owner & 1) && to - from > spare) {
-                    put_off |= 1u << owner;
-                    continue;
+                if (divisible >> owner & 1) {
+                    if (to - from > spare) {
+                        put_off |= 1u << owner;
+                        continue;
+                    }
+                    spare -= (int)(to - from);
                 }
-                spare -= to - from;
                 const i64 v = vertex(__shfl_sync(ALL, now.place, owner)), arc = find(v, from, to);
                 if (lane != owner) continue;
                 if (!heard && arc >= 0) heard = true, changed = receive(in.indices[arc], arc, v);
