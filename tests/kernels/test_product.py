@@ -371,19 +371,26 @@ def test_ones_from_lengths_of_rows(device, semiring, dtype):
     ("semiring", "dtype"),
     [("plus_pair", "int64"), ("plus_pair", "int8"), ("any_pair", "bool"), ("min_pair", "float32")],
 )
-def test_pairs_with_some_active(device, semiring, dtype):
+@pytest.mark.parametrize("kind", ["long rows", "short rows", "hubs"])
+def test_pairs_with_some_active(device, semiring, dtype, kind):
     """Counts that wrap around to the identity, and identities other than 0, still tell who received."""
     rng = np.random.default_rng(9)
-    dense = rng.random((3000, 2000)) < 0.03
-    active = rng.random(2000) < 0.2
-    dense[1234] = False
-    dense[1234, np.flatnonzero(active)[:256]] = True
-    pattern = sp.csr_array(dense)
+    rows, columns, density = {"long rows": (3000, 2000, 0.03), "short rows": (20_000, 2000, 0.001),
+                              "hubs": (1500, 40_000, 0.001)}[kind]  # fmt: skip
+    active = rng.random(columns) < 0.2
+    pattern = sp.random(rows, columns, density, "lil", bool, rng)
+    pattern[1234] = False
+    pattern[1234, np.flatnonzero(active)[:256]] = True
+    if kind == "hubs":
+        # More than one task, one of them of inactive sources alone.
+        pattern[70], pattern[71] = True, ~active
+    pattern = pattern.tocsr()
+    pattern.eliminate_zeros()
     csr = CSR(pattern.shape, pattern.indptr.astype(np.int64), pattern.indices.astype(np.int32), None)
     count = pattern.astype(np.int64) @ active.astype(np.int64)
     assert count[1234] == 256
     identity = get_semiring(semiring).add.identity_for(dtype)
     expected = count.astype(dtype) if semiring == "plus_pair" else np.where(count > 0, 1, identity).astype(dtype)
-    result, received = run(device, csr, semiring, active, np.empty(3000, dtype), active=active)
+    result, received = run(device, csr, semiring, active, np.empty(rows, dtype), active=active)
     np.testing.assert_array_equal(result, expected)
     np.testing.assert_array_equal(received, count > 0)

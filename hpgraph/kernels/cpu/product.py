@@ -17,7 +17,7 @@ from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cpu.fold import AHEAD, at, convert, fetch_ahead, fold, fold_slab, is_allowed, join
 from hpgraph.kernels.cpu.loads import put
-from hpgraph.kernels.cpu.product_pairs import flag_of_source, pull_ones
+from hpgraph.kernels.cpu.product_pairs import pull_pairs
 from hpgraph.kernels.cpu.schedule import schedule
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.atomics import fetch_add
@@ -218,16 +218,10 @@ def pull(
     if rows.nnz == 0:
         _pull_nothing(reduce, out, mask, complement, accum, received)
         return
-    if active is mask is accum is received is None and pull_ones(rows, gather, reduce, out):
+    alone = rows.nnz + rows.shape[0] <= SERIAL
+    simple = mask is accum is None and (active is None or not alone)
+    if simple and pull_pairs(rows, arrays(rows), gather, reduce, active, out, received):
         return
-    if active is not None and mask is accum is None and rows.nnz > SERIAL:
-        flag = flag_of_source(gather, reduce, out.dtype)
-        if flag is not None:
-            # Who is active is itself the vector, and the values tell who received.
-            pull(rows, flag, reduce, (active.to_bool(),), out)
-            if received is not None:
-                received.words[:] = Bitmask.from_bool(out if out.dtype == bool else out != 0).words
-            return
     what = (gather, *operators(reduce, accum, out.dtype), tuple(plain(array) for array in state), *arrays(rows))
     if active is None and mask is None and received is None:
         where: tuple[Any, ...] = None, None, False, out, None
@@ -237,7 +231,7 @@ def pull(
         senders = None if active is None else active.to_bool().view(np.uint8)
         allowed, written = (_NO_BITS if bits is None else bits.words for bits in (mask, received))
         where = senders, allowed, bool(complement), out, written
-    if rows.nnz + rows.shape[0] <= SERIAL:
+    if alone:
         _pull_alone(*what, *where)
         return
     with team() as workers:
