@@ -43,11 +43,11 @@ def _gains(m_indptr, m_indices, a_indptr, b_lengths, step, gains):
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _mark_hubs(chosen, b_indptr, b_indices, hubs):
+def _mark_hubs(chosen, b_indptr, b_indices, words, hubs):
     for h in prange(chosen.size):
         for q in range(at(b_indptr, chosen[h]), at(b_indptr, chosen[h] + 1)):
             k = vertex(b_indices, q)
-            hubs[h, k >> 6] |= np.uint64(1) << np.uint64(k & 63)
+            hubs[h * words + (k >> 6)] |= np.uint64(1) << np.uint64(k & 63)
 
 
 def hubs_of(mask: CSR, a: CSR, b_turned: CSR, work: int) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +65,8 @@ def hubs_of(mask: CSR, a: CSR, b_turned: CSR, work: int) -> tuple[np.ndarray, np
     -------
     hub_of : int32 array, shape (n,)
         Which set each row has, -1 for none.
-    hubs : uint64 array, shape (sets, words)
+    hubs : uint64 array, shape (sets · words,)
+        The sets, one behind the other.
     """
     words = (a.shape[1] + 63) >> 6
     most = min(HUBS, HUB_BYTES // (8 * max(words, 1))) if work >= MUCH else 0
@@ -79,8 +80,8 @@ def hubs_of(mask: CSR, a: CSR, b_turned: CSR, work: int) -> tuple[np.ndarray, np
         if len(chosen) > most:
             chosen = chosen[np.argpartition(gains[chosen], -most)[-most:]]
         hub_of[chosen] = np.arange(len(chosen), dtype=np.int32)
-    hubs = np.zeros((len(chosen), words), np.uint64)
+    hubs = np.zeros(len(chosen) * words, np.uint64)
     if len(chosen):
         with team():
-            _mark_hubs(chosen, plain(b_turned.indptr), plain(b_turned.indices), hubs)
+            _mark_hubs(chosen, plain(b_turned.indptr), plain(b_turned.indices), words, hubs)
     return hub_of, hubs

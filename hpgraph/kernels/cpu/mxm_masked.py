@@ -8,6 +8,9 @@ Two ways, and which is cheaper depends on the matrices (`masked_work` estimates 
   bit sets of their own, for the time of the product.
 - *rows*: Gustavson's rows of A B (`hpgraph.kernels.cpu.mxm`), in which only columns of the mask's row are let in.
 
+Loops over the entries of a row have no break: Numba would then count references to the arrays, at every place of the
+mask, by atomic operations that threads wait for.
+
 Both leave a value for each place of the mask; places where nothing met are dropped at the end. Each value is made by
 one thread, in the order of the inner index.
 """
@@ -97,17 +100,17 @@ def _search(indices, begin, end, k):
 def _dot_by_search(product, reduce, terminal, one_a, one_b, zero, i, j, a_indices, a_data, first, last, b_indices,
                    b_data, begin, end):
     value, found = zero, False
-    for p in range(first, last):
+    p = first
+    while p < last and begin < end:
         k = vertex(a_indices, p)
+        p += 1
         begin = _search(b_indices, begin, end, k)
-        if begin == end:
-            break
-        if vertex(b_indices, begin) == k:
-            sent = call(product, weight(a_data, p, one_a), weight(b_data, begin, one_b), i, k, j)
+        if begin < end and vertex(b_indices, begin) == k:
+            sent = call(product, weight(a_data, p - 1, one_a), weight(b_data, begin, one_b), i, k, j)
             value = join(reduce, value, convert(zero, sent))
             found = True
             if terminal is not None and call(terminal, value):
-                break
+                p = last
     return value, found
 
 
@@ -115,47 +118,49 @@ def _dot_by_search(product, reduce, terminal, one_a, one_b, zero, i, j, a_indice
 def _dot_by_look_up(product, reduce, terminal, one_a, one_b, zero, i, j, bits, spread, largest, b_indices,
                     b_data, begin, end):
     value, found = zero, False
-    for q in range(begin, end):
+    q = begin
+    while q < end and vertex(b_indices, q) <= largest:
         k = vertex(b_indices, q)
-        if k > largest:
-            break
+        q += 1
         if is_set(bits, k):
-            sent = call(product, weight(spread, k, one_a), weight(b_data, q, one_b), i, k, j)
+            sent = call(product, weight(spread, k, one_a), weight(b_data, q - 1, one_b), i, k, j)
             value = join(reduce, value, convert(zero, sent))
             found = True
             if terminal is not None and call(terminal, value):
-                break
+                q = end
     return value, found
 
 
 @njit(error_model="numpy")
-def _count_common(bits, largest, b_indices, begin, end):
-    """How many of the sorted b_indices[begin:end] are set; no branch depends on which are."""
+def _count_common(bits, offset, largest, b_indices, begin, end):
+    """How many of the sorted b_indices[begin:end] are set in bits[offset:]; no branch depends on which are."""
     count: Any = 0
     while begin + 8 <= end and vertex(b_indices, begin + 7) <= largest:
         for step in range(8):
             k = vertex(b_indices, begin + step)
-            count += np.int64((at(bits, k >> 6) >> np.uint64(k & 63)) & np.uint64(1))
+            count += np.int64((at(bits, offset + (k >> 6)) >> np.uint64(k & 63)) & np.uint64(1))
         begin += 8
     # Nothing beyond the largest is set.
     for q in range(begin, min(begin + 8, end)):
         k = vertex(b_indices, q)
-        count += np.int64((at(bits, k >> 6) >> np.uint64(k & 63)) & np.uint64(1))
+        count += np.int64((at(bits, offset + (k >> 6)) >> np.uint64(k & 63)) & np.uint64(1))
     return count
 
 
 @njit(error_model="numpy")
-def _dot_with_hub(product, reduce, terminal, one_b, zero, i, j, hub, a_indices, a_data, first, last, one_a):
+def _dot_with_hub(product, reduce, terminal, one_b, zero, i, j, hubs, offset, a_indices, a_data, first, last, one_a):
     """`_dot_by_look_up` the other way about, of a row of B without values."""
     value, found = zero, False
-    for p in range(first, last):
+    p = first
+    while p < last:
         k = vertex(a_indices, p)
-        if is_set(hub, k):
+        if is_set(hubs, 64 * offset + k):
             sent = call(product, weight(a_data, p, one_a), one_b, i, k, j)
             value = join(reduce, value, convert(zero, sent))
             found = True
             if terminal is not None and call(terminal, value):
-                break
+                p = last
+        p += 1
     return value, found
 
 
@@ -188,18 +193,18 @@ def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m
                 begin, end = at(b_indptr, j), at(b_indptr, j + 1)
                 value, met = zero, False
                 if hub_of is not None and hub_of[j] >= 0 and last - first < end - begin:
-                    hub = hubs[hub_of[j]]
+                    offset = hub_of[j] * bits.size
                     if counts is not None:
-                        common = _count_common(hub, inner, a_indices, first, last)
+                        common = _count_common(hubs, offset, inner, a_indices, first, last)
                         value, met = convert(zero, common), common > 0
                     else:
-                        value, met = _dot_with_hub(product, reduce, terminal, one_b, zero, i, j, hub, a_indices,
-                                                   a_data, first, last, one_a)
+                        value, met = _dot_with_hub(product, reduce, terminal, one_b, zero, i, j, hubs, offset,
+                                                   a_indices, a_data, first, last, one_a)
                 elif pays_to_search(last - first, end - begin):
                     value, met = _dot_by_search(product, reduce, terminal, one_a, one_b, zero, i, j, a_indices, a_data,
                                                 first, last, b_indices, b_data, begin, end)
                 elif counts is not None:
-                    common = _count_common(bits, largest, b_indices, begin, end)
+                    common = _count_common(bits, 0, largest, b_indices, begin, end)
                     value, met = convert(zero, common), common > 0
                 else:
                     value, met = _dot_by_look_up(product, reduce, terminal, one_a, one_b, zero, i, j, bits, spread,
