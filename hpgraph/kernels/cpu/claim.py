@@ -22,9 +22,15 @@ BUFFER = 1024
 
 
 @part
+def bit(words, v):
+    """Bit ``v``, 0 or 1."""
+    return (words[v >> 6] >> np.uint64(v & 63)) & np.uint64(1)
+
+
+@part
 def test(words, v):
     """Whether bit ``v`` is set."""
-    return (words[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != np.uint64(0)
+    return bit(words, v) != np.uint64(0)
 
 
 @part

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cpu import apply as _apply
 from hpgraph.kernels.cpu import relax as relaxing
 from hpgraph.kernels.cpu import traverse as traversing
@@ -97,13 +98,14 @@ def first(
     n, words = out.shape[0], (out.shape[0] + 63) // 64
     begin(state, beginnings, sources)
     with team() as workers:
-        settled = _settled(code, state, n)
+        lonely, receivers = _lonely(in_)
+        settled = _settled(code, state, n) | lonely
         np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
         queue = np.empty(n, out.indices.dtype)
         queue[: sources.size] = sources
         board, progress = blank_board(workers), np.zeros(traversing.PROGRESS, np.int64)
         leaving = int((out.indptr[sources + 1] - out.indptr[sources]).sum())
-        progress[[ACTIVE, traversing.ARCS, traversing.QUEUED, traversing.OPEN]] = sources.size, leaving, 1, n
+        progress[[ACTIVE, traversing.ARCS, traversing.QUEUED, traversing.OPEN]] = sources.size, leaving, 1, receivers
         board[TAIL] = sources.size
         buffers, messages = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
         fronts = np.empty(words, np.uint64), np.empty(words, np.uint64)
@@ -330,6 +332,13 @@ def _closed(code: ProgramCode, state: tuple[np.ndarray, ...]) -> dict[str, Any]:
     if n % 64:
         words[-1] &= ~_past(n)
     return {"mask": Bitmask(n, words), "complement": True}
+
+
+@attached
+def _lonely(in_: CSR) -> tuple[np.ndarray, int]:
+    """Bitmask of the vertices that no arc reaches, which no pull needs to look at; and how many others there are."""
+    mask = Bitmask.from_bool(in_.indptr[1:] == in_.indptr[:-1])
+    return mask.words, mask.n - mask.count()
 
 
 def _past(n: int) -> np.uint64:

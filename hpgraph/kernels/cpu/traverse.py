@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit, prange
 
 from hpgraph.kernels.cpu.bits import lowest_bit
-from hpgraph.kernels.cpu.claim import BUFFER, claim, clear, cycles, flush, list_bits, mark, test
+from hpgraph.kernels.cpu.claim import BUFFER, bit, claim, clear, cycles, flush, list_bits, mark, test
 from hpgraph.kernels.cpu.crew import (
     ALONE,
     LINE,
@@ -50,9 +50,11 @@ PUSH_ARCS, PUSH_MOST, PULL_ROWS = 512, 64, 1024
 # Arcs that cost as much as to reach a vertex by a push: a place of its own in every array.
 REACHED = 8
 # How many places ahead in the queue the row pointers and the first arcs of a vertex are fetched, and how many vertices
-# ahead the first arcs are in a pull.
+# ahead the first arcs are in a pull, the line after them too.
 FAR_AHEAD, AHEAD = 8, 4
-PULL_AHEAD = 16
+PULL_AHEAD, PULL_LINE = 32, 15
+# Neighbours that a pull tests together.
+AT_ONCE = 8
 # What the leader keeps from one call to the next besides STEP and ACTIVE, and tallies.
 DIRECTION, HEAD, ARCS, LOOKED, QUEUED, SWAPPED, OPEN, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 11)
 PROGRESS = 11
@@ -115,14 +117,16 @@ def _queue(update, state, world, step, indptr, buffer, messages, filled, queue, 
 
 
 @part
-def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, out_indptr, active, reached, settled,
-          begin, end):
+def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, out_indptr, active, count, reached,
+          settled, begin, end):
     """Let the unsettled among vertices begin..end look for one active in-neighbour each.
 
-    Returns how many found one, the arcs that leave those, and the arcs looked at.
+    ``count`` vertices are ``active``. Returns how many found one, the arcs that leave those, and the arcs looked at.
     """
     found, arcs, looked = 0, 0, 0
     n = indptr.size - 1
+    # Up to here several neighbours are tested together. Where most vertices are active, the first one mostly is.
+    several = indices.size - AT_ONCE if 2 * count < n else -1
     for word in range(begin >> 6, (end + 63) >> 6):
         hits, bits = np.uint64(0), np.uint64(0)
         open_ = ~settled[word]
@@ -131,21 +135,36 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
             flag = open_ & (~open_ + np.uint64(1))
             open_ ^= flag
             first, last = peek(indptr, v), peek(indptr, v + 1)
-            prefetch(indices, peek(indptr, min(v + PULL_AHEAD, n)))
+            ahead = peek(indptr, min(v + PULL_AHEAD, n))
+            prefetch(indices, ahead)
+            prefetch(indices, ahead + PULL_LINE)
             j = first
             while j < last:
-                u = vertex(indices, j)
+                # No branch before all of them are tested, even those behind the end of the row: no processor foresees
+                # which is the first active one.
+                if j <= several:
+                    some = np.uint64(0)
+                    for k in range(AT_ONCE):
+                        some |= bit(active, vertex(indices, j + k)) << np.uint64(k)
+                    if last - j < AT_ONCE:
+                        some &= (np.uint64(1) << np.uint64(last - j)) - np.uint64(1)
+                    if not some:
+                        j += AT_ONCE
+                        continue
+                    j += lowest_bit(some)
+                elif not test(active, vertex(indices, j)):
+                    j += 1
+                    continue
+                u, weight = vertex(indices, j), entry(data, j)
                 j += 1
-                if test(active, u):
-                    weight = entry(data, j - 1)
-                    if call(edge_cond, state, u, weight, v):
-                        hits |= flag
-                        if call(update, state, v, call(gather, state, u, weight, v), world, step):
-                            bits |= flag
-                            found += 1
-                            arcs += peek(out_indptr, v + 1) - peek(out_indptr, v)
-                        break
-            looked += j - first
+                if call(edge_cond, state, u, weight, v):
+                    hits |= flag
+                    if call(update, state, v, call(gather, state, u, weight, v), world, step):
+                        bits |= flag
+                        found += 1
+                        arcs += peek(out_indptr, v + 1) - peek(out_indptr, v)
+                    break
+            looked += min(j, last) - first
         reached[word] = bits
         settled[word] |= hits
     return found, arcs, looked
@@ -257,7 +276,7 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
                     break
                 f, a, s = _pull(
                     gather, update, edge_cond, state, world, step, in_indptr, in_indices, in_data, out_indptr,
-                    front, next_front, settled, begin, end,
+                    front, progress[ACTIVE], next_front, settled, begin, end,
                 )  # fmt: skip
                 found += f
                 arcs += a
