@@ -128,13 +128,21 @@ def require_cupy() -> ModuleType:
         import cupy
     except ImportError:
         raise MissingExtraError("CuPy", _cuda_extra(), "the CUDA device") from None
+    _require_gpu()
+    return cupy
+
+
+@functools.cache
+def _require_gpu() -> None:
+    """Raise when there is no usable GPU; one that was found stays."""
+    import cupy
+
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise DeviceError(f'no usable CUDA GPU ({error}): check nvidia-smi, or use device="cpu"') from None
     if count == 0:
         raise DeviceError('no CUDA GPU is visible: check CUDA_VISIBLE_DEVICES, or use device="cpu"')
-    return cupy
 
 
 def cuda_available() -> bool:
@@ -266,6 +274,9 @@ def check_memory(nbytes: int, what: str, device: str) -> None:
     """
     if nbytes < _LITTLE:
         return
+    if device == "cuda" and nbytes <= require_cupy().get_default_memory_pool().free_bytes():
+        # The driver, which takes longer to answer than many a kernel to run, need not be asked.
+        return
     free = free_memory(device)
     if nbytes > free:
         raise DeviceMemoryError(what, int(nbytes), free, normalize_device(device))
@@ -289,7 +300,11 @@ def kernels(device: str) -> ModuleType:
     MissingExtraError, DeviceError
         When CUDA is asked for and cannot be had.
     """
-    device = normalize_device(device)
+    return _kernels(normalize_device(device))
+
+
+@functools.cache
+def _kernels(device: Device) -> ModuleType:
     if device == "cuda":
         require_cupy()
     return importlib.import_module(f"hpgraph.kernels.{device}")

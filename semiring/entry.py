@@ -53,7 +53,9 @@ class EntryFunction(Function):
     @property
     def uses_position(self) -> bool:
         """Whether row and column matter."""
-        return isinstance(self.op, IndexUnaryOp) or getattr(self.op, "position", None) is not None
+        if isinstance(self.op, IndexUnaryOp):
+            return self.op.uses_position
+        return isinstance(self.op, BinaryOp) and self.op.position is not None
 
 
 def entry_function(

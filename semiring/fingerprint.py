@@ -23,6 +23,8 @@ import numpy as np
 
 # Functions of these packages are compiled from their names by Numba, never from their Python bodies.
 _KNOWN_BY_NAME = frozenset({"builtins", "cmath", "math", "numba", "numpy", "operator"})
+# What stands for a global that is not there: a name of Python's own, or a mistake.
+_missing = object()
 
 
 def fingerprint(python: FunctionType) -> str:
@@ -55,8 +57,8 @@ def fingerprint(python: FunctionType) -> str:
     return walk.hash.hexdigest()[:40]
 
 
-def unchanging(python: Any) -> tuple[Any, ...] | None:
-    """What decides what a function compiles to, where that is seen at a glance.
+def at_a_glance(python: Any) -> tuple[Any, ...] | None:
+    """What decides what a function compiles to, where that is seen without walking through all it refers to.
 
     Parameters
     ----------
@@ -65,16 +67,29 @@ def unchanging(python: Any) -> tuple[Any, ...] | None:
     Returns
     -------
     tuple or None
-        The code of a plain function without defaults and closure, and the modules that it takes from its globals, if
-        Numba knows them by name and there is nothing else: equal ones have equal fingerprints. Otherwise None.
+        The code of a plain function without defaults, and what it takes from its closure and its globals, if these are
+        numbers and modules that Numba knows by name: equal ones have equal fingerprints. Otherwise None.
     """
-    if not isinstance(python, FunctionType) or python.__closure__ or python.__defaults__ or python.__kwdefaults__:
+    if not isinstance(python, FunctionType) or python.__defaults__ or python.__kwdefaults__:
         return None
-    reached = [python.__globals__.get(name) for name in global_names(python.__code__)]
+    reached = [python.__globals__.get(name, _missing) for name in global_names(python.__code__)]
+    try:
+        reached += [cell.cell_contents for cell in python.__closure__ or ()]
+    except ValueError:  # the enclosing function has not assigned it yet
+        return None
+    parts: list[Any] = [python.__code__]
     for value in reached:
-        if value is not None and not (isinstance(value, ModuleType) and _is_known(value.__name__)):
+        kind = type(value)
+        if kind in (bool, int, float):
+            # 1, 1.0 and True are equal, and so are both zeros, but they compile to different code.
+            parts += (kind, repr(value))
+        elif isinstance(value, np.generic):
+            parts += (value.dtype, value.tobytes())
+        elif value is _missing or (isinstance(value, ModuleType) and _is_known(value.__name__)):
+            parts.append(value)
+        else:
             return None
-    return python.__code__, *reached
+    return tuple(parts)
 
 
 def is_known_by_name(value: Any) -> bool:

@@ -289,6 +289,11 @@ class IndexUnaryOp(_Operator):
                 "(value, thunk), (value, row, column) or (value, row, column, thunk)"
             )
 
+    @property
+    def uses_position(self) -> bool:
+        """Whether the function is given row and column."""
+        return self.function.n_arguments > 2
+
     def result_dtype(self, dtype: npt.DTypeLike, thunk_dtype: npt.DTypeLike = np.int64) -> np.dtype:
         """The dtype of the result for a value and a thunk of these dtypes."""
         given = check_dtype(dtype)

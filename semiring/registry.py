@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 from hpgraph.semiring.arithmetic import BINARY, BINARY_ALIASES, INDEX_UNARY, UNARY
-from hpgraph.semiring.fingerprint import unchanging
+from hpgraph.semiring.fingerprint import at_a_glance
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import BUILTIN, Element, Monoid, Value
 from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Kind, Python, UnaryOp
@@ -25,7 +25,7 @@ _monoids: dict[str, Monoid] = dict(BUILTIN)
 _semirings: dict[str, Semiring] = {}
 # A function passed twice is one operator, so that what was compiled for it is found again.
 _anonymous: dict[tuple[Any, ...], Any] = {}
-_at_a_glance: dict[tuple[Any, ...], Any] = {}
+_by_glance: dict[tuple[Any, ...], Any] = {}
 
 
 def get_unary(op: UnaryOp | str | Python | Function) -> UnaryOp:
@@ -361,13 +361,13 @@ def _from_function(function: Any, kind: type[T], n_arguments: int) -> T:
 def _once(function: Any, kind: tuple[Any, ...], make: Callable[[Function], T]) -> T:
     """The operator made of a function; the same one for functions that compute the same."""
     # Reading all that a function refers to takes longer than a small product does.
-    glance = unchanging(function)
-    if glance is not None and (kind, glance) in _at_a_glance:
-        return cast(T, _at_a_glance[kind, glance])
+    glance = at_a_glance(function)
+    if glance is not None and (kind, glance) in _by_glance:
+        return cast(T, _by_glance[kind, glance])
     compiled = Function(function)
     found: T = _anonymous.setdefault((kind, compiled.key), make(compiled))
     if glance is not None:
-        _at_a_glance[kind, glance] = found
+        _by_glance[kind, glance] = found
     return found
 
 

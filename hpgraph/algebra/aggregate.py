@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.rows import fold_rows, one_row, pull_rows
+from hpgraph.algebra.rows import fold, fold_made, fold_rows, occupied, one_row
 from hpgraph.device import array_module
-from hpgraph.formats import CSR, Bitmask
+from hpgraph.formats import CSR
 from hpgraph.product_plan import value_dtype
 from hpgraph.semiring import Function, get_monoid
 from hpgraph.vector.vector import Vector
@@ -40,11 +40,7 @@ def _bool(given: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _count(rows: CSR) -> Vector:
-    return Vector(rows.degrees, _occupied(rows))
-
-
-def _occupied(rows: CSR) -> Bitmask:
-    return Bitmask.from_bool(rows.degrees > 0)
+    return Vector(rows.degrees, occupied(rows))
 
 
 def _mean(rows: CSR) -> Vector:
@@ -61,9 +57,9 @@ _squared_distance = Function(
 def _std(rows: CSR) -> Vector:
     """In two passes: a difference of large sums would lose digits."""
     mean = _mean(rows)
-    squares = pull_rows(rows, _squared_distance, get_monoid("plus"), mean.values, np.float64)
+    squares = fold_made(rows, _squared_distance, get_monoid("plus"), mean.values, np.float64)
     with np.errstate(all="ignore"):
-        return Vector((squares.values / rows.degrees) ** 0.5, squares.present)
+        return Vector((squares / rows.degrees) ** 0.5, mean.present)
 
 
 _NOWHERE = np.iinfo(np.int64).max
@@ -75,14 +71,12 @@ _column_of = Function(
 def _argextreme(monoid: str) -> Callable[[CSR], Vector]:
     def find(rows: CSR) -> Vector:
         xp = array_module(rows.device)
-        occupied = _occupied(rows)
         foremost = _at(rows, rows.indices, rows.indptr[:-1]).astype(np.int64)
         if rows.data is None:
-            return Vector(foremost, occupied)
-        extreme = fold_rows(rows, get_monoid(monoid))
-        found = pull_rows(rows, _column_of, get_monoid("min"), extreme.values, np.int64)
+            return Vector(foremost, occupied(rows))
+        found = fold_made(rows, _column_of, get_monoid("min"), fold(rows, get_monoid(monoid)), np.int64)
         # A row of nothing but NaN has no extreme value.
-        return Vector(xp.where(found.values == _NOWHERE, foremost, found.values), occupied)
+        return Vector(xp.where(found == _NOWHERE, foremost, found), occupied(rows))
 
     return find
 
@@ -101,11 +95,11 @@ def _values(rows: CSR) -> Any:
 
 
 def _first(rows: CSR) -> Vector:
-    return Vector(_at(rows, _values(rows), rows.indptr[:-1]), _occupied(rows))
+    return Vector(_at(rows, _values(rows), rows.indptr[:-1]), occupied(rows))
 
 
 def _last(rows: CSR) -> Vector:
-    return Vector(_at(rows, _values(rows), rows.indptr[1:] - 1), _occupied(rows))
+    return Vector(_at(rows, _values(rows), rows.indptr[1:] - 1), occupied(rows))
 
 
 AGGREGATORS: dict[str, Callable[[CSR], Vector]] = {
@@ -179,7 +173,7 @@ def aggregate_all(rows: CSR, name: str) -> Any:
     xp = array_module(rows.device)
     position = 0
     if rows.data is not None:
-        extreme = fold_rows(whole, get_monoid(name.removeprefix("arg"))).values[0]
+        extreme = fold(whole, get_monoid(name.removeprefix("arg")))[0]
         position = int(xp.argmax(rows.data == extreme))
     row = int(xp.searchsorted(rows.indptr, position, side="right")) - 1
     return np.int64(row * rows.shape[1] + int(rows.indices[position]))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.aggregate import aggregate, to_number
-from hpgraph.algebra.rows import fold_rows
+from hpgraph.algebra.rows import fold
 from hpgraph.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.product_plan import value_dtype
@@ -36,7 +36,7 @@ def _by_row(rows: CSR, name: str, *, width: int, explicit: bool, skip_nan: bool)
     xp = array_module(rows.device)
     kind = value_dtype(rows.dtype)
     degrees = rows.degrees
-    values = xp.where(degrees > 0, fold_rows(rows, get_monoid(name), kind).values, kind.type(0))
+    values = xp.where(degrees > 0, fold(rows, get_monoid(name), kind), kind.type(0))
     whole = (degrees == width) | explicit
     nans = _nan_counts(rows)
     if nans is not None:
@@ -109,11 +109,11 @@ def places_by_row(rows: CSR, name: str, *, explicit: bool) -> Any:
     xp = array_module(rows.device)
     degrees = rows.degrees
     column = aggregate(rows, f"arg{name}").values
-    value = fold_rows(rows, get_monoid(name), value_dtype(rows.dtype)).values
+    value = fold(rows, get_monoid(name), value_dtype(rows.dtype))
     nans = _nan_counts(rows)
     if nans is not None:
         places = xp.where(xp.isnan(rows.data), rows.indices, rows.shape[1]).astype(np.int64)
-        first_nan = fold_rows(rows.with_data(places), get_monoid("min")).values
+        first_nan = fold(rows.with_data(places), get_monoid("min"))
         column = xp.where(nans > 0, first_nan, column)
         value = xp.where(nans > 0, value.dtype.type(np.nan), value)
     if explicit:

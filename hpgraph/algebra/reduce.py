@@ -6,7 +6,7 @@ from typing import Any
 
 from hpgraph.algebra.aggregate import AGGREGATORS, aggregate, aggregate_all, to_number
 from hpgraph.algebra.operands import as_container
-from hpgraph.algebra.rows import as_axis, fold_rows, one_row, row_of_vector
+from hpgraph.algebra.rows import as_axis, fold, fold_rows, one_row, row_of_vector
 from hpgraph.algebra.write_vector import write_vector
 from hpgraph.semiring import BinaryOp, Monoid, get_monoid
 from hpgraph.vector.vector import Vector
@@ -76,7 +76,7 @@ def reduce(
         rows = row_of_vector(A) if isinstance(A, Vector) else A.csr
         if monoid is None:
             return aggregate_all(rows, str(op))
-        return to_number(fold_rows(one_row(rows), monoid).values)
+        return to_number(fold(one_row(rows), monoid))
     if isinstance(A, Vector):
         raise ValueError(f"a vector is reduced to a number: leave axis out, rather than {axis}")
     rows = (A.T if axis == 0 else A).csr

@@ -10,6 +10,7 @@ import numpy as np
 
 from hpgraph.device import array_module, kernels
 from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.attached import attached
 from hpgraph.product_plan import plan, value_dtype
 from hpgraph.semiring import Monoid, Semiring, get_binary
 from hpgraph.vector.vector import Vector
@@ -21,7 +22,7 @@ def _of_entries(monoid: Monoid) -> Semiring:
     return Semiring(monoid, get_binary("first"))
 
 
-def fold_rows(rows: CSR, monoid: Monoid, dtype: Any = None) -> Vector:
+def fold(rows: CSR, monoid: Monoid, dtype: Any = None) -> Any:
     """Each row's entries as one value.
 
     Parameters
@@ -34,17 +35,17 @@ def fold_rows(rows: CSR, monoid: Monoid, dtype: Any = None) -> Vector:
 
     Returns
     -------
-    Vector, of length rows
-        Rows without entries are absent, and hold the identity.
+    array, shape (rows,)
+        Rows without entries hold the identity.
     """
     semiring = _of_entries(monoid)
     kind = value_dtype(rows.dtype)
     gather, reduce, found = plan(semiring, rows.dtype, kind, dtype)
-    return pull_rows(rows, gather, reduce, array_module(rows.device).empty(1, kind), found)
+    return fold_made(rows, gather, reduce, array_module(rows.device).empty(1, kind), found)
 
 
-def pull_rows(rows: CSR, gather: Any, monoid: Monoid, state: Any, dtype: Any) -> Vector:
-    """`fold_rows` of what a function makes of each entry.
+def fold_made(rows: CSR, gather: Any, monoid: Monoid, state: Any, dtype: Any) -> Any:
+    """`fold` of what a function makes of each entry.
 
     Parameters
     ----------
@@ -58,12 +59,41 @@ def pull_rows(rows: CSR, gather: Any, monoid: Monoid, state: Any, dtype: Any) ->
 
     Returns
     -------
-    Vector, of length rows
+    array, shape (rows,)
     """
     result = array_module(rows.device).empty(rows.shape[0], dtype)
-    received = Bitmask.zeros(rows.shape[0], rows.device)
-    kernels(rows.device).pull(rows, gather, monoid, (state,), result, received=received)
-    return Vector(result, received)
+    kernels(rows.device).pull(rows, gather, monoid, (state,), result)
+    return result
+
+
+def fold_rows(rows: CSR, monoid: Monoid, dtype: Any = None) -> Vector:
+    """`fold`, rows without entries being absent.
+
+    Parameters
+    ----------
+    rows, monoid, dtype
+        As for `fold`.
+
+    Returns
+    -------
+    Vector, of length rows
+    """
+    return Vector(fold(rows, monoid, dtype), occupied(rows))
+
+
+@attached
+def occupied(rows: CSR) -> Bitmask:
+    """The rows that have entries.
+
+    Parameters
+    ----------
+    rows : CSR
+
+    Returns
+    -------
+    Bitmask
+    """
+    return Bitmask.from_bool(rows.degrees > 0)
 
 
 def one_row(rows: CSR) -> CSR:

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from hpgraph.semiring import BinaryOp, Semiring
 
 
+_PLUS_TIMES = get_semiring("plus_times")
+
+
 class _Plan(NamedTuple):
-    """What ``A @ x`` needs for one type of x, made once."""
+    """What ``A ⊕.⊗ x`` needs for one type of x, made once."""
 
     stored: Any
     gather: Any
@@ -187,7 +190,10 @@ class Products(Conversions):
         >>> A.mxv(distance, "min_plus", mask=distance > 5, accum="min", out=distance)
         array([3., 0., 2.])
         """
-        return multiply_masked(self, get_semiring(semiring), x, mask, complement, accum, replace, out)
+        ring = get_semiring(semiring)
+        if type(x) is self._array_type and x.ndim == 1 and mask is accum is out is None and not complement:
+            return self._multiply(x, ring)
+        return multiply_masked(self, ring, x, mask, complement, accum, replace, out)
 
     def vxm(
         self,
@@ -227,7 +233,7 @@ class Products(Conversions):
         >>> A.vxm(np.array([0, np.inf, np.inf]), "min_plus")
         array([inf,  4.,  1.])
         """
-        return multiply_masked(self.T, swapped(get_semiring(semiring)), x, mask, complement, accum, replace, out)
+        return self.T.mxv(x, swapped(get_semiring(semiring)), mask, complement, accum, replace, out)
 
     def mxm(
         self,
@@ -282,9 +288,9 @@ class Products(Conversions):
         hint = ": use A * x to scale A" if x.ndim == 0 else ""
         raise ValueError(f"A of shape {self.shape} cannot be multiplied by an array of shape {x.shape}{hint}")
 
-    def _multiply(self, x: Any) -> Any:
-        """``A @ x`` for a vector: an array of one dimension on the matrix's device."""
-        x, how = self._planned(x)
+    def _multiply(self, x: Any, semiring: Semiring = _PLUS_TIMES) -> Any:
+        """The product with a vector: an array of one dimension on the matrix's device."""
+        x, how = self._planned(x, semiring)
         if len(x) != self.shape[1]:
             raise ValueError(f"x must have length {self.shape[1]} for a matrix of shape {self.shape}, not {len(x)}")
         out = how.empty(self.shape[0], how.dtype)
@@ -305,15 +311,16 @@ class Products(Conversions):
             how.backend.pull_dense(how.stored, how.gather, how.reduce, (x,), out)
         return out
 
-    def _planned(self, x: Any) -> tuple[Any, _Plan]:
+    def _planned(self, x: Any, semiring: Semiring = _PLUS_TIMES) -> tuple[Any, _Plan]:
         """An array, as kernels take it, and what a product with one of its type needs."""
         try:
-            return x, self._plans[x.dtype]
+            return x, self._plans[semiring, x.dtype]
         except KeyError:
             x = self._operand(x, "x")
         stored = self.rows
-        code = plan(get_semiring("plus_times"), stored.dtype, x.dtype)
-        found = self._plans[x.dtype] = _Plan(stored, *code, kernels(self.device), array_module(self.device).empty)
+        code = plan(semiring, stored.dtype, x.dtype)
+        found = _Plan(stored, *code, kernels(self.device), array_module(self.device).empty)
+        self._plans[semiring, x.dtype] = found
         return x, found
 
     def _operand(self, x: Any, name: str) -> Any:

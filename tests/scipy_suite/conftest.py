@@ -6,7 +6,8 @@ import pytest
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for name in ("fail_slow", "thread_unsafe", "parallel_threads", "parallel_threads_limit", "slow", "xslow"):
+    own = ("fail_slow", "thread_unsafe", "parallel_threads", "parallel_threads_limit", "slow", "xslow")
+    for name in (*own, "skip_xp_backends"):
         config.addinivalue_line("markers", f"{name}: a mark of SciPy's tests")
 
 

@@ -22,6 +22,8 @@ from hpgraph.techniques import techniques
 # As in blocked.cuh: threads of the first phase, arcs a warp takes at once.
 GATHERERS, CHUNK = 1024, 256
 KERNELS = ("gather_blocks", "join_stretches", "add_blocks")
+# Operators that never look at the vector.
+_OF_ENTRIES_ALONE = ("first", "pair")
 
 
 @functools.lru_cache(maxsize=512)
@@ -110,6 +112,9 @@ def blocked_product(
         return None
     ring = isinstance(gather, Gather)
     if reduce.ends_on_anything or (ring and gather.semiring.multiply.position):
+        return None
+    if ring and gather.semiring.multiply.cpp in _OF_ENTRIES_ALONE:
+        # Nothing is gathered: rows are read as they lie.
         return None
     if not (ring or sources_only) or dtype.itemsize not in (4, 8):
         return None

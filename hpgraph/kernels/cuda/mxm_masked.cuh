@@ -2,9 +2,9 @@
 // A[i, k] (x) B[k, j], B being given by its transpose, whose row j lists those k.
 //
 // Of the two rows that meet at a place one is set in a bit filter in shared memory, and the other is read and looked up
-// there. A place is computed from the side of A, in the order of the mask, unless row j is the longer one and not
-// short: then it is listed with others of its column and computed from the side of B, so that at each place about as many
-// entries are looked up as the shorter row has. Reading stops where the row in the filter ends.
+// there, up to where the row in the filter ends. A place is computed from the side of A, in the order of the mask, unless
+// row j is not short and fewer entries of row i would be read: then it is listed with others of its column and computed
+// from the side of B.
 //
 // A row that may have more than MUCH entries to look up, by its length and the number of its places, has these cut in
 // tasks of PIECE for a whole block, small ones lest the last be waited for; another takes a warp. Groups of lanes read
@@ -137,13 +137,15 @@ __device__ __forceinline__ int gather(const Owner<M, TURNED>& owner, i64 base, i
     const int lane = threadIdx.x & 31;
     const i64 at = base + lane;
     Index other = 0;
-    i64 start = 0, stop = 0;
+    i64 place = 0, start = 0, stop = 0;
     bool mine = at < end;
     if (mine) {
+        place = TURNED ? f.turned_place[at] : at;
+        const Index reach = f.reach[place];
+        mine = TURNED || reach < 0;
         other = TURNED ? f.turned_row[at] : f.mask_indices[at];
         start = owner.side.read_indptr()[other];
-        stop = owner.side.read_indptr()[i64(other) + 1];
-        if (!TURNED) mine = !is_turned(owner.end - owner.begin, stop - start);
+        stop = TURNED ? start + reach : owner.side.read_indptr()[i64(other) + 1];
     }
     const u32 which = __ballot_sync(ALL, mine);
     if (mine) {
@@ -151,7 +153,7 @@ __device__ __forceinline__ int gather(const Owner<M, TURNED>& owner, i64 base, i
         batch.start[to] = start;
         batch.length[to] = Count<M>(stop - start);
         batch.other[to] = other;
-        batch.place[to] = TURNED ? f.turned_place[at] : at;
+        batch.place[to] = place;
     }
     entries = warp_sum(!mine ? 0u : stop - start < MANY ? u32(stop - start) : MANY);
     return __popc(which);

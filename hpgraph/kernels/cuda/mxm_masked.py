@@ -68,7 +68,7 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
 
     places, (rows, inner), columns, dtype = mask.nnz, a.shape, b_turned.shape[0], product.dtype
     ids = np.result_type(*(csr.indices.dtype for csr in (mask, a, b_turned)))
-    room = 2 * dtype.itemsize + 2 * ids.itemsize + 17
+    room = 2 * dtype.itemsize + 3 * ids.itemsize + 17
     check_memory(places * room, f"a product at {places} places", "cuda")
     code = multiply_code(product, reduce, a.data is not None, b_turned.data is not None, ids)
     module = load_product(cupy.cuda.runtime.getDevice(), SOURCE, KERNELS, code)
@@ -80,9 +80,9 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
             address(b_turned.indptr), address(held[2]), address(b_turned.data), *map(address, turned),
         )  # fmt: skip
 
-    turned = cupy.zeros(columns + 1, np.int64)
+    reach, turned = cupy.empty(places, ids), cupy.zeros(columns + 1, np.int64)
     blocks, null = -(-places // PLACES), np.uint64(0)
-    plain = operands(None, None, None)
+    plain = operands(reach, None, None, None)
     run(module, "turn_places<Multiply, false>", blocks, THREADS, 0, plain, np.int64(rows), np.int64(places), turned[1:],
         null, null)  # fmt: skip
     turned = cupy.cumsum(turned)
@@ -93,7 +93,7 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
             turned.copy(), turned_row, turned_place)  # fmt: skip
     else:
         columns = 0
-    both = operands(turned, turned_row, turned_place)
+    both = operands(reach, turned, turned_row, turned_place)
     tasks = cupy.empty((_most_tasks(rows, a.nnz, places) + _most_tasks(columns, b_turned.nnz, n_turned), 2), np.int64)
     # Tasks, the next task, and the next row of either side.
     counters = cupy.zeros(4, np.uint64)

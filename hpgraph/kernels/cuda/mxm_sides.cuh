@@ -13,7 +13,7 @@ constexpr i64 PLACES = 1024;
 // Entries of a row of B up to which it is read, however few the row of A has: one load by a warp.
 constexpr i64 AT_ONCE = 32;
 
-// Whether a place where rows of these lengths meet is computed from the side of B.
+// Whether a place where rows of these lengths meet is computed from the side of B, `a_length` being what is read then.
 __device__ inline bool is_turned(i64 a_length, i64 b_length) { return b_length > AT_ONCE && a_length < b_length; }
 
 template <class M>
@@ -27,6 +27,8 @@ struct Operands {
     const i64* b_indptr;  // of the transpose of B
     const Index* b_indices;
     const typename M::B* b_data;
+    // Of each place: the entries of A's row up to the last of B's, if it is computed from the side of B; else -1.
+    Index* reach;
     // Places computed from the side of B, by column: where column j's begin, their rows, and which places they are.
     const i64* turned_indptr;
     const Index* turned_row;
@@ -54,8 +56,18 @@ struct Task {
 
 __device__ inline bool takes_block(i64 length, i64 places) { return length * places > MUCH; }
 
-// Count the places computed from the side of B, by column, or, with FILL, write them at `next`, which says where each
-// column's begin. A block takes PLACES places.
+// How many entries of A's row i are not beyond the last of row j of B's transpose; -1 where that row is read instead.
+template <class M>
+__device__ typename M::Index reach_of(const Operands<M>& f, i64 i, i64 j) {
+    const i64 b_begin = f.b_indptr[j], b_end = f.b_indptr[j + 1];
+    if (b_end - b_begin <= AT_ONCE) return -1;
+    const i64 begin = f.a_indptr[i], end = f.a_indptr[i + 1];
+    const i64 length = lower_bound(f.a_indices, begin, end, i64(f.b_indices[b_end - 1]) + 1) - begin;
+    return is_turned(length, b_end - b_begin) ? typename M::Index(length) : typename M::Index(-1);
+}
+
+// Find f.reach, and count the places computed from the side of B by column; or, with FILL, write them at `next`, which
+// says where each column's begin. A block takes PLACES places.
 template <class M, bool FILL>
 __global__ void __launch_bounds__(THREADS) turn_places(Operands<M> f, i64 rows, i64 places, u64* next,
                                                        typename M::Index* turned_row, i64* turned_place) {
@@ -67,13 +79,16 @@ __global__ void __launch_bounds__(THREADS) turn_places(Operands<M> f, i64 rows, 
     }
     __syncthreads();
     for (i64 m = base + threadIdx.x; m < end; m += THREADS) {
+        if (FILL && f.reach[m] < 0) continue;
         const i64 i = lower_bound(f.mask_indptr, row_of_end[0] + 1, row_of_end[1] + 1, m + 1) - 1;
         const i64 j = f.mask_indices[m];
-        if (!is_turned(f.a_indptr[i + 1] - f.a_indptr[i], f.b_indptr[j + 1] - f.b_indptr[j])) continue;
-        const u64 to = atomicAdd(next + j, u64(1));
         if constexpr (FILL) {
+            const u64 to = atomicAdd(next + j, u64(1));
             turned_row[to] = typename M::Index(i);
             turned_place[to] = m;
+        } else {
+            f.reach[m] = reach_of(f, i, j);
+            if (f.reach[m] >= 0) atomicAdd(next + j, u64(1));
         }
     }
 }
