@@ -13,8 +13,9 @@ from hpgraph.semiring.entry import EntryFunction, entry_function
 pytest.importorskip("cuda.core")
 pytest.importorskip("cupy")
 
+from hpgraph.kernels.cuda import marks
 from hpgraph.kernels.cuda.compile import compile_only
-from hpgraph.kernels.cuda.entries import MAP, SOURCE, ZIP, map_code, zip_code
+from hpgraph.kernels.cuda.entries import MAP, MARK, SOURCE, ZIP, map_code, zip_code
 
 INT32, INT64, FLOAT32, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "bool"))
 
@@ -39,7 +40,7 @@ def test_maps(function: EntryFunction, arch: str) -> None:
     for pattern, index in ((False, INT32), (function.x_dtype == BOOL, INT64)):
         source, ltoir = map_code(function, pattern, index)
         assert bool(ltoir) == (function.op.cpp is None)
-        assert compile_only(SOURCE, source, ltoir, (MAP,), arch)
+        assert compile_only(SOURCE, source, ltoir, (MAP, MARK), arch)
 
 
 def test_zips() -> None:
@@ -55,3 +56,9 @@ def test_types_have_code_of_their_own() -> None:
     for op in (get_unary("sqrt"), get_index_unary(lambda value, row, column: row > value, "bool")):
         functions = [entry_function(op, kind, INT64) for kind in (np.dtype("int8"), FLOAT32, np.dtype("float64"))]
         assert len({map_code(function, False, INT32)[0] for function in functions}) == 3
+
+
+@pytest.mark.parametrize("value", ["unsigned char", "unsigned short", "unsigned int", "unsigned long long"])
+def test_marked_entries(value: str) -> None:
+    names = "hpgraph::mark_true", *(f"hpgraph::keep_marked<{index}, {value}>" for index in ("int", "long long"))
+    assert compile_only(marks.SOURCE, "", (), names)

@@ -22,17 +22,20 @@ def entry(op: object, x: np.dtype = FLOAT32, y: np.dtype = INT64) -> EntryFuncti
     return entry_function(get_binary(op), x, y)
 
 
+@pytest.mark.parametrize("nonzero", [False, True])
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
-def test_union_by_a_builtin_operator(arch: str) -> None:
-    code = merge_code(entry("plus"), entry("first"), entry("second"), FLOAT32, INT64, INT32, np.dtype("float64"))
-    assert compile_only(SOURCE, code[0], code[1], (*NAMES, "hpgraph::rank_entries<int>"), arch)
+def test_union_by_a_builtin_operator(arch: str, nonzero: bool) -> None:
+    double = np.dtype("float64")
+    code = merge_code(entry("plus"), entry("first"), entry("second"), FLOAT32, INT64, INT32, double, nonzero)
+    assert compile_only(SOURCE, code[0], code[1], (*NAMES, "hpgraph::locate_entries<int>"), arch)
 
 
 @pytest.mark.parametrize("op", ["firsti", "secondj", "floordiv", "lt"])
 def test_intersection(op: str) -> None:
     function = entry(op)
-    code = merge_code(function, None, None, FLOAT32, INT64, INT64, function.dtype)
-    assert not code[1] and compile_only(SOURCE, code[0], code[1], NAMES)
+    for nonzero in (False, True):
+        code = merge_code(function, None, None, FLOAT32, INT64, INT64, function.dtype, nonzero)
+        assert not code[1] and compile_only(SOURCE, code[0], code[1], NAMES)
 
 
 def test_patterns() -> None:
@@ -44,5 +47,5 @@ def test_patterns() -> None:
 
 def test_a_python_function() -> None:
     function = entry(lambda a, b: a * a + b if a > 0 else b - a)
-    code = merge_code(function, function, function, FLOAT32, INT64, INT32, function.dtype)
+    code = merge_code(function, function, function, FLOAT32, INT64, INT32, function.dtype, True)
     assert code[1] and compile_only(SOURCE, code[0], code[1], NAMES)

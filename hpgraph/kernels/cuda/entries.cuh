@@ -8,7 +8,7 @@
 //         static R apply(x, thunk, i, j)                   static R both(x, y, i, j), left(..), right(..)
 //     };                                               };
 #pragma once
-#include "tiles.cuh"
+#include "marks.cuh"
 
 namespace hpgraph {
 
@@ -16,6 +16,21 @@ template <class M>
 __device__ typename M::X value_at(const typename M::X* data, i64 p) {
     if constexpr (M::pattern) return typename M::X(1);
     else return data[p];
+}
+
+// Mark the entries for which the function, a predicate, holds.
+template <class M>
+__global__ void __launch_bounds__(TILE_THREADS)
+mark_entries(const i64* __restrict__ indptr, i64 rows, const typename M::Index* __restrict__ indices,
+             const typename M::X* __restrict__ data, i64 entries, typename M::Y thunk, Marks marks) {
+    if constexpr (M::uses_position) {
+        const Rows span = rows_of_tile(indptr, rows, entries);
+        mark_tile(entries, marks, [&](i64 p) {
+            return (bool)M::apply(value_at<M>(data, p), thunk, row_of(indptr, span.low, span.high, p), (i64)indices[p]);
+        });
+    } else {
+        mark_tile(entries, marks, [&](i64 p) { return (bool)M::apply(value_at<M>(data, p), thunk, 0, 0); });
+    }
 }
 
 template <class M>

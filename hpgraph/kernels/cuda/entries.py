@@ -9,21 +9,15 @@ import numpy as np
 
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.cuda.compile import Module, load
+from hpgraph.kernels.cuda.marks import THREADS, TILE, Marks, index_type, keep_marked
 from hpgraph.semiring.cuda import LinkedCode, c_type, entry_functor
 
 SOURCE = "entries.cuh"
-THREADS = 256
-# Entries of a tile: as in tiles.cuh.
-TILE = 8 * THREADS
 MAP = "hpgraph::map_entries<Map>"
+MARK = "hpgraph::mark_entries<Map>"
 ZIP = "hpgraph::zip_entries<Zip>"
 _FLAG = {True: "true", False: "false"}
 _NULL = np.uint64(0)
-
-
-def index_type(dtype: Any) -> str:
-    """The C++ type of column ids."""
-    return "int" if np.dtype(dtype).itemsize == 4 else "long long"
 
 
 @functools.lru_cache(maxsize=512)
@@ -104,49 +98,40 @@ def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
 
     out = cupy.empty(csr.nnz, function.dtype)
     if csr.nnz:
-        code = map_code(function, csr.data is None, csr.indices.dtype)
-        module = _module(cupy.cuda.runtime.getDevice(), code, MAP, f"{function.name} of entries")
-        arguments = (
-            csr.indptr,
-            np.int64(csr.shape[0]),
-            csr.indices,
-            _NULL if csr.data is None else csr.data,
-            np.int64(csr.nnz),
-            function.y_dtype.type(thunk),
-            out,
-        )
-        module.function(MAP)((-(-csr.nnz // TILE),), (THREADS,), arguments)
+        _run_map(MAP, -(-csr.nnz // TILE), csr, function, thunk, out)
     return out
 
 
 def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
-    """`hpgraph.kernels.cpu.entries.select_entries` on the GPU; waits for it, to learn how many entries are kept."""
-    return keep_entries(csr, map_entries(csr, predicate, thunk))
+    """`hpgraph.kernels.cpu.entries.select_entries` on the GPU; waits for it, to learn how many entries are kept.
 
-
-def keep_entries(csr: CSR, wanted: Any) -> CSR:
-    """Some entries of a matrix.
-
-    Parameters
-    ----------
-    csr : CSR
-    wanted : array, shape (nnz,)
-        Not zero for those to keep.
-
-    Returns
-    -------
-    CSR
-        In the same order; the matrix itself where all are kept. Waits for the device, to learn how many they are.
+    Raises
+    ------
+    CompileError
+        As `map_entries`.
     """
+    if not csr.nnz:
+        return csr
+    marks = Marks.empty(csr.nnz)
+    _run_map(MARK, marks.blocks, csr, predicate, thunk, marks.argument)
+    return keep_marked(csr, marks.add_up())
+
+
+def _run_map(name: str, blocks: int, csr: CSR, function: Any, thunk: Any, out: Any) -> None:
     import cupy
 
-    kept = cupy.flatnonzero(wanted)
-    if len(kept) == csr.nnz:
-        return csr
-    # As many entries stand before a row as are kept of those that stood before it.
-    indptr = cupy.searchsorted(kept, csr.indptr).astype(np.int64, copy=False)
-    data = None if csr.data is None else csr.data[kept]
-    return CSR(csr.shape, indptr, csr.indices[kept], data, validate=False)
+    code = map_code(function, csr.data is None, csr.indices.dtype)
+    module = _module(cupy.cuda.runtime.getDevice(), code, name, f"{function.name} of entries")
+    arguments = (
+        csr.indptr,
+        np.int64(csr.shape[0]),
+        csr.indices,
+        _NULL if csr.data is None else csr.data,
+        np.int64(csr.nnz),
+        function.y_dtype.type(thunk),
+        out,
+    )
+    module.function(name)((blocks,), (THREADS,), arguments)
 
 
 def zip_entries(

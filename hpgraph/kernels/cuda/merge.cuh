@@ -1,40 +1,50 @@
 // Union, intersection and difference of two matrices' entries, an entry to a thread.
 //
-// An entry's rank in the other matrix, found by binary search in its row, tells where it goes in the result: behind as
-// many entries as stand before it in either matrix, less those that are in both (the merge by ranking of O. Green,
-// R. McColl, D. Bader, "GPU merge path", ICS'12, with the rows for boundaries). `shared_before[p]` counts the entries of
-// a before p that b has too.
+// An entry's rank in the other matrix's row, found by binary search, tells where it goes in the result: behind as many
+// entries as stand before it in either matrix, less those that are in both (the merge by ranking of O. Green, R. McColl,
+// D. Bader, "GPU merge path", ICS'12, with the rows for boundaries). Marked are the entries of a that b has too; or, where
+// values that are zero are left out, in either matrix those that give an entry of the result.
 //
 // The host writes before this text a struct that says what is computed:
 //
 //     struct Merge {
 //         types Index, X, Y (values of a and b), R (of the result)
-//         constants keeps_both, keeps_left, keeps_right; x_pattern, y_pattern (all values are true), r_pattern
+//         constants keeps_both, keeps_left, keeps_right; x_pattern, y_pattern (all values are true), r_pattern; nonzero
 //         static R both(x, y, i, j), left(x, y, i, j), right(x, y, i, j)
 //     };
 #pragma once
-#include "tiles.cuh"
+#include "marks.cuh"
 
 namespace hpgraph {
 
-// rank[p]: the position in b of a's entry p, or the complement of where it would stand; shared[p]: whether it stands there.
+// Where in a row of the other matrix a column stands, or would stand.
 template <class I>
-__global__ void __launch_bounds__(TILE_THREADS)
-rank_entries(const i64* __restrict__ indptr, i64 rows, const I* __restrict__ indices, i64 entries,
-             const i64* __restrict__ other_indptr, const I* __restrict__ other_indices, i64* rank, bool* shared) {
-    for_tile(indptr, rows, entries, [&](i64 p, i64 row) {
-        const I column = indices[p];
-        i64 low = other_indptr[row];
-        const i64 end = other_indptr[row + 1];
+struct Place {
+    i64 position;
+    bool found;
+
+    __device__ Place(const i64* indptr, const I* indices, i64 row, I column) {
+        i64 low = indptr[row];
+        const i64 end = indptr[row + 1];
         i64 high = end;
         while (low < high) {
             const i64 middle = low + (high - low) / 2;
-            if (other_indices[middle] < column) low = middle + 1;
+            if (indices[middle] < column) low = middle + 1;
             else high = middle;
         }
-        const bool found = low < end && other_indices[low] == column;
-        rank[p] = found ? low : ~low;
-        if (shared) shared[p] = found;
+        position = low;
+        found = low < end && indices[low] == column;
+    }
+};
+
+// The position in b of each entry of a; -1 for those that it lacks.
+template <class I>
+__global__ void __launch_bounds__(TILE_THREADS)
+locate_entries(const i64* __restrict__ indptr, i64 rows, const I* __restrict__ indices, i64 entries,
+               const i64* __restrict__ other_indptr, const I* __restrict__ other_indices, i64* position) {
+    for_tile(indptr, rows, entries, [&](i64 p, i64 row) {
+        const Place<I> place(other_indptr, other_indices, row, indices[p]);
+        position[p] = place.found ? place.position : -1;
     });
 }
 
@@ -52,40 +62,92 @@ __device__ V value_of(const void* data, i64 p) {
     else return static_cast<const V*>(data)[p];
 }
 
-// Entries of the result before the first entry of a that is not before p, and of b that is not before q.
 template <class M>
-__device__ i64 slot_of(i64 p, i64 q, i64 shared) {
-    return (M::keeps_left ? p - shared : 0) + (M::keeps_right ? q - shared : 0) + (M::keeps_both ? shared : 0);
+__device__ typename M::X x_of(const Operand<M>& a, i64 p) { return value_of<typename M::X, M::x_pattern>(a.data, p); }
+template <class M>
+__device__ typename M::Y y_of(const Operand<M>& b, i64 q) { return value_of<typename M::Y, M::y_pattern>(b.data, q); }
+
+// A rank is a place in the other's row, counted from where that begins; it is complemented for an entry that the other lacks.
+template <class M>
+__global__ void __launch_bounds__(TILE_THREADS)
+rank_left(Operand<M> a, Operand<M> b, i64 rows, typename M::Y fill, typename M::Index* rank, Marks marks) {
+    typedef typename M::Index I;
+    const Rows span = rows_of_tile(a.indptr, rows, a.entries);
+    mark_tile(a.entries, marks, [&](i64 p) {
+        const i64 row = row_of(a.indptr, span.low, span.high, p);
+        const I column = a.indices[p];
+        const Place<I> place(b.indptr, b.indices, row, column);
+        const I within = I(place.position - b.indptr[row]);
+        rank[p] = place.found ? within : ~within;
+        if constexpr (M::nonzero) {
+            if (place.found) {
+                if constexpr (M::keeps_both)
+                    return M::both(x_of(a, p), y_of(b, place.position), row, (i64)column) != typename M::R(0);
+            } else {
+                if constexpr (M::keeps_left) return M::left(x_of(a, p), fill, row, (i64)column) != typename M::R(0);
+            }
+            return false;
+        } else {
+            return place.found;
+        }
+    });
 }
+
+// Only for results that keep entries of b alone.
+template <class M>
+__global__ void __launch_bounds__(TILE_THREADS)
+rank_right(Operand<M> a, Operand<M> b, i64 rows, typename M::X fill, typename M::Index* rank, Marks marks) {
+    typedef typename M::Index I;
+    const Rows span = rows_of_tile(b.indptr, rows, b.entries);
+    mark_tile(b.entries, marks, [&](i64 q) {
+        const i64 row = row_of(b.indptr, span.low, span.high, q);
+        const I column = b.indices[q];
+        const Place<I> place(a.indptr, a.indices, row, column);
+        const I within = I(place.position - a.indptr[row]);
+        rank[q] = place.found ? within : ~within;
+        if constexpr (M::nonzero && M::keeps_right)
+            return !place.found && M::right(fill, y_of(b, q), row, (i64)column) != typename M::R(0);
+        else return false;
+    });
+}
+
+// What is marked of either matrix; of b only where zeros are left out.
+struct Marked {
+    Marks a, b;
+
+    // Entries of the result before the first entry of a that is not before p, and of b that is not before q.
+    template <class M>
+    __device__ i64 slot(i64 p, i64 q) const {
+        const i64 of_a = a.count_before(p);
+        if constexpr (M::nonzero) return of_a + (M::keeps_right ? b.count_before(q) : 0);
+        else return (M::keeps_left ? p - of_a : 0) + (M::keeps_right ? q - of_a : 0) + (M::keeps_both ? of_a : 0);
+    }
+};
 
 template <class M>
 __global__ void __launch_bounds__(TILE_THREADS)
-merge_rows(Operand<M> a, Operand<M> b, i64 rows, const i64* __restrict__ shared_before, i64* indptr) {
+merge_rows(Operand<M> a, Operand<M> b, i64 rows, Marked marked, i64* indptr) {
     const i64 row = (i64)blockIdx.x * TILE_THREADS + threadIdx.x;
-    if (row > rows) return;
-    const i64 p = a.indptr[row];
-    indptr[row] = slot_of<M>(p, b.indptr[row], shared_before[p]);
+    if (row <= rows) indptr[row] = marked.slot<M>(a.indptr[row], b.indptr[row]);
 }
 
 template <class M>
 __global__ void __launch_bounds__(TILE_THREADS)
-merge_left(Operand<M> a, Operand<M> b, i64 rows, const i64* __restrict__ rank, const i64* __restrict__ shared_before,
+merge_left(Operand<M> a, Operand<M> b, i64 rows, const typename M::Index* __restrict__ rank, Marked marked,
            typename M::Y fill, typename M::Index* indices, typename M::R* data) {
     for_tile(a.indptr, rows, a.entries, [&](i64 p, i64 row) {
-        const i64 position = rank[p];
-        const bool shared = position >= 0;
-        if (shared ? !M::keeps_both : !M::keeps_left) return;
-        const i64 q = shared ? position : ~position;
-        const i64 slot = slot_of<M>(p, q, shared_before[p]);
+        const typename M::Index within = rank[p];
+        const bool shared = within >= 0;
+        if (M::nonzero ? !marked.a.has(p) : shared ? !M::keeps_both : !M::keeps_left) return;
+        const i64 q = b.indptr[row] + (shared ? within : ~within);
+        const i64 slot = marked.slot<M>(p, q);
         const typename M::Index column = a.indices[p];
         indices[slot] = column;
         if constexpr (!M::r_pattern) {
-            const typename M::X x = value_of<typename M::X, M::x_pattern>(a.data, p);
             if (shared) {
-                if constexpr (M::keeps_both)
-                    data[slot] = M::both(x, value_of<typename M::Y, M::y_pattern>(b.data, q), row, (i64)column);
+                if constexpr (M::keeps_both) data[slot] = M::both(x_of(a, p), y_of(b, q), row, (i64)column);
             } else {
-                if constexpr (M::keeps_left) data[slot] = M::left(x, fill, row, (i64)column);
+                if constexpr (M::keeps_left) data[slot] = M::left(x_of(a, p), fill, row, (i64)column);
             }
         }
     });
@@ -93,16 +155,14 @@ merge_left(Operand<M> a, Operand<M> b, i64 rows, const i64* __restrict__ rank, c
 
 template <class M>
 __global__ void __launch_bounds__(TILE_THREADS)
-merge_right(Operand<M> a, Operand<M> b, i64 rows, const i64* __restrict__ rank, const i64* __restrict__ shared_before,
+merge_right(Operand<M> a, Operand<M> b, i64 rows, const typename M::Index* __restrict__ rank, Marked marked,
             typename M::X fill, typename M::Index* indices, typename M::R* data) {
     for_tile(b.indptr, rows, b.entries, [&](i64 q, i64 row) {
-        if (rank[q] >= 0) return;
-        const i64 p = ~rank[q];
-        const i64 slot = slot_of<M>(p, q, shared_before[p]);
+        if (M::nonzero ? !marked.b.has(q) : rank[q] >= 0) return;
+        const i64 slot = marked.slot<M>(a.indptr[row] + ~rank[q], q);
         const typename M::Index column = b.indices[q];
         indices[slot] = column;
-        if constexpr (!M::r_pattern && M::keeps_right)
-            data[slot] = M::right(fill, value_of<typename M::Y, M::y_pattern>(b.data, q), row, (i64)column);
+        if constexpr (!M::r_pattern && M::keeps_right) data[slot] = M::right(fill, y_of(b, q), row, (i64)column);
     });
 }
 

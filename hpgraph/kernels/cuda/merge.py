@@ -10,12 +10,14 @@ import numpy as np
 from hpgraph.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.cuda.compile import Module, load
-from hpgraph.kernels.cuda.entries import THREADS, TILE, index_type, keep_entries
+from hpgraph.kernels.cuda.marks import THREADS, TILE, Marks, index_type
 from hpgraph.kernels.cuda.structs import struct
 from hpgraph.semiring.cuda import LinkedCode, c_type, entry_functor
 
 SOURCE = "merge.cuh"
-MERGE_KERNELS = ("merge_rows", "merge_left", "merge_right")
+# What the source needs to be read, for a kernel that computes nothing.
+_NOTHING = "struct Merge {};\n"
+MERGE_KERNELS = ("rank_left", "rank_right", "merge_rows", "merge_left", "merge_right")
 
 
 @functools.lru_cache(maxsize=512)
@@ -27,6 +29,7 @@ def merge_code(
     y_dtype: np.dtype[Any] | None,
     index_dtype: np.dtype[Any],
     dtype: np.dtype[Any] | None,
+    nonzero: bool = False,
 ) -> tuple[str, tuple[LinkedCode, ...]]:
     """The text before `merge.cuh` that says what is merged, and the code to link with it.
 
@@ -38,6 +41,8 @@ def merge_code(
     index_dtype : dtype
     dtype : dtype or None
         Of the result; None for a pattern.
+    nonzero : bool, default False
+        Whether what comes out as zero is left out.
 
     Returns
     -------
@@ -64,6 +69,7 @@ def merge_code(
     static constexpr bool x_pattern = {flag[x_dtype is None]};
     static constexpr bool y_pattern = {flag[y_dtype is None]};
     static constexpr bool r_pattern = {flag[dtype is None]};
+    static constexpr bool nonzero = {flag[nonzero]};
 {members}}};
 """
     return source, tuple(dict.fromkeys(ltoir))
@@ -73,35 +79,6 @@ def merge_code(
 def _merge_module(gpu: int, code: tuple[str, tuple[LinkedCode, ...]], name: str) -> Module:
     names = tuple(f"hpgraph::{kernel}<Merge>" for kernel in MERGE_KERNELS)
     return load(SOURCE, prologue=code[0], ltoir=code[1], names=names, title=f"the merge by {name}")
-
-
-def _ranks(a: CSR, b: CSR, ids: Any, *, with_shared: bool) -> tuple[Any, Any]:
-    """Where in b the entries of a stand or would stand, and, if asked for, which of them do."""
-    import cupy
-
-    rank = cupy.empty(a.nnz, np.int64)
-    shared = cupy.empty(a.nnz, np.bool_) if with_shared else None
-    if a.nnz:
-        name = f"hpgraph::rank_entries<{index_type(ids)}>"
-        module = load(SOURCE, prologue=_NOTHING, names=(name,), title="places of entries")
-        module.function(name)(
-            (-(-a.nnz // TILE),),
-            (THREADS,),
-            (
-                a.indptr,
-                np.int64(a.shape[0]),
-                a.indices.astype(ids, copy=False),
-                np.int64(a.nnz),
-                b.indptr,
-                b.indices.astype(ids, copy=False),
-                rank,
-                np.uint64(0) if shared is None else shared,
-            ),
-        )
-    return rank, shared
-
-
-_NOTHING = "struct Merge {};\n"
 
 
 def merge(
@@ -127,51 +104,49 @@ def merge(
 
     Notes
     -----
-    Waits for the device, to learn how many entries there are. Takes 17 bytes an entry of `a` besides the result, and 8
-    an entry of `b` where `right` is given.
+    Waits for the device, to learn how many entries there are. Besides the result it takes some 5 bytes an entry of `a`,
+    and of `b` where `right` is given; 9 where ids have 64 bits.
     """
     import cupy
 
     ids = np.result_type(a.indices.dtype, b.indices.dtype)
     dtype = None if dtype is None else np.dtype(dtype)
+    nonzero = nonzero and dtype is not None
     rows = a.shape[0]
-    check_memory(17 * a.nnz + (8 * b.nnz if right is not None else 0), "merging two matrices", "cuda")
-    rank, shared = _ranks(a, b, ids, with_shared=True)
-    shared_before = cupy.zeros(a.nnz + 1, np.int64)
-    if a.nnz:
-        cupy.cumsum(shared, dtype=np.int64, out=shared_before[1:])
-    del shared
-    code = merge_code(both, left, right, a.dtype, b.dtype, ids, dtype)
+    check_memory((ids.itemsize + 1) * (a.nnz + (b.nnz if right is not None else 0)), "merging two matrices", "cuda")
+    code = merge_code(both, left, right, a.dtype, b.dtype, ids, dtype, nonzero)
     title = next((function.name for function in (both, left, right) if function is not None), "nothing")
     module = _merge_module(cupy.cuda.runtime.getDevice(), code, title)
     first, second = (csr.indices.astype(ids, copy=False) for csr in (a, b))
+    x, y = (np.dtype(bool) if csr.dtype is None else csr.dtype for csr in (a, b))
     operands = (
         struct(a.indptr, first, a.data, a.nnz),
         struct(b.indptr, second, b.data, b.nnz),
         np.int64(rows),
     )
-    indptr = cupy.empty(rows + 1, np.int64)
     run = functools.partial(_run, module)
-    run("merge_rows", -(-(rows + 1) // THREADS), *operands, shared_before, indptr)
+    left_rank, left_marks = cupy.empty(a.nnz, ids), Marks.empty(a.nnz)
+    left_fill, right_fill = y.type(fill_b), x.type(fill_a)
+    run("rank_left", left_marks.blocks, *operands, left_fill, left_rank, left_marks.argument)
+    left_marks = left_marks.add_up()
+    right_rank, right_marks = None, left_marks
+    if right is not None:
+        right_rank, right_marks = cupy.empty(b.nnz, ids), Marks.empty(b.nnz)
+        run("rank_right", right_marks.blocks, *operands, right_fill, right_rank, right_marks.argument)
+        right_marks = right_marks.add_up() if nonzero else right_marks
+    marked = struct(left_marks.words, left_marks.before, right_marks.words, right_marks.before)
+    indptr = cupy.empty(rows + 1, np.int64)
+    run("merge_rows", -(-(rows + 1) // THREADS), *operands, marked, indptr)
     nnz = int(indptr[-1])  # waits for the device
     check_memory(nnz * (ids.itemsize + (0 if dtype is None else dtype.itemsize)), f"a result of {nnz} entries", "cuda")
     indices = cupy.empty(nnz, ids)
     data = None if dtype is None else cupy.empty(nnz, dtype)
     place = indices, np.uint64(0) if data is None else data
-    x, y = (np.dtype(bool) if csr.dtype is None else csr.dtype for csr in (a, b))
     if nnz and (both is not None or left is not None):
-        run("merge_left", -(-a.nnz // TILE), *operands, rank, shared_before, y.type(fill_b), *place)
-    if nnz and right is not None:
-        del rank
-        rank, _ = _ranks(b, a, ids, with_shared=False)
-        run("merge_right", -(-b.nnz // TILE), *operands, rank, shared_before, x.type(fill_a), *place)
-    made = CSR(a.shape, indptr, indices, data, validate=False)
-    if not nonzero or data is None:
-        return made
-    # Comparisons mostly leave zeros, sums mostly none: then a count is all that it takes.
-    if data.dtype != np.bool_ and int(cupy.count_nonzero(data)) == nnz:
-        return made
-    return keep_entries(made, data)
+        run("merge_left", -(-a.nnz // TILE), *operands, left_rank, marked, left_fill, *place)
+    if nnz and right_rank is not None:
+        run("merge_right", -(-b.nnz // TILE), *operands, right_rank, marked, right_fill, *place)
+    return CSR(a.shape, indptr, indices, data, validate=False)
 
 
 def _run(module: Module, name: str, blocks: int, *arguments: Any) -> None:
@@ -183,5 +158,12 @@ def locate(a: CSR, b: CSR) -> Any:
     """`hpgraph.kernels.cpu.merge.locate` on the GPU."""
     import cupy
 
-    rank, _ = _ranks(a, b, np.result_type(a.indices.dtype, b.indices.dtype), with_shared=False)
-    return cupy.maximum(rank, -1, out=rank)
+    ids = np.result_type(a.indices.dtype, b.indices.dtype)
+    position = cupy.empty(a.nnz, np.int64)
+    if a.nnz:
+        name = f"hpgraph::locate_entries<{index_type(ids)}>"
+        kernel = load(SOURCE, prologue=_NOTHING, names=(name,), title="places of entries").function(name)
+        columns, others = (csr.indices.astype(ids, copy=False) for csr in (a, b))
+        arguments = a.indptr, np.int64(a.shape[0]), columns, np.int64(a.nnz), b.indptr, others, position
+        kernel((-(-a.nnz // TILE),), (THREADS,), arguments)
+    return position

@@ -305,15 +305,4 @@ __global__ void __launch_bounds__(THREADS) dots_at_places(Operands<M> f, i64 row
     by_warps<M, true>(f, columns, column_share, own, bits / WARPS, counters + 3, batches[warp], values, found);
 }
 
-// Keep the places where something met: place m goes where `before` counts it.
-template <class M>
-__global__ void __launch_bounds__(THREADS) keep_found(const typename M::Index* mask_indices,
-                                                      const typename M::C* values, const bool* found, const i64* before, i64 places,
-                                                      typename M::Index* indices, typename M::C* data) {
-    const i64 m = i64(blockIdx.x) * THREADS + threadIdx.x;
-    if (m >= places || !found[m]) return;
-    indices[before[m]] = mask_indices[m];
-    data[before[m]] = values[m];
-}
-
 }  // namespace hpgraph

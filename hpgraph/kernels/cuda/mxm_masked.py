@@ -10,6 +10,7 @@ from hpgraph.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.cuda.bins import address, words
 from hpgraph.kernels.cuda.compile import load
+from hpgraph.kernels.cuda.marks import keep_marked, mark_true
 from hpgraph.kernels.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.cuda.mxm import by_rows, load_product, multiply_code, run
 
@@ -27,7 +28,6 @@ KERNELS = (
     "hpgraph::turn_places<Multiply, true>",
     "hpgraph::list_tasks<Multiply>",
     "hpgraph::dots_at_places<Multiply>",
-    "hpgraph::keep_found<Multiply>",
 )
 # What the source needs to be read, for kernels that multiply nothing.
 _NOTHING = "struct Multiply {};\n"
@@ -68,7 +68,7 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
 
     places, (rows, inner), columns, dtype = mask.nnz, a.shape, b_turned.shape[0], product.dtype
     ids = np.result_type(*(csr.indices.dtype for csr in (mask, a, b_turned)))
-    room = 2 * dtype.itemsize + 3 * ids.itemsize + 17
+    room = 2 * dtype.itemsize + 3 * ids.itemsize + 10
     check_memory(places * room, f"a product at {places} places", "cuda")
     code = multiply_code(product, reduce, a.data is not None, b_turned.data is not None, ids)
     module = load_product(cupy.cuda.runtime.getDevice(), SOURCE, KERNELS, code)
@@ -107,16 +107,8 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
     values, found = cupy.empty(places, dtype), cupy.empty(places, np.bool_)
     run(module, "dots_at_places<Multiply>", blocks, THREADS, bits // 8, both, np.int64(rows), np.int64(columns),
         *shares, np.uint32(bits), tasks, counters, values, found)  # fmt: skip
-    before = cupy.zeros(places + 1, np.int64)
-    if places:
-        cupy.cumsum(found, dtype=np.int64, out=before[1:])
-    nnz = int(before[-1])
-    if nnz == places:
-        return CSR(mask.shape, mask.indptr, held[0], values, validate=False)
-    indices, data = cupy.empty(nnz, ids), cupy.empty(nnz, dtype)
-    run(module, "keep_found<Multiply>", -(-places // THREADS), THREADS, 0, held[0], values, found, before,
-        np.int64(places), indices, data)  # fmt: skip
-    return CSR(mask.shape, before[mask.indptr], indices, data, validate=False)
+    at_places = CSR(mask.shape, mask.indptr, held[0], values, validate=False)
+    return keep_marked(at_places, mark_true(found))
 
 
 def _most_tasks(rows: int, entries: int, places: int) -> int:

@@ -22,16 +22,27 @@ __device__ inline i64 row_of(const i64* indptr, i64 low, i64 high, i64 p) {
     return low;
 }
 
-// Calls use(p, row) for each entry of this block's tile. All threads of the block must call it.
-template <class Use>
-__device__ __forceinline__ void for_tile(const i64* indptr, i64 rows, i64 entries, Use use) {
+struct Rows {
+    i64 low, high;
+};
+
+// The rows of this block's tile. All threads of the block must call it.
+__device__ __forceinline__ Rows rows_of_tile(const i64* indptr, i64 rows, i64 entries) {
     __shared__ i64 ends[2];
     const i64 begin = (i64)blockIdx.x * TILE;
     const i64 end = begin + TILE < entries ? begin + TILE : entries;
     if (threadIdx.x < 2) ends[threadIdx.x] = row_of(indptr, 0, rows - 1, threadIdx.x ? end - 1 : begin);
     __syncthreads();
-    const i64 low = ends[0], high = ends[1];
-    for (i64 p = begin + threadIdx.x; p < end; p += TILE_THREADS) use(p, row_of(indptr, low, high, p));
+    return {ends[0], ends[1]};
+}
+
+// Calls use(p, row) for each entry of this block's tile. All threads of the block must call it.
+template <class Use>
+__device__ __forceinline__ void for_tile(const i64* indptr, i64 rows, i64 entries, Use use) {
+    const i64 begin = (i64)blockIdx.x * TILE;
+    const i64 end = begin + TILE < entries ? begin + TILE : entries;
+    const Rows span = rows_of_tile(indptr, rows, entries);
+    for (i64 p = begin + threadIdx.x; p < end; p += TILE_THREADS) use(p, row_of(indptr, span.low, span.high, p));
 }
 
 }  // namespace hpgraph
