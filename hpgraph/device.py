@@ -222,6 +222,31 @@ def to_device(array: Any, device: str) -> Any:
     return array.get() if is_cuda(array) else np.asarray(array)
 
 
+def native(array: Any) -> Any:
+    """An array of another library, such as PyTorch's, as NumPy or CuPy sees it: the same memory.
+
+    Parameters
+    ----------
+    array : object
+        It says where it lies by ``__cuda_array_interface__``, or how to read it by ``__array__``.
+
+    Returns
+    -------
+    object
+        What says neither, and arrays of NumPy and CuPy, as they are.
+
+    Examples
+    --------
+    >>> native([1, 2])
+    [1, 2]
+    """
+    if isinstance(array, np.ndarray | np.generic) or is_cuda(array):
+        return array
+    if hasattr(array, "__cuda_array_interface__"):
+        return require_cupy().asarray(array)
+    return np.asarray(array) if hasattr(array, "__array__") else array
+
+
 def free_memory(device: str) -> int:
     """Bytes that a new array on the device could take now.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, is_cuda
+from hpgraph.device import is_cuda, native
 from hpgraph.formats import Bitmask
 from hpgraph.vector.vector import Vector
 
@@ -38,8 +38,7 @@ def as_operand(x: Any, name: str, device: str) -> Any:
     >>> as_operand([1, 2], "x", "cpu")
     array([1, 2])
     """
-    if device == "cuda" and not is_cuda(x) and hasattr(x, "__cuda_array_interface__"):
-        x = array_module("cuda").asarray(x)
+    x = native(x)
     if is_cuda(x) != (device == "cuda"):
         place = "GPU" if is_cuda(x) else "CPU"
         move = "cupy.asarray" if device == "cuda" else "cupy.asnumpy"
@@ -96,7 +95,8 @@ def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
     elif hasattr(mask, "tocsr"):
         raise TypeError(f"{name} must be a Bitmask, an array of bool or a Vector, not a {type(mask).__name__}")
     else:
-        flags = mask if is_cuda(mask) else np.asarray(mask)
+        flags = native(mask)
+        flags = flags if is_cuda(flags) else np.asarray(flags)
         if flags.dtype != np.bool_:
             raise TypeError(
                 f"{name} must be a Bitmask, an array of bool or a Vector, not an array of {flags.dtype}: "

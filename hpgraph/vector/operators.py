@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import device_of
+from hpgraph.device import device_of, native
 from hpgraph.formats import Bitmask
 
 
@@ -134,4 +134,4 @@ class Operators:
 
 
 def _array(operand: Any) -> Any:
-    return operand._values if isinstance(operand, Operators) else operand
+    return operand._values if isinstance(operand, Operators) else native(operand)

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.algebra.methods import Entrywise
-from hpgraph.device import array_module, device_of, is_cuda, normalize_device, to_device
+from hpgraph.device import array_module, device_of, is_cuda, native, normalize_device, to_device
 from hpgraph.formats import Bitmask
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.semiring import BinaryOp, Monoid
@@ -243,8 +243,5 @@ class Vector(Indexing, Operators, Entrywise):
 
 
 def _as_array(values: Any) -> Any:
-    if is_cuda(values):
-        return values
-    if hasattr(values, "__cuda_array_interface__"):
-        return array_module("cuda").asarray(values)
-    return np.asarray(values)
+    values = native(values)
+    return values if is_cuda(values) else np.asarray(values)

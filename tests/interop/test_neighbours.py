@@ -70,6 +70,22 @@ def test_torch(device: str) -> None:
         assert back[0] == 9
 
 
+def test_tensors_are_operands(device: str) -> None:
+    torch = pytest.importorskip("torch")
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    tensor = torch.arange(4.0, device=device)
+    A = hpg.Matrix(2 * np.eye(4, dtype=np.float32)).to(device)
+    for found in (A @ tensor, tensor @ A, A.mxv(tensor), A.vxm(tensor), (A @ tensor[:, None])[:, 0]):
+        assert to_device(found, "cpu").tolist() == [0, 2, 4, 6]
+    assert to_device(A.mxv(tensor, mask=tensor > 2), "cpu").tolist() == [0, 0, 0, 6]
+    v = hpg.Vector(tensor)
+    assert to_device((v + tensor).values, "cpu").tolist() == [0, 2, 4, 6]
+    tensor[1] = 5
+    assert v[1] == 5, "the same memory"
+    assert torch.as_tensor(v, device=device).tolist() == [0, 5, 2, 3]
+
+
 def test_jax(device: str) -> None:
     jax = pytest.importorskip("jax")
     if device == "cuda" and jax.default_backend() != "gpu":
