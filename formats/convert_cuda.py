@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import free_memory, require_cupy
+from hpgraph.device import fits, require_cupy
 from hpgraph.formats.convert_cpu import duplicate_error
 from hpgraph.formats.launch import ID, launch, on_its_device, strided
 
@@ -55,16 +55,17 @@ def _words(data: Array | None) -> tuple[str, Array | None]:
 def _offsets(lengths: Array) -> Array:
     cupy = require_cupy()
     offsets = cupy.zeros(len(lengths) + 1, dtype=np.int64)
-    offsets[1:] = cupy.cumsum(lengths, dtype=np.int64)
+    cupy.cumsum(lengths, out=offsets[1:])
     return offsets
 
 
-def _count(ids: Array, n: int) -> Array:
-    """How often each of 0..n-1 occurs, int64."""
-    counts = require_cupy().zeros(n, dtype=np.int64)
+def _offsets_of(ids: Array, n: int) -> Array:
+    """Where the entries of each of 0..n-1 begin once they are in order, and where the last ones end."""
+    cupy = require_cupy()
+    counts = cupy.zeros(n + 1, dtype=np.int64)
     if len(ids):
-        launch("convert.cuh", f"count_ids<{ID[ids.itemsize]}>", strided(len(ids)), ids, len(ids), counts)
-    return counts
+        launch("convert.cuh", f"count_ids<{ID[ids.itemsize]}>", strided(len(ids)), ids, len(ids), counts[1:])
+    return cupy.cumsum(counts)
 
 
 def _parts(indptr: Array, entries: int, bits: int, scratch: float) -> Iterator[tuple[int, int, int, int]]:
@@ -123,7 +124,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
     cupy = require_cupy()
     rows, columns = shape
     entries = len(row)
-    indptr = _offsets(_count(row, rows))
+    indptr = _offsets_of(row, rows)
     if bool((row[1:] >= row[:-1]).all()) and is_sorted(indptr, col, strictly=True):
         return indptr, col, data
     bits = max(columns - 1, 1).bit_length()
@@ -141,8 +142,8 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
             if duplicates == "error":
                 key = int(again[0])
                 raise duplicate_error((low + (key >> bits), key & ((1 << bits) - 1)), repeated)
-            removed = cupy.zeros(rows, dtype=np.int64) if removed is None else removed
-            removed += _count((again >> bits) + low, rows)
+            removed = cupy.zeros(rows + 1, dtype=np.int64) if removed is None else removed
+            removed += _offsets_of((again >> bits) + low, rows)
             heads = cupy.flatnonzero(cupy.concatenate((cupy.ones(1, dtype=bool), ~repeats)))
             keys, merged = keys[heads], _merge(data, positions, heads, duplicates)
         indices[end : end + len(keys)] = keys & ((1 << bits) - 1)
@@ -150,7 +151,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
             values[end : end + len(keys)] = merged
         end += len(keys)
     if removed is not None:
-        indptr[1:] -= cupy.cumsum(removed)
+        indptr -= removed
         indices, values = indices[:end].copy(), None if values is None else values[:end].copy()
     return indptr, indices, values
 
@@ -170,9 +171,10 @@ def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates
     return merged
 
 
-def _deal(keys: Array, ids: Array, data: Array | None, below: int) -> tuple[Array, Array | None]:
-    """Ids and values in the order of the keys, which are less than `below`; those of equal keys keep theirs."""
+def _deal(keys: Array, indptr: Array, data: Array | None, below: int) -> tuple[Array, Array | None]:
+    """Rows and values of entries in the order of their keys, all `below`; those of equal keys keep theirs."""
     cupy = require_cupy()
+    ids = None
     word, values = _words(data)
     kind, entries, tiles = ID[keys.itemsize], len(keys), _tiles(len(keys))
     bits = max(below - 1, 1).bit_length()
@@ -180,14 +182,16 @@ def _deal(keys: Array, ids: Array, data: Array | None, below: int) -> tuple[Arra
     width = -(-bits // passes)
     digits = np.int32(1 << width)
     for shift in range(0, passes * width, width):
-        counts = cupy.zeros(int(digits) * tiles + 1, dtype=np.int64)
+        counts = cupy.empty(int(digits) * tiles + 1, dtype=np.uint32)
+        counts[:1] = 0
         launch("radix.cuh", f"count_digits<{kind}>", tiles, keys, entries, np.int32(shift), digits, counts[1:])
         last = shift == (passes - 1) * width
         new_keys = None if last else cupy.empty_like(keys)
-        new_ids, new_values = cupy.empty_like(ids), None if values is None else cupy.empty_like(values)
+        new_ids, new_values = cupy.empty_like(keys), None if values is None else cupy.empty_like(values)
         launch(
             "radix.cuh", f"deal_by_digit<{kind}, {word}>", tiles,
-            keys, ids, values, entries, np.int32(shift), digits, cupy.cumsum(counts), new_keys, new_ids, new_values,
+            keys, ids, values, indptr, len(indptr) - 1, entries, np.int32(shift), digits,
+            cupy.cumsum(counts, dtype=np.uint32), new_keys, new_ids, new_values,
         )  # fmt: skip
         keys, ids, values = new_keys, new_ids, new_values
     return ids, None if data is None or values is None else values.view(data.dtype)
@@ -198,11 +202,11 @@ def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -
     """The transpose's (indptr, indices, data), each row in the order of the given rows."""
     cupy = require_cupy()
     entries = len(indices)
-    turned = _offsets(_count(indices, columns))
+    turned = _offsets_of(indices, columns)
     # Keys, ids and values, once more while the next digit is dealt by.
     room = 2 * entries * (2 * indices.itemsize + (0 if data is None else data.itemsize))
-    if 0 < entries <= _AT_ONCE and room <= free_memory("cuda"):
-        return turned, *_deal(indices, expand_rows(indptr, entries, indices.dtype), data, columns)
+    if 0 < entries <= _AT_ONCE and fits(room, "cuda"):
+        return turned, *_deal(indices, indptr, data, columns)
     bits = max(len(indptr) - 2, 1).bit_length()
     out = cupy.empty(entries, dtype=indices.dtype)
     values = None if data is None else cupy.empty(entries, dtype=data.dtype)

@@ -2,7 +2,8 @@
 //
 // A block takes a tile of entries, and each of its warps a stretch of the tile. count_digits tells how often each digit
 // comes in each tile; the caller scans these counts, digit by digit; deal_by_digit then knows where each tile's entries of a
-// digit begin, and numbers them in their order. So the result repeats bit for bit.
+// digit begin, and numbers them in their order. So the result repeats bit for bit. A tile's entries are put in order in
+// shared memory first, so that those of the same digit are written side by side.
 //
 // I: int or long long, the type of keys and ids. V: an unsigned integer as wide as a value; values are only moved. Where
 // there are none their pointer is null. Compiles with NVRTC alone: no header is included.
@@ -17,7 +18,8 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr int kItems = 16;  // entries of a tile for each thread
 constexpr int kTile = kThreads * kItems;
-constexpr int kDigits = 1024;
+constexpr int kDigitBits = 10;
+constexpr int kDigits = 1 << kDigitBits;
 
 struct Digit {
   int shift, digits;
@@ -27,7 +29,7 @@ struct Digit {
 
 // count[digit * tiles + tile] = how many entries of the tile have the digit.
 template <class I>
-__global__ void count_digits(const I* key, i64 entries, int shift, int digits, i64* count) {
+__global__ void __launch_bounds__(kThreads) count_digits(const I* key, i64 entries, int shift, int digits, u32* count) {
   __shared__ u32 of_tile[kDigits];
   const Digit digit = {shift, digits};
   for (int d = threadIdx.x; d < digits; d += kThreads) of_tile[d] = 0;
@@ -38,52 +40,125 @@ __global__ void count_digits(const I* key, i64 entries, int shift, int digits, i
   for (int d = threadIdx.x; d < digits; d += kThreads) count[i64(d) * gridDim.x + blockIdx.x] = of_tile[d];
 }
 
-// Entries to where those of their tile and digit begin, in their order. A null `out_key` stands for keys not wanted.
+// The row that holds entry p, known to lie in low..high: the last one that begins at or before p.
+__device__ __forceinline__ i64 row_of(const i64* indptr, i64 low, i64 high, i64 p) {
+  while (low < high) {
+    const i64 middle = low + (high - low + 1) / 2;
+    if (indptr[middle] <= p) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+// Sum over the threads of the block before this one.
+__device__ __forceinline__ u32 sum_before(u32 mine) {
+  __shared__ u32 of_warps[kWarps];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  u32 sum = mine;
+  for (int offset = 1; offset < 32; offset *= 2) {
+    const u32 other = __shfl_up_sync(~0u, sum, offset);
+    if (lane >= offset) sum += other;
+  }
+  if (lane == 31) of_warps[warp] = sum;
+  __syncthreads();
+  for (int w = 0; w < warp; ++w) sum += of_warps[w];
+  return sum - mine;
+}
+
 template <class I, class V>
-__global__ void deal_by_digit(const I* key, const I* id, const V* data, i64 entries, int shift, int digits,
-                              const i64* start, I* out_key, I* out_id, V* out_data) {
-  __shared__ u16 of_warp[kWarps][kDigits];
-  __shared__ i64 begin[kDigits];
+union Stage {
+  u16 of_warp[kWarps][kDigits];  // first entries of each digit, then entries before those of the warp, in the tile
+  I ids[kTile];
+  V values[kTile];
+};
+
+// Entries to where those of their tile and digit begin, in their order. A null `id` stands for the rows of the entries, a
+// null `out_key` for keys not wanted.
+template <class I, class V>
+__global__ void __launch_bounds__(kThreads, 4)
+deal_by_digit(const I* key, const I* id, const V* data, const i64* indptr, i64 rows, i64 entries, int shift, int digits,
+              const u32* start, I* out_key, I* out_id, V* out_data) {
+  __shared__ Stage<I, V> stage;
+  __shared__ u16 digit_at[kTile];
+  __shared__ u32 shift_of[kDigits];  // from the place in the tile to that in the result, for each digit
+  __shared__ i64 row_of_end[2];
   const Digit digit = {shift, digits};
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  for (int d = lane; d < digits; d += 32) of_warp[warp][d] = 0;
+  for (int d = lane; d < digits; d += 32) stage.of_warp[warp][d] = 0;
+  const i64 base = i64(blockIdx.x) * kTile;
+  const int size = int(base + kTile < entries ? kTile : entries - base);
+  if (!id && threadIdx.x < 2) row_of_end[threadIdx.x] = row_of(indptr, 0, rows - 1, threadIdx.x ? base + size - 1 : base);
   __syncwarp();
-  const i64 first = i64(blockIdx.x) * kTile + warp * 32 * kItems + lane;
+  const int first = warp * 32 * kItems + lane;
   I keys[kItems];
-  u16 order[kItems];  // among the warp's entries of the same digit
+  // Digit, and above it the place: among the warp's entries of the same digit, then in the tile.
+  u32 place[kItems];
 #pragma unroll
-  for (int item = 0; item < kItems; ++item) keys[item] = first + 32 * item < entries ? key[first + 32 * item] : I(0);
+  for (int item = 0; item < kItems; ++item) keys[item] = first + 32 * item < size ? key[base + first + 32 * item] : I(0);
 #pragma unroll
   for (int item = 0; item < kItems; ++item) {
-    const bool inside = first + 32 * item < entries;
+    const bool inside = first + 32 * item < size;
     const int d = digit.of(keys[item]);
     const u32 same = __match_any_sync(~0u, inside ? d : -1);
-    const u16 before = of_warp[warp][d];
-    order[item] = before + __popc(same & ((1u << lane) - 1));
+    const u16 before = stage.of_warp[warp][d];
+    place[item] = u32(before + __popc(same & ((1u << lane) - 1))) << kDigitBits | u32(d);
     __syncwarp();
-    if (inside && __ffs(same) - 1 == lane) of_warp[warp][d] = before + __popc(same);
+    if (inside && __ffs(same) - 1 == lane) stage.of_warp[warp][d] = before + __popc(same);
     __syncwarp();
   }
   __syncthreads();
-  for (int d = threadIdx.x; d < digits; d += kThreads) {
-    u16 sum = 0;
+  // Each thread has the digits of one stretch: how many entries of the tile come before, then for each warp.
+  constexpr int kEach = kDigits / kThreads;
+  u32 of_digit[kEach], mine = 0;
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) {
+    const int d = threadIdx.x * kEach + e;
+    of_digit[e] = 0;
+    for (int w = 0; d < digits && w < kWarps; ++w) of_digit[e] += stage.of_warp[w][d];
+    mine += of_digit[e];
+  }
+  u32 before = sum_before(mine);
+#pragma unroll
+  for (int e = 0; e < kEach; ++e) {
+    const int d = threadIdx.x * kEach + e;
+    if (d >= digits) break;
+    shift_of[d] = start[i64(d) * gridDim.x + blockIdx.x] - before;
     for (int w = 0; w < kWarps; ++w) {
-      const u16 count = of_warp[w][d];
-      of_warp[w][d] = sum;
-      sum += count;
+      const u16 count = stage.of_warp[w][d];
+      stage.of_warp[w][d] = u16(before);
+      before += count;
     }
-    begin[d] = start[i64(d) * gridDim.x + blockIdx.x];
   }
   __syncthreads();
 #pragma unroll
+  for (int item = 0; item < kItems; ++item)
+    place[item] += u32(stage.of_warp[warp][place[item] & (kDigits - 1)]) << kDigitBits;
+  __syncthreads();
+  // From here on the stage holds what is moved: ids, then keys, then values.
+#pragma unroll
   for (int item = 0; item < kItems; ++item) {
-    const i64 p = first + 32 * item;
-    if (p >= entries) continue;
-    const int d = digit.of(keys[item]);
-    const i64 to = begin[d] + of_warp[warp][d] + order[item];
-    if (out_key) out_key[to] = keys[item];
-    out_id[to] = id[p];
-    if (data) out_data[to] = data[p];
+    const int at = first + 32 * item;
+    if (at >= size) continue;
+    digit_at[place[item] >> kDigitBits] = u16(place[item] & (kDigits - 1));
+    stage.ids[place[item] >> kDigitBits] = id ? id[base + at] : I(row_of(indptr, row_of_end[0], row_of_end[1], base + at));
+  }
+  __syncthreads();
+  for (int at = threadIdx.x; at < size; at += kThreads) out_id[u32(at + shift_of[digit_at[at]])] = stage.ids[at];
+  if (out_key) {
+    __syncthreads();
+#pragma unroll
+    for (int item = 0; item < kItems; ++item)
+      if (first + 32 * item < size) stage.ids[place[item] >> kDigitBits] = key[base + first + 32 * item];
+    __syncthreads();
+    for (int at = threadIdx.x; at < size; at += kThreads) out_key[u32(at + shift_of[digit_at[at]])] = stage.ids[at];
+  }
+  if (data) {
+    __syncthreads();
+#pragma unroll
+    for (int item = 0; item < kItems; ++item)
+      if (first + 32 * item < size) stage.values[place[item] >> kDigitBits] = data[base + first + 32 * item];
+    __syncthreads();
+    for (int at = threadIdx.x; at < size; at += kThreads) out_data[u32(at + shift_of[digit_at[at]])] = stage.values[at];
   }
 }
 

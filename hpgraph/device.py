@@ -297,14 +297,30 @@ def check_memory(nbytes: int, what: str, device: str) -> None:
     --------
     >>> check_memory(1024, "a small array", "cpu")
     """
+    if not fits(nbytes, device):
+        raise DeviceMemoryError(what, int(nbytes), free_memory(device), normalize_device(device))
+
+
+def fits(nbytes: int, device: str) -> bool:
+    """Whether so much memory is free.
+
+    Parameters
+    ----------
+    nbytes : int
+    device : {"cpu", "cuda"}
+        Where.
+
+    Returns
+    -------
+    bool
+        True for less than a mebibyte.
+    """
     if nbytes < _LITTLE:
-        return
+        return True
     if device == "cuda" and nbytes <= require_cupy().get_default_memory_pool().free_bytes():
-        # The driver, which takes longer to answer than many a kernel to run, need not be asked.
-        return
-    free = free_memory(device)
-    if nbytes > free:
-        raise DeviceMemoryError(what, int(nbytes), free, normalize_device(device))
+        # The driver takes longer to answer than many a kernel to run.
+        return True
+    return nbytes <= free_memory(device)
 
 
 def kernels(device: str) -> ModuleType:

@@ -26,7 +26,8 @@ FEW = {"I": TYPES["I"], "V": ["unsigned int"], "T": ["bool", "double"], "Merge":
 
 def kernels(file, choices=TYPES):
     """Each kernel of a file with each combination of its types."""
-    for found in re.finditer(r"(?:template <([^>]*)>\s*)?__global__ void (\w+)", (FOLDER / file).read_text()):
+    pattern = r"(?:template <([^>]*)>\s*)?__global__ void (?:__launch_bounds__\([^)]*\)\s*)?(\w+)"
+    for found in re.finditer(pattern, (FOLDER / file).read_text()):
         parameters = [parameter.split()[-1] for parameter in found[1].split(",")] if found[1] else []
         for types in itertools.product(*(choices[parameter] for parameter in parameters)):
             yield f"hpgraph::{found[2]}<{', '.join(types)}>" if types else f"hpgraph::{found[2]}"
