@@ -160,6 +160,29 @@ def test_empty_matrices(device: str) -> None:
         assert np.isnan(A.reduce("mean")) and A.reduce("count") == 0
 
 
+@pytest.mark.parametrize("entries", [1, 31, 32, 33, 2047, 2048, 2049, 4096, 5000])
+def test_entries_are_kept_at_the_borders_of_words_and_tiles(entries: int, device: str) -> None:
+    rng = np.random.default_rng(entries)
+    x, y = rng.integers(1, 3, entries), rng.integers(0, 3, entries)
+    ids = np.arange(entries)
+    A, B = (hpg.Matrix(CSR.from_coo(ids // 700, ids, v, (9, entries))).to(device) for v in (x, y))
+    rows = (ids // 700, ids)
+    for found, wanted in (
+        (A.select("valueeq", 2), np.where(x == 2, x, 0)),
+        (A.select(lambda value: value < 9), x),
+        (A.select(lambda value: value > 9), 0 * x),
+        (A != B, x != y),
+        (A - B, x - y),
+        (A.multiply(B), x * y),
+    ):
+        assert found.nnz == np.count_nonzero(wanted)
+        np.testing.assert_array_equal(dense(found)[rows], wanted)
+    even = hpg.Matrix(CSR.from_coo(ids[::2] // 700, ids[::2], y[::2], (9, entries))).to(device)
+    assert A.ewise_add(even).nnz == A.nnz and A.ewise_mult(even).nnz == even.nnz
+    np.testing.assert_array_equal(dense(A - even)[rows], np.where(ids % 2 == 0, x - y, x))
+    np.testing.assert_array_equal(dense(even - A)[rows], np.where(ids % 2 == 0, y - x, -x))
+
+
 class TestRefused:
     """One clear error each, and the output as it was."""
 

@@ -174,6 +174,8 @@ class TestSemirings:
         for X, rows in ((A, (0, 7, 399)), (B, (3, 8, 450))):
             X[rows[0]], X[rows[1], ::2], X[rows[2], 100:500] = 1, 2, 3
         M[7], M[:, 8], M[399, ::2], M[::2, 450] = 1, 1, 1, 1
+        # A longer row that the shorter one reaches little of.
+        A[11, 300:], B[12, :60], M[11], M[:, 12] = 2, 1, 1, 1
         # Columns so far apart that they share bits of a filter.
         far = np.sort(np.concatenate([np.arange(300), (1 << 20) + np.arange(200), (1 << 22) + np.arange(200)]))
         spread = sp.csr_array((np.ones(700), (np.arange(700), far)), shape=(700, 1 << 23))

@@ -33,6 +33,7 @@ def binary(op: Any, dtype: Any = None) -> EntryFunction:
         entry_function(get_index_unary("tril"), BOOL, INT64),
         entry_function(get_binary("minus"), FLOAT32, INT64, swapped=True),
         entry_function(get_index_unary(lambda value, row, column: value * row + column), FLOAT32, INT64),
+        entry_function(get_index_unary(lambda value: value > 3, "bool"), FLOAT32, INT64),
     ],
     ids=lambda function: function.name,
 )
@@ -41,6 +42,12 @@ def test_maps(function: EntryFunction, arch: str) -> None:
         source, ltoir = map_code(function, pattern, index)
         assert bool(ltoir) == (function.op.cpp is None)
         assert compile_only(SOURCE, source, ltoir, (MAP, MARK), arch)
+
+
+def test_functions_of_values_alone_are_given_no_places() -> None:
+    for op, flag in ((lambda value: value > 3, "false"), (lambda value, row, column: row > value, "true")):
+        function = entry_function(get_index_unary(op, "bool"), FLOAT32, INT64)
+        assert f"uses_position = {flag};" in map_code(function, False, INT32)[0]
 
 
 def test_zips() -> None:

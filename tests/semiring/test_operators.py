@@ -170,3 +170,13 @@ def test_operators_are_made_anew_when_what_a_function_refers_to_changes():
     plain = get_unary(own)
     namespace["abs"] = lambda x: x + 1
     assert get_unary(own)(-3) == -2 and plain(-3) == 3
+
+
+def test_numbers_in_a_closure_are_told_apart_by_type_and_sign():
+    def scaled(by):
+        return lambda x: x * by
+
+    numbers = 1, 1.0, True, 0.0, -0.0, np.float32(1), np.int8(1)
+    made = [get_unary(scaled(by)) for by in numbers]
+    assert len(set(map(id, made))) == len(numbers)
+    assert [get_unary(scaled(by)) for by in numbers] == made
