@@ -183,8 +183,7 @@ def _deal(keys: Array, indptr: Array, data: Array | None, below: int) -> tuple[A
     digits = np.int32(1 << width)
     for shift in range(0, passes * width, width):
         counts = cupy.empty(int(digits) * tiles + 1, dtype=np.uint32)
-        counts[:1] = 0
-        launch("radix.cuh", f"count_digits<{kind}>", tiles, keys, entries, np.int32(shift), digits, counts[1:])
+        launch("radix.cuh", f"count_digits<{kind}>", tiles, keys, entries, np.int32(shift), digits, counts)
         last = shift == (passes - 1) * width
         new_keys = None if last else cupy.empty_like(keys)
         new_ids, new_values = cupy.empty_like(keys), None if values is None else cupy.empty_like(values)

@@ -27,7 +27,7 @@ struct Digit {
   __device__ int of(I key) const { return int(key >> shift) & (digits - 1); }
 };
 
-// count[digit * tiles + tile] = how many entries of the tile have the digit.
+// count[1 + digit * tiles + tile] = how many entries of the tile have the digit; count[0] = 0.
 template <class I>
 __global__ void __launch_bounds__(kThreads) count_digits(const I* key, i64 entries, int shift, int digits, u32* count) {
   __shared__ u32 of_tile[kDigits];
@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(kThreads) count_digits(const I* key, i64 entri
   const i64 begin = i64(blockIdx.x) * kTile, end = begin + kTile < entries ? begin + kTile : entries;
   for (i64 p = begin + threadIdx.x; p < end; p += kThreads) atomicAdd(&of_tile[digit.of(key[p])], 1u);
   __syncthreads();
-  for (int d = threadIdx.x; d < digits; d += kThreads) count[i64(d) * gridDim.x + blockIdx.x] = of_tile[d];
+  for (int d = threadIdx.x; d < digits; d += kThreads) count[1 + i64(d) * gridDim.x + blockIdx.x] = of_tile[d];
+  if (blockIdx.x == 0 && threadIdx.x == 0) count[0] = 0;
 }
 
 // The row that holds entry p, known to lie in low..high: the last one that begins at or before p.

@@ -50,9 +50,11 @@ def write_vector(
         As `hpgraph.algebra.write.write`.
     """
     allowed = check_write_vector(result.size, result.dtype, result.device, out, mask, complement, accum)
+    if out is None and allowed is None:
+        return result
     present = result.structure if allowed is None else result.structure & allowed
     if out is None:
-        return Vector(result.values, result.present if allowed is None else present)
+        return Vector(result.values, present)
     backend = kernels(result.device)
     held, types = out.structure, (out.dtype, result.dtype, out.dtype)
     if accum is not None:

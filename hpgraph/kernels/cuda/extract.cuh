@@ -10,7 +10,7 @@ typedef long long i64;
 
 constexpr int EXTRACT_THREADS = 256;
 // Entries of the result that a block copies.
-constexpr int EXTRACT_TILE = EXTRACT_THREADS * 16;
+constexpr int EXTRACT_TILE = EXTRACT_THREADS * 4;
 
 // The first position in begin..end-1 whose column is not below `column`; columns rise.
 template <class I>

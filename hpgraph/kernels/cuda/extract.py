@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from hpgraph.device import check_memory
+from hpgraph.device import check_memory, require_cupy
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.kernels.cuda.compile import load
+from hpgraph.kernels.cuda.compile import Module, load
 
 SOURCE = "extract.cuh"
 THREADS = 256
-TILE = THREADS * 16
+TILE = THREADS * 4
 _ID = {4: "int", 8: "long long"}
 _WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 _NULL = np.uint64(0)
@@ -112,12 +113,17 @@ def _bits(data: Any) -> Any:
     return None if data is None else data.view(f"u{data.itemsize}")
 
 
+@functools.lru_cache(maxsize=64)
+def _module(gpu: int, index: str, word: str) -> Module:
+    return load(SOURCE, names=kernel_names(index, word), title="extraction")
+
+
 def _launch(csr: CSR, kernel: str, items: int, *arguments: Any) -> None:
     """Run a kernel with a thread for each item, on ids and values of the matrix's types."""
     if not items:
         return
     index, word = _ID[csr.indices.itemsize], _WORD[1 if csr.data is None else csr.data.itemsize]
-    module = load(SOURCE, names=kernel_names(index, word), title="extraction")
+    module = _module(require_cupy().cuda.runtime.getDevice(), index, word)
     function = module.function("hpgraph::" + kernel.format(I=index, V=word))
     given = tuple(
         _NULL if value is None else np.int64(value) if isinstance(value, int) else value for value in arguments

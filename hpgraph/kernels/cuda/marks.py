@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -71,6 +72,11 @@ class Marks:
         return int(self.before[-1])
 
 
+@functools.lru_cache(maxsize=64)
+def _kernel(gpu: int, name: str) -> Any:
+    return load(SOURCE, names=(name,), title="marked entries").function(name)
+
+
 def mark_true(wanted: Any) -> Marks:
     """The entries for which an array of bool is true.
 
@@ -82,8 +88,10 @@ def mark_true(wanted: Any) -> Marks:
     -------
     Marks
     """
+    import cupy
+
     name, marks = "hpgraph::mark_true", Marks.empty(len(wanted))
-    kernel = load(SOURCE, names=(name,), title="marked entries").function(name)
+    kernel = _kernel(cupy.cuda.runtime.getDevice(), name)
     kernel((marks.blocks,), (THREADS,), (wanted, np.int64(marks.entries), marks.argument))
     return marks.add_up()
 
@@ -111,7 +119,7 @@ def keep_marked(csr: CSR, marks: Marks) -> CSR:
     indptr, indices = cupy.empty(len(csr.indptr), np.int64), cupy.empty(kept, csr.indices.dtype)
     data = None if csr.data is None else cupy.empty(kept, csr.data.dtype)
     given, made = (_NULL if values is None else values for values in (csr.data, data))
-    kernel = load(SOURCE, names=(name,), title="marked entries").function(name)
+    kernel = _kernel(cupy.cuda.runtime.getDevice(), name)
     blocks = -(-max(csr.nnz, len(csr.indptr)) // TILE)
     rows, entries = np.int64(csr.shape[0]), np.int64(csr.nnz)
     arguments = csr.indptr, rows, csr.indices, given, entries, marks.argument, indptr, indices, made
