@@ -10,8 +10,10 @@
 // tasks of PIECE for a whole block, small ones lest the last be waited for; another takes a warp. Groups of lanes read
 // rows side by side, and each group joins what its lanes found in a fixed order: results repeat bit for bit.
 //
-// The filter keeps k modulo its size. A bit that is set is confirmed by a search, except where the row in the filter
-// spans no more than its size and only the count matters.
+// The filter keeps k modulo its size. Where the row in it spans no more than that, a bit says for certain whether k is
+// there. Else, in the same memory, fewer and wider slots hold what k modulo their number leaves out: that is certain, too,
+// but in a slot that entries share. Only these, and the bits of rows that would crowd the slots, are confirmed by a search
+// in the row; so few lanes of a warp do that, but all of them wait for it.
 //
 // The host writes a struct Multiply before this text, as for mxm.cuh.
 #pragma once
@@ -23,6 +25,12 @@ constexpr int WARPS = THREADS / 32;
 // Places that a warp of a block takes at a time.
 constexpr int TAKEN = 16;
 
+// A slot holds 0, or one more than k divided by the number of slots, or SHARED.
+typedef unsigned short Slot;
+constexpr Slot SHARED = 0xffff;
+// Slots for each entry, at least.
+constexpr int ROOMY = 4;
+
 // The row of a task, and the filter that holds its k.
 template <class M, bool TURNED>
 struct Owner {
@@ -31,8 +39,9 @@ struct Owner {
     i64 row, begin, end;
     Index first, beyond;
     u32* filter;
-    u32 mask;
-    bool exact;
+    u32 mask;  // of bits, or of slots
+    int shift;
+    bool exact, slotted;
 
     __device__ Owner(const Operands<M>& f, i64 row, u32* filter, u32 bits)
         : side{f}, row(row), filter(filter), mask(bits - 1) {
@@ -41,22 +50,40 @@ struct Owner {
         first = begin < end ? side.set_indices()[begin] : Index(0);
         beyond = begin < end ? side.set_indices()[end - 1] + 1 : Index(0);
         exact = i64(beyond) - first <= bits;
+        const u32 slots = bits / (8 * sizeof(Slot));
+        shift = 31 - __clz(slots);
+        slotted = !exact && (end - begin) * ROOMY <= slots && (i64(beyond) >> shift) + 1 < SHARED;
+        if (slotted) mask = slots - 1;
     }
     __device__ u32& word(Index k) const { return filter[(u32(k) & mask) >> 5]; }
+    __device__ Slot& slot(Index k) const { return reinterpret_cast<Slot*>(filter)[u32(k) & mask]; }
+    __device__ Slot tag(Index k) const { return Slot((k >> shift) + 1); }
     __device__ void set(int worker, int workers) const {
         for (i64 p = begin + worker; p < end; p += workers) {
             const Index k = side.set_indices()[p];
-            atomicOr(&word(k), 1u << (u32(k) & 31));
+            if (!slotted) atomicOr(&word(k), 1u << (u32(k) & 31));
+            else if (atomicCAS(&slot(k), Slot(0), tag(k))) slot(k) = SHARED;
         }
     }
     __device__ void clear(int worker, int workers) const {
-        for (i64 p = begin + worker; p < end; p += workers) word(side.set_indices()[p]) = 0;
+        for (i64 p = begin + worker; p < end; p += workers) {
+            const Index k = side.set_indices()[p];
+            if (slotted) slot(k) = 0;
+            else word(k) = 0;
+        }
     }
-    // Whether the row has k; if `located`, p becomes its place.
+    // Whether the row has k, which is below `beyond`; if `located`, p becomes its place.
     template <bool located>
     __device__ bool holds(Index k, i64& p) const {
-        if (!(word(k) >> (u32(k) & 31) & 1) || k < first) return false;
-        if (!located && exact) return true;
+        if (slotted) {
+            const Slot held = slot(k);
+            if (held != tag(k)) {
+                if (held != SHARED) return false;
+            } else if (!located) return true;
+        } else {
+            if (!(word(k) >> (u32(k) & 31) & 1) || k < first) return false;
+            if (!located && exact) return true;
+        }
         p = lower_bound(side.set_indices(), begin, end, k);
         return p < end && side.set_indices()[p] == k;
     }

@@ -208,8 +208,9 @@ def pull_rows(module: Module, gather: Any, tail: Any, binned: Bins, sets: Any, o
     """
     import cupy
 
-    part = cupy.empty(binned.pieces, out.dtype)
-    found = cupy.empty(binned.pieces, np.bool_)
+    part = found = np.uint64(0)
+    if binned.pieces:
+        part, found = cupy.empty(binned.pieces, out.dtype), cupy.empty(binned.pieces, np.bool_)
     launch(module, "pull_tail", binned.blocks, gather, tail, binned.arguments, sets, out, part, found)
     joiners = -(-binned.long_rows // (BLOCK // 32))
     long_rows = np.int64(binned.long_rows)
