@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
-from hpgraph.device import array_module, kernels, to_device
+from hpgraph.device import array_module, kernels
 from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.graph import Graph, as_graph
@@ -129,31 +129,41 @@ def _strong(graph: Graph) -> Any:
 
     In many graphs most vertices lie in the component of a hub, which two searches find. In what is left, every vertex
     takes the largest number among its ancestors as its color, and who kept its own is a root: those of its color that
-    reach it are its component. What is left falls into parts by color. The numbers are drawn at random, so
-    that even a long path takes some log n rounds.
+    reach it are its component. What is left falls into parts by color. The numbers are as good as random,
+    so that even a long path takes some log n rounds.
     """
     n, device, xp = graph.n_vertices, graph.device, array_module(graph.device)
     smallest = xp.arange(n, dtype=graph.out_csr.indices.dtype)
-    number = to_device(np.random.default_rng(0).permutation(n), device)
-    color, left = number.copy(), xp.arange(n)
-    if n:
-        inside, color = _around_hub(graph, number)
-        smallest[inside] = inside[0]
-        left = xp.flatnonzero(color >= 0)
-    while len(left):
-        own = color.copy()
-        color = run(Color, graph, active=left, color=color).color
-        roots = left[color[left] == own[left]]
-        component = xp.flatnonzero(run(Ancestors, graph, active=roots, color=color).steps >= 0)
+    if n == 0:
+        return smallest
+    number = _scrambled(n, xp)
+    inside, color = _around_hub(graph, number)
+    smallest[inside] = inside[0]
+    left = color >= 0
+    while left.any():
+        own = color
+        color = run(Color, graph, active=left, color=own).color
+        component = run(Ancestors, graph, active=left & (color == own), color=color).steps >= 0
+        members = xp.flatnonzero(component)
+        root_number = color[members] & _NUMBER
         least = xp.full(n, n, dtype=np.int64)
-        root_number = color[component] & _NUMBER
-        kernels(device).minimum_at(least, root_number, component)
-        smallest[component] = least[root_number]
-        color[component] = -1
-        left = left[color[left] >= 0]
-        _, part = xp.unique(color[left], return_inverse=True)
-        color[left] = part << 32 | number[left]
+        kernels(device).minimum_at(least, root_number, members)
+        smallest[members] = least[root_number]
+        color[members] = -1
+        left &= ~component
+        others = xp.flatnonzero(left)
+        _, part = xp.unique(color[others], return_inverse=True)
+        color[others] = part << 32 | number[others]
     return smallest
+
+
+def _scrambled(n: int, xp: Any) -> Any:
+    """The numbers below n, as good as drawn at random: in order of hashes (finalizer of A. Appleby's MurmurHash3)."""
+    hashes = xp.arange(n, dtype=np.uint64)
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        hashes ^= hashes >> np.uint64(33)
+        hashes *= np.uint64(factor)
+    return xp.argsort(hashes)
 
 
 def _around_hub(graph: Graph, number: Any) -> tuple[Any, Any]:
