@@ -107,30 +107,41 @@ def _rank_above(indices, rank, begin, end, r, above):
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _orient(indptr, indices, order, rank, bounds):
+def _orient(indptr, indices, order, rank, bounds, place):
     """Rows of the neighbours of lower rank, sorted: arcs visited in order of source, counting sort by target.
 
-    Each part of the ranks counts its own arcs into each row, so that every part knows where to write.
+    The ranks are shared out in parts; how many of a row come from each part is counted first, so that every part knows
+    where to write. Counting goes by ids, as the rows lie in memory. ``place``, of shape (parts, n), is work space.
     """
     n, parts = order.size, bounds.size - 1
-    place = np.zeros((parts, n), indices.dtype)
+    part_of = np.empty(n, np.uint16)
     for part in prange(parts):
-        mine = place[part]
         for r in range(bounds[part], bounds[part + 1]):
-            _prefetch_row(indptr, indices, order, r)
-            v = order[r]
-            for j in range(indptr[v], indptr[v + 1]):
-                u = rank[indices[j]]
-                mine[u] += u > r
+            part_of[order[r]] = part
+    following = np.zeros(1, np.int64)
+    for _ in prange(parts):
+        counts = np.zeros(parts, np.int64)
+        while True:
+            chunk = fetch_add(following, 0, WIDE_CHUNK)
+            if chunk >= n:
+                break
+            for v in range(chunk, min(chunk + WIDE_CHUNK, n)):
+                r = rank[v]
+                for j in range(peek(indptr, v), peek(indptr, v + 1)):
+                    w = vertex(indices, j)
+                    counts[part_of[w]] += rank[w] < r
+                for part in range(parts):
+                    place[part, r] = counts[part]
+                    counts[part] = 0
     row_start = np.empty(n + 1, np.int64)
     row_start[0] = 0
     for u in range(n):
-        length = 0
+        end = row_start[u]
         for part in range(parts):
             count = place[part, u]
-            place[part, u] = length
-            length += count
-        row_start[u + 1] = row_start[u] + length
+            place[part, u] = end
+            end += count
+        row_start[u + 1] = end
     lower = np.empty(row_start[n], indices.dtype)
     for part in prange(parts):
         mine = place[part]
@@ -142,7 +153,7 @@ def _orient(indptr, indices, order, rank, bounds):
                 end = min(begin + BATCH, indptr[v + 1])
                 for k in range(_rank_above(indices, rank, begin, end, r, above)):
                     u = above[k]
-                    lower[row_start[u] + mine[u]] = r
+                    lower[mine[u]] = r
                     mine[u] += 1
     return row_start, lower
 
@@ -340,10 +351,11 @@ def degree_order(graph: CSR) -> DegreeOrder | None:
     with team() as threads:
         order, rank = np.empty(n, graph.indices.dtype), np.empty(n, graph.indices.dtype)
         _order_by_degree(graph.indptr, order, rank)
-        # Counters take a part's share of the ids; no more of them than arcs.
+        # Places take no more memory than arcs.
         parts = max(1, min(threads, graph.nnz // (2 * n)))
+        place = np.empty((parts, n), np.int32 if graph.nnz <= np.iinfo(np.int32).max else np.int64)
         bounds = _cut_by_arcs(graph.indptr, order, parts)
-        return DegreeOrder(order, rank, *_orient(graph.indptr, graph.indices, order, rank, bounds))
+        return DegreeOrder(order, rank, *_orient(graph.indptr, graph.indices, order, rank, bounds, place))
 
 
 def _found(graph: CSR, tallies: np.ndarray | None, order: DegreeOrder | None, threads: int) -> int:
