@@ -15,7 +15,7 @@ import numpy as np
 
 from hpgraph.device import fits, require_cupy
 from hpgraph.formats.convert_cpu import duplicate_error
-from hpgraph.formats.launch import ID, launch, on_its_device, strided
+from hpgraph.formats.launch import ID, THREADS, launch, on_its_device, strided
 
 Array = Any
 Rows = tuple[Array, Array, Array | None]
@@ -171,8 +171,11 @@ def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates
     return merged
 
 
-def _deal(keys: Array, indptr: Array, data: Array | None, below: int) -> tuple[Array, Array | None]:
-    """Rows and values of entries in the order of their keys, all `below`; those of equal keys keep theirs."""
+def _deal(keys: Array, indptr: Array, data: Array | None, below: int) -> Rows:
+    """Rows and values of entries in the order of their keys, all `below`, and where those of each key begin.
+
+    Entries of equal keys keep their order.
+    """
     cupy = require_cupy()
     ids = None
     word, values = _words(data)
@@ -184,16 +187,17 @@ def _deal(keys: Array, indptr: Array, data: Array | None, below: int) -> tuple[A
     for shift in range(0, passes * width, width):
         counts = cupy.empty(int(digits) * tiles + 1, dtype=np.uint32)
         launch("radix.cuh", f"count_digits<{kind}>", tiles, keys, entries, np.int32(shift), digits, counts)
-        last = shift == (passes - 1) * width
-        new_keys = None if last else cupy.empty_like(keys)
-        new_ids, new_values = cupy.empty_like(keys), None if values is None else cupy.empty_like(values)
+        new_keys, new_ids = cupy.empty_like(keys), cupy.empty_like(keys)
+        new_values = None if values is None else cupy.empty_like(values)
         launch(
             "radix.cuh", f"deal_by_digit<{kind}, {word}>", tiles,
             keys, ids, values, indptr, len(indptr) - 1, entries, np.int32(shift), digits,
             cupy.cumsum(counts, dtype=np.uint32), new_keys, new_ids, new_values,
         )  # fmt: skip
         keys, ids, values = new_keys, new_ids, new_values
-    return ids, None if data is None or values is None else values.view(data.dtype)
+    begin = cupy.empty(below + 1, dtype=np.int64)
+    launch("radix.cuh", f"find_begins<{kind}>", below // THREADS + 1, keys, entries, below, begin)
+    return begin, ids, None if data is None or values is None else values.view(data.dtype)
 
 
 @on_its_device
@@ -201,11 +205,11 @@ def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -
     """The transpose's (indptr, indices, data), each row in the order of the given rows."""
     cupy = require_cupy()
     entries = len(indices)
-    turned = _offsets_of(indices, columns)
     # Keys, ids and values, once more while the next digit is dealt by.
     room = 2 * entries * (2 * indices.itemsize + (0 if data is None else data.itemsize))
     if 0 < entries <= _AT_ONCE and fits(room, "cuda"):
-        return turned, *_deal(indices, indptr, data, columns)
+        return _deal(indices, indptr, data, columns)
+    turned = _offsets_of(indices, columns)
     bits = max(len(indptr) - 2, 1).bit_length()
     out = cupy.empty(entries, dtype=indices.dtype)
     values = None if data is None else cupy.empty(entries, dtype=data.dtype)

@@ -73,8 +73,7 @@ union Stage {
   V values[kTile];
 };
 
-// Entries to where those of their tile and digit begin, in their order. A null `id` stands for the rows of the entries, a
-// null `out_key` for keys not wanted.
+// Entries to where those of their tile and digit begin, in their order. A null `id` stands for the rows of the entries.
 template <class I, class V>
 __global__ void __launch_bounds__(kThreads, 4)
 deal_by_digit(const I* key, const I* id, const V* data, const i64* indptr, i64 rows, i64 entries, int shift, int digits,
@@ -145,14 +144,12 @@ deal_by_digit(const I* key, const I* id, const V* data, const i64* indptr, i64 r
   }
   __syncthreads();
   for (int at = threadIdx.x; at < size; at += kThreads) out_id[u32(at + shift_of[digit_at[at]])] = stage.ids[at];
-  if (out_key) {
-    __syncthreads();
+  __syncthreads();
 #pragma unroll
-    for (int item = 0; item < kItems; ++item)
-      if (first + 32 * item < size) stage.ids[place[item] >> kDigitBits] = key[base + first + 32 * item];
-    __syncthreads();
-    for (int at = threadIdx.x; at < size; at += kThreads) out_key[u32(at + shift_of[digit_at[at]])] = stage.ids[at];
-  }
+  for (int item = 0; item < kItems; ++item)
+    if (first + 32 * item < size) stage.ids[place[item] >> kDigitBits] = key[base + first + 32 * item];
+  __syncthreads();
+  for (int at = threadIdx.x; at < size; at += kThreads) out_key[u32(at + shift_of[digit_at[at]])] = stage.ids[at];
   if (data) {
     __syncthreads();
 #pragma unroll
@@ -161,6 +158,20 @@ deal_by_digit(const I* key, const I* id, const V* data, const i64* indptr, i64 r
     __syncthreads();
     for (int at = threadIdx.x; at < size; at += kThreads) out_data[u32(at + shift_of[digit_at[at]])] = stage.values[at];
   }
+}
+
+// begin[c] = how many of the sorted keys are below c, for c in 0..below.
+template <class I>
+__global__ void __launch_bounds__(kThreads) find_begins(const I* key, i64 entries, i64 below, i64* begin) {
+  const i64 c = i64(blockIdx.x) * kThreads + threadIdx.x;
+  if (c > below) return;
+  i64 low = 0, high = entries;
+  while (low < high) {
+    const i64 middle = low + (high - low) / 2;
+    if (i64(key[middle]) < c) low = middle + 1;
+    else high = middle;
+  }
+  begin[c] = low;
 }
 
 }  // namespace hpgraph
