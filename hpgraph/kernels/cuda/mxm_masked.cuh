@@ -3,8 +3,8 @@
 //
 // Of the two rows that meet at a place one is set in a bit filter in shared memory, and the other is read and looked up
 // there, up to where the row in the filter ends. A place is computed from the side of A, in the order of the mask, unless
-// row j is not short and clearly fewer entries of row i would be read: then it is listed with others of its column and
-// computed from the side of B.
+// row j is not short and fewer entries of row i would be read: then it is listed with others of its column and computed
+// from the side of B.
 //
 // A row that may have more than MUCH entries to look up, by its length and the number of its places, has these cut in
 // tasks of PIECE for a whole block, small ones lest the last be waited for; another takes a warp. Groups of lanes read

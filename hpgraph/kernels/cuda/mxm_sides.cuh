@@ -12,11 +12,9 @@ constexpr i64 PIECE = 256;
 constexpr i64 PLACES = 1024;
 // Entries of a row of B up to which it is read, however few the row of A has: one load by a warp.
 constexpr i64 AT_ONCE = 32;
-// As many entries are looked up in the time that it takes to list a place with its column.
-constexpr i64 LISTING = 24;
 
-// Whether a place is computed from the side of B, where `of_a` entries are read, rather than `of_b` from the side of A.
-__device__ inline bool is_turned(i64 of_a, i64 of_b) { return of_b > AT_ONCE && of_a + LISTING < of_b; }
+// Whether a place where rows of these lengths meet is computed from the side of B, `a_length` being what is read then.
+__device__ inline bool is_turned(i64 a_length, i64 b_length) { return b_length > AT_ONCE && a_length < b_length; }
 
 template <class M>
 struct Operands {
@@ -58,19 +56,14 @@ struct Task {
 
 __device__ inline bool takes_block(i64 length, i64 places) { return length * places > MUCH; }
 
-// How many entries of A's row i are not beyond the last of row j of B's transpose; -1 where that row is read instead, up
-// to the last entry of row i.
+// How many entries of A's row i are not beyond the last of row j of B's transpose; -1 where that row is read instead.
 template <class M>
 __device__ typename M::Index reach_of(const Operands<M>& f, i64 i, i64 j) {
-    typedef typename M::Index Index;
-    const i64 begin = f.a_indptr[i], end = f.a_indptr[i + 1], b_begin = f.b_indptr[j], b_end = f.b_indptr[j + 1];
-    if (begin == end || b_end - b_begin <= AT_ONCE) return -1;
-    const i64 last = f.a_indices[end - 1], b_last = f.b_indices[b_end - 1];
-    const i64 of_a = lower_bound(f.a_indices, begin, end, b_last + 1) - begin;
-    i64 of_b = b_end - b_begin;
-    // Row j lies anywhere: it is searched only where that may decide.
-    if (is_turned(of_a, of_b) && last < b_last) of_b = lower_bound(f.b_indices, b_begin, b_end, last + 1) - b_begin;
-    return is_turned(of_a, of_b) ? Index(of_a) : Index(-1);
+    const i64 b_begin = f.b_indptr[j], b_end = f.b_indptr[j + 1];
+    if (b_end - b_begin <= AT_ONCE) return -1;
+    const i64 begin = f.a_indptr[i], end = f.a_indptr[i + 1];
+    const i64 length = lower_bound(f.a_indices, begin, end, i64(f.b_indices[b_end - 1]) + 1) - begin;
+    return is_turned(length, b_end - b_begin) ? typename M::Index(length) : typename M::Index(-1);
 }
 
 // Find f.reach, and count the places computed from the side of B by column; or, with FILL, write them at `next`, which
