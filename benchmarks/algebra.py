@@ -97,16 +97,12 @@ def ordering(name: str, A: hpg.Matrix) -> Work:
 
 
 def triangles(name: str, A: hpg.Matrix) -> Work:
-    """Triangles as a masked product: of a lower triangle in the order of ids, and in that of degree, made before.
-
-    In order of degree the upper triangle is the mask: the places where a hub's short row meets the longer one of a
-    neighbour after it, which is read no further than to the hub.
-    """
+    """Triangles as a masked product: of a lower triangle in the order of ids, and in that of degree, made before."""
     symmetric = _symmetric(A)
     L, D = hpg.tril(symmetric, -1), _by_degree(symmetric)
     contestants: dict[str, Callable[[], Any]] = {
         "hpgraph": lambda: int(hpg.mxm(L, L.T, "plus_pair", mask=L).sum()),
-        "in order of degree": lambda: int(hpg.mxm(D, D.T, "plus_pair", mask=D.T).sum()),
+        "in order of degree": lambda: int(hpg.mxm(D, D.T, "plus_pair", mask=D).sum()),
     }
     graph = hpg.Graph(symmetric, directed=False)
     contestants["triangle_count"] = lambda: hpg.triangle_count(graph)
