@@ -11,8 +11,9 @@ Two ways, and which is cheaper depends on the matrices (`masked_work` estimates 
 Loops over the entries of a row have no break: Numba would then count references to the arrays, at every place of the
 mask, by atomic operations that threads wait for.
 
-Both leave a value for each place of the mask; places where nothing met are dropped at the end. Each value is made by
-one thread, in the order of the inner index.
+Both write where the mask has its entries, each run of rows from where the run begins there, places at which nothing met
+left out; at the end runs close up. So a product takes no memory beside its result, of which fresh pages cost as much as
+work does. Each value is made by one thread, in the order of the inner index.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from hpgraph.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.cpu.bits import bit_length
 from hpgraph.kernels.cpu.fold import at, convert, is_set, join, vertex, weight
+from hpgraph.kernels.cpu.handover import cut
 from hpgraph.kernels.cpu.hubs import SAMPLE, STEP, hubs_of, pays_to_search
+from hpgraph.kernels.cpu.loads import put
 from hpgraph.kernels.cpu.product import plain
 from hpgraph.kernels.cpu.rows import beside, next_run, pairs_of_rows, share
 from hpgraph.kernels.cpu.threads import team
@@ -166,20 +169,20 @@ def _dot_with_hub(product, reduce, terminal, one_b, zero, i, j, hubs, offset, a_
 
 @njit(error_model="numpy")
 def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data,
-              b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, cursor, values, found, kept):
-    """What one thread does by dots: take runs of rows of the mask, compute them, and count where something met."""
+              b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, cursor, indptr, indices, values):
+    """What one thread does by dots: take runs of rows of the mask and compute them; `indptr` takes rows' lengths."""
     bits = np.zeros((inner + 63) >> 6, np.uint64)
     spread = beside(a_data, inner)
     while True:
         run = next_run(cursor, bounds)
         if run < 0:
             break
+        place = at(m_indptr, bounds[run])
         for i in range(bounds[run], bounds[run + 1]):
             first, last = at(a_indptr, i), at(a_indptr, i + 1)
+            start = place
             if first == last or at(m_indptr, i) == at(m_indptr, i + 1):
-                for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
-                    found[m] = False
-                kept[i] = 0
+                indptr[i + 1] = 0
                 continue
             for p in range(first, last):
                 k = vertex(a_indices, p)
@@ -187,7 +190,6 @@ def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m
                 if a_data is not None:
                     spread[k] = a_data[p]
             largest = vertex(a_indices, last - 1)
-            places = 0
             for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
                 j = vertex(m_indices, m)
                 begin, end = at(b_indptr, j), at(b_indptr, j + 1)
@@ -209,86 +211,97 @@ def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m
                 else:
                     value, met = _dot_by_look_up(product, reduce, terminal, one_a, one_b, zero, i, j, bits, spread,
                                                  largest, b_indices, b_data, begin, end)
-                values[m] = value
-                found[m] = met
-                places += met
-            kept[i] = places
+                # Without a branch: what is not kept is written over.
+                put(indices, place, m_indices[m])
+                put(values, place, value)
+                place += np.int64(met)
+            indptr[i + 1] = place - start
             for p in range(first, last):
                 bits[vertex(a_indices, p) >> 6] = 0
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _dots(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data,
-          b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, threads, values, found, kept):
+          b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, threads, indptr, indices, values):
     cursor = np.zeros(1, np.int64)
     for _ in prange(threads):
         _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices,
-                  a_data, b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, cursor, values, found, kept)
+                  a_data, b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, cursor, indptr, indices,
+                  values)
 
 
 @njit(error_model="numpy")
 def _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr,
-              b_indices, b_data, columns, bounds, cursor, values, found, kept):
+              b_indices, b_data, columns, bounds, cursor, indptr, indices, values):
     """What one thread does by rows."""
-    # Where each column stands in the mask's row, from 1; 0 where it does not.
-    place = np.zeros(columns, np.int64)
+    # Where each column stands in the mask's row, from 1; negative until something met there, 0 where it does not.
+    stands = np.zeros(columns, np.int64)
     while True:
         run = next_run(cursor, bounds)
         if run < 0:
             break
+        place = at(m_indptr, bounds[run])
         for i in range(bounds[run], bounds[run + 1]):
             start, stop = at(m_indptr, i), at(m_indptr, i + 1)
-            places = 0
             for m in range(start, stop):
-                place[vertex(m_indices, m)] = m + 1
+                stands[vertex(m_indices, m)] = -(m + 1)
                 values[m] = zero
-                found[m] = False
             for p in range(at(a_indptr, i), at(a_indptr, i + 1)):
                 k = vertex(a_indices, p)
                 x = weight(a_data, p, one_a)
                 for q in range(at(b_indptr, k), at(b_indptr, k + 1)):
                     j = vertex(b_indices, q)
-                    m = at(place, j) - 1
+                    m = abs(at(stands, j)) - 1
                     if m >= 0:
                         sent = convert(zero, call(product, x, weight(b_data, q, one_b), i, k, j))
                         values[m] = join(reduce, at(values, m), sent)
-                        places += not found[m]
-                        found[m] = True
-            kept[i] = places
+                        stands[j] = m + 1
+            begin = place
             for m in range(start, stop):
-                place[vertex(m_indices, m)] = 0
+                j = vertex(m_indices, m)
+                put(indices, place, m_indices[m])
+                put(values, place, at(values, m))
+                place += np.int64(at(stands, j) > 0)
+                stands[j] = 0
+            indptr[i + 1] = place - begin
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _rows(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr, b_indices,
-          b_data, columns, bounds, threads, values, found, kept):
+          b_data, columns, bounds, threads, indptr, indices, values):
     cursor = np.zeros(1, np.int64)
     for _ in prange(threads):
         _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr,
-                  b_indices, b_data, columns, bounds, cursor, values, found, kept)
+                  b_indices, b_data, columns, bounds, cursor, indptr, indices, values)
 
 
-@njit(parallel=True, cache=True, nogil=True)
-def _keep(m_indptr, m_indices, values, found, indptr, indices, data):
-    for i in prange(indptr.size - 1):
-        place = indptr[i]
-        for m in range(m_indptr[i], m_indptr[i + 1]):
-            if found[m]:
-                indices[place] = m_indices[m]
-                data[place] = values[m]
-                place += 1
+@njit(cache=True, nogil=True)
+def _close_up(bounds, m_indptr, indptr, indices, values):
+    """Move each run from where the mask has it to where the one before ends."""
+    for run in range(bounds.size - 1):
+        begin, end = indptr[bounds[run]], indptr[bounds[run + 1]]
+        gap = m_indptr[bounds[run]] - begin
+        if gap:
+            for place in range(begin, end):
+                indices[place] = indices[place + gap]
+                values[place] = values[place + gap]
 
 
-def _places_found(mask: CSR, values: np.ndarray, found: np.ndarray, kept: np.ndarray) -> CSR:
-    """The places of the mask at which something met, so many in each row."""
-    indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
+def _room(mask: CSR, dtype: np.dtype[Any], more: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where a result that may be as large as its mask is written: lengths of its rows from 1 on, indices and values."""
+    needed = mask.nnz * (dtype.itemsize + mask.indices.itemsize) + more
+    check_memory(needed, f"a product at {mask.nnz} places", "cpu")
+    return np.zeros(mask.shape[0] + 1, np.int64), np.empty(mask.nnz, mask.indices.dtype), np.empty(mask.nnz, dtype)
+
+
+def _closed(mask: CSR, bounds: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> CSR:
+    """The result, its runs closed up."""
+    np.cumsum(indptr, out=indptr)
     nnz = int(indptr[-1])
     if nnz == mask.nnz:
         return CSR(mask.shape, mask.indptr, mask.indices, values, validate=False)
-    indices, data = np.empty(nnz, mask.indices.dtype), np.empty(nnz, values.dtype)
-    with team():
-        _keep(mask.indptr, mask.indices, values, found, indptr, indices, data)
-    return CSR(mask.shape, indptr, indices, data, validate=False)
+    _close_up(bounds, plain(mask.indptr), indptr, indices, values)
+    return CSR(mask.shape, indptr, cut(indices, nnz), cut(values, nnz), validate=False)
 
 
 def _operands(mask: CSR, a: CSR, b: CSR, product: Any) -> tuple[Any, ...]:
@@ -323,20 +336,19 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
         When it will not fit.
     """
     dtype = product.dtype
-    check_memory(mask.nnz * (2 * dtype.itemsize + 9), f"a product at {mask.nnz} places", "cpu")
-    values, found = np.empty(mask.nnz, dtype), np.empty(mask.nnz, np.bool_)
-    work, kept = np.empty(mask.shape[0], np.int64), np.empty(mask.shape[0], np.int64)
+    made = _room(mask, dtype)
+    work = np.empty(mask.shape[0], np.int64)
     terminal = reduce.terminal_test(dtype) if reduce.has_terminal(dtype) else None
     with team() as threads:
         _dot_work(plain(mask.indptr), plain(mask.indices), plain(a.indptr), b_turned.degrees, work)
         hubs = (None, None) if product.reads_b and b_turned.data is not None else hubs_of(mask, a, b_turned, work.sum())
+        bounds = share(work, threads)
         _dots(
             product, reduce.reduce_for(dtype), terminal, True if product.semiring.counts else None,
             product.a_dtype.type(1), product.b_dtype.type(1), reduce.identity_for(dtype),
-            *_operands(mask, a, b_turned, product), *hubs, a.shape[1], share(work, threads), threads, values, found,
-            kept,
+            *_operands(mask, a, b_turned, product), *hubs, a.shape[1], bounds, threads, *made,
         )  # fmt: skip
-    return _places_found(mask, values, found, kept)
+    return _closed(mask, bounds, *made)
 
 
 def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CSR:
@@ -361,13 +373,11 @@ def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CS
     """
     dtype = product.dtype
     with team() as threads:
-        needed = mask.nnz * (2 * dtype.itemsize + 9) + 8 * threads * b.shape[1]
-        check_memory(needed, f"a product at {mask.nnz} places", "cpu")
-        values, found = np.empty(mask.nnz, dtype), np.empty(mask.nnz, np.bool_)
-        kept = np.empty(mask.shape[0], np.int64)
+        made = _room(mask, dtype, 8 * threads * b.shape[1])
+        bounds = share(pairs_of_rows(a, b), threads)
         _rows(
             product, reduce.reduce_for(dtype), product.a_dtype.type(1), product.b_dtype.type(1),
             reduce.identity_for(dtype), *_operands(mask, a, b, product), b.shape[1],
-            share(pairs_of_rows(a, b), threads), threads, values, found, kept,
+            bounds, threads, *made,
         )  # fmt: skip
-    return _places_found(mask, values, found, kept)
+    return _closed(mask, bounds, *made)

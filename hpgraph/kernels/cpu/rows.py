@@ -73,7 +73,8 @@ def share(work: np.ndarray, threads: int) -> np.ndarray:
     int64 array
         Run t holds the rows bounds[t]..bounds[t + 1].
     """
-    ends = np.cumsum(work + ROW)
+    ends = work + ROW
+    np.cumsum(ends, out=ends)
     total = int(ends[-1]) if len(ends) else 0
     task = max(1, min(TASK, total // (8 * threads)))
     cuts = np.searchsorted(ends, np.arange(task, total, task)) + 1
