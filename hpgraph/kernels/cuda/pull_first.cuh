@@ -133,7 +133,9 @@ struct Pull {
     __device__ void look_through(const Piece<Index>& piece, u32* settled, u32* next) {
         const i64 v = piece.vertex, begin = in.indptr[v] + (i64)piece.number * T::PIECE;
         const u32 flag = 1u << (v & 31);
-        if (T::EARLY_EXIT && (__ldcg(settled + (v >> 5)) & flag)) return;
+        // One lane asks for all: another may have settled the vertex by the time the next one asks.
+        const u32 done = T::EARLY_EXIT && lane_of_warp() == 0 ? __ldcg(settled + (v >> 5)) : 0;
+        if (__shfl_sync(ALL, done, 0) & flag) return;
         const i64 arc = find(v, begin, min(begin + T::PIECE, in.indptr[v + 1]));
         if (arc < 0 || lane_of_warp() != 0 || (atomicOr(settled + (v >> 5), flag) & flag)) return;
         if (!receive(in.indices[arc], arc, v)) return;
