@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -27,22 +29,20 @@ def struct(*fields: Any) -> np.ndarray:
     >>> made.dtype.itemsize
     24
     """
-    values = tuple([_field(field) for field in fields])
-    layout, void = _layout(tuple([value.dtype.char for value in values]))
-    # CuPy takes a structured type apart in Python at every launch.
-    return np.array(values, layout).view(void)
+    pack, void, addresses = _layout(tuple([type(field) for field in fields]))
+    values = list(fields)
+    for i in addresses:
+        values[i] = 0 if fields[i] is None else fields[i].data.ptr
+    # CuPy takes a structured type apart in Python at every launch: bytes it passes on as they are.
+    return np.ndarray((), void, bytearray(pack(*values)))
 
 
 @cache
-def _layout(chars: tuple[str, ...]) -> tuple[np.dtype, np.dtype]:
-    """The structured type of fields of these types, and the void type of its size."""
-    layout = np.dtype([(f"f{i}", char) for i, char in enumerate(chars)], align=True)
-    return layout, np.dtype((np.void, layout.itemsize))
-
-
-def _field(field: Any) -> Any:
-    if isinstance(field, np.generic):
-        return field
-    if type(field) is int:
-        return np.int64(field)
-    return np.uint64(0 if field is None else field.data.ptr)
+def _layout(kinds: tuple[type, ...]) -> tuple[Callable[..., bytes], np.dtype, tuple[int, ...]]:
+    """What packs fields of these types, the void type of the struct's size, and which fields are addresses."""
+    chars = ["q" if kind is int else np.dtype(kind).char if issubclass(kind, np.generic) else "P" for kind in kinds]
+    # The end is padded to where another struct of the kind may begin.
+    widest = max(chars, key=lambda char: Struct(char).size)
+    layout = Struct(f"@{''.join(chars)}0{widest}")
+    addresses = tuple(i for i, char in enumerate(chars) if char == "P")
+    return layout.pack, np.dtype((np.void, layout.size)), addresses

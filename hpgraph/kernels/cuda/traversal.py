@@ -107,11 +107,11 @@ class _Space:
         self._memory = cupy.cuda.alloc(ends[-1])
         self._memory.memset_async(0, cleared)
         self.start = self._memory.ptr
-        self.addresses = [np.uint64(self.start + end) for end in ends[1:-1]]
+        self.addresses = [self.start + end for end in ends[1:-1]]
 
-    def header(self, *offsets: int) -> list[np.uint64]:
+    def header(self, *offsets: int) -> list[int]:
         """Addresses in what is cleared."""
-        return [np.uint64(self.start + offset) for offset in offsets]
+        return [self.start + offset for offset in offsets]
 
 
 class _Record:
@@ -123,7 +123,7 @@ class _Record:
         self.capacity = min(n + 2, TRACE_ROWS)
         self._memory = cupy.empty((self.capacity + 2, 4), np.int64)
         address = self._memory.data.ptr
-        self.fields = np.uint64(address + 64), np.int64(self.capacity), np.uint64(address)
+        self.fields = address + 64, self.capacity, address
 
     def counts(self) -> tuple[int, int]:
         """Supersteps done and vertices left active; waits for the kernel."""
@@ -233,7 +233,7 @@ def first(
         (
             program.struct(state, world, beginnings), np.int64(n), _arcs(out), _arcs(in_), _sources(sources),
             _policy(n, arcs, alpha, beta, (gamma or 0) * hubs, hub, forced, limit, techniques.local_block),
-            struct(*space.header(0, TALLY), np.uint64(_unheard(in_).words.data.ptr), *space.addresses, *record.fields,
+            struct(*space.header(0, TALLY), _unheard(in_).words, *space.addresses, *record.fields,
                    *space.header(LOCAL)),
         ),
     )  # fmt: skip
@@ -275,7 +275,7 @@ def relax(
     least_source = 0 if delta is None else _least(state[0], beginnings[0], sources)
     step, end, last = buckets(dtype, delta, ceiling, least_source)
     largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
-    masks = [np.uint64(bits.data.ptr + 8 * row * i) for i in range(3)]
+    masks = [bits.data.ptr + 8 * row * i for i in range(3)]
     device = cupy.cuda.runtime.getDevice()
     threads = THREADS_OF_MANY_ARCS if len(out.indices) > MANY_ARCS * n else THREADS
     _traversal(program, "relax.cuh", ", Program::Message", ids, out.data is None, _techniques(), device, threads)(
