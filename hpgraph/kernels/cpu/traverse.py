@@ -50,9 +50,9 @@ PUSH_ARCS, PUSH_MOST, PULL_ROWS = 512, 64, 1024
 # Arcs that cost as much as to reach a vertex by a push: a place of its own in every array.
 REACHED = 8
 # How many places ahead in the queue the row pointers and the first arcs of a vertex are fetched, and how many vertices
-# ahead the first arcs are in a pull, the line after them too.
-FAR_AHEAD, AHEAD = 8, 4
-PULL_AHEAD, PULL_LINE = 32, 15
+# ahead the first arcs are in a pull; how many of them share a line of the cache.
+FAR_AHEAD, AHEAD, PULL_AHEAD = 8, 4, 32
+ARCS_A_LINE = 16
 # Neighbours that a pull tests together.
 AT_ONCE = 8
 # What the leader keeps from one call to the next besides STEP and ACTIVE, and tallies.
@@ -76,7 +76,9 @@ def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, 
     for i in range(begin, end):
         # As far as the queue goes, because whoever takes these vertices mostly takes the next ones too.
         prefetch(indptr, vertex(queue, min(i + FAR_AHEAD, ahead)))
-        prefetch(indices, peek(indptr, vertex(queue, min(i + AHEAD, ahead))))
+        soon = peek(indptr, vertex(queue, min(i + AHEAD, ahead)))
+        for line in range(3):
+            prefetch(indices, soon + line * ARCS_A_LINE)
         u = vertex(queue, i)
         first, last = peek(indptr, u), peek(indptr, u + 1)
         for k in range(last - first):
@@ -135,9 +137,9 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
             flag = open_ & (~open_ + np.uint64(1))
             open_ ^= flag
             first, last = peek(indptr, v), peek(indptr, v + 1)
-            ahead = peek(indptr, min(v + PULL_AHEAD, n))
-            prefetch(indices, ahead)
-            prefetch(indices, ahead + PULL_LINE)
+            soon = peek(indptr, min(v + PULL_AHEAD, n))
+            for line in range(2):
+                prefetch(indices, soon + line * ARCS_A_LINE)
             j = first
             while j < last:
                 # No branch before all of them are tested, even those behind the end of the row: no processor foresees
