@@ -45,7 +45,7 @@ from hpgraph.kernels.cpu.loads import fence, peek, peek_after, prefetch, vertex
 from hpgraph.kernels.cpu.part import part
 from hpgraph.kernels.cpu.record import ACTIVE, LOOPS, STEP, log
 from hpgraph.kernels.cpu.traverse import AHEAD, FEW, PUSH
-from hpgraph.kernels.cpu.weights import entry
+from hpgraph.kernels.cpu.weights import entry, prefetch_entry
 from hpgraph.semiring.atomics import compare_and_swap
 from hpgraph.semiring.jit import call
 
@@ -85,7 +85,9 @@ def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waitin
     values = state[0]
     for i in range(begin, stop):
         if i + AHEAD < stop:
-            prefetch(indices, peek(indptr, vertex(store, i + AHEAD)))
+            soon = peek(indptr, vertex(store, i + AHEAD))
+            prefetch(indices, soon)
+            prefetch_entry(data, soon)
         u = vertex(store, i)
         first, last = peek(indptr, u), peek(indptr, u + 1)
         sent += last - first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import types
 from numba.extending import overload
 
-from hpgraph.kernels.cpu.loads import peek
+from hpgraph.kernels.cpu.loads import peek, prefetch
 
 
 def entry(data, position, one=1):
@@ -24,3 +24,14 @@ def _entry(data, position, one=1):
             return lambda data, position, one=1: kind(1)
         return lambda data, position, one=1: 1
     return lambda data, position, one=1: peek(data, position)
+
+
+def prefetch_entry(data, position):
+    """Fetch the line of ``data[position]``, where there is one."""
+
+
+@overload(prefetch_entry, inline="always")
+def _prefetch_entry(data, position):
+    if isinstance(data, types.NoneType):
+        return lambda data, position: None
+    return lambda data, position: prefetch(data, position)
