@@ -125,7 +125,8 @@ def bfs(
     Notes
     -----
     On the CPU it takes 13 bytes a vertex beside the graph, 8 of them the result, where ids have 32 bits, and nothing an
-    arc. A directed graph is transposed first, and keeps that: 8 bytes a vertex and 4 an arc.
+    arc; the graph keeps a bit a vertex, for those that no arc reaches. A directed graph is transposed first, and keeps
+    that: 8 bytes a vertex and 4 an arc.
 
     References
     ----------
