@@ -301,7 +301,10 @@ def _closed(mask: CSR, bounds: np.ndarray, indptr: np.ndarray, indices: np.ndarr
     if nnz == mask.nnz:
         return CSR(mask.shape, mask.indptr, mask.indices, values, validate=False)
     _close_up(bounds, plain(mask.indptr), indptr, indices, values)
-    return CSR(mask.shape, indptr, cut(indices, nnz), cut(values, nnz), validate=False)
+    # Unused room is kept where it is the lesser part: memory given back comes again by faults of pages, which can take
+    # as long as the product.
+    kept = cut if 2 * nnz < mask.nnz else lambda array, length: array[:length]
+    return CSR(mask.shape, indptr, kept(indices, nnz), kept(values, nnz), validate=False)
 
 
 def _operands(mask: CSR, a: CSR, b: CSR, product: Any) -> tuple[Any, ...]:
