@@ -67,24 +67,33 @@ __device__ typename M::X x_of(const Operand<M>& a, i64 p) { return value_of<type
 template <class M>
 __device__ typename M::Y y_of(const Operand<M>& b, i64 q) { return value_of<typename M::Y, M::y_pattern>(b.data, q); }
 
-// A rank is a place in the other's row, counted from where that begins; it is complemented for an entry that the other lacks.
+// Note each entry's rank in the other matrix, and mark those for which keep(p, place, row, column) is true. A rank is a place
+// in the other's row, counted from where that begins; it is complemented for an entry that the other lacks.
+template <class M, class Keep>
+__device__ __forceinline__ void rank_tile(const Operand<M>& own, const Operand<M>& other, i64 rows,
+                                          typename M::Index* rank, const Marks& marks, Keep keep) {
+    typedef typename M::Index I;
+    const Rows span = rows_of_tile(own.indptr, rows, own.entries);
+    mark_tile(own.entries, marks, [&](i64 p) {
+        const i64 row = row_of(own.indptr, span.low, span.high, p);
+        const I column = own.indices[p];
+        const Place<I> place(other.indptr, other.indices, row, column);
+        const I within = I(place.position - other.indptr[row]);
+        rank[p] = place.found ? within : ~within;
+        return keep(p, place, row, (i64)column);
+    });
+}
+
 template <class M>
 __global__ void __launch_bounds__(TILE_THREADS)
 rank_left(Operand<M> a, Operand<M> b, i64 rows, typename M::Y fill, typename M::Index* rank, Marks marks) {
-    typedef typename M::Index I;
-    const Rows span = rows_of_tile(a.indptr, rows, a.entries);
-    mark_tile(a.entries, marks, [&](i64 p) {
-        const i64 row = row_of(a.indptr, span.low, span.high, p);
-        const I column = a.indices[p];
-        const Place<I> place(b.indptr, b.indices, row, column);
-        const I within = I(place.position - b.indptr[row]);
-        rank[p] = place.found ? within : ~within;
+    rank_tile<M>(a, b, rows, rank, marks, [&](i64 p, const Place<typename M::Index>& place, i64 row, i64 column) {
         if constexpr (M::nonzero) {
             if (place.found) {
                 if constexpr (M::keeps_both)
-                    return M::both(x_of(a, p), y_of(b, place.position), row, (i64)column) != typename M::R(0);
+                    return M::both(x_of(a, p), y_of(b, place.position), row, column) != typename M::R(0);
             } else {
-                if constexpr (M::keeps_left) return M::left(x_of(a, p), fill, row, (i64)column) != typename M::R(0);
+                if constexpr (M::keeps_left) return M::left(x_of(a, p), fill, row, column) != typename M::R(0);
             }
             return false;
         } else {
@@ -97,16 +106,9 @@ rank_left(Operand<M> a, Operand<M> b, i64 rows, typename M::Y fill, typename M::
 template <class M>
 __global__ void __launch_bounds__(TILE_THREADS)
 rank_right(Operand<M> a, Operand<M> b, i64 rows, typename M::X fill, typename M::Index* rank, Marks marks) {
-    typedef typename M::Index I;
-    const Rows span = rows_of_tile(b.indptr, rows, b.entries);
-    mark_tile(b.entries, marks, [&](i64 q) {
-        const i64 row = row_of(b.indptr, span.low, span.high, q);
-        const I column = b.indices[q];
-        const Place<I> place(a.indptr, a.indices, row, column);
-        const I within = I(place.position - a.indptr[row]);
-        rank[q] = place.found ? within : ~within;
+    rank_tile<M>(b, a, rows, rank, marks, [&](i64 q, const Place<typename M::Index>& place, i64 row, i64 column) {
         if constexpr (M::nonzero && M::keeps_right)
-            return !place.found && M::right(fill, y_of(b, q), row, (i64)column) != typename M::R(0);
+            return !place.found && M::right(fill, y_of(b, q), row, column) != typename M::R(0);
         else return false;
     });
 }
