@@ -1,5 +1,6 @@
 // A graph's degree order, and its arcs towards higher degree, built on the device: keys for two radix sorts.
 #pragma once
+#include "row_of.cuh"
 
 namespace hpgraph {
 
@@ -47,16 +48,6 @@ __global__ void read_order(const u64* __restrict__ keys, i64 n, Index* order, In
     const u32 v = u32(keys[r]);
     order[r] = Index(v);
     rank[v] = Index(r);
-}
-
-// The row in [first, last] that holds an arc: the last one that starts at or before it.
-__device__ inline i64 row_of(const i64* indptr, i64 first, i64 last, i64 arc) {
-    while (first < last) {
-        const i64 middle = first + (last - first + 1) / 2;
-        if (indptr[middle] <= arc) first = middle;
-        else last = middle - 1;
-    }
-    return first;
 }
 
 // (rank of source, rank of target) of each arc towards a smaller rank, in any order. A block reads ORDER_THREADS * ITEMS

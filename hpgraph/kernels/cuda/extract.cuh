@@ -3,6 +3,7 @@
 // I: int or long long, the type of ids. V: an unsigned integer as wide as a value; values are only moved, and where
 // there are none their pointer is null.
 #pragma once
+#include "row_of.cuh"
 
 namespace hpgraph {
 
@@ -51,19 +52,10 @@ copy_rows(const i64* __restrict__ indptr, i64 rows, i64 entries, const i64* __re
     __shared__ i64 ends[2];
     const i64 first = i64(blockIdx.x) * EXTRACT_TILE;
     const i64 last = first + EXTRACT_TILE < entries ? first + EXTRACT_TILE : entries;
-    // The row of an entry: the last one that starts at or before it.
-    auto row_of = [&](i64 lower, i64 upper, i64 p) {
-        while (lower < upper) {
-            const i64 middle = lower + (upper - lower + 1) / 2;
-            if (indptr[middle] <= p) lower = middle;
-            else upper = middle - 1;
-        }
-        return lower;
-    };
-    if (threadIdx.x < 2) ends[threadIdx.x] = row_of(0, rows - 1, threadIdx.x ? last - 1 : first);
+    if (threadIdx.x < 2) ends[threadIdx.x] = row_of(indptr, 0, rows - 1, threadIdx.x ? last - 1 : first);
     __syncthreads();
     for (i64 p = first + threadIdx.x; p < last; p += EXTRACT_THREADS) {
-        const i64 row = row_of(ends[0], ends[1], p);
+        const i64 row = row_of(indptr, ends[0], ends[1], p);
         const i64 source = begin[row] + (p - indptr[row]);
         out[p] = I(indices[source] - low);
         if (data) values[p] = data[source];

@@ -2,6 +2,7 @@
 // a million rows of one. A tile finds the rows it spans by two searches in the row pointer, and each of its entries by a
 // search between them.
 #pragma once
+#include "row_of.cuh"
 
 namespace hpgraph {
 
@@ -11,16 +12,6 @@ typedef unsigned int u32;
 constexpr int TILE_THREADS = 256;
 constexpr int TILE_ITEMS = 8;  // entries of a tile for each thread
 constexpr int TILE = TILE_THREADS * TILE_ITEMS;
-
-// The row that holds entry p, known to lie in low..high: the last one that begins at or before p.
-__device__ inline i64 row_of(const i64* indptr, i64 low, i64 high, i64 p) {
-    while (low < high) {
-        const i64 middle = low + (high - low + 1) / 2;
-        if (indptr[middle] <= p) low = middle;
-        else high = middle - 1;
-    }
-    return low;
-}
 
 struct Rows {
     i64 low, high;
