@@ -20,6 +20,7 @@ from hpgraph.kernels.cpu.product import plain, pull
 from hpgraph.kernels.cpu.product_push import push
 from hpgraph.kernels.cpu.record import ACTIVE, STEP
 from hpgraph.kernels.cpu.threads import team
+from hpgraph.kernels.empty_rows import empty_rows
 from hpgraph.kernels.functions import functions_of
 from hpgraph.kernels.program import Beginning, ProgramCode, begin, buckets
 
@@ -98,13 +99,13 @@ def first(
     n, words = out.shape[0], (out.shape[0] + 63) // 64
     begin(state, beginnings, sources)
     with team() as workers:
-        lonely, receivers = _lonely(in_)
-        settled = _settled(code, state, n) | lonely
+        # No pull needs to look at a vertex that no arc reaches.
+        settled = _settled(code, state, n) | empty_rows(in_).words
         np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
         queue = np.empty(n, out.indices.dtype)
         queue[: sources.size] = sources
         board, progress = blank_board(workers), np.zeros(traversing.PROGRESS, np.int64)
-        leaving = int((out.indptr[sources + 1] - out.indptr[sources]).sum())
+        leaving, receivers = int((out.indptr[sources + 1] - out.indptr[sources]).sum()), _receivers(in_)
         progress[[ACTIVE, traversing.ARCS, traversing.QUEUED, traversing.OPEN]] = sources.size, leaving, 1, receivers
         board[TAIL] = sources.size
         buffers, messages = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
@@ -335,10 +336,9 @@ def _closed(code: ProgramCode, state: tuple[np.ndarray, ...]) -> dict[str, Any]:
 
 
 @attached
-def _lonely(in_: CSR) -> tuple[np.ndarray, int]:
-    """Bitmask of the vertices that no arc reaches, which no pull needs to look at; and how many others there are."""
-    mask = Bitmask.from_bool(in_.indptr[1:] == in_.indptr[:-1])
-    return mask.words, mask.n - mask.count()
+def _receivers(in_: CSR) -> int:
+    """How many vertices some arc reaches."""
+    return in_.shape[0] - empty_rows(in_).count()
 
 
 def _past(n: int) -> np.uint64:

@@ -20,6 +20,7 @@ from hpgraph.kernels.cuda.product import pull
 from hpgraph.kernels.cuda.product_push import push
 from hpgraph.kernels.cuda.program import CUDAProgram, cuda_program
 from hpgraph.kernels.cuda.structs import struct
+from hpgraph.kernels.empty_rows import empty_rows
 from hpgraph.kernels.functions import functions_of
 from hpgraph.kernels.program import Beginning, ProgramCode, buckets
 from hpgraph.techniques import techniques
@@ -50,12 +51,6 @@ def _pieces(arcs: CSR) -> int:
     degrees = arcs.degrees
     heavy = degrees[degrees > PIECE]
     return int((-(-heavy // PIECE)).sum())
-
-
-@attached
-def _unheard(in_: CSR) -> Bitmask:
-    """The vertices without in-arcs; worked out once a graph."""
-    return Bitmask.from_bool(in_.degrees == 0)
 
 
 @attached
@@ -233,7 +228,7 @@ def first(
         (
             program.struct(state, world, beginnings), np.int64(n), _arcs(out), _arcs(in_), _sources(sources),
             _policy(n, arcs, alpha, beta, (gamma or 0) * hubs, hub, forced, limit, techniques.local_block),
-            struct(*space.header(0, TALLY), _unheard(in_).words, *space.addresses, *record.fields,
+            struct(*space.header(0, TALLY), empty_rows(in_).words, *space.addresses, *record.fields,
                    *space.header(LOCAL)),
         ),
     )  # fmt: skip
