@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -50,3 +51,15 @@ def test_every_lazy_name_is_public() -> None:
 def test_other_names_are_not_there() -> None:
     with pytest.raises(AttributeError, match="no attribute 'bsf'"):
         _ = hpgraph.bsf
+
+
+def test_a_checkout_imports_as_it_stands(tmp_path: Path) -> None:
+    """From the checkout's own folder, whatever other copy is installed, and by its path alone."""
+    root = Path(__file__).resolve().parent.parent
+    program = "import hpgraph.csgraph, hpgraph.formats as f, hpgraph.semiring as s; print(f.__file__, s.__file__)"
+    for folder, options in ((root, {}), (tmp_path, {"PYTHONPATH": str(root)})):
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=folder, env={**os.environ, **options},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert [Path(file).resolve().parent.parent for file in done.stdout.split()] == [root, root]

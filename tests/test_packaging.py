@@ -36,7 +36,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     checkout = folder / "checkout"
     ignore = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
     for name in (*SOURCES, "tests"):
-        shutil.copytree(ROOT / name, checkout / name, ignore=ignore)
+        shutil.copytree(ROOT / name, checkout / name, ignore=ignore, symlinks=True)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, checkout)
     _run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, checkout, cwd=folder)
