@@ -93,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     direction = graph.add_mutually_exclusive_group()
     direction.add_argument("--directed", dest="directed", action="store_true", default=None, help="take edges as arcs")
     direction.add_argument("--undirected", dest="directed", action="store_false", help="take arcs in both directions")
+    graph.add_argument("--memory", metavar="M", help="what reading may take, 4GiB say (default: 3/4 of what is free)")
     graph.add_argument("--delimiter", metavar="C", help="what separates the fields of an edge list (default: found)")
 
     compute = argparse.ArgumentParser(add_help=False, parents=[graph])
@@ -263,7 +264,12 @@ def _load(arguments: Any, device: str) -> Graph:
         if arguments.directed is False:
             graph = graph.undirected
     else:
-        graph = hpg.read(arguments.file, directed=arguments.directed, delimiter=arguments.delimiter)
+        graph = hpg.read(
+            arguments.file,
+            directed=arguments.directed,
+            delimiter=arguments.delimiter,
+            memory=arguments.memory,
+        )
     seconds = time.perf_counter() - start
     kind = "directed" if graph.directed else "undirected"
     print(f"{arguments.file}: {graph.n_vertices:,} vertices, {graph.n_edges:,} arcs, {kind}; read in {seconds:.3g} s")

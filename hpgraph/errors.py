@@ -55,6 +55,8 @@ class DeviceMemoryError(MemoryError, HpgraphError):
         Bytes it takes, and bytes there are.
     device : {"cpu", "cuda"}
         Where.
+    allowed : str, optional
+        What there is of the free bytes: the end of the message.
 
     Examples
     --------
@@ -62,8 +64,8 @@ class DeviceMemoryError(MemoryError, HpgraphError):
     'the HYB matrix needs 3.0 GiB on cuda and 1.0 GiB is free'
     """
 
-    def __init__(self, what: str, needed: int, free: int, device: str) -> None:
-        super().__init__(f"{what} needs {_readable(needed)} on {device} and {_readable(free)} is free")
+    def __init__(self, what: str, needed: int, free: int, device: str, allowed: str = "is free") -> None:
+        super().__init__(f"{what} needs {_readable(needed)} on {device} and {_readable(free)} {allowed}")
         self.what = what
         self.needed = needed
         self.free = free

@@ -157,6 +157,14 @@ def test_one_line_and_status_2(
     assert error.count("\n") == 1
 
 
+def test_memory_for_reading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "g.el"
+    path.write_text("".join(f"{k} {k + 1}\n" for k in range(1000)))
+    assert main(["info", str(path), "--memory", "1 MiB"]) == 0
+    assert main(["info", str(path), "--memory", "4kB"]) == 2
+    assert "3.9 KiB may be taken (memory=... allows more)" in capsys.readouterr().err
+
+
 def test_a_negative_cycle_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "cycle.wel"
     path.write_text("0 1 1\n1 0 -2\n")

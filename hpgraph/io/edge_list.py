@@ -1,6 +1,7 @@
 """Edge lists: one edge a line, two ids and perhaps a weight. Numbers go through NumPy's C parser, names a table.
 
-When the C parser refuses a file, a second pass in Python finds the line and says what is wrong with it.
+Both take some lines at a time, and after each look at how much memory the edges so far take. When the C parser refuses
+a line, a second pass in Python finds it and says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -15,15 +16,32 @@ import numpy as np
 
 from hpgraph.errors import FileFormatError
 from hpgraph.io.arcs import Arcs, Array
-from hpgraph.io.layout import Layout, data_lines, find_layout, is_number, is_whole, name_of, split_fields
+from hpgraph.io.layout import (
+    Layout,
+    data_lines,
+    find_layout,
+    is_number,
+    is_whole,
+    name_of,
+    split_fields,
+    without_comment,
+)
+from hpgraph.io.memory import Budget
 from hpgraph.io.stream import open_text, shortened
 
 _INT64_MAX = 2**63 - 1
+# Characters of the lines read at a time.
+_BLOCK = 1 << 16
+# Bytes at the peak: of what one field of a table of numbers becomes, and of an edge and a vertex among names.
+_FIELD_BYTES = 16
+_NAMED_EDGE_BYTES = 48
+_NAME_BYTES = 200
 
 
 def read_edge_list(
     path: Path,
     progress: bool | None,
+    budget: Budget,
     *,
     comments: tuple[str, ...],
     delimiter: str | None,
@@ -38,25 +56,27 @@ def read_edge_list(
         A text file, plain or gzip.
     progress, comments, delimiter, n_vertices, names
         As for `hpgraph.read`.
+    budget : Budget
+        What may be taken of the memory.
 
     Returns
     -------
     Arcs
-        Weights are int64 where all are whole numbers, else float64.
+        Weights are int64 where all are whole numbers, uint64 where only that holds them, else float64; where
+        `hpgraph.write` wrote the file, of the type it says.
 
     Raises
     ------
     FileFormatError
         With the line number.
+    DeviceMemoryError
+        When the edges need more memory than they may take.
     """
     layout = find_layout(path, comments, delimiter, names)
     if layout is None or layout.columns == 0:
-        known = n_vertices if layout is None or n_vertices is not None else layout.n_vertices
-        if known is None:
-            raise FileFormatError(path, "no edge in the file; n_vertices=... makes a graph without edges of it")
-        none = np.empty(0, np.int64)
-        return Arcs(none, none, None, known, directed=layout is None or layout.directed is not False)
-    directed = layout.directed is not False
+        return _no_edges(path, layout, n_vertices)
+    own = layout.own
+    directed = own is None or own.directed
     if not layout.numbered:
         if names is False:
             raise _fault(path, replace(layout, numbered=True), comments)
@@ -65,59 +85,129 @@ def read_edge_list(
                 f"n_vertices is for ids that are vertex numbers, and those of {path} are names: leave it out, "
                 "as many vertices are made as there are names"
             )
-        return _read_names(path, progress, layout, comments, directed)
-    if n_vertices is None:
-        n_vertices = layout.n_vertices
-    table = _parse(path, progress, layout, comments)
-    source, target = np.ascontiguousarray(table["source"]), np.ascontiguousarray(table["target"])
-    weight = None if layout.weight is None else np.ascontiguousarray(table["weight"])
-    if min(source.min(), target.min()) < 0:
-        raise _fault(path, layout, comments)
-    largest = int(max(source.max(), target.max()))
-    if n_vertices is not None:
-        if largest >= n_vertices:
-            raise _fault(path, layout, comments, n_vertices)
-    elif names is False or not (layout.relabel or _is_sparse(source, target, largest)):
-        n_vertices = largest + 1
-    else:
+        return _read_names(path, progress, budget, layout, comments, directed)
+    relabel = own is not None and own.ids == "number"
+    if n_vertices is None and own is not None and not relabel:
+        n_vertices = own.n_vertices
+    source, target, weight = _parse(path, progress, budget, layout, comments)
+    least, largest = int(min(source.min(), target.min())), int(max(source.max(), target.max()))
+    named = (
+        n_vertices is None and names is not False and (relabel or (least >= 0 and _is_sparse(source, target, largest)))
+    )
+    if named:
         ids, position = np.unique(np.concatenate([source, target]), return_inverse=True)
         source, target = position[: source.size], position[source.size :]
         return Arcs(source, target, weight, ids.size, directed, ids)
-    return Arcs(source, target, weight, n_vertices, directed)
+    if least < 0 or (n_vertices is not None and largest >= n_vertices):
+        raise _fault(path, replace(layout, own=None), comments, n_vertices)
+    return Arcs(source, target, weight, largest + 1 if n_vertices is None else n_vertices, directed)
 
 
-def _parse(path: Path, progress: bool | None, layout: Layout, comments: tuple[str, ...]) -> Array:
-    """Ids and weights as a structured array."""
+def _no_edges(path: Path, layout: Layout | None, n_vertices: int | None) -> Arcs:
+    """What a file without a line of data holds."""
+    own = None if layout is None else layout.own
+    if own is not None:
+        _check_whole(path, own.n_lines, 0, "\n")
+    none = np.empty(0, np.int64)
+    weight = None if own is None or own.dtype is None else np.empty(0, own.dtype)
+    directed = own is None or own.directed
+    if n_vertices is None and own is not None and own.ids != "index":
+        return Arcs(none, none, weight, 0, directed, [])
+    known = own.n_vertices if n_vertices is None and own is not None else n_vertices
+    if known is None:
+        raise FileFormatError(path, "no edge in the file; n_vertices=... makes a graph without edges of it")
+    return Arcs(none, none, weight, known, directed)
+
+
+def _parse(
+    path: Path, progress: bool | None, budget: Budget, layout: Layout, comments: tuple[str, ...]
+) -> tuple[Array, Array, Array | None]:
+    """Ids and weights."""
     columns = [layout.source, layout.target, *([] if layout.weight is None else [layout.weight])]
-    kinds = ["i8", "f8"] if layout.whole else ["f8"]
-    # Most files have no comment after their first line, and NumPy is several times as fast if it need not look for one.
-    for commented, kind in product((False, True), kinds):
-        fields = [("source", "i8"), ("target", "i8"), ("weight", kind)][: len(columns)]
-        try:
-            with open_text(path, progress) as text:
-                return np.loadtxt(
-                    _bare_lines(text, layout, comments) if commented else text,
-                    dtype=np.dtype(fields),
-                    comments=None,
-                    delimiter=layout.delimiter,
-                    skiprows=0 if commented else layout.start - 1,
-                    usecols=None if columns == list(range(layout.columns)) else columns,
-                    ndmin=1,
-                    quotechar=None if layout.delimiter is None else '"',
-                )
-        except FileFormatError:
-            raise
-        except ValueError as error:
-            reason = str(error)
-    raise _fault(path, replace(layout, numbered=True), comments, reason=reason)
+    # NumPy is several times as fast if it need not look for a comment, which could hide in a column it passes over.
+    bare = (False, True) if 0 in columns else (True,)
+    attempts = list(product(bare, ["i8", "u8", "f8"] if layout.weight is not None and layout.whole else ["f8"]))
+    tables: list[Array] = []
+    rows = 0
+    with open_text(path, progress) as text:
+        _skip(text, layout.start - 1)
+        while lines := text.readlines(_BLOCK):
+            last = lines[-1]
+            for at, (commented, kind) in enumerate(attempts):
+                given = list(_bare_lines(lines, comments)) if commented else lines
+                if not any(map(str.strip, given)):
+                    break
+                try:
+                    table = np.loadtxt(
+                        given,
+                        dtype=np.dtype([("source", "i8"), ("target", "i8"), ("weight", kind)][: len(columns)]),
+                        comments=None,
+                        delimiter=layout.delimiter,
+                        usecols=None if columns == list(range(layout.columns)) else columns,
+                        ndmin=1,
+                        quotechar=None if layout.delimiter is None else '"',
+                    )
+                except ValueError as error:
+                    reason = str(error)
+                else:
+                    tables.append(table)
+                    rows += table.size
+                    # What one block needed the next may need too.
+                    del attempts[:at]
+                    break
+            else:
+                raise _fault(path, replace(layout, numbered=True), comments, reason=reason)
+            budget.check(rows * len(columns) * _FIELD_BYTES, f"reading {rows} edges and more of {path}")
+    if rows == 0:
+        raise _fault(path, layout, comments)
+    if layout.own is not None:
+        _check_whole(path, layout.own.n_lines, rows, last)
+    ends = [np.concatenate([table[end] for table in tables]) for end in ("source", "target")]
+    weight = None if layout.weight is None else _joined([table["weight"] for table in tables])
+    return ends[0], ends[1], _as_written(path, weight, layout)
 
 
-def _bare_lines(text: Iterable[str], layout: Layout, comments: tuple[str, ...]) -> Iterator[str]:
+def _skip(text: Iterator[str], lines: int) -> None:
+    for _ in range(lines):
+        next(text, None)
+
+
+def _joined(parts: list[Array]) -> Array:
+    """Weights in one array of a type that holds them all, if there is one, and else of the nearest float64."""
+    if {part.dtype.kind for part in parts} == {"i", "u"} and all(int(part.min()) >= 0 for part in parts):
+        parts = [part.astype(np.uint64) for part in parts]
+    return np.concatenate(parts)
+
+
+def _as_written(path: Path, weight: Array | None, layout: Layout) -> Array | None:
+    """Weights in the type that the file says they have, if they fit."""
+    dtype = None if layout.own is None else layout.own.dtype
+    if dtype is None:
+        return weight
+    if weight is None:
+        raise FileFormatError(path, f"{dtype} weights announced, and there is no third column", layout.start)
+    with np.errstate(invalid="ignore", over="ignore"):
+        cast = weight.astype(dtype)
+    return cast if dtype.kind == "f" or np.array_equal(cast, weight) else weight
+
+
+def _check_whole(path: Path, announced: int, lines: int, last: str) -> None:
+    """Refuse a file of ours that lost its end."""
+    if lines != announced:
+        raise FileFormatError(
+            path,
+            f"the first line announces {announced} edges and {lines} follow: the file was cut short or changed "
+            "(without that line it is read as it is)",
+            1,
+        )
+    if not last.endswith("\n"):
+        raise FileFormatError(path, f"the last line was cut short: {shortened(last)!r}")
+
+
+def _bare_lines(lines: Iterable[str], comments: tuple[str, ...]) -> Iterator[str]:
     """Lines of a file of numbers without comments."""
-    for _, line in data_lines(text, comments, layout.start):
-        for mark in comments:
-            line = line.partition(mark)[0]
-        yield line
+    for _, line in data_lines(lines, comments):
+        yield without_comment(line, comments)
 
 
 def _is_sparse(source: Array, target: Array, largest: int) -> bool:
@@ -130,22 +220,34 @@ def _is_sparse(source: Array, target: Array, largest: int) -> bool:
     return 2 * int(np.count_nonzero(used)) < largest + 1
 
 
-def _read_names(path: Path, progress: bool | None, layout: Layout, comments: tuple[str, ...], directed: bool) -> Arcs:
+def _read_names(
+    path: Path, progress: bool | None, budget: Budget, layout: Layout, comments: tuple[str, ...], directed: bool
+) -> Arcs:
     """Ids as names, numbered in the order in which they first come."""
     # Numbers a name when it is first looked up.
     number_of: defaultdict[str, int] = defaultdict(count().__next__)
     source: list[int] = []
     target: list[int] = []
     weights: list[str] = []
+    letters = 0
     with open_text(path, progress) as text:
-        for _, line in data_lines(text, comments, layout.start):
-            fields = split_fields(line, layout.delimiter)
-            if len(fields) != layout.columns:
-                raise _fault(path, layout, comments)
-            source.append(number_of[fields[layout.source]])
-            target.append(number_of[fields[layout.target]])
-            if layout.weight is not None:
-                weights.append(fields[layout.weight])
+        _skip(text, layout.start - 1)
+        while lines := text.readlines(_BLOCK):
+            last = lines[-1]
+            for _, line in data_lines(lines, comments):
+                fields = split_fields(line, layout.delimiter)
+                if len(fields) != layout.columns:
+                    raise _fault(path, layout, comments)
+                source.append(number_of[fields[layout.source]])
+                target.append(number_of[fields[layout.target]])
+                if layout.weight is not None:
+                    weights.append(fields[layout.weight])
+            letters += sum(map(len, lines))
+            # All that was read may be names, but no more than there are of them.
+            needed = len(source) * _NAMED_EDGE_BYTES + len(number_of) * _NAME_BYTES + letters
+            budget.check(needed, f"reading {len(source)} edges and more of {path}")
+    if layout.own is not None:
+        _check_whole(path, layout.own.n_lines, len(source), last)
     if any(_unfit_name(name) for name in number_of):
         raise _fault(path, layout, comments)
     weight = None
@@ -155,15 +257,17 @@ def _read_names(path: Path, progress: bool | None, layout: Layout, comments: tup
         except ValueError:
             raise _fault(path, layout, comments) from None
     ends = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)
-    return Arcs(*ends, weight, len(number_of), directed, list(number_of))
+    return Arcs(*ends, _as_written(path, weight, layout), len(number_of), directed, list(number_of))
 
 
 def _numbers(fields: list[str]) -> Array:
     if all(map(is_whole, fields)):
-        try:
-            return np.array(list(map(int, fields)), dtype=np.int64)
-        except OverflowError:
-            pass  # float64 comes nearest to whole numbers beyond 64 bits.
+        for dtype in (np.int64, np.uint64):
+            try:
+                return np.array(list(map(int, fields)), dtype=dtype)
+            # Python converts no more than thousands of digits.
+            except (OverflowError, ValueError):
+                pass  # float64 comes nearest to whole numbers beyond 64 bits.
     if any("_" in field for field in fields):
         raise ValueError("Python's own way to write a number")
     return np.array(list(map(float, fields)), dtype=np.float64)
@@ -179,7 +283,7 @@ def _fault(
     """The first line that is wrong, found slowly."""
     with open_text(path) as text:
         for number, line in data_lines(text, comments, layout.start):
-            bare = next(_bare_lines([line], replace(layout, start=1), comments)) if layout.numbered else line
+            bare = without_comment(line, comments) if layout.numbered else line
             found = _reason(split_fields(bare, layout.delimiter), layout, n_vertices)
             if found is not None:
                 return FileFormatError(path, f"{found}: {shortened(line)!r}", number)
@@ -206,7 +310,7 @@ def _reason(fields: list[str], layout: Layout, n_vertices: int | None) -> str | 
         elif not is_whole(field):
             return f"vertex id {field!r} is not a whole number (names=True reads all ids as names)"
         # 30 digits settle it, and Python refuses to convert thousands.
-        elif (value := int(field[:30])) < 0:
+        elif (value := int(field[:30])) < 0 and not (layout.own is not None and layout.own.ids == "number"):
             return f"vertex id {field} is negative (names=True reads all ids as names)"
         elif value > _INT64_MAX:
             return f"vertex id {field[:40]} does not fit 64 bits (names=True reads all ids as names)"

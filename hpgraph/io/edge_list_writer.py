@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from hpgraph.io.arcs import Arcs
+from hpgraph.io.own_comment import TITLES, OwnComment
 
 if TYPE_CHECKING:
     from hpgraph.graph import Graph
@@ -38,19 +39,19 @@ def write_edge_list(graph: Graph, path: Path) -> None:
     if kind == ".wel" and arcs.weight is None:
         raise ValueError(f"{path}: a .wel file holds weights and the graph has none; write it to .el")
     delimiter = {".csv": ",", ".tsv": "\t"}.get(kind, " ")
-    names, by = None, ""
+    names, ids = None, "index"
     if arcs.names is not None:
-        by = " by name" if any(isinstance(name, str) for name in arcs.names) else " by number"
+        ids = "name" if any(isinstance(name, str) for name in arcs.names) else "number"
         names = [str(name) for name in arcs.names]
         if delimiter == " " and not all(map(_stands_between_blanks, names)):
             delimiter = "\t"
         names = [_as_field(name, delimiter, path) for name in names]
 
     with cast(IO[str], gzip.open(path, "wt", 6, "utf-8") if zipped else path.open("w", encoding="utf-8")) as target:
-        directed = "directed" if arcs.directed else "undirected"
-        target.write(f"# hpgraph: {arcs.n_vertices} vertices, {arcs.source.size} edges, {directed}{by}\n")
+        dtype = None if arcs.weight is None else arcs.weight.dtype
+        target.write(f"{OwnComment(arcs.n_vertices, arcs.source.size, arcs.directed, ids, dtype)}\n")
         if kind == ".csv":
-            target.write("source,target\n" if arcs.weight is None else "source,target,weight\n")
+            target.write(",".join(TITLES[:2] if dtype is None else TITLES) + "\n")
         _write_lines(arcs, names, delimiter, target)
 
 

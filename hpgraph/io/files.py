@@ -13,6 +13,7 @@ from hpgraph.device import normalize_device
 from hpgraph.io.edge_list import read_edge_list
 from hpgraph.io.edge_list_writer import write_edge_list
 from hpgraph.io.matrix_market import read_matrix_market, write_matrix_market
+from hpgraph.io.memory import Budget
 from hpgraph.io.npz import read_npz, write_npz
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def read(
     names: bool | None = None,
     dtype: Any = None,
     progress: bool | None = None,
+    memory: int | str | None = None,
     device: str = "cpu",
 ) -> Graph:
     r"""Read a graph from a file; the suffix of its name says the format.
@@ -67,6 +69,9 @@ def read(
         weights makes a graph without weights.
     progress : bool, optional
         Show a progress bar when reading takes longer than a second; as ``hpgraph.config.progress`` says by default.
+    memory : int or str, optional
+        Bytes that reading may take at its peak, or an amount such as ``"4GiB"``; three quarters of what is free by
+        default.
     device : {"cpu", "cuda"}, optional
         Where the graph is to lie.
 
@@ -78,7 +83,10 @@ def read(
     Raises
     ------
     FileFormatError
-        The file is cut short or does not hold what its suffix says; with the line number.
+        The file is cut short or does not hold what its suffix says; with the line number. Also for a line of more
+        than a mebibyte.
+    DeviceMemoryError
+        What the file holds, or says that it holds, needs more memory than it may take.
     ValueError
         For an unknown suffix or an argument that does not fit the format.
     FileNotFoundError
@@ -96,23 +104,26 @@ def read(
     place = _path(path)
     device = normalize_device(device)
     weight_dtype = _weight_dtype(dtype)
+    budget = Budget.of(memory)
     kind = _format(place)
     if kind != "edge list":
         _only_for_edge_lists(place, delimiter=delimiter, n_vertices=n_vertices, names=names)
     if kind == "Matrix Market":
-        arcs = read_matrix_market(place, progress)
+        arcs = read_matrix_market(place, progress, budget)
     elif kind == "npz":
-        arcs = read_npz(place, progress)
+        arcs = read_npz(place, progress, budget)
     else:
         marks = _marks(comments)
         arcs = read_edge_list(
             place,
             progress,
+            budget,
             comments=marks,
             delimiter=_delimiter(delimiter, marks),
             n_vertices=_count(n_vertices),
             names=names,
         )
+    budget.check(16 * (arcs.n_vertices + 1), f"a graph of {arcs.n_vertices} vertices, as {place} says,")
     weight = arcs.weight if weight_dtype is None else _cast(arcs.weight, weight_dtype, place)
     graph = arcs.graph(weight, arcs.directed if directed is None else bool(directed))
     return graph if device == "cpu" else graph.to(device)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
 from hpgraph.errors import FileFormatError
+from hpgraph.io.own_comment import OwnComment
 from hpgraph.io.stream import open_text, shortened
 
 # Data lines looked at: enough to tell whole weights from fractions, most of the time.
@@ -19,8 +20,6 @@ _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _SOURCE_NAMES = frozenset({"source", "src", "from", "fromnodeid"})
 _TARGET_NAMES = frozenset({"target", "dst", "dest", "destination", "to", "tonodeid"})
 _WEIGHT_NAMES = frozenset({"weight", "weights", "w", "distance", "length", "cost", "value"})
-# What `write` puts in the first line: a reader that does not know it sees a comment.
-_OWN_HEADER = re.compile(r"\W*hpgraph: ([0-9]+) vertices, [0-9]+ edges, (un)?directed(?: by (name|number))?", re.ASCII)
 
 Line = tuple[int, str]
 
@@ -45,8 +44,8 @@ class Layout:
         Whether ids are whole numbers.
     whole : bool
         Whether the weights seen are whole numbers.
-    n_vertices, directed, relabel : int, bool, bool, or None
-        What a comment by `hpgraph.io.write` says of the graph; `relabel`: its ids are numbers used as names.
+    own : OwnComment or None
+        What the file says of itself where `hpgraph.io.write` wrote it.
     """
 
     delimiter: str | None = None
@@ -57,9 +56,7 @@ class Layout:
     start: int = 1
     numbered: bool = True
     whole: bool = True
-    n_vertices: int | None = None
-    directed: bool | None = None
-    relabel: bool | None = None
+    own: OwnComment | None = None
 
 
 def is_whole(text: str) -> bool:
@@ -129,6 +126,31 @@ def data_lines(lines: Iterable[str], comments: tuple[str, ...], start: int = 1) 
             yield number, line
 
 
+def without_comment(line: str, comments: tuple[str, ...]) -> str:
+    """A line of a file of numbers up to the first comment mark in it, and the blanks before that.
+
+    Parameters
+    ----------
+    line : str
+        The line.
+    comments : tuple of str
+        What a comment begins with.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> without_comment("0 1 # note", ("#", "%"))
+    '0 1'
+    """
+    for mark in comments:
+        if mark in line:
+            line = line.partition(mark)[0].rstrip()
+    return line
+
+
 def split_fields(line: str, delimiter: str | None) -> list[str]:
     """The fields of one line, without the blanks around them; double quotes protect a delimiter.
 
@@ -152,7 +174,10 @@ def split_fields(line: str, delimiter: str | None) -> list[str]:
         return line.split()
     if '"' not in line:
         return [field.strip() for field in line.rstrip("\r\n").split(delimiter)]
-    return [field.strip() for field in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
+    try:
+        return [field.strip() for field in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
+    except csv.Error:
+        return []  # Longer than csv.field_size_limit: no field that can be used.
 
 
 def find_layout(path: Path, comments: tuple[str, ...], delimiter: str | None, names: bool | None) -> Layout | None:
@@ -181,43 +206,47 @@ def find_layout(path: Path, comments: tuple[str, ...], delimiter: str | None, na
     """
     with open_text(path) as text:
         first = text.readline()
-        own = _OWN_HEADER.match(first)
+        own = OwnComment.of(first)
         sample = list(islice(data_lines(chain([first], text), comments, start=2 if own else 1), _SAMPLE))
-    known = Layout()
-    if own is not None:
-        # Ids that are names do not tell of vertices without an edge.
-        known = Layout(n_vertices=None if own[3] else int(own[1]), directed=own[2] is None, relabel=own[3] == "number")
-        names = own[3] == "name" if names is None else names
+    nothing = None if own is None else Layout(own=own)
     if not sample:
-        return None if own is None else known
+        return nothing
+    if own is not None and names is None and own.ids != "index":
+        names = own.ids == "name"
 
-    if delimiter is None:
-        delimiter = _find_delimiter(sample[-1][1], path)
-    elif delimiter.isspace() and delimiter != "\t":
-        delimiter = None
-    rows = [split_fields(line, delimiter) for _, line in sample]
-    source, target, weight, header = _columns(rows)
-    if header and len(sample) == 1:
-        return None if own is None else known
-    (number, line), row = sample[header], rows[header]
+    # In a file of numbers a comment may end a line; in one of names its mark may be part of a name.
+    bare = [(number, without_comment(line, comments)) for number, line in sample]
+    for lines in (sample,) if names or bare == sample else (bare, sample):
+        mark = _find_delimiter(lines[-1][1], path) if delimiter is None else delimiter
+        mark = None if mark is None or (mark.isspace() and mark != "\t") else mark
+        rows = [split_fields(line, mark) for _, line in lines]
+        source, target, weight, header = _columns(rows) if own is None else _own_columns(rows, own, mark)
+        if _all_whole(rows[header:], source, target):
+            break
+    if header and len(rows) == 1:
+        return nothing
+    number, row = sample[header][0], rows[header]
     needed = 1 + max(source, target, weight or 0)
     if len(row) < needed:
-        between = name_of(delimiter)
         raise FileFormatError(
-            path, f"{needed} fields expected ({between} between them), {len(row)} found: {shortened(line)!r}", number
+            path,
+            f"{needed} fields expected ({name_of(mark)} between them), {len(row)} found: "
+            f"{shortened(sample[header][1])!r}",
+            number,
         )
     if weight is not None and not is_number(row[weight]):
         raise FileFormatError(path, f"the weight, column {weight + 1}, is not a number: {row[weight]!r}", number)
-    return replace(
-        known,
-        delimiter=delimiter,
+    by_index = own is not None and own.ids == "index"
+    return Layout(
+        delimiter=mark,
         columns=len(row),
         source=source,
         target=target,
         weight=weight,
         start=number,
-        numbered=names is not True and is_whole(row[source]) and is_whole(row[target]),
+        numbered=names is not True and (by_index or _all_whole([row], source, target)),
         whole=weight is not None and all(is_whole(row[weight]) for row in rows[header:] if len(row) > weight),
+        own=own,
     )
 
 
@@ -267,3 +296,14 @@ def _columns(rows: list[list[str]]) -> tuple[int, int, int | None, bool]:
     if header:
         return 0, 1, 2 if len(below) > 2 and is_number(below[2]) else None, True
     return 0, 1, 2 if len(titles) > 2 else None, False
+
+
+def _own_columns(rows: list[list[str]], own: OwnComment, delimiter: str | None) -> tuple[int, int, int | None, bool]:
+    """As `_columns`, where the file says what it holds."""
+    return 0, 1, 2 if len(rows[0]) > 2 else None, own.has_titles(delimiter, rows[0])
+
+
+def _all_whole(rows: list[list[str]], source: int, target: int) -> bool:
+    """Whether all ids are whole numbers."""
+    last = max(source, target)
+    return all(len(row) > last and is_whole(row[source]) and is_whole(row[target]) for row in rows)

@@ -1,6 +1,8 @@
 """Matrix Market files (Boisvert, Pozo & Remington, NIST IR 5935, 1996), read and written by SciPy's C++ parser.
 
-An entry (i, j) is the arc i - 1 -> j - 1. A file whose header says ``symmetric`` is an undirected graph.
+An entry (i, j) is the arc i - 1 -> j - 1. A file whose header says ``symmetric`` is an undirected graph. The header is
+read here, and what SciPy's parser cannot stand is kept from it: a NUL byte, a last line without an end, an array that
+is symmetric, not square or empty.
 """
 
 from __future__ import annotations
@@ -13,29 +15,54 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from hpgraph.errors import FileFormatError
-from hpgraph.io.arcs import Arcs
-from hpgraph.io.stream import count_lines, line_of, open_bytes
+from hpgraph.io.arcs import Arcs, Array
+from hpgraph.io.matrix_market_header import Header, read_header
+from hpgraph.io.memory import Budget
+from hpgraph.io.stream import LineBound, count_lines, line_at, line_of, open_bytes
 
 if TYPE_CHECKING:
     from hpgraph.graph import Graph
 
-# "1 1\n": no entry is shorter. Deflate cannot shrink by more than 1032 : 1 (RFC 1951: 258 bytes in 2 bits).
-_SHORTEST_ENTRY = 4
-_GZIP_LIMIT = 1032
+# Bytes given to SciPy's parser at a time, however many it asks for: it asks for 1,024, a call to Python each.
+_PIECE = 1 << 16
+# Lines of the header that SciPy's parser sees.
+_HEADER_LINES = 2
 
 
-class _ReadOnly:
-    """A stream that can only be read.
+class _Body:
+    """What SciPy's parser reads: a header that fits it, then the entries of the file.
 
-    SciPy's parser seeks back over what it took and did not need, once when it closes the stream and again when it
-    forgets it; the second seek can lead to before the start, and an exception in a C++ destructor ends the process.
+    It can only be read. The parser seeks back over what it took and did not need, once when it closes the stream and
+    again when it forgets it; the second seek can lead to before the start, and an exception in a C++ destructor ends
+    the process.
     """
 
-    def __init__(self, content: BinaryIO) -> None:
-        self.read = content.read
+    def __init__(self, path: Path, header: bytes, content: BinaryIO) -> None:
+        self._path = path
+        self._header = header
+        self._content = content
+        self._bound = LineBound(path, (b"\n",), content.tell())
+        self._ended = True
+
+    def read(self, size: int) -> bytes:
+        if self._header:
+            header, self._header = self._header, b""
+            return header
+        piece = self._content.read(_PIECE)
+        if not piece:
+            # The parser looks for the end of each line, and where the last has none it looks on into other memory.
+            self._ended, ended = True, self._ended
+            return b"" if ended else b"\n"
+        # It takes a NUL byte for the end of all lines, and does the same.
+        if (at := piece.find(b"\0")) >= 0:
+            line = line_at(self._path, self._bound.taken + at)
+            raise FileFormatError(self._path, "a NUL byte, which no text file holds", line)
+        self._bound.check(piece)
+        self._ended = piece.endswith(b"\n")
+        return piece
 
 
-def read_matrix_market(path: Path, progress: bool | None) -> Arcs:
+def read_matrix_market(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     """The arcs of a Matrix Market file.
 
     Parameters
@@ -44,6 +71,8 @@ def read_matrix_market(path: Path, progress: bool | None) -> Arcs:
         A ``.mtx`` file, plain or gzip.
     progress : bool, optional
         As for `hpgraph.read`.
+    budget : Budget
+        What may be taken of the memory.
 
     Returns
     -------
@@ -55,25 +84,51 @@ def read_matrix_market(path: Path, progress: bool | None) -> Arcs:
     ------
     FileFormatError
         With the line number where there is one.
+    DeviceMemoryError
+        When the entries announced need more memory than they may take.
     """
-    from scipy.io import mminfo, mmread
+    from scipy.io import mmread
 
-    try:
-        with open_bytes(path) as content:
-            rows, columns, entries, layout, field, symmetry = mminfo(_ReadOnly(content))
-        _check_header(path, rows, columns, entries, layout, field, symmetry)
-        with open_bytes(path, progress) as content:
-            matrix = mmread(_ReadOnly(content))
-    except FileFormatError:
-        raise
-    except (ValueError, OverflowError) as error:
-        raise _located(path, str(error)) from None
+    with open_bytes(path, progress) as content:
+        header = read_header(path, content, budget)
+        try:
+            matrix = mmread(_Body(path, _announced(header), content))
+        except FileFormatError:
+            raise
+        except (ValueError, OverflowError) as error:
+            raise _located(path, str(error), header.lines - _HEADER_LINES) from None
+    row, col, data = (matrix.row, matrix.col, matrix.data) if header.layout == "coordinate" else _places(matrix, header)
+    weight = None if header.field == "pattern" else data
+    return Arcs(row, col, weight, n_vertices=header.n, directed=header.symmetry != "symmetric")
+
+
+def _announced(header: Header) -> bytes:
+    """The header for SciPy's parser."""
+    layout, symmetry, size = header.layout, header.symmetry, f"{header.n} {header.n} {header.entries}"
     if layout == "array":
-        row, col = np.nonzero(matrix)
-        data = matrix[row, col]
-    else:
-        row, col, data = matrix.row, matrix.col, matrix.data
-    return Arcs(row, col, None if field == "pattern" else data, n_vertices=rows, directed=symmetry != "symmetric")
+        # As one column: of a triangle the parser neither counts the values nor minds where it puts them. Of no rows,
+        # which it divides by, no entry.
+        symmetry, size = "general", f"{header.entries} 1"
+        if header.entries == 0:
+            layout, size = "coordinate", "0 0 0"
+    return f"%%MatrixMarket matrix {layout} {header.field} {symmetry}\n{size}\n".encode()
+
+
+def _places(values: Any, header: Header) -> tuple[Array, Array, Array]:
+    """Row, column and value of each entry of an array that is not zero."""
+    if header.entries == 0:
+        none = np.empty(0, np.int64)
+        return none, none, np.empty(0, values.dtype)
+    values = values[:, 0]
+    kept = np.flatnonzero(values)
+    data = values[kept]
+    if header.symmetry == "general":
+        return kept % header.n, kept // header.n, data
+    # The lower triangle by columns is the upper one by rows.
+    col, row = (ends[kept] for ends in np.triu_indices(header.n, k=header.symmetry == "skew-symmetric"))
+    below = row != col
+    mirrored = data[below] if header.symmetry == "symmetric" else -data[below]
+    return np.concatenate((row, col[below])), np.concatenate((col, row[below])), np.concatenate((data, mirrored))
 
 
 def write_matrix_market(graph: Graph, path: Path) -> None:
@@ -117,40 +172,17 @@ def _write(graph: Graph, target: BinaryIO) -> None:
     mmwrite(target, matrix, field=field, symmetry=symmetry)
 
 
-def _check_header(path: Path, rows: int, columns: int, entries: int, layout: str, field: str, symmetry: str) -> None:
-    """What SciPy would accept and no graph can be made of."""
-    if field == "complex" or symmetry == "hermitian":
-        raise FileFormatError(path, "complex entries; a weight must be a real number", line=1)
-    if rows != columns:
-        raise FileFormatError(
-            path, f"a {rows} x {columns} matrix; the adjacency matrix of a graph is square", line=_size_line(path)
-        )
-    with open_bytes(path) as content:
-        room = path.stat().st_size * (_GZIP_LIMIT if isinstance(content, gzip.GzipFile) else 1)
-    if layout == "coordinate" and entries * _SHORTEST_ENTRY > room:
-        raise FileFormatError(
-            path, f"{entries} entries announced, more than a file of this size can hold", line=_size_line(path)
-        )
+def _located(path: Path, message: str, shift: int) -> FileFormatError:
+    """SciPy's complaint, ``Line 5: Invalid integer value.``, in our words and with the line it is about.
 
-
-def _size_line(path: Path) -> int | None:
-    with open_bytes(path) as content:
-        for number, line in enumerate(content, start=1):
-            if line.strip() and not line.startswith(b"%"):
-                return number
-    return None
-
-
-def _located(path: Path, message: str) -> FileFormatError:
-    """SciPy's complaint, ``Line 5: Invalid integer value.``, in our words and with the line it is about."""
+    `shift` is by how many lines the file's header is longer than the one SciPy saw.
+    """
     reason: Any = re.match(r"Line (\d+): (.*)", message, re.DOTALL)
     if reason is None:
         truncated = re.match(r"Truncated file\. Expected another (\d+) lines", message)
         if truncated is None:
             return FileFormatError(path, message)
         return FileFormatError(path, f"the file ends here, {truncated[1]} entries too early", line=count_lines(path))
-    number, text = int(reason[1]), reason[2].rstrip(".")
+    number, text = int(reason[1]) + shift, reason[2].rstrip(".")
     shown = line_of(path, number)
-    if "banner" in text:
-        text = "not a Matrix Market file: the first line must begin with %%MatrixMarket"
     return FileFormatError(path, f"{text[0].lower()}{text[1:]}: {shown!r}" if shown else text, line=number)

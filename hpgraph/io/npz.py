@@ -1,20 +1,28 @@
 """NumPy archives as `scipy.sparse.save_npz` makes them, with three arrays of ours beside SciPy's.
 
-A file written here is read by `scipy.sparse.load_npz` too, which passes over the arrays it does not know.
+A file written here is read by `scipy.sparse.load_npz` too, which passes over the arrays it does not know. SciPy's own
+kernels trust offsets and indices; they are checked here before any of them runs.
 """
 
 from __future__ import annotations
 
+import lzma
+import math
+import struct
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.errors import FileFormatError
-from hpgraph.io.arcs import Arcs
-from hpgraph.io.stream import open_bytes
+from hpgraph.formats.checks import as_ids, as_offsets
+from hpgraph.io.arcs import Arcs, Array
+from hpgraph.io.memory import Budget
+from hpgraph.io.npz_archive import Archive, Member
+from hpgraph.io.stream import open_bytes, shortened
 
 if TYPE_CHECKING:
     from hpgraph.graph import Graph
@@ -23,8 +31,36 @@ _DIRECTED = "hpgraph_directed"
 _PATTERN = "hpgraph_pattern"
 _NAMES = "hpgraph_names"
 
+# Arrays of each format beside the values, and their dimensions; those of the values.
+_ARRAYS = {
+    "csr": ({"indices": 1, "indptr": 1}, 1),
+    "csc": ({"indices": 1, "indptr": 1}, 1),
+    "bsr": ({"indices": 1, "indptr": 1}, 3),
+    "dia": ({"offsets": 1}, 2),
+    "coo": ({"row": 1, "col": 1}, 1),
+}
+# Bytes at the peak of an entry that was read, as measured: an arc, and in the graph; and of a row.
+_ENTRY_BYTES = 40
+_ROW_BYTES = 32
+# What zipfile, its decompressors and NumPy raise for a damaged archive.
+_DAMAGE = (
+    ValueError,
+    TypeError,
+    LookupError,
+    OSError,
+    EOFError,
+    OverflowError,
+    RuntimeError,
+    SyntaxError,
+    struct.error,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+)
 
-def read_npz(path: Path, progress: bool | None) -> Arcs:
+
+def read_npz(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     """The arcs of a sparse array saved by SciPy or by `write_npz`.
 
     Parameters
@@ -33,6 +69,8 @@ def read_npz(path: Path, progress: bool | None) -> Arcs:
         An ``.npz`` file.
     progress : bool, optional
         As for `hpgraph.read`.
+    budget : Budget
+        What may be taken of the memory.
 
     Returns
     -------
@@ -42,28 +80,111 @@ def read_npz(path: Path, progress: bool | None) -> Arcs:
     Raises
     ------
     FileFormatError
-        Where the file is no archive, holds no sparse array, or one that is not square or not real.
+        Where the file is no archive, holds no sparse array, or one that is not square, not real or not whole.
+    DeviceMemoryError
+        When the arrays need more memory than they may take.
     """
     with open_bytes(path, progress) as content:
         try:
-            matrix, own = _load(path, content)
+            if content.read(len(np.lib.format.MAGIC_PREFIX)) == np.lib.format.MAGIC_PREFIX:
+                raise FileFormatError(path, "a single NumPy array; save a sparse array with scipy.sparse.save_npz")
+            content.seek(0)
+            return _arcs(path, Archive(path, content), budget)
         except FileFormatError:
             raise
-        except (ValueError, TypeError, KeyError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        except _DAMAGE as error:
             raise FileFormatError(path, f"not a whole NumPy archive of a sparse array ({error})") from None
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        size = " x ".join(map(str, matrix.shape))
-        raise FileFormatError(path, f"a {size} array; the adjacency matrix of a graph is square")
-    if matrix.dtype.kind not in "biuf":
-        raise FileFormatError(path, f"entries of type {matrix.dtype}; a weight must be a real number")
-    entries = matrix.tocoo()
-    n_vertices = int(matrix.shape[0])
-    names = own.get(_NAMES)
-    if names is not None and names.shape != (n_vertices,):
-        raise FileFormatError(path, f"{names.size} names for {n_vertices} vertices")
-    weight = None if own.get(_PATTERN, False) else entries.data
-    directed = bool(own[_DIRECTED]) if _DIRECTED in own else not _is_symmetric(matrix)
-    return Arcs(entries.row, entries.col, weight, n_vertices, directed, names)
+
+
+def _arcs(path: Path, archive: Archive, budget: Budget) -> Arcs:
+    layout, n = _layout_and_size(path, archive)
+    beside, data_dimensions = _ARRAYS[layout]
+    if layout == "coo" and "coords" in archive:
+        beside = {"coords": 2}
+    members = {name: archive.member(name) for name in [*beside, "data"]}
+    _check_members(path, layout, n, members, {**beside, "data": data_dimensions})
+    own = {name: archive.member(name) for name in (_DIRECTED, _PATTERN, _NAMES) if name in archive}
+    for name in own.keys() - {_NAMES}:
+        if own[name].shape != () or own[name].dtype.kind != "b":
+            raise FileFormatError(path, f"{name} is True or False, not {own[name].dtype} of shape {own[name].shape}")
+    if _NAMES in own and (own[_NAMES].shape != (n,) or own[_NAMES].dtype.kind not in "iuU"):
+        names = own[_NAMES]
+        raise FileFormatError(path, f"{math.prod(names.shape)} names of type {names.dtype} for {n} vertices")
+    held = sum(member.nbytes for member in (*members.values(), *own.values()))
+    needed = held + _ENTRY_BYTES * math.prod(members["data"].shape) + _ROW_BYTES * n
+    budget.check(needed, f"the array of {n} rows in {path}")
+
+    entries = _entries(layout, n, {name: archive.read(name) for name in members})
+    weight = None if _PATTERN in own and archive.read(_PATTERN) else entries.data
+    directed = bool(archive.read(_DIRECTED)) if _DIRECTED in own else not _is_symmetric(entries)
+    return Arcs(entries.row, entries.col, weight, n, directed, archive.read(_NAMES) if _NAMES in own else None)
+
+
+def _check_members(path: Path, layout: str, n: int, members: dict[str, Member], dimensions: dict[str, int]) -> None:
+    """Types and shapes that fit each other."""
+    for name, member in members.items():
+        if len(member.shape) != dimensions[name]:
+            raise FileFormatError(
+                path, f"{name} of {layout} has {dimensions[name]} dimensions, not shape {member.shape}"
+            )
+        if name != "data" and member.dtype.kind not in "iu":
+            raise FileFormatError(path, f"{name} holds {member.dtype}, not whole numbers")
+    data = members["data"]
+    if data.dtype.kind not in "biuf":
+        raise FileFormatError(path, f"entries of type {data.dtype}; a weight must be a real number")
+    block = data.shape[1:] if layout == "bsr" else (1, 1)
+    if min(block) < 1 or n % block[0] or n % block[1]:
+        raise FileFormatError(path, f"blocks of {block} do not divide {n} rows and columns")
+    fitting = {"indptr": (n // block[0] + 1,), "coords": (2, data.shape[0])}
+    for name in members.keys() - {"data"}:
+        if members[name].shape != fitting.get(name, data.shape[:1]):
+            raise FileFormatError(
+                path, f"{name} of shape {members[name].shape} for {n} rows and data of shape {data.shape}"
+            )
+
+
+def _layout_and_size(path: Path, archive: Archive) -> tuple[str, int]:
+    """SciPy's name of the format, and the number of rows and columns."""
+    if "format" not in archive or "shape" not in archive:
+        held = shortened(", ".join(archive.names[:8])) or "nothing"
+        raise FileFormatError(path, f"no sparse array, only {held}; scipy.sparse.save_npz saves one")
+    named, size = archive.member("format"), archive.member("shape")
+    if named.shape != () or named.dtype.kind not in "SU" or named.nbytes > 64:
+        raise FileFormatError(path, "format is no word")
+    if size.dtype.kind not in "iu" or len(size.shape) != 1 or size.shape[0] > 8:
+        raise FileFormatError(path, "shape is not a few whole numbers")
+    word = archive.read("format").item()
+    layout = word.decode("ascii") if isinstance(word, bytes) else word
+    if layout not in _ARRAYS:
+        raise FileFormatError(path, f"a sparse array in the format {layout!r}; known are {', '.join(_ARRAYS)}")
+    shape = archive.read("shape").tolist()
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise FileFormatError(path, f"a {' x '.join(map(str, shape))} array; the adjacency matrix of a graph is square")
+    if shape[0] < 0:
+        raise FileFormatError(path, f"a shape of {shape[0]} rows")
+    return layout, shape[0]
+
+
+def _entries(layout: str, n: int, arrays: dict[str, Array]) -> Any:
+    """The arrays of one of SciPy's formats as a COO array, each checked before SciPy relies on it."""
+    from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
+
+    data = arrays["data"]
+    if layout == "coo":
+        row, col = arrays["coords"] if "coords" in arrays else (arrays["row"], arrays["col"])
+        row, col = as_ids(row, "row", n, "row"), as_ids(col, "col", n, "column")
+        return coo_array((data, (row, col)), shape=(n, n))
+    if layout == "dia":
+        offsets = as_ids(arrays["offsets"], "offsets", n, "column", low=-n)
+        return dia_array((data, offsets), shape=(n, n)).tocoo()
+    block = data.shape[1:] if layout == "bsr" else (1, 1)
+    indptr, indices = arrays["indptr"], arrays["indices"]
+    # SciPy allows arrays longer than the last offset says.
+    used = max(0, min(int(indptr[-1]), indices.size))
+    indptr = as_offsets(indptr, "indptr", n // block[0], used)
+    indices = as_ids(indices[:used], "indices", n // block[1], "column")
+    kind = {"csr": csr_array, "csc": csc_array, "bsr": bsr_array}[layout]
+    return kind((data[:used], indices, indptr), shape=(n, n)).tocoo()
 
 
 def write_npz(graph: Graph, path: Path) -> None:
@@ -101,22 +222,6 @@ def write_npz(graph: Graph, path: Path) -> None:
         arrays[_NAMES] = names
     with path.open("wb") as target:
         np.savez_compressed(target, **arrays)
-
-
-def _load(path: Path, content: BinaryIO) -> tuple[Any, dict[str, Any]]:
-    """SciPy's array, and what is ours."""
-    from scipy.sparse import load_npz
-
-    archive = np.load(content, allow_pickle=False)
-    if not isinstance(archive, np.lib.npyio.NpzFile):
-        raise FileFormatError(path, "a single NumPy array; save a sparse array with scipy.sparse.save_npz")
-    with archive:
-        if "format" not in archive or "shape" not in archive:
-            held = ", ".join(archive.files) or "nothing"
-            raise FileFormatError(path, f"no sparse array, only {held}; scipy.sparse.save_npz saves one")
-        own = {key: archive[key] for key in (_DIRECTED, _PATTERN, _NAMES) if key in archive}
-    content.seek(0)
-    return load_npz(content), own
 
 
 def _is_symmetric(matrix: Any) -> bool:

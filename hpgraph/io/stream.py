@@ -1,6 +1,8 @@
 """A file as a stream of bytes: decompressed where it is compressed, with a progress bar where it takes long.
 
 Progress counts the bytes taken from the disk, whose total is known at the start; that of what comes out of gzip is not.
+No line is longer than `LONGEST_LINE`: two megabytes of gzip can hold a line of two gigabytes, and a reader takes a line
+whole.
 """
 
 from __future__ import annotations
@@ -22,6 +24,10 @@ from hpgraph.errors import FileFormatError
 PATIENCE = 1.0
 """Seconds that a read may take before it shows a progress bar."""
 
+LONGEST_LINE = 1 << 20
+"""Bytes that a line of a text file may have."""
+
+_PIECE = 1 << 16
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -78,6 +84,62 @@ class _CountedFile(io.RawIOBase):
         super().close()
 
 
+class LineBound:
+    """Watches the pieces of a text file go by for a line longer than `LONGEST_LINE`.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file, for the message.
+    ends : tuple of bytes, optional
+        What ends a line.
+    taken : int, optional
+        Bytes that have gone by already, whole lines.
+    """
+
+    def __init__(self, path: Path, ends: tuple[bytes, ...] = (b"\n", b"\r"), taken: int = 0) -> None:
+        self._path = path
+        self._ends = ends
+        self._line_start = self.taken = taken
+
+    def check(self, piece: bytes) -> None:
+        """Take note of the next piece, which is much shorter than a line may be.
+
+        Parameters
+        ----------
+        piece : bytes
+            What comes next in the file.
+
+        Raises
+        ------
+        FileFormatError
+            With the line number.
+        """
+        end = next((at for mark in self._ends if (at := piece.rfind(mark)) >= 0), None)
+        if end is not None:
+            self._line_start = self.taken + end + 1
+        self.taken += len(piece)
+        if self.taken - self._line_start > LONGEST_LINE:
+            line = line_at(self._path, self._line_start)
+            raise FileFormatError(self._path, f"a line of more than {LONGEST_LINE} bytes", line)
+
+
+class _BoundedLines(io.BufferedIOBase):
+    """What `io.TextIOWrapper` asks of a stream, each piece under a `LineBound`."""
+
+    def __init__(self, path: Path, content: BinaryIO) -> None:
+        self._read1 = content.read1  # type: ignore[attr-defined]
+        self._bound = LineBound(path)
+
+    def readable(self) -> bool:
+        return True
+
+    def read1(self, size: int = -1) -> bytes:
+        piece: bytes = self._read1(size)
+        self._bound.check(piece)
+        return piece
+
+
 @contextlib.contextmanager
 def open_bytes(path: Path, progress: bool | None = False) -> Iterator[BinaryIO]:
     """The content of a file, gzip undone; what is compressed is known by its first bytes, not by its name.
@@ -132,7 +194,8 @@ def open_text(path: Path, progress: bool | None = False) -> Iterator[IO[str]]:
     text file
     """
     with open_bytes(path, progress) as content:
-        text = io.TextIOWrapper(content, encoding="utf-8-sig", errors="surrogateescape")
+        lines = cast(BinaryIO, _BoundedLines(path, content))
+        text = io.TextIOWrapper(lines, encoding="utf-8-sig", errors="surrogateescape")
         try:
             yield text
         finally:
@@ -160,6 +223,29 @@ def line_of(path: Path, number: int) -> str:
             if at == number:
                 return shortened(line)
     return ""
+
+
+def line_at(path: Path, offset: int) -> int:
+    """The number of the line that holds a byte.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    offset : int
+        Of the byte, from 0, after decompression.
+
+    Returns
+    -------
+    int
+        From 1.
+    """
+    ends = 0
+    with open_bytes(path) as content:
+        while offset > 0 and (piece := content.read(min(offset, _PIECE))):
+            ends += piece.count(b"\n")
+            offset -= len(piece)
+    return 1 + ends
 
 
 def count_lines(path: Path) -> int:

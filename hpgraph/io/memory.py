@@ -1,0 +1,93 @@
+"""How much memory a read may take: said by its caller or found, and asked before anything is allocated.
+
+A file says how large it is, and a small one may say that it is very large: a megabyte of gzip becomes a gigabyte.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import dataclass
+
+from hpgraph.device import free_memory
+from hpgraph.errors import DeviceMemoryError
+
+_UNITS = {"": 1, "b": 1, **{f"{prefix}ib": 1 << 10 * power for power, prefix in enumerate("kmgt", start=1)}}
+_UNITS |= {f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", start=1)}
+_AMOUNT = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([a-z]*)\s*", re.ASCII | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The most bytes that a read may take.
+
+    Attributes
+    ----------
+    nbytes : int
+        So many.
+
+    Examples
+    --------
+    >>> Budget(1 << 20).check(1 << 10, "a short list")
+    """
+
+    nbytes: int
+
+    @classmethod
+    def of(cls, memory: int | str | None) -> Budget:
+        """What a caller says, or three quarters of what is free.
+
+        Parameters
+        ----------
+        memory : int, str or None
+            Bytes, or an amount with a unit: ``"4GiB"``, ``"500 MB"``.
+
+        Returns
+        -------
+        Budget
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is no amount of memory.
+
+        Examples
+        --------
+        >>> Budget.of("1.5 KiB")
+        Budget(nbytes=1536)
+        """
+        if memory is None:
+            return cls(free_memory("cpu") * 3 // 4)
+        if isinstance(memory, str):
+            amount = _AMOUNT.fullmatch(memory)
+            if amount is None or amount[2].lower() not in _UNITS:
+                raise ValueError(f'memory must be bytes or an amount such as "4GiB" or "500MB", not {memory!r}')
+            nbytes = int(float(amount[1]) * _UNITS[amount[2].lower()])
+        else:
+            try:
+                nbytes = operator.index(memory)
+            except TypeError:
+                raise TypeError(
+                    f'memory must be a whole number of bytes, an amount such as "4GiB" or None, not {memory!r}'
+                ) from None
+        if nbytes < 1:
+            raise ValueError(f"memory must be more than no bytes, not {memory!r}")
+        return cls(nbytes)
+
+    def check(self, nbytes: int, what: str) -> None:
+        """Refuse what does not fit.
+
+        Parameters
+        ----------
+        nbytes : int
+            Bytes it takes at its peak.
+        what : str
+            What takes them, for the message.
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it is more than there may be.
+        """
+        if nbytes > self.nbytes:
+            raise DeviceMemoryError(what, nbytes, self.nbytes, "cpu", allowed="may be taken (memory=... allows more)")

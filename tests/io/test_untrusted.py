@@ -1,0 +1,225 @@
+"""Files that ended the process, or took its memory: read by a process of their own, which must live and stay small."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import resource
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import hpgraph as hpg
+from hpgraph.errors import DeviceMemoryError, FileFormatError
+from hpgraph.io.memory import Budget
+from hpgraph.io.stream import LONGEST_LINE
+
+REAL = b"%%MatrixMarket matrix coordinate real general\n"
+ARRAY = b"%%MatrixMarket matrix array real "
+
+READ = """
+import sys, resource, hpgraph as hpg
+hpg.Graph.from_edges([0], [1], [2.5])
+for path in sys.argv[1:]:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        graph = hpg.read(path)
+        said = f"{graph.n_vertices} {graph.n_edges}"
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, said, flush=True)
+"""
+
+
+def read_apart(*paths: Path) -> list[tuple[int, str]]:
+    """KiB that each file took at the peak, and the graph's vertices and edges or what was raised."""
+    run = subprocess.run([sys.executable, "-c", READ, *map(str, paths)], capture_output=True, text=True)
+    assert run.returncode == 0, f"exit status {run.returncode} after {run.stdout}{run.stderr}"
+    return [(int(grown), said) for grown, said in (line.split(" ", 1) for line in run.stdout.splitlines())]
+
+
+def packed(**arrays: Any) -> bytes:
+    target = io.BytesIO()
+    np.savez_compressed(target, **arrays)
+    return target.getvalue()
+
+
+def csr(**changed: Any) -> dict[str, Any]:
+    """A 3 x 3 array as SciPy saves it, with some arrays replaced."""
+    whole = {
+        "format": np.array(b"csr"),
+        "shape": np.array([3, 3]),
+        "indptr": np.array([0, 1, 2, 3]),
+        "indices": np.array([1, 2, 0]),
+        "data": np.ones(3),
+    }
+    return {**whole, **changed}
+
+
+def test_matrix_market_that_ends_scipys_parser(tmp_path: Path) -> None:
+    cases = {
+        ARRAY + b"general\n0 0\n": "0 0",
+        ARRAY + b"general\n0 0\n1\n": "too many",
+        ARRAY + b"general\n0 5\n": "0 x 5 matrix",
+        ARRAY + b"symmetric\n2 5\n" + 10 * b"1\n": "2 x 5 matrix",
+        ARRAY + b"skew-symmetric\n1 1\n5\n": "too many",
+        ARRAY + b"skew-symmetric\n1 1\n": "1 0",
+        ARRAY + b"symmetric\n3 3\n1\n2\n3\n": "3 entries too early",
+        ARRAY + b"symmetric\n2 2\n1\n2\n3\n4\n": "too many",
+        REAL + b"2 2 2\n1 1 1\n2 2 1 ": "2 2",
+        REAL + b"2 2 2\n1 1 1\n2 2 1junk": "2 2",
+        REAL + b"2 2 2\n1 1 1\n2 2 ": "invalid floating-point value",
+        REAL + b"2 2 1\n1 1 1\0\n": "line 3: a NUL byte",
+        REAL + b"2 2 1\n1 1 1 \0": "line 3: a NUL byte",
+        REAL + b"2 2 1\n1 1 1\n\0\0\0": "line 4: a NUL byte",
+        REAL + b"-1 -1 -1\n1 1 1\n": "the size of the matrix",
+        REAL + b"9223372036854775808 9223372036854775808 0\n": "do not fit 64 bits",
+        REAL + b"9223372036854775807 9223372036854775807 0\n": "DeviceMemoryError",
+        ARRAY + b"general\n4294967296 4294967296\n1\n": "more than a file of this size can hold",
+    }
+    paths = [tmp_path / f"{at}.mtx" for at in range(len(cases))]
+    for path, content in zip(paths, cases, strict=True):
+        path.write_bytes(content)
+    for (content, expected), (_, said) in zip(cases.items(), read_apart(*paths), strict=True):
+        assert expected in said, content
+
+
+def test_array_with_triangle_of_each_symmetry(tmp_path: Path) -> None:
+    path = tmp_path / "g.mtx"
+    path.write_bytes(ARRAY + b"symmetric\n3 3\n1\n2\n0\n4\n5\n6\n")
+    assert hpg.read(path).out_csr.to_scipy().toarray().tolist() == [[1, 2, 0], [2, 4, 5], [0, 5, 6]]
+    path.write_bytes(ARRAY + b"skew-symmetric\n3 3\n1\n2\n3\n")
+    assert hpg.read(path).out_csr.to_scipy().toarray().tolist() == [[0, -1, -2], [1, 0, -3], [2, 3, 0]]
+
+
+def test_archives_whose_arrays_do_not_fit_each_other(tmp_path: Path) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
+        (csr(indptr=np.array([0, 10**7, 3, 3])), "never fall"),
+        (csr(indptr=np.array([0, 1, 2, 4])), "from 0 to 4"),
+        (csr(indptr=np.array([0, 1, 3])), "indptr of shape (3,) for 3 rows"),
+        (csr(indptr=np.array([0.0, 1, 2, 3])), "indptr holds float64"),
+        (csr(indices=np.array([1, 2, 10**7])), "indices holds 10000000"),
+        (csr(indices=np.array([1, 2, -1])), "indices holds -1"),
+        (csr(indices=np.array([1, 2])), "indices of shape (2,) for 3 rows and data of shape (3,)"),
+        (csr(shape=np.array([10**12, 10**12])), "indptr of shape (4,)"),
+        (csr(format=np.array(b"coo"), shape=np.array([2**62] * 2), row=np.arange(3), col=np.arange(3)), "DeviceMemory"),
+        (csr(shape=np.array([-3, -3])), "-3 rows"),
+        (csr(format=np.array(b"csc"), indptr=np.array([0, 10**7, 3, 3])), "never fall"),
+        (csr(format=np.array(b"bsr"), data=np.ones((3, 2, 2))), "do not divide 3 rows"),
+        (csr(format=np.array(b"bsr"), data=np.ones((3, 1, 1)), indices=np.array([1, 2, 9])), "indices holds 9"),
+        (csr(format=np.array(b"coo"), row=np.array([0, 1, 7]), col=np.array([0, 1, 2])), "row holds 7"),
+        (csr(format=np.array(b"dia"), offsets=np.array([0, 1]), data=np.ones((3, 3))), "offsets of shape (2,)"),
+        (csr(format=np.array(7)), "format is no word"),
+        (csr(format=np.array(b"lil")), "'lil'; known are"),
+        (csr(data=np.array([1, None, 2])), "object"),
+        (csr(hpgraph_names=np.array(["a", "b"])), "2 names"),
+        (csr(hpgraph_names=np.array([1.5, 2, 3])), "names of type float64"),
+        (csr(hpgraph_directed=np.array([1, 0])), "hpgraph_directed is True or False"),
+    ]
+    paths = [tmp_path / f"{at}.npz" for at in range(len(cases))]
+    for path, (arrays, _) in zip(paths, cases, strict=True):
+        path.write_bytes(packed(**arrays))
+    for (arrays, expected), (_, said) in zip(cases, read_apart(*paths), strict=True):
+        assert expected in said, arrays
+
+
+def test_a_pickle_in_an_archive_is_not_loaded(tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    opened = type("Opened", (), {"__reduce__": lambda self: (open, (str(ran), "w"))})()
+    names = np.empty(3, object)
+    names[0] = opened
+    path = tmp_path / "g.npz"
+    path.write_bytes(packed(**csr(hpgraph_names=names)))
+    with pytest.raises(FileFormatError, match="array of object, not of numbers or text"):
+        hpg.read(path)
+    assert not ran.exists()
+
+
+def test_a_line_without_an_end_takes_no_memory(tmp_path: Path) -> None:
+    size = 256 << 20
+    paths = []
+    for name, top in (
+        ("g.el.gz", b""),
+        ("h.el.gz", b"0 1\n"),
+        ("g.mtx.gz", b""),
+        ("h.mtx.gz", REAL + b"9 9 9\n1 1 1\n"),
+    ):
+        paths.append(tmp_path / name)
+        with gzip.open(paths[-1], "wb", 1) as target:
+            target.write(top)
+            for _ in range(size >> 20):
+                target.write(b"1" * (1 << 20))
+    for (grown, said), line in zip(read_apart(*paths), (1, 2, 1, 4), strict=True):
+        assert f"line {line}: a line of more than {LONGEST_LINE} bytes" in said
+        assert grown < 32 << 10
+
+
+def test_the_longest_line_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "g.el"
+    path.write_bytes(b"# " + b"x" * (LONGEST_LINE - 3) + b"\n0 1\n")
+    assert hpg.read(path).n_edges == 1
+
+
+def test_a_zip_bomb_is_seen_by_its_headers(tmp_path: Path) -> None:
+    count = 64 << 20
+    path = tmp_path / "g.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
+        arrays = csr()
+        del arrays["data"]
+        for name, array in arrays.items():
+            with target.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, array)
+        with target.open("data.npy", "w", force_zip64=True) as member:
+            np.lib.format.write_array_header_1_0(member, {"descr": "<f8", "fortran_order": False, "shape": (count,)})
+            for _ in range(8 * count >> 20):
+                member.write(bytes(1 << 20))
+    assert path.stat().st_size < 4 << 20
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # It is not as long as the indices; and one that is, but for the last offset, is seen by its size.
+    with pytest.raises(FileFormatError, match=r"indices of shape \(3,\) for 3 rows and data of shape \(67108864,\)"):
+        hpg.read(path)
+    path.write_bytes(packed(**csr(indices=np.zeros(count >> 3, np.int8), data=np.zeros(count >> 3, np.int8))))
+    with pytest.raises(DeviceMemoryError, match=r"the array of 3 rows in .* and 64.0 MiB may be taken \(memory="):
+        hpg.read(path, memory="64MiB")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 << 10
+
+
+@pytest.mark.parametrize("name", ["g.el", "n.el", "g.mtx", "g.npz"])
+def test_memory_bounds_what_is_read(tmp_path: Path, name: str) -> None:
+    m = 30_000
+    source, target = np.random.default_rng(0).integers(0, 9_000, (2, m))
+    names = [f"v{k}" for k in range(9_000)] if name == "n.el" else None
+    graph = hpg.Graph.from_edges(source, target, np.ones(m), n_vertices=9_000, names=names)
+    hpg.io.write(graph, tmp_path / name)
+    with pytest.raises(DeviceMemoryError, match=r"500.0 KiB may be taken \(memory=... allows more\)"):
+        hpg.read(tmp_path / name, memory="500 KiB")
+    assert hpg.read(tmp_path / name, memory=1 << 30).n_edges == graph.n_edges
+
+
+def test_many_vertices_in_few_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "g.el"
+    path.write_text("# hpgraph: 1000000000 vertices, 1 edges, directed\n0 1\n")
+    with pytest.raises(DeviceMemoryError, match="a graph of 1000000000 vertices"):
+        hpg.read(path, memory="1GB")
+
+
+def test_amounts_of_memory() -> None:
+    amounts = {7: 7, "7": 7, "2kb": 2000, "2 KiB": 2048, "1.5GiB": 3 << 29, "1TB": 10**12, np.int64(9): 9}
+    assert {amount: Budget.of(amount).nbytes for amount in amounts} == amounts  # type: ignore[arg-type]
+    for unfit in ("", "four", "4 GiBs", "-1", "0", 0, -5, "1e9"):
+        with pytest.raises(ValueError, match="memory must be"):
+            Budget.of(unfit)
+    with pytest.raises(TypeError, match=r"memory must be a whole number of bytes, .* not 1\.5"):
+        Budget.of(1.5)  # type: ignore[arg-type]
+
+
+def test_scipys_arrays_longer_than_their_last_offset(tmp_path: Path) -> None:
+    path = tmp_path / "g.npz"
+    path.write_bytes(packed(**csr(indices=np.array([1, 2, 0, 1]), data=np.ones(4))))
+    assert hpg.read(path).n_edges == scipy.sparse.load_npz(path).nnz == 3
