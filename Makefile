@@ -1,5 +1,6 @@
 # make demo     install into .venv and run everything once on the bundled graph
 # make test     the tests                       make lint        ruff and mypy
+# make fuzz     some minutes of malformed files and the like
 # make bench    hpgraph beside its peers, CPU   make bench-gpu   the same on the GPU
 #
 # Where the GAP Benchmark Suite was built, make bench GAPBS_DIR=folder measures it too; python -m benchmarks lists the rest.
@@ -19,7 +20,7 @@ else
 EXTRAS := check,plot,cuda12
 endif
 
-.PHONY: install demo test lint format bench bench-gpu clean
+.PHONY: install demo test fuzz lint format bench bench-gpu clean
 
 install: $(VENV)/installed
 
@@ -39,6 +40,9 @@ demo: install
 # Most of the time goes into compiling kernels, one thread each: two processes, a file of tests at a time to each.
 test: install
 	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+fuzz: install
+	@$(BIN)/python -m tests.fuzz $(ARGS)
 
 lint: install
 	@$(BIN)/python -m ruff check .

@@ -1,0 +1,18 @@
+"""A share of what ``make fuzz`` reads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+
+def test_malformed_files_are_refused_in_our_words(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz.readers", "--cases", "1500", "--keep", str(tmp_path / "failed")],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "1500 files from seed 0, 0 failures" in run.stdout
