@@ -71,7 +71,7 @@ def read_edge_list(
     table = _parse(path, progress, layout, comments)
     source, target = np.ascontiguousarray(table["source"]), np.ascontiguousarray(table["target"])
     weight = None if layout.weight is None else np.ascontiguousarray(table["weight"])
-    if min(source.min(), target.min()) < 0:
+    if min(source.min(), target.min()) < 0 and (not layout.relabel or names is False or n_vertices is not None):
         raise _fault(path, layout, comments)
     largest = int(max(source.max(), target.max()))
     if n_vertices is not None:
