@@ -146,11 +146,11 @@ class _SortedNumbers:
     def __init__(self, names: np.ndarray[Any, Any]) -> None:
         self._sorted, self._order = names, None
         if not (names[1:] > names[:-1]).all():
-            self._order = np.argsort(names, kind="stable")
+            self._order = np.argsort(names)
             self._sorted = names[self._order]
             again = np.flatnonzero(self._sorted[1:] == self._sorted[:-1])
             if again.size:
-                first, second = self._order[again[0] : again[0] + 2].tolist()
+                first, second = sorted(self._order[again[0] : again[0] + 2].tolist())
                 raise _twice(first, second, int(names[first]))
         self._least, self._most = (int(self._sorted[0]), int(self._sorted[-1])) if names.size else (0, -1)
 
@@ -171,7 +171,11 @@ class _SortedNumbers:
             return np.full(names.shape, -1)
         inside = (names >= self._least) & (names <= self._most)
         wanted = names.astype(self._sorted.dtype)
-        places = np.minimum(self._sorted.searchsorted(wanted), self._sorted.size - 1)
+        # In ascending order, where one search begins near the end of the last: several times as fast for many names.
+        order = np.argsort(wanted)
+        places = np.empty(wanted.size, dtype=np.int64)
+        places[order] = self._sorted.searchsorted(wanted[order])
+        places = np.minimum(places, self._sorted.size - 1)
         there = inside & (self._sorted[places] == wanted)
         return np.where(there, places if self._order is None else self._order[places], -1)
 
@@ -257,8 +261,8 @@ def _array_of(names: list[Any]) -> np.ndarray[Any, Any]:
     for plain, scalar, made in ((int, np.integer, "iu"), (str, np.str_, "U"), (float, np.floating, "f")):
         if kinds and all(kind is plain or issubclass(kind, scalar) for kind in kinds):
             array = np.array(names)
-            # Whole numbers beyond 64 bits become objects or floats, and text loses its last NULs: other names.
-            if array.dtype.kind in made and not (plain is str and any(name[-1:] == "\0" for name in names)):
+            # Whole numbers beyond 64 bits would become objects or floats, and text lose NULs at its end: other names.
+            if array.dtype.kind in made and not (plain is str and "\0" in "".join(names)):
                 return array
     array = np.empty(len(names), dtype=object)
     for position, name in enumerate(names):

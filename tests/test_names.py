@@ -441,3 +441,11 @@ def test_names_change_no_answer(arcs: list[tuple[int, int, int]], names: list[An
     shares = {v: v + 1.0 for v in starts}
     by_name = hpg.pagerank(named, personalization={names[v]: share for v, share in shares.items()}).rank
     assert by_name.tolist() == hpg.pagerank(plain, personalization=shares).rank.tolist()
+
+
+def test_csgraph_goes_by_index() -> None:
+    """As SciPy does, whatever names there are."""
+    for names in ([3, 2, 1, 0], list("abcd")):
+        order, before = hpg.csgraph.breadth_first_order(path(names), 1)
+        assert order.tolist() == [1, 2, 3] and before.tolist() == [-9999, -9999, 1, 2]
+        assert hpg.csgraph.shortest_path(path(names), indices=1).tolist() == [np.inf, 0, 2, 6]

@@ -319,9 +319,12 @@ def _parameters(kind: type[VertexProgram], initial: dict[str, Any]) -> dict[str,
 
 def _sources(active: Any, graph: Graph) -> Any:
     """Active vertices as an array of distinct indices: on the graph's device, or, where it is but one, in NumPy."""
-    n, ids = graph.n_vertices, graph.out_csr.indices.dtype
-    one = active.index if type(active) is id else None
-    if type(active) is list and len(active) == 1 and graph.names is None:
+    csr = graph.out_csr
+    n, ids = csr.shape[0], csr.indices.dtype
+    one = None
+    if type(active) is id:
+        one = active.index
+    elif type(active) is list and len(active) == 1 and graph.names is None:
         one = active[0]
     if type(one) is int and 0 <= one < n:
         return np.array([one], ids)
