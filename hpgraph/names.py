@@ -45,9 +45,6 @@ class Names:
             array.flags.writeable = False
         self.array = array
 
-    def __repr__(self) -> str:
-        return self.some
-
     @property
     def some(self) -> str:
         """The first names, as a message shows them.
@@ -230,8 +227,10 @@ def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
 
     Examples
     --------
-    >>> as_names(["a", "b"], 2), as_names([0, 1], 2), as_names([1, 0], 2)
-    ('a', 'b', None, 1, 0)
+    >>> as_names(["a", "b"], 2).array
+    array(['a', 'b'], dtype='<U1')
+    >>> as_names([1, 0], 2).some, as_names([0, 1], 2)
+    ('1, 0', None)
     """
     if names is None:
         return None

@@ -112,7 +112,7 @@ def test_arrays_of_numbers_are_names(device: str) -> None:
     for dtype in ("int16", "int64"):
         assert host(hpg.run(Reached, G, active=xp.array([7, 5], dtype)).step) == [-1, 0, 1, 0]
     assert host(G.indices_of(xp.array([5, 1001]))) == [3, 0]
-    with pytest.raises(ValueError, match="no vertex is named 3; names are such as 1001, 7, -3, ..."):
+    with pytest.raises(ValueError, match=r"no vertex is named 3; names are such as 1001, 7, -3, \.\.\."):
         hpg.run(Reached, G, active=xp.array([7, 3]))
     with pytest.raises(ValueError, match=r"no vertex is named 3.*hpgraph\.id\(3\)"):
         hpg.run(Reached, path(list("abcd"), device), active=xp.array([3]))
@@ -290,7 +290,7 @@ def test_names_that_cannot_be_looked_up() -> None:
         ("text", 1, r"no vertex is named 1: did you mean '1'\? Names are such as 'ann', .*hpgraph\.id\(1\)"),
         ("text", 99, r"no vertex is named 99; names .*; hpgraph\.id\(i\) is the vertex of index i"),
         ("text", "bo", r"no vertex is named 'bo': did you mean 'bob'\?"),
-        ("sparse", "1001", r"no vertex is named '1001': did you mean 1001\? Names are such as 1001, 7, -3.*hpgraph\.id"),
+        ("sparse", "1001", r"no vertex is named '1001': did you mean 1001\? Names are such as 1001, 7.*hpgraph\.id"),
         ("sparse", "x", r"no vertex is named 'x'; names are such as 1001, 7, -3, .*hpgraph\.id\(i\)"),
         ("sparse", 1, r"no vertex is named 1; names are such as 1001, 7, -3, .*hpgraph\.id\(1\)"),
         ("mixed", 3, r"no vertex is named 3; names are such as 'a', 1, \(1, 2\), \.\.\."),

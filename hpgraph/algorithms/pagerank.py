@@ -8,7 +8,7 @@ vertices that the next superstep spreads again.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -291,10 +291,11 @@ def _by_index(values: Any, name: str, graph: Graph) -> Any:
     """Values given by vertex, or vertices that share alike, as one value for each vertex; arrays as they are."""
     shares: Any = 1.0
     if isinstance(values, Mapping):
-        shares = np.array(list(values.values()))
+        shares = list(values.values())
+        if not _all_numbers(shares):
+            raise TypeError(f"{name} must hold numbers, not {next(s for s in shares if not _all_numbers([s]))!r}")
     elif isinstance(values, list | tuple):
-        numbers = all(isinstance(value, Real) for value in values)
-        if graph.names is None or (numbers and len(values) == graph.n_vertices):
+        if graph.names is None or (len(values) == graph.n_vertices and _all_numbers(values)):
             return values
     elif not isinstance(values, id | set | frozenset):
         return values
@@ -305,11 +306,13 @@ def _by_index(values: Any, name: str, graph: Graph) -> Any:
         raise ValueError(f"{either}: {error}") from None
     if np.unique(vertices).size < vertices.size:
         raise ValueError(f"{name} must not give a vertex twice")
-    if not isinstance(shares, float) and shares.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold numbers, not {shares.dtype}")
     spread = np.zeros(graph.n_vertices)
     spread[vertices] = shares
     return spread
+
+
+def _all_numbers(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, Real | np.bool_) for value in values)
 
 
 def _check(
