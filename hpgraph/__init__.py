@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from hpgraph.io import read
     from hpgraph.matrix.matrix import Matrix, hyb_array
     from hpgraph.vector.vector import Vector
+    from hpgraph.vertices import id as id
 
 __version__ = "0.1.0"
 
@@ -105,6 +106,7 @@ _MODULE_OF = {
     "Graph": "hpgraph.graph",
     "as_graph": "hpgraph.graph",
     "from_networkx": "hpgraph.interop.networkx",
+    "id": "hpgraph.vertices",
     "to_networkx": "hpgraph.interop.networkx",
     "read": "hpgraph.io",
     "Matrix": "hpgraph.matrix.matrix",
@@ -113,6 +115,7 @@ _MODULE_OF = {
 }
 _SUBPACKAGES = ("algebra", "algorithms", "csgraph", "datasets", "formats", "interop", "io", "semiring", "viz")
 
+# All but `id`, which a star import would put in the place of Python's own.
 __all__ = [
     "BFSResult",
     "CompileError",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -110,7 +111,9 @@ def _parser() -> argparse.ArgumentParser:
     bfs = command("bfs", "steps from a source to every vertex", _bfs, compute)
     sssp = command("sssp", "lengths of the shortest paths from a source", _sssp, compute)
     for one in (bfs, sssp):
-        one.add_argument("--source", required=True, metavar="V", help="where to start: a vertex number or name")
+        start = one.add_mutually_exclusive_group(required=True)
+        start.add_argument("--source", metavar="V", help="where to start: a name, or a number if there are no names")
+        start.add_argument("--source-id", type=int, metavar="I", help="where to start: the I-th vertex, counted from 0")
         one.add_argument("--explain", action="store_true", help="print what each superstep did")
 
     pagerank = command("pagerank", "PageRank of every vertex", _pagerank, compute)
@@ -168,8 +171,8 @@ def _bfs(arguments: Any) -> None:
 
     _check_output(arguments.output)
     graph = _load(arguments, arguments.device)
-    source = _vertex(graph, arguments.source)
-    result, seconds = _timed(arguments.device, lambda: hpg.bfs(graph, source))
+    source = _source(graph, arguments)
+    result, seconds = _timed(arguments.device, lambda: hpg.bfs(graph, hpg.id(source)))
     level = to_device(result.level, "cpu")
     reached = level[level >= 0]
     print(
@@ -189,9 +192,9 @@ def _sssp(arguments: Any) -> None:
 
     _check_output(arguments.output)
     graph = _load(arguments, arguments.device)
-    source = _vertex(graph, arguments.source)
+    source = _source(graph, arguments)
     wanted = arguments.output is not None
-    result, seconds = _timed(arguments.device, lambda: hpg.sssp(graph, source, parents=wanted))
+    result, seconds = _timed(arguments.device, lambda: hpg.sssp(graph, hpg.id(source), parents=wanted))
     distance = to_device(result.distance, "cpu")
     unreached = np.isinf(distance) if distance.dtype.kind == "f" else distance == np.iinfo(distance.dtype).max
     reached = np.flatnonzero(~unreached)
@@ -276,20 +279,24 @@ def _load(arguments: Any, device: str) -> Graph:
     return graph if device == "cpu" else graph.to(device)
 
 
-def _vertex(graph: Graph, text: str) -> int:
-    """The vertex that a name stands for, or else a number."""
-    if graph.names is not None:
-        numbered = graph.names.dtype.kind in "iu"
-        try:
-            return graph.index_of(int(text) if numbered and text.lstrip("-").isdecimal() else text)
-        except ValueError:
-            if numbered or not text.isdecimal():
-                raise
-    if not text.isdecimal():
-        raise ValueError(f"--source {text}: the vertices of this graph have no names, give a number")
-    if int(text) >= graph.n_vertices:
-        raise ValueError(f"--source {text}: the graph has the vertices 0 to {graph.n_vertices - 1}")
-    return int(text)
+def _source(graph: Graph, arguments: Any) -> int:
+    """The index of the vertex to start from: of a name where the graph has names, which may be numbers."""
+    from hpgraph.vertices import id
+
+    if arguments.source_id is not None:
+        return graph.index_of(id(arguments.source_id), "--source-id")
+    text = arguments.source
+    number = int(text) if re.fullmatch(r"[+-]?[0-9]{1,20}", text) else None
+    if graph.names is None:
+        if number is None:
+            raise ValueError(f"--source {text}: the vertices of this graph have no names, give a number")
+        return graph.index_of(number, "--source")
+    try:
+        return graph.index_of(text if number is None or graph.names.dtype.kind == "U" else number, "--source")
+    except ValueError as error:
+        if number is None:
+            raise
+        raise ValueError(f"{error}; here --source-id {number} says an index") from None
 
 
 def _timed(device: str, call: Callable[[], Any]) -> tuple[Any, float]:
@@ -357,7 +364,7 @@ def _save(path: str | None, graph: Graph, **columns: Any) -> None:
 
     if path.lower().endswith(".npz"):
         if graph.names is not None:
-            columns["names"] = np.array([str(name) for name in graph.names])
+            columns["names"] = graph.names.astype(np.str_) if graph.names.dtype.hasobject else graph.names
         np.savez_compressed(path, **columns)
     else:
         import csv

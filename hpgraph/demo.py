@@ -86,14 +86,14 @@ def _reached(subject: Subject, reached: Any) -> int:
 WORKS = (
     Work(
         "BFS",
-        lambda s: hpg.bfs(s.needed_by, s.needed_by.index_of(CENTRE)),
+        lambda s: hpg.bfs(s.needed_by, CENTRE),
         lambda r: f"{int((r.level > 0).sum()):,} packages need {CENTRE}, {int(r.level.max())} steps away at most",
         lambda s, r: _reached(s, r.level >= 0),
         lambda r: r.level,
     ),
     Work(
         "SSSP",
-        lambda s: hpg.sssp(s.needed_by, s.needed_by.index_of(CENTRE)),
+        lambda s: hpg.sssp(s.needed_by, CENTRE),
         lambda r: f"the lightest chains weigh up to {float(r.distance[r.distance < np.inf].max()) / 1024:,.0f} MiB",
         lambda s, r: _reached(s, r.distance < np.inf),
         lambda r: r.distance,
@@ -165,7 +165,7 @@ def facts(subject: Subject, measured: Sequence[Measured]) -> str:
     rank = to_device(result["PageRank"].rank, "cpu")
     wanted = to_device(result["SpMV"], "cpu")
 
-    needs = to_device(hpg.bfs(graph, graph.index_of(START)).level, "cpu")
+    needs = to_device(hpg.bfs(graph, START).level, "cpu")
     steps = int(level[graph.index_of(CENTRE)] - level[graph.index_of(START)])
     farthest = int(np.argmax(level))
     heaviest = int(np.argmax(np.where(np.isfinite(distance), distance, -1)))

@@ -13,7 +13,8 @@ from hpgraph.formats import CSR, HYB
 from hpgraph.html_table import html_table
 from hpgraph.kernels.origin import hyb_of, remember
 from hpgraph.layouts import Layouts, pattern_of
-from hpgraph.names import as_names, number_names, unknown_name
+from hpgraph.names import Names, as_names
+from hpgraph.vertices import as_collection, checked_index, checked_indices, id
 
 # Printing a graph finds out whether it is directed only up to this many arcs: beyond, that takes noticeable time.
 _QUICKLY_CHECKED = 1 << 22
@@ -32,8 +33,9 @@ class Graph:
         None finds out, when first asked: undirected where every arc has its reverse, of the same weight. False says
         that an edge goes both ways: reverses that are missing are added, and of two weights the lighter is kept; only a
         CSR is trusted to be symmetric already. True leaves the arcs as they are.
-    names : sequence of str (or of integers), optional
-        A name for each vertex.
+    names : sequence of hashable values, optional
+        A name for each vertex, by which it then goes everywhere: ``bfs(G, "libc6")``, or ``bfs(G, 1001)`` where names
+        are numbers; `hpgraph.id` says an index. 0, 1, ..., n - 1 in this order are no names but the indices.
 
     Raises
     ------
@@ -54,21 +56,23 @@ class Graph:
     Graph: 3 vertices, 2 arcs, directed, float64 weights, cpu
     """
 
+    _names: Names | None
+
     def __init__(self, source: Any, *, directed: bool | None = None, names: Iterable[Any] | None = None) -> None:
         if directed is not None and not isinstance(directed, bool | np.bool_):
             raise TypeError(f"directed must be True, False or None (find out), not {directed!r}")
         directed = None if directed is None else bool(directed)
         if isinstance(source, Graph) or adjacency.is_networkx(source):
             given = source if isinstance(source, Graph) else _from_networkx(source)
-            names = given.names if names is None else names
+            own = given._names
             if directed is False:
                 given = given.undirected
             csr, directed = given.out_csr, given._layouts.get("directed") if directed is None else directed
         else:
-            csr = adjacency.of(source, both_ways=directed is False)
-        self._set(csr, directed, as_names(names, csr.shape[0]))
+            csr, own = adjacency.of(source, both_ways=directed is False), None
+        self._set(csr, directed, own if names is None else as_names(names, csr.shape[0]))
 
-    def _set(self, csr: CSR, directed: bool | None, names: np.ndarray[Any, Any] | None) -> Self:
+    def _set(self, csr: CSR, directed: bool | None, names: Names | None) -> Self:
         self._names = names
         self._layouts = Layouts(out_csr=csr)
         if directed is not None:
@@ -165,8 +169,8 @@ class Graph:
 
     @property
     def names(self) -> np.ndarray[Any, Any] | None:
-        """Name of each vertex, always in a NumPy array, or None."""
-        return self._names
+        """Name of each vertex, always in a NumPy array, or None; not to be written to."""
+        return None if self._names is None else self._names.array
 
     @property
     def out_csr(self) -> CSR:
@@ -240,13 +244,15 @@ class Graph:
         """Bytes of all layouts built so far; arrays that layouts share count once."""
         return self._layouts.nbytes
 
-    def index_of(self, name: Any) -> int:
-        """The vertex that has a name.
+    def index_of(self, vertex: Any, argument: str = "vertex") -> int:
+        """The index of a vertex: its place in ``G.names`` and in the results of algorithms.
 
         Parameters
         ----------
-        name : str (or int, where names are numbers)
-            The name.
+        vertex : hashable or hpgraph.id
+            Its name, or its index where the graph has no names.
+        argument : str, optional
+            What an error message calls it.
 
         Returns
         -------
@@ -256,6 +262,8 @@ class Graph:
         ------
         ValueError
             When no vertex has the name, with those that come near it; or when vertices have no names, or two the same.
+        TypeError, IndexError
+            When an index is no whole number, or not below the number of vertices.
 
         Examples
         --------
@@ -263,16 +271,41 @@ class Graph:
         >>> hpg.Graph.from_edges([0], [1], names=["ann", "bob"]).index_of("bob")
         1
         """
-        names = self._names
-        if names is None:
-            raise ValueError(
-                f"the graph's vertices have no names, only numbers 0..{self.n_vertices - 1}: give Graph(..., names=...)"
-            )
-        numbers: dict[Any, int] = self._layouts.once("numbers", lambda: number_names(names))
-        try:
-            return numbers[name]
-        except (KeyError, TypeError):
-            raise unknown_name(name, numbers) from None
+        if self._names is not None and not isinstance(vertex, id):
+            return self._names.index_of(vertex)
+        n = self.n_vertices
+        return vertex if type(vertex) is int and 0 <= vertex < n else checked_index(vertex, n, argument)
+
+    def indices_of(self, vertices: Any, argument: str = "vertices") -> Any:
+        """The indices of many vertices.
+
+        Parameters
+        ----------
+        vertices : array or sequence of names, or hpgraph.id
+            As for `index_of`; one alone counts as a sequence of one, a tuple as a sequence.
+        argument : str, optional
+            What an error message calls them.
+
+        Returns
+        -------
+        integer array of shape (k,)
+            In the order given. On the CPU where they were looked up by name, else where the array given lies.
+
+        Raises
+        ------
+        ValueError, TypeError, IndexError
+            As `index_of`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Graph.from_edges([0], [1], names=[1001, 7]).indices_of([7, 1001, 7]).tolist()
+        [1, 0, 1]
+        """
+        vertices = as_collection(vertices)
+        if self._names is None or isinstance(vertices, id):
+            return checked_indices(vertices, self.n_vertices, argument)
+        return self._names.indices_of(vertices)
 
     def to(self, device: str) -> Graph:
         """The graph on a device, with every layout built so far; the graph itself where it lies there already.
@@ -310,14 +343,16 @@ class Graph:
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be built again is left out.
-        return {"out_csr": self.out_csr, "directed": self._layouts.get("directed"), "names": self._names}
+        return {"out_csr": self.out_csr, "directed": self._layouts.get("directed"), "names": self.names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set(state["out_csr"], state["directed"], state["names"])
+        names = state["names"]
+        self._set(state["out_csr"], state["directed"], None if names is None else Names(names))
 
     def __repr__(self) -> str:
         return "Graph: " + ", ".join(
             [f"{self.n_vertices:,} vertices", f"{self.n_edges:,} arcs", *self._kind(), str(self.device)]
+            + ([] if self._names is None else [f"named {self._names.some}"])
         )
 
     def _kind(self) -> list[str]:
@@ -337,8 +372,7 @@ class Graph:
             ("memory", f"{self.nbytes / 2**20:,.1f} MiB"),
         ]
         if self._names is not None:
-            some = ", ".join(str(name) for name in self._names[:3].tolist())
-            rows.append(("names", some + (", …" if self.n_vertices > 3 else "")))
+            rows.append(("names", self._names.some))
         return html_table("Graph", rows)
 
 

@@ -76,12 +76,32 @@ def test_bfs(roads: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixt
     assert [row["parent"] for row in rows][1:] == ["Bonn", "Bonn", "Trier", ""]
 
 
-def test_bfs_takes_numbers_too(karate: str, roads: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bfs_takes_ids_too(karate: str, roads: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bfs", karate, "--source", "33", "--undirected"]) == 0
     expected = max(nx.single_source_shortest_path_length(nx.karate_club_graph(), 33).values())
     assert f"34 of 34 vertices reached, the farthest in {expected} steps" in capsys.readouterr().out
-    assert main(["bfs", roads, "--source", "1"]) == 0
+    assert main(["bfs", roads, "--source-id", "1"]) == 0
     assert "BFS from Mainz" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["bfs", "sssp"])
+def test_names_that_are_numbers(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "sparse.txt"
+    path.write_text("1001 7\n7 12\n")
+    for option, start in ((["--source", "1001"], "1001"), (["--source", "+12"], "12"), (["--source-id", "1"], "12")):
+        assert main([command, str(path), *option]) == 0
+        assert f"{command.upper()} from {start} on cpu" in capsys.readouterr().out
+    assert main([command, str(path), "--source", "1"]) == 2
+    said = capsys.readouterr().err
+    assert "no vertex is named 1; names are such as 7, 12, 1001; hpgraph.id(1)" in said and "--source-id 1" in said
+
+
+def test_names_keep_their_type_in_the_output(tmp_path: Path) -> None:
+    path, out = tmp_path / "sparse.txt", tmp_path / "levels.npz"
+    path.write_text("1001 7\n7 12\n")
+    assert main(["bfs", str(path), "--source", "1001", "-o", str(out)]) == 0
+    with np.load(out) as stored:
+        assert dict(zip(stored["names"].tolist(), stored["level"].tolist(), strict=True)) == {1001: 0, 7: 1, 12: 2}
 
 
 def test_sssp(roads: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,8 +155,9 @@ def test_warmup_compiles_for_later(capsys: pytest.CaptureFixture[str]) -> None:
         (["info", "nothing.mtx"], "nothing.mtx: No such file or directory"),
         (["info", "graph.xyz"], "graph.xyz: the suffix does not name a known format; known are .mtx"),
         (["bfs", "ROADS", "--source", "Bon"], "no vertex is named 'Bon': did you mean 'Bonn'?"),
-        (["bfs", "ROADS", "--source", "5"], "--source 5: the graph has the vertices 0 to 4"),
-        (["bfs", "KARATE", "--source", "-1"], "--source -1: the vertices of this graph have no names, give a number"),
+        (["bfs", "ROADS", "--source", "1"], "no vertex is named '1'; names are such as 'Bonn', 'Mainz', 'Trier', ..."),
+        (["bfs", "ROADS", "--source-id", "5"], "--source-id 5 is not in 0..4"),
+        (["bfs", "KARATE", "--source", "-1"], "--source -1 is not in 0..33"),
         (["sssp", "KARATE", "--source", "bob"], "--source bob: the vertices of this graph have no names"),
         (["bfs", "ROADS", "--source", "Bonn", "-o", "x.xlsx"], "--output x.xlsx: the name must end in .csv"),
         (["pagerank", "ROADS", "--damping", "1.5"], "damping"),

@@ -8,17 +8,18 @@ its in-neighbours until the first that is in the frontier. All of that is the en
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.source import source_id
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
 from hpgraph.graph import Graph, as_graph
+from hpgraph.vertices import id
 
 
 class Tree(VertexProgram):
@@ -87,7 +88,7 @@ class BFSResult:
 
 def bfs(
     G: Graph | Any,
-    source: int | str,
+    source: Hashable,
     *,
     direction: str | Direction = "auto",
     parents: bool = True,
@@ -100,8 +101,8 @@ def bfs(
     ----------
     G : Graph or what `hpgraph.as_graph` takes
         The graph; ``A[i, j]`` is the arc from i to j. Weights are not read.
-    source : int or str
-        Where to start: a vertex id, or a name where the graph has names.
+    source : hashable or hpgraph.id
+        Where to start: a vertex id, or a name where the graph has names; there ``hpgraph.id(5)`` says an index.
     direction : {"auto", "push", "pull"} or Direction
         "auto" chooses each superstep.
     parents : bool
@@ -115,7 +116,7 @@ def bfs(
     Returns
     -------
     BFSResult
-        Arrays on the graph's device.
+        Arrays by index, on the graph's device: ``G.names[i]`` is the name of vertex i where there are names.
 
     Raises
     ------
@@ -143,7 +144,7 @@ def bfs(
     [0, 0, 0, 1, -1]
     """
     graph = as_graph(G)
-    start = source_id(graph, source)
+    start = graph.index_of(source, "source")
     narrow = graph.out_csr.indices.dtype == np.int32
     if max_depth is not None and (isinstance(max_depth, bool) or not isinstance(max_depth, int | np.integer)):
         raise TypeError(f"max_depth must be a whole number or None, not {max_depth!r}")
@@ -151,7 +152,7 @@ def bfs(
         raise ValueError(f"max_depth must not be negative, not {max_depth}")
     # Parents come at no cost beside the levels (on an H200, less than none), so one program serves both.
     program = Tree if narrow else WideTree
-    found = run(program, graph, active=[start], direction=direction, max_iteration=max_depth)
+    found = run(program, graph, active=id(start), direction=direction, max_iteration=max_depth)
     if not parents:
         return BFSResult(found.level, None, found.trace)
     parent = found.parent

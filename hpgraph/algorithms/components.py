@@ -12,6 +12,7 @@ from hpgraph.device import array_module, kernels
 from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.graph import Graph, as_graph
+from hpgraph.vertices import id
 
 # The lower half of a color: a vertex's number. The upper half is the part of the graph in which it lies.
 _NUMBER = (1 << 32) - 1
@@ -174,8 +175,8 @@ def _around_hub(graph: Graph, number: Any) -> tuple[Any, Any]:
     """
     xp = array_module(graph.device)
     hub = int((graph.out_degree * graph.in_degree).argmax())
-    ahead = bfs(graph, hub).level >= 0
-    behind = run(Ancestors, graph, active=[hub], color=xp.zeros_like(number)).steps >= 0
+    ahead = bfs(graph, id(hub)).level >= 0
+    behind = run(Ancestors, graph, active=id(hub), color=xp.zeros_like(number)).steps >= 0
     part = ahead.astype(np.int64) + 2 * behind
     color = part << 32 | number
     inside = xp.flatnonzero(part == 3)

@@ -83,10 +83,11 @@ def check_no_negative_cycle(graph: Graph, start: int, distance: Any, supersteps:
 
 def _found(graph: Graph, start: int, cycle: np.ndarray) -> NegativeCycleError:
     shown = ""
+    source = start if graph.names is None else graph.names[start]
     if cycle.size:
         names = cycle if graph.names is None else graph.names[cycle]
         shown = ", " + " -> ".join(map(str, names[:8])) + (" -> ..." if cycle.size > 8 else f" -> {names[0]}")
-    return NegativeCycleError(f"source {start} reaches a cycle of negative length{shown}: no shortest paths exist")
+    return NegativeCycleError(f"source {source} reaches a cycle of negative length{shown}: no shortest paths exist")
 
 
 def _last_resort(graph: Graph, distance: Any) -> np.ndarray:

@@ -8,7 +8,9 @@ vertices that the next superstep spreads again.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from hpgraph.errors import ConvergenceWarning
 from hpgraph.formats import CSR
 from hpgraph.graph import Graph, as_graph
 from hpgraph.kernels.attached import attached
+from hpgraph.vertices import id
 
 
 class PageRank(VertexProgram):
@@ -97,6 +100,7 @@ class PageRankResult:
     Attributes
     ----------
     rank : float array of length n
+        By index.
     iterations : int
     residual : float
         The last iteration's change, summed over all vertices.
@@ -141,10 +145,12 @@ def pagerank(
         `max_iteration`.
     max_iteration : int
         Iterations at the most.
-    personalization : array of length n, optional
+    personalization : array of length n, dict, set, hpgraph.id or list of names, optional
         Where jumps go, and the rank of vertices without out-arcs; not negative, scaled to sum to 1. Default: everywhere
+        alike. An array, or a list of n numbers, has one value for each vertex, by index. A dict gives values by vertex,
+        0 to the others; a set, `hpgraph.id` and, where the graph has names, any other list are vertices that share
         alike.
-    start : array of length n, optional
+    start : array of length n, or one of the others, optional
         Ranks to start from, for instance those of a graph that differs little. Default: the personalization.
     normalization : {"standard", "hpgraph"}
         "standard" ranks sum to 1. "hpgraph" is the form of the HPGraph and GraphMat papers,
@@ -183,6 +189,8 @@ def pagerank(
     >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0])
     >>> hpg.pagerank(G).rank.round(3).tolist()
     [0.333, 0.333, 0.333]
+    >>> hpg.pagerank(G, personalization={1: 1.0}).rank.round(3).tolist()
+    [0.281, 0.389, 0.33]
     """
     graph = as_graph(G)
     dtype = np.dtype(dtype)
@@ -262,10 +270,14 @@ def _first_ranks(graph: Graph, start: Any, teleport: Any, paper: bool, dtype: np
 
 def _distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: bool = True) -> Any:
     xp = array_module(graph.device)
+    values = _by_index(values, name, graph)
     array = to_device(values if hasattr(values, "dtype") else np.asarray(values), graph.device)
     if array.shape != (graph.n_vertices,):
         n = graph.n_vertices
-        raise ValueError(f"{name} must have one value for each of the {n} vertices, not shape {array.shape}")
+        raise ValueError(
+            f"{name} must have one value for each of the {n} vertices, not shape {array.shape}; a dict gives values by "
+            "vertex, a set or hpgraph.id is of vertices that share alike"
+        )
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold numbers, not {array.dtype}")
     array = array.astype(np.float64)
@@ -273,6 +285,34 @@ def _distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: 
     if not (bool(xp.isfinite(array).all()) and bool((array >= 0).all()) and total > 0):
         raise ValueError(f"{name} must be finite and not negative, with a positive sum")
     return (array / total if scale else array).astype(dtype)
+
+
+def _by_index(values: Any, name: str, graph: Graph) -> Any:
+    """Values given by vertex, or vertices that share alike, as one value for each vertex; arrays as they are."""
+    shares: Any = 1.0
+    if isinstance(values, Mapping):
+        shares = list(values.values())
+        if not _all_numbers(shares):
+            raise TypeError(f"{name} must hold numbers, not {next(s for s in shares if not _all_numbers([s]))!r}")
+    elif isinstance(values, list | tuple):
+        if graph.names is None or (len(values) == graph.n_vertices and _all_numbers(values)):
+            return values
+    elif not isinstance(values, id | set | frozenset):
+        return values
+    try:
+        vertices = to_device(graph.indices_of(list(values) if isinstance(values, Mapping) else values, name), "cpu")
+    except ValueError as error:
+        either = f"{name} must have one value for each of the {graph.n_vertices} vertices, or be of vertices"
+        raise ValueError(f"{either}: {error}") from None
+    if np.unique(vertices).size < vertices.size:
+        raise ValueError(f"{name} must not give a vertex twice")
+    spread = np.zeros(graph.n_vertices)
+    spread[vertices] = shares
+    return spread
+
+
+def _all_numbers(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, Real | np.bool_) for value in values)
 
 
 def _check(

@@ -8,13 +8,13 @@ Distances are minima of sums along paths, so their values do not depend on the o
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hpgraph.algorithms.negative_cycle import check_no_negative_cycle
-from hpgraph.algorithms.source import source_id
 from hpgraph.device import array_module
 from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.run import run
@@ -22,6 +22,7 @@ from hpgraph.engine.trace import Trace
 from hpgraph.formats import CSR
 from hpgraph.graph import Graph, as_graph
 from hpgraph.kernels.attached import attached
+from hpgraph.vertices import id
 
 # Supersteps before the first look for a negative cycle; every further stretch is twice as long.
 FIRST_LOOK = 32
@@ -129,7 +130,7 @@ def weight_facts(arcs: CSR) -> WeightFacts:
 
 def sssp(
     G: Graph | Any,
-    source: int | str,
+    source: Hashable,
     *,
     cutoff: float | None = None,
     parents: bool = False,
@@ -143,8 +144,8 @@ def sssp(
     G : Graph or what `hpgraph.as_graph` takes
         The graph; ``A[i, j]`` is the length of the arc from i to j, 1 in an unweighted graph. A stored zero is an
         arc; one of infinite length reaches nothing.
-    source : int or str
-        Where to start: a vertex id, or a name where the graph has names.
+    source : hashable or hpgraph.id
+        Where to start: a vertex id, or a name where the graph has names; there ``hpgraph.id(5)`` says an index.
     cutoff : float, optional
         Vertices farther than this count as not reached. With negative weights those that are still have parents, as the
         way to a nearer vertex may lead through them.
@@ -159,7 +160,7 @@ def sssp(
     Returns
     -------
     SSSPResult
-        Arrays on the graph's device; distances are float32 where weights are, else float64.
+        Arrays by index, on the graph's device; distances are float32 where weights are, else float64.
 
     Raises
     ------
@@ -186,7 +187,7 @@ def sssp(
     ([0.0, 1.0, 3.0, inf], [0, 0, 1, -1])
     """
     graph = as_graph(G)
-    start = source_id(graph, source)
+    start = graph.index_of(source, "source")
     facts = weight_facts(graph.out_csr)
     if facts.has_nan or facts.least == -np.inf:
         raise ValueError("weights must not be NaN or -inf: replace them, or remove those arcs")
@@ -205,7 +206,7 @@ def sssp(
         distance, trace = _bellman_ford(program, graph, start)
     else:
         width = _bucket(graph, facts) if delta is None else delta
-        found = run(program, graph, active=[start], ceiling=cutoff, delta=width)
+        found = run(program, graph, active=id(start), ceiling=cutoff, delta=width)
         distance, trace = found.distance, found.trace
     if cutoff is None:
         parent = _parents(graph, start, distance, deterministic) if parents else None
@@ -233,11 +234,11 @@ def _bucket(graph: Graph, facts: WeightFacts) -> float | None:
 
 
 def _bellman_ford(program: type[Distances], graph: Graph, start: int) -> tuple[Any, Trace]:
-    active: Any = [start]
+    active: Any = np.array([start])
     stretch, rows = FIRST_LOOK, []
     so_far: dict[str, Any] = {}
     while len(active):
-        found = run(program, graph, active=active, max_iteration=stretch, **so_far)
+        found = run(program, graph, active=id(active), max_iteration=stretch, **so_far)
         distance, active = found.distance, found.active
         so_far["distance"] = distance
         rows.append(found.trace.rows)
@@ -252,7 +253,7 @@ def _parents(graph: Graph, start: int, distance: Any, deterministic: bool) -> An
     parent = xp.full(graph.n_vertices, -1, graph.out_csr.indices.dtype)
     hops = xp.full(graph.n_vertices, -1, np.int32)
     parent[start], hops[start] = start, 0
-    found = run(Hops, graph, active=[start], parent=parent, hops=hops, distance=distance)
+    found = run(Hops, graph, active=id(start), parent=parent, hops=hops, distance=distance)
     if deterministic:
         found = run(SmallestParent, graph, parent=found.parent, hops=found.hops, distance=distance)
     return found.parent

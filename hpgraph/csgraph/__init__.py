@@ -2,8 +2,8 @@
 
 A graph is whatever SciPy takes for one (a sparse array or matrix, a dense array in which 0, inf and NaN are no arcs, a
 masked array), or a sparse matrix or dense array of CuPy, or a `hpgraph.Graph` or `hpgraph.Matrix`. What comes back lies
-on the device of what came in. Functions of SciPy's that are not written here yet are passed through, for graphs on the
-CPU.
+on the device of what came in. Vertices are indices, as SciPy's are, also those of a `hpgraph.Graph` with names.
+Functions of SciPy's that are not written here yet are passed through, for graphs on the CPU.
 
 Examples
 --------

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.source import source_id
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_graph_input
 from hpgraph.device import kernels
 from hpgraph.formats import CSR
-from hpgraph.graph import Graph
+from hpgraph.vertices import checked_index
 
 
 def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
@@ -47,7 +46,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     (array([0, 2, 1], dtype=int32), array([-9999,     2,     0], dtype=int32))
     """
     given = as_graph_input(csgraph)
-    start = source_id(Graph(given.csr.with_data(None), directed=True), i_start)
+    start = checked_index(i_start, given.csr.shape[0], "i_start")
     rows = given.csr if directed else _both_ways(given)
     order, predecessors = kernels(given.device).fifo_order(rows, start, NO_PREDECESSOR)
     order = order.astype(np.int32, copy=False)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.device import array_module, kernels, to_device
+from hpgraph.device import array_module, kernels, native, to_device
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.program import Parameter, Property, VertexProgram, code_of, declared, function_of
@@ -27,6 +27,7 @@ from hpgraph.kernels.attached import attached
 from hpgraph.kernels.program import Beginning, begin
 from hpgraph.semiring.operators import check_dtype
 from hpgraph.techniques import techniques
+from hpgraph.vertices import id
 
 if TYPE_CHECKING:
     from hpgraph.kernels.program import ProgramCode
@@ -45,7 +46,7 @@ class RunResult:
         How many there were.
     active : array of vertex ids
         Who was still active when the limit of supersteps ended the run; empty otherwise, and where the first message
-        wins.
+        wins. By index, as all results are: on a graph with names ``hpgraph.id(result.active)`` goes on from there.
     world : dict
         Parameters and last sums.
     <property> : array of length n
@@ -99,8 +100,9 @@ def run(
         The program, or its class.
     graph : Graph or what `hpgraph.as_graph` takes
         The graph.
-    active : array of vertex ids, bool array of length n, or None
-        Who sends in the first superstep. None means everyone.
+    active : array or sequence of vertices, hpgraph.id, bool array of length n, or None
+        Who sends in the first superstep: vertex ids, or names where the graph has names; ``hpgraph.id(array)`` says
+        indices. None means everyone.
     direction : {"auto", "push", "pull"} or Direction
         How supersteps find the arcs of active vertices, where there is a choice: programs without `update` always push,
         sums of floats are always pulled.
@@ -316,25 +318,34 @@ def _parameters(kind: type[VertexProgram], initial: dict[str, Any]) -> dict[str,
 
 
 def _sources(active: Any, graph: Graph) -> Any:
-    """Active vertices as an array of distinct ids: on the graph's device, or, where it is but one, in NumPy."""
-    if isinstance(active, list) and len(active) == 1 and type(active[0]) is int and 0 <= active[0] < graph.n_vertices:
-        return np.array(active, graph.out_csr.indices.dtype)
+    """Active vertices as an array of distinct indices: on the graph's device, or, where it is but one, in NumPy."""
+    csr = graph.out_csr
+    n, ids = csr.shape[0], csr.indices.dtype
+    one = None
+    if type(active) is id:
+        one = active.index
+    elif type(active) is list and len(active) == 1 and graph.names is None:
+        one = active[0]
+    if type(one) is int and 0 <= one < n:
+        return np.array([one], ids)
     xp = array_module(graph.device)
-    n, ids = graph.n_vertices, graph.out_csr.indices.dtype
     if active is None:
         return xp.arange(n, dtype=ids)
     if isinstance(active, Bitmask):
         return active.to(graph.device).to_indices().astype(ids)
-    listed = np.asarray(active) if not hasattr(active, "__cuda_array_interface__") else active
-    if listed.dtype == bool:
-        if listed.shape != (n,):
-            raise ValueError(f"active must have one bool for each of the {n} vertices, not shape {listed.shape}")
-        return to_device(listed, graph.device).nonzero()[0].astype(ids)
-    if listed.size and listed.dtype.kind not in "iu":
-        raise TypeError(f"active must be whole vertex ids or a bool for every vertex, not {listed.dtype}")
-    listed = listed.reshape(-1)
-    if listed.size and (int(listed.min()) < 0 or int(listed.max()) >= n):
-        held = f"{int(listed.min())}..{int(listed.max())}"
-        raise IndexError(f"active must lie in 0..{n - 1}, the vertices of the graph; it has {held}")
+    mask = _mask(active)
+    if mask is not None:
+        if mask.shape != (n,):
+            raise ValueError(f"active must have one bool for each of the {n} vertices, not shape {mask.shape}")
+        return to_device(mask, graph.device).nonzero()[0].astype(ids)
+    listed = graph.indices_of(active, "active")
     listed = np.unique(listed) if isinstance(listed, np.ndarray) else xp.unique(listed)
     return to_device(listed, graph.device).astype(ids)
+
+
+def _mask(active: Any) -> Any:
+    """An array of bools, or None where it holds anything else."""
+    if isinstance(active, list | tuple):
+        return np.array(active) if active and all(isinstance(value, bool | np.bool_) for value in active) else None
+    array = native(active)
+    return array if getattr(array, "dtype", None) == np.bool_ else None

@@ -28,8 +28,8 @@ def from_networkx(graph: Any, weight: str | None = "weight") -> Graph:
     Returns
     -------
     Graph
-        On the CPU. The nodes are its names, unless they are 0, 1, ..., n - 1 in this order. Weights are int64 where
-        all are whole numbers, else float64.
+        On the CPU. The nodes are its names, by which vertices go everywhere (`hpgraph.id` says an index), unless they
+        are 0, 1, ..., n - 1 in this order. Weights are int64 where all are whole numbers, else float64.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def from_networkx(graph: Any, weight: str | None = "weight") -> Graph:
         _as_array(weights),
         n_vertices=len(nodes),
         directed=graph.is_directed(),
-        names=None if all(type(node) is int and node == number for number, node in enumerate(nodes)) else nodes,
+        names=nodes,
     )
 
 
@@ -102,11 +102,12 @@ def to_networkx(graph: Any) -> Any:
     """
     from hpgraph.graph import as_graph
     from hpgraph.io.arcs import Arcs
+    from hpgraph.names import python_values
 
     nx = _networkx("to_networkx")
     arcs = Arcs.of(as_graph(graph).to("cpu")).each_edge_once()
     result = nx.DiGraph() if arcs.directed else nx.Graph()
-    nodes = range(arcs.n_vertices) if arcs.names is None else _python_values(arcs.names)
+    nodes = range(arcs.n_vertices) if arcs.names is None else python_values(arcs.names)
     result.add_nodes_from(nodes)
     ends = [map(nodes.__getitem__, column.tolist()) for column in (arcs.source, arcs.target)]
     if arcs.weight is None:
@@ -122,10 +123,6 @@ def _networkx(purpose: str) -> ModuleType:
     except ImportError:
         raise MissingExtraError("networkx", "networkx", purpose) from None
     return networkx
-
-
-def _python_values(names: Any) -> list[Any]:
-    return names.tolist() if isinstance(names, np.ndarray) else list(names)
 
 
 def _as_array(weights: list[Any]) -> np.ndarray[Any, np.dtype[Any]] | None:

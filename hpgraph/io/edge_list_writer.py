@@ -10,11 +10,13 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.own_comment import TITLES, OwnComment
+from hpgraph.names import text_or_numbers
 
 if TYPE_CHECKING:
     from hpgraph.graph import Graph
 
 _BLOCK = 1 << 16
+_INT64_MAX = 2**63 - 1
 
 
 def write_edge_list(graph: Graph, path: Path) -> None:
@@ -31,7 +33,8 @@ def write_edge_list(graph: Graph, path: Path) -> None:
     Raises
     ------
     ValueError
-        Where a name cannot stand in a line, or a graph without weights goes to ``.wel``.
+        Where a name cannot stand in a line, names are neither all text nor all whole numbers, or a graph without
+        weights goes to ``.wel``.
     """
     arcs = Arcs.of(graph).each_edge_once()
     zipped = path.suffix.lower() == ".gz"
@@ -41,8 +44,14 @@ def write_edge_list(graph: Graph, path: Path) -> None:
     delimiter = {".csv": ",", ".tsv": "\t"}.get(kind, " ")
     names, ids = None, "index"
     if arcs.names is not None:
-        ids = "name" if any(isinstance(name, str) for name in arcs.names) else "number"
-        names = [str(name) for name in arcs.names]
+        known = text_or_numbers(arcs.names)
+        if known is None or (known.dtype.kind == "u" and known.max() > _INT64_MAX):
+            raise ValueError(
+                f"{path}: an edge list holds names that are all text or all whole numbers of 64 bits, and some are "
+                "neither; pickle holds any"
+            )
+        ids = "name" if known.dtype.kind == "U" else "number"
+        names = list(map(str, known.tolist()))
         if delimiter == " " and not all(map(_stands_between_blanks, names)):
             delimiter = "\t"
         names = [_as_field(name, delimiter, path) for name in names]

@@ -62,8 +62,8 @@ def read(
     names : bool, optional
         What the ids of an edge list are. False: vertex numbers, taken as they are. True: names, whatever they look
         like. By default ids that are not whole numbers are names; whole numbers are vertex numbers, unless more than
-        half of 0 .. largest goes unused: those are names as well. Names are kept as ``Graph.names``; text is numbered
-        in order of appearance, numbers in ascending order.
+        half of 0 .. largest goes unused: those are names as well. Names are kept as ``Graph.names``, and vertices then
+        go by them, numbers too (``bfs(G, 1001)``); text is numbered in order of appearance, numbers in ascending order.
     dtype : dtype, optional
         Of the weights. By default int64 where the file's are whole numbers and float64 otherwise. A file without
         weights makes a graph without weights.
@@ -139,7 +139,7 @@ def write(graph: Any, path: str | os.PathLike[str]) -> None:
     path : str or os.PathLike
         Where to; the suffixes are those of `read`. ``.npz`` keeps everything. ``.mtx`` keeps no names. An edge list
         of a graph with names leaves out vertices without an edge, and `read` numbers the others anew. ``.wel`` wants
-        weights.
+        weights. Names keep their type, and those of several types, or of others than text and numbers, are refused.
 
     Raises
     ------

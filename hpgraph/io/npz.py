@@ -23,6 +23,7 @@ from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.memory import Budget
 from hpgraph.io.npz_archive import Archive, Member
 from hpgraph.io.stream import open_bytes, shortened
+from hpgraph.names import text_or_numbers
 
 if TYPE_CHECKING:
     from hpgraph.graph import Graph
@@ -200,7 +201,7 @@ def write_npz(graph: Graph, path: Path) -> None:
     Raises
     ------
     ValueError
-        Where names are neither all text nor all whole numbers.
+        Where names are objects other than text and whole numbers of 64 bits, or of several types.
     """
     csr = graph.out_csr
     arrays: dict[str, Any] = {
@@ -214,11 +215,13 @@ def write_npz(graph: Graph, path: Path) -> None:
         _PATTERN: np.array(csr.data is None),
     }
     if graph.names is not None:
-        names = np.asarray(graph.names)
-        if names.dtype.kind == "O" and all(isinstance(name, str) for name in names):
-            names = names.astype(np.str_)
-        if names.dtype.kind not in "iuU" or names.shape != (graph.n_vertices,):
-            raise ValueError(f"{path}: .npz holds names that are all text or all whole numbers, and some are neither")
+        # Floats and dates keep their type in an array as well.
+        names = text_or_numbers(graph.names) if graph.names.dtype.hasobject else graph.names
+        if names is None:
+            raise ValueError(
+                f"{path}: .npz holds names that are all text or all whole numbers, and some are neither; pickle holds "
+                "any"
+            )
         arrays[_NAMES] = names
     with path.open("wb") as target:
         np.savez_compressed(target, **arrays)

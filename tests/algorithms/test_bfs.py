@@ -196,7 +196,7 @@ def test_max_depth(depth, device):
 def test_source_by_name(device):
     G = hpg.Graph.from_edges([0, 1], [1, 2], names=["a", "b", "c"]).to(device)
     assert host(hpg.bfs(G, "b"))[0].tolist() == [-1, 0, 1]
-    assert host(hpg.bfs(G, np.int64(2)))[0].tolist() == [-1, -1, 0]
+    assert host(hpg.bfs(G, hpg.id(2)))[0].tolist() == [-1, -1, 0]
     with pytest.raises(ValueError, match="d"):
         hpg.bfs(G, "d")
 

@@ -202,7 +202,7 @@ def test_mistakes_are_named(device: str) -> None:
         ours.dijkstra(graph, limit=-1)
     with pytest.raises(ValueError, match="connection must be"):
         ours.connected_components(graph, connection="loose")
-    with pytest.raises(IndexError, match="source 5"):
+    with pytest.raises(IndexError, match="i_start 5"):
         ours.breadth_first_order(graph, 5)
     with pytest.raises(AttributeError, match="no attribute 'steiner_tree'"):
         _ = ours.steiner_tree
