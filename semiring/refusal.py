@@ -20,7 +20,6 @@ from hpgraph.semiring.fingerprint import is_known_by_name
 
 # Modules whose functions answer differently each time they are asked.
 _UNREPEATABLE = ("random", "numpy.random", "numba.cuda.random", "secrets", "time", "uuid")
-_DATA = "pass the numbers in as data (a property, a parameter, an array)"
 _OPCODES = {
     "IMPORT_NAME": "it imports {} when it is called: import it outside the function",
     "STORE_GLOBAL": "it assigns the global {}: return the value instead",
@@ -95,7 +94,8 @@ def _check(function: FunctionType, name: str) -> Iterator[FunctionType]:
             raise CompileError(
                 name,
                 f"{called} answers differently each time, so that no result could be repeated: call it before the run "
-                f"(random numbers from a seeded generator), and {_DATA} {at_line(function.__code__, lookup.line)}",
+                "(random numbers from a seeded generator), and pass the numbers in as data (a property, a parameter, "
+                f"an array) {at_line(function.__code__, lookup.line)}",
             )
         if isinstance(value, list | dict | set):
             place = at_line(function.__code__, lookup.line)
