@@ -11,7 +11,7 @@ import numpy as np
 
 from hpgraph.device import array_module, is_cuda, kernels
 from hpgraph.formats import CSR, Bitmask, index_dtype
-from hpgraph.operands import as_mask, as_operand
+from hpgraph.operands import as_mask, as_operand, check_accum
 from hpgraph.product_plan import plan
 from hpgraph.semiring import BinaryOp, Semiring, get_binary, get_semiring
 from hpgraph.vector.vector import Vector
@@ -69,7 +69,7 @@ def multiply_masked(
     held = out.values if isinstance(out, Vector) else out
     _check_out(held, product.dtype, rows, A.device)
     if op is not None:
-        op.typed(held.dtype, held.dtype, held.dtype)  # says what does not type before anything is written
+        check_accum(op, held.dtype, product.dtype)
     present = out.present if isinstance(out, Vector) else None
     if not product.fits(held):
         # The type of the sum decides how it is computed, that of the output only how it is kept.

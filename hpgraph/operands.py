@@ -8,6 +8,7 @@ import numpy as np
 
 from hpgraph.device import is_cuda, native
 from hpgraph.formats import Bitmask
+from hpgraph.semiring import BinaryOp
 from hpgraph.vector.vector import Vector
 
 
@@ -115,3 +116,27 @@ def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
         true = Bitmask.from_bool(mask.values != 0)
         return true if mask.present is None else true & mask.present
     return Bitmask.from_bool(flags)
+
+
+def check_accum(op: BinaryOp, held: np.dtype[Any], given: np.dtype[Any]) -> None:
+    """Refuse an accumulator whose result the output cannot hold.
+
+    Parameters
+    ----------
+    op : BinaryOp
+        Joins what the output holds with the result of an operation.
+    held, given : dtype
+        Of the output and of the result.
+
+    Raises
+    ------
+    TypeError
+        When it does not take the types, or gives another kind of number than the output's.
+    CompileError
+        When it is a Python function that does not compile for them.
+    """
+    natural = op.result_dtype(held, given)
+    # Whole numbers that a Python function returns are int64 whatever they were.
+    wraps = op.result == "returned" and natural.kind in "iu" and held.kind in "iu"
+    if not wraps and not np.can_cast(natural, held, "same_kind"):
+        raise TypeError(f"accum gives {natural}, which cannot be written to out, which is {held}")

@@ -138,7 +138,7 @@ BINARY: dict[str, BinaryOp] = _named(
         _binary("second", _second, "second"),
         _binary("pair", lambda a, b: 1),
         _binary("any", _any, b=_lor),
-        BinaryOp("any_index", lambda a, b: b if a == -1 else a, specialize=_any_index, cpp="any_index"),
+        BinaryOp("any_index", lambda a, b: b if a == -1 else a, "same", specialize=_any_index, cpp="any_index"),
         _binary("lor", _lor, "truth"),
         _binary("land", _land, "truth"),
         _binary("lxor", _lxor, "truth"),
@@ -210,7 +210,7 @@ INDEX_UNARY: dict[str, IndexUnaryOp] = _named(
     [
         IndexUnaryOp("rowindex", lambda a, i, j, thunk: i + thunk, "index", cpp="rowindex"),
         IndexUnaryOp("colindex", lambda a, i, j, thunk: j + thunk, "index", cpp="colindex"),
-        IndexUnaryOp("diagindex", lambda a, i, j, thunk: j - i + thunk, "index", cpp="diagindex"),
+        IndexUnaryOp("diagindex", lambda a, i, j, thunk: j - i - thunk, "index", cpp="diagindex"),
         IndexUnaryOp("tril", lambda a, i, j, thunk: j - i <= thunk, "bool", cpp="tril"),
         IndexUnaryOp("triu", lambda a, i, j, thunk: j - i >= thunk, "bool", cpp="triu"),
         IndexUnaryOp("diag", lambda a, i, j, thunk: j - i == thunk, "bool", cpp="diag"),

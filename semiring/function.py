@@ -8,8 +8,6 @@ again (`hpgraph.semiring.jit`). On the GPU the function becomes LTO-IR that nvJi
 from __future__ import annotations
 
 import builtins
-import itertools
-import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import CellType, FunctionType
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from hpgraph.errors import MissingExtraError
 from hpgraph.semiring.fingerprint import fingerprint, global_names, is_known_by_name
+from hpgraph.semiring.refusal import check_function
 
 if TYPE_CHECKING:
     import hpgraph.semiring.jit
@@ -49,6 +48,9 @@ class Function:
     ------
     TypeError
         If `python` is not a plain Python function.
+    CompileError
+        If it, or a function it calls, does what no kernel can: draw random numbers, ask for the time, import, assign
+        globals or attributes, yield, read a list, a dict or a name that is not defined.
 
     Examples
     --------
@@ -70,8 +72,9 @@ class Function:
                 f"a kernel's function must be a plain Python function, not {type(python).__name__} {python!r}; "
                 "wrap it: lambda a, b: ..."
             )
-        self.python: FunctionType = copy_function(inner, lambda function: function)
         self.name: str = name or inner.__name__
+        check_function(inner, self.name)
+        self.python: FunctionType = copy_function(inner, lambda function: function)
 
     @cached_property
     def key(self) -> str:
@@ -194,14 +197,3 @@ def _copy(function: FunctionType, convert: Callable[[FunctionType], Any], copies
         except ValueError:  # not assigned yet in the enclosing function
             continue
     return converted
-
-
-def reason(error: BaseException) -> str:
-    """The part of a Numba error that the author of the function can act on, and the line it is about."""
-    # Numba colours its messages where it finds colorama.
-    lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()]
-    place = next((line.rstrip(":") for line in lines if line.startswith("File ")), "")
-    noise = ("Failed in", "- Resolution failure", "There are", "During:", "Enable logging", "Overload", "- Of which")
-    said = itertools.takewhile(lambda line: not line.startswith("File "), lines)
-    text = " ".join(line for line in said if line and not line.startswith(noise))[:400]
-    return f"{text} ({place})" if place else text

@@ -10,7 +10,7 @@ namespace op {
     };
 HPGRAPH_FUNCTION_OF_PLACE(rowindex, long long, i + thunk)
 HPGRAPH_FUNCTION_OF_PLACE(colindex, long long, j + thunk)
-HPGRAPH_FUNCTION_OF_PLACE(diagindex, long long, j - i + thunk)
+HPGRAPH_FUNCTION_OF_PLACE(diagindex, long long, j - i - thunk)
 HPGRAPH_FUNCTION_OF_PLACE(tril, bool, j - i <= thunk)
 HPGRAPH_FUNCTION_OF_PLACE(triu, bool, j - i >= thunk)
 HPGRAPH_FUNCTION_OF_PLACE(diag, bool, j - i == thunk)

@@ -11,13 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from numba import types
-from numba.core.errors import NumbaError
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import NativeValue, models, register_model, unbox
 
 from hpgraph.errors import CompileError
-from hpgraph.semiring.function import reason
+from hpgraph.semiring.complaint import reason
 
 if TYPE_CHECKING:
     from hpgraph.semiring.function import Function
@@ -59,7 +58,7 @@ class FunctionType(types.Opaque):
         dispatcher = types.Dispatcher(function.dispatcher)
         try:
             inner = dispatcher.get_call_type(context, tuple(types.unliteral(a) for a in arguments), {})
-        except (NumbaError, TypeError) as error:  # TypeError: wrong number of arguments
+        except Exception as error:  # Numba's passes, and LLVM, raise whatever they meet
             raise CompileError(function.name, reason(error)) from error
         return dispatcher, inner
 

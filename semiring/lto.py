@@ -25,7 +25,8 @@ from numba.cuda.np.ufunc_db import get_ufunc_info, get_ufuncs
 from numba.cuda.ufuncs import ufunc_db
 
 from hpgraph.errors import CompileError
-from hpgraph.semiring.function import Function, copy_function, reason
+from hpgraph.semiring.complaint import reason
+from hpgraph.semiring.function import Function, copy_function
 
 
 def compile_ltoir(

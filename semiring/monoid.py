@@ -23,7 +23,7 @@ class Monoid:
     Parameters
     ----------
     op : BinaryOp or function
-        ``f(a, b)``, of a's type where both are of the same type.
+        ``f(a, b)``. The result has the operands' type, whatever type a function of Python returns.
     identity : number or function
         ``f(identity, x) == x`` for every x. An infinity stands for the largest or smallest value of integers and bool.
         A function is asked for the value for a dtype.
@@ -66,7 +66,7 @@ class Monoid:
         samples: Iterable[Value] | None = None,
         check: bool = True,
     ) -> None:
-        self.op = op if isinstance(op, BinaryOp) else BinaryOp(name or Function(op).name, op)
+        self.op = _within_one_type(op, name)
         self.name = name or self.op.name
         self.identity = identity
         self.terminal = terminal
@@ -144,7 +144,7 @@ class Monoid:
         if fold is None or found.kind != "f":
             return self.op.typed(found, found, found)
         if found not in self._folds:
-            self._folds[found] = BinaryOp(self.name, fold).typed(found, found)
+            self._folds[found] = BinaryOp(self.name, fold, "same", cpp=self.cpp).typed(found, found)
         return self._folds[found]
 
     def terminal_test(self, dtype: npt.DTypeLike) -> Function:
@@ -162,6 +162,13 @@ class Monoid:
         if terminal is None:
             return lambda a: False
         return lambda a: a == terminal
+
+
+def _within_one_type(op: BinaryOp | Python | Function, name: str | None) -> BinaryOp:
+    """The operator, with a result of its operands' type whatever type its function returns."""
+    if not isinstance(op, BinaryOp):
+        return BinaryOp(name or Function(op).name, op, "same")
+    return BinaryOp(op.name, op.function, "same", specialize=op.specialize) if op.result == "returned" else op
 
 
 _FOLDS = {"min": smaller, "max": larger}

@@ -4,6 +4,11 @@ Types follow NumPy: two operands meet in ``numpy.result_type``, and the result i
 type. Over bool the arithmetic operators are the logical ones, as in NumPy and in GraphBLAS (plus: or, times: and), and
 minus, which NumPy refuses, is exclusive or, as in GraphBLAS. Operators whose result is a fraction give floats: float64
 from integers, as NumPy's division does.
+
+A user's function is given its operands as they are, and gives what Numba infers that it returns: whole numbers halved
+are float64, a comparison is bool. Numba computes integers in 64 bits, and with a constant written in Python every
+number, so int8 + int8 is int64 and float32 * 0.5 is float64; ``dtype=`` of an operation, or an operator declared with
+another `result`, says otherwise. The entries of a pattern are True: twice such an entry is the int64 2.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hpgraph.semiring.function import Function
+from hpgraph.semiring.inference import returned_dtype
 
 DTYPES = tuple(
     np.dtype(name)
@@ -24,10 +30,10 @@ DTYPES = tuple(
 )  # fmt: skip
 
 Python = Callable[..., Any]
-Kind = Literal["same", "number", "bool", "truth", "bits", "float", "first", "second", "index"]
-_UNARY_KINDS = ("same", "bool", "truth", "bits", "float")
-_BINARY_KINDS = ("same", "number", "bool", "truth", "bits", "float", "first", "second", "index")
-_INDEX_UNARY_KINDS = ("same", "bool", "index")
+Kind = Literal["returned", "same", "number", "bool", "truth", "bits", "float", "first", "second", "index"]
+_UNARY_KINDS = ("returned", "same", "bool", "truth", "bits", "float")
+_BINARY_KINDS = ("returned", "same", "number", "bool", "truth", "bits", "float", "first", "second", "index")
+_INDEX_UNARY_KINDS = ("returned", "same", "bool", "index")
 
 
 def check_dtype(dtype: npt.DTypeLike, argument: str = "dtype") -> np.dtype:
@@ -65,7 +71,7 @@ class _Operator:
         self,
         name: str,
         python: Python | Function,
-        result: Kind = "same",
+        result: Kind = "returned",
         *,
         specialize: Callable[[np.dtype], Python | None] | None = None,
         cpp: str | None = None,
@@ -76,16 +82,29 @@ class _Operator:
         self.function = Function(python, name)
         self.result = result
         self.cpp = cpp
-        self._specialize = specialize
+        self.specialize = specialize
         self._typed: dict[tuple[np.dtype, ...], Function] = {}
+        self._returned: dict[tuple[np.dtype, ...], np.dtype] = {}
 
     def python_for(self, dtype: np.dtype) -> Python:
         """The function that computes in a dtype."""
-        special = self._specialize(dtype) if self._specialize else None
+        special = self.specialize(dtype) if self.specialize else None
         return special or self.function.python
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
+
+    @property
+    def is_users(self) -> bool:
+        """Whether a user's function computes it: none is known by a name in C++ or gives an index."""
+        return self.cpp is None
+
+    def _returns(self, python: Python, operands: tuple[np.dtype, ...]) -> np.dtype:
+        """The dtype that a user's function returns for operands of these dtypes; made out once."""
+        if operands not in self._returned:
+            function = self.function if python is self.function.python else Function(python, self.name)
+            self._returned[operands] = returned_dtype(function, operands)
+        return self._returned[operands]
 
     def _computing_dtype(self, dtype: np.dtype) -> np.dtype:
         """The dtype to compute in where the operands have met in `dtype`."""
@@ -108,9 +127,9 @@ class UnaryOp(_Operator):
     name : str
     python : function
         ``f(a)``.
-    result : {"same", "bool", "truth", "bits", "float"}
-        Type of the result: that of the operand; bool; bool computed from bool; the same, integers and bool only; a
-        float.
+    result : {"returned", "same", "bool", "truth", "bits", "float"}
+        Type of the result: what the function returns; that of the operand; bool; bool computed from bool; the same,
+        integers and bool only; a float.
     specialize : function, optional
         From a dtype to the function to use there instead, or None.
     cpp : str, optional
@@ -130,8 +149,20 @@ class UnaryOp(_Operator):
         return self._computing_dtype(check_dtype(dtype))
 
     def result_dtype(self, dtype: npt.DTypeLike) -> np.dtype:
-        """The dtype of the result for an operand of `dtype`."""
+        """The dtype of the result for an operand of `dtype`.
+
+        Raises
+        ------
+        TypeError
+            If the operator does not work on it.
+        CompileError
+            If it is a user's, and does not compile for `dtype` or returns no number.
+        """
         computing = self.computing_dtype(dtype)
+        if self.is_users:
+            returned = self._returns(self.python_for(computing), (computing,))
+            if self.result == "returned":
+                return returned
         return np.dtype(bool) if self.result == "bool" else computing
 
     def typed(self, dtype: npt.DTypeLike) -> Function:
@@ -164,9 +195,9 @@ class BinaryOp(_Operator):
     python : function
         ``f(a, b)``.
     result : str
-        Type of the result: "same", that in which the operands meet; "number", the same but int8 for bool; "bool", a
-        comparison; "truth", bool computed from bool; "bits", the same as the operands, integers and bool only; "float";
-        "first" or "second", the type of that operand; "index", int64.
+        Type of the result: "returned", what the function returns; "same", that in which the operands meet; "number",
+        the same but int8 for bool; "bool", a comparison; "truth", bool computed from bool; "bits", the same as the
+        operands, integers and bool only; "float"; "first" or "second", the type of that operand; "index", int64.
     specialize : function, optional
         From the dtype in which the operands meet to the function to use there instead, or None.
     cpp : str, optional
@@ -193,7 +224,7 @@ class BinaryOp(_Operator):
         self,
         name: str,
         python: Python | Function,
-        result: Kind = "same",
+        result: Kind = "returned",
         *,
         specialize: Callable[[np.dtype], Python | None] | None = None,
         cpp: str | None = None,
@@ -215,10 +246,29 @@ class BinaryOp(_Operator):
         ------
         TypeError
             If the operator does not work on them.
+        CompileError
+            If it is a user's, and does not compile for them or returns no number.
         """
         a, b = check_dtype(a_dtype), check_dtype(b_dtype)
+        if self.is_users:
+            python, *operands = self._operands(a, b)
+            returned = self._returns(python, tuple(operands))
+            if self.result == "returned":
+                return returned
         fixed = {"bool": np.dtype(bool), "index": np.dtype(np.int64), "first": a, "second": b}
         return fixed.get(self.result) or self.computing_dtype(a, b)
+
+    @property
+    def is_users(self) -> bool:
+        """Whether a user's function computes it: none is known by a name in C++ or gives an index."""
+        return self.cpp is None and self.position is None
+
+    def _operands(self, a: np.dtype, b: np.dtype) -> tuple[Python, np.dtype, np.dtype]:
+        """The function that computes for operands of these dtypes, and what each of them is converted to first."""
+        if self.result in ("returned", "first", "second"):
+            return self.python_for({"first": a, "second": b}.get(self.result) or np.result_type(a, b)), a, b
+        computing = self.computing_dtype(a, b)
+        return self.python_for(computing), computing, computing
 
     def typed(
         self, a_dtype: npt.DTypeLike, b_dtype: npt.DTypeLike, result_dtype: npt.DTypeLike | None = None
@@ -243,11 +293,7 @@ class BinaryOp(_Operator):
         final = natural if result_dtype is None else check_dtype(result_dtype, "result_dtype")
         key = (a, b, final)
         if key not in self._typed:
-            if self.result in ("first", "second"):
-                python, first, second = self.python_for(natural), a, b
-            else:
-                first = second = self.computing_dtype(a, b)
-                python = self.python_for(first)
+            python, first, second = self._operands(a, b)
             self._typed[key] = _convert_binary(self.name, python, first.type, second.type, natural.type, final.type)
         return self._typed[key]
 
@@ -265,8 +311,8 @@ class IndexUnaryOp(_Operator):
     name : str
     python : function
         ``f(a, i, j, thunk)`` with value, row and column, or ``f(a, i, j)``, ``f(a, thunk)``, ``f(a)``.
-    result : {"same", "bool", "index"}
-        Type of the result: that of the value; bool; int64.
+    result : {"returned", "same", "bool", "index"}
+        Type of the result: what the function returns; that of the value; bool; int64.
     cpp : str, optional
         Name of the equivalent in ``index_unary.cuh``; without it the GPU uses `python`.
 
@@ -280,7 +326,7 @@ class IndexUnaryOp(_Operator):
     kinds = _INDEX_UNARY_KINDS
 
     def __init__(
-        self, name: str, python: Python | Function, result: Kind = "same", *, cpp: str | None = None
+        self, name: str, python: Python | Function, result: Kind = "returned", *, cpp: str | None = None
     ) -> None:
         super().__init__(name, python, result, cpp=cpp)
         if not 1 <= self.function.n_arguments <= 4:
@@ -295,8 +341,21 @@ class IndexUnaryOp(_Operator):
         return self.function.n_arguments > 2
 
     def result_dtype(self, dtype: npt.DTypeLike, thunk_dtype: npt.DTypeLike = np.int64) -> np.dtype:
-        """The dtype of the result for a value and a thunk of these dtypes."""
-        given = check_dtype(dtype)
+        """The dtype of the result for a value and a thunk of these dtypes.
+
+        Raises
+        ------
+        CompileError
+            If it is a user's, and does not compile for them or returns no number.
+        """
+        given, thunk = check_dtype(dtype), check_dtype(thunk_dtype)
+        if self.is_users:
+            place = np.dtype(np.int64)
+            operands = {1: (given,), 2: (given, thunk), 3: (given, place, place)}
+            taken = operands.get(self.function.n_arguments, (given, place, place, thunk))
+            returned = self._returns(self.function.python, taken)
+            if self.result == "returned":
+                return returned
         return {"bool": np.dtype(bool), "index": np.dtype(np.int64)}.get(self.result, given)
 
     def typed(

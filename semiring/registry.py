@@ -87,7 +87,7 @@ def get_binary(op: BinaryOp | str | Python | Function | Monoid) -> BinaryOp:
     return _from_function(op, BinaryOp, 2)
 
 
-def get_index_unary(op: IndexUnaryOp | str | Python | Function, result: Kind = "same") -> IndexUnaryOp:
+def get_index_unary(op: IndexUnaryOp | str | Python | Function, result: Kind = "returned") -> IndexUnaryOp:
     """An index-unary operator from its name, from a Python function, or from itself.
 
     Parameters
@@ -203,7 +203,7 @@ def semiring_names() -> list[str]:
     return sorted({f"{add}_{name}" for add in _monoids for name in multiply} | set(_semirings))
 
 
-def register_unary(name: str, function: Python, result: Kind = "same") -> UnaryOp:
+def register_unary(name: str, function: Python, result: Kind = "returned") -> UnaryOp:
     """Give a name to a unary operator made from a Python function.
 
     Parameters
@@ -222,7 +222,7 @@ def register_unary(name: str, function: Python, result: Kind = "same") -> UnaryO
     return _register(name, UnaryOp(name, function, result), _unary, UNARY, "unary operator")
 
 
-def register_index_unary(name: str, function: Python, result: Kind = "same") -> IndexUnaryOp:
+def register_index_unary(name: str, function: Python, result: Kind = "returned") -> IndexUnaryOp:
     """Give a name to an index-unary operator made from a Python function.
 
     Parameters
@@ -241,7 +241,7 @@ def register_index_unary(name: str, function: Python, result: Kind = "same") -> 
     return _register(name, IndexUnaryOp(name, function, result), _index_unary, INDEX_UNARY, "index-unary operator")
 
 
-def register_binary(name: str, function: Python, result: Kind = "same") -> BinaryOp:
+def register_binary(name: str, function: Python, result: Kind = "returned") -> BinaryOp:
     """Give a name to a binary operator made from a Python function.
 
     Parameters

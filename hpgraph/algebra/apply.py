@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.entrywise import map_container
+from hpgraph.algebra.entrywise import function_for, map_container
 from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_container, as_number, values_dtype
 from hpgraph.algebra.write import check_write, write
 from hpgraph.algebra.write_vector import check_write_vector, write_vector
 from hpgraph.semiring import BinaryOp, Function, IndexUnaryOp, UnaryOp, get_binary, get_index_unary, get_unary
-from hpgraph.semiring.entry import EntryFunction, entry_function
+from hpgraph.semiring.entry import EntryFunction
 from hpgraph.semiring.registry import index_unary_names
 from hpgraph.vector.vector import Vector
 
@@ -25,6 +25,7 @@ def apply(
     left: Any = None,
     right: Any = None,
     thunk: Any = 0,
+    dtype: Any = None,
     mask: Any = None,
     complement: bool = False,
     accum: BinaryOp | str | None = None,
@@ -40,11 +41,15 @@ def apply(
     op : UnaryOp, BinaryOp, IndexUnaryOp, str or function
         A unary operator; with `left` or `right` a binary one; or an index-unary one ("rowindex", "colindex",
         "diagindex", ...). A function takes (value), with `left` or `right` two values, else (value, row, column) or
-        (value, row, column, thunk); its result has the values' type. Of a vector's entry the column is 0.
+        (value, row, column, thunk). Of a vector's entry the column is 0, and the values of a pattern are True.
     left, right : number, optional
         The operator's first or its second operand.
     thunk : number, default 0
-        The parameter of an index-unary operator: "rowindex" gives row + thunk.
+        The parameter of an index-unary operator: "rowindex" gives row + thunk, "diagindex" column - (row + thunk), as
+        in SuiteSparse:GraphBLAS: 0 on the diagonal that "diag" with the same thunk selects.
+    dtype : dtype-like, optional
+        Of the result. By default that of the operator; that of a Python function is what it returns, as Numba infers:
+        float64 for ``x / 2``, bool for ``x > 2``, and int64 for ``x + 1`` of any whole numbers but uint64.
     mask, complement, accum, replace, out
         As for `ewise_add`.
 
@@ -60,7 +65,7 @@ def apply(
     TypeError
         When the operator does not work on the values' type, or takes another number of operands.
     CompileError
-        When `op` is a Python function that does not compile.
+        When `op` is a Python function that does not compile, or returns no number.
 
     Examples
     --------
@@ -75,9 +80,12 @@ def apply(
     >>> hpg.apply(A, lambda value, row, column: value + 100 * row).toarray()
     array([[  0,   4],
            [109,   0]])
+    >>> hpg.apply(A, lambda value: value / 2).toarray()
+    array([[0. , 2. ],
+           [4.5, 0. ]])
     """
     A = as_container(A, "A")
-    function, number = _function(op, values_dtype(A), left, right, thunk)
+    function, number = _function(op, values_dtype(A), left, right, thunk, dtype, out)
     if isinstance(A, Vector):
         check_write_vector(A.size, function.dtype, A.device, out, mask, complement, accum)
         made = Vector(map_container(A, function, number), A.present)
@@ -87,19 +95,21 @@ def apply(
     return write(A.csr.with_data(map_container(A, function, number)), out, allowed, complement, accum, replace)
 
 
-def _function(op: Any, dtype: np.dtype[Any], left: Any, right: Any, thunk: Any) -> tuple[EntryFunction, np.generic]:
+def _function(
+    op: Any, values: np.dtype[Any], left: Any, right: Any, thunk: Any, dtype: Any, out: Any
+) -> tuple[EntryFunction, np.generic]:
     if left is not None and right is not None:
         raise ValueError("left and right are both given: of a binary operator one operand is bound, the other is A's")
     if left is not None or right is not None:
-        number = as_number(right if left is None else left, dtype, "right" if left is None else "left")
-        return entry_function(get_binary(op), dtype, number.dtype, swapped=left is not None), number
+        number = as_number(right if left is None else left, values, "right" if left is None else "left")
+        return function_for(get_binary(op), values, number.dtype, dtype, out, swapped=left is not None), number
     index_unary = _index_unary(op)
     if index_unary is not None:
-        number = as_thunk(index_unary, thunk, dtype)
-        return entry_function(index_unary, dtype, number.dtype), number
+        number = as_thunk(index_unary, thunk, values)
+        return function_for(index_unary, values, number.dtype, dtype, out), number
     if isinstance(op, BinaryOp):
         raise TypeError(f"{op.name} takes two operands: give one of them as left= or right=")
-    return entry_function(get_unary(op), dtype, bool), np.bool_(False)
+    return function_for(get_unary(op), values, np.dtype(bool), dtype, out), np.bool_(False)
 
 
 def _index_unary(op: Any) -> IndexUnaryOp | None:

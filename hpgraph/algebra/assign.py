@@ -101,7 +101,7 @@ def assign(
 
 
 def subassign(
-    C: Matrix,
+    C: Matrix | Vector,
     A: Any,
     rows: Any = None,
     columns: Any = None,
@@ -109,21 +109,21 @@ def subassign(
     complement: bool = False,
     accum: Any = None,
     replace: bool = False,
-) -> Matrix:
-    """Overwrite rows and columns of a matrix, under a mask of these alone: ``C(I, J)⟨M⟩ accum= A``.
+) -> Matrix | Vector:
+    """Overwrite rows and columns, or entries of a vector, under a mask of these alone: ``C(I, J)⟨M⟩ accum= A``.
 
     Parameters
     ----------
     C, A, rows, columns, complement, accum
         As for `assign`.
     mask : Matrix or sparse array, optional
-        Of shape (rows selected, columns selected).
+        Of shape (rows selected, columns selected); for a vector what `assign` takes, of as many as are selected.
     replace : bool, default False
         Drop the entries within the rows and columns that the mask does not allow; others stay.
 
     Returns
     -------
-    Matrix
+    Matrix or Vector
         `C`.
 
     Raises
@@ -139,6 +139,12 @@ def subassign(
     array([[8, 2, 0],
            [0, 3, 4]])
     """
+    if isinstance(C, Vector):
+        if columns is not None:
+            raise TypeError("a vector has one axis: give rows alone")
+        from hpgraph.algebra.assign_vector import assign_entries
+
+        return assign_entries(C, A, rows, mask, complement, accum, replace, within=True)
     i, j = _axes(C, rows, columns)
     shape = size_of(i), size_of(j)
     allowed = as_matrix_mask(mask, shape, C.device)

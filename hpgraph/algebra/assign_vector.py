@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.assign import assign, broadcast
+from hpgraph.algebra.assign import assign, broadcast, subassign
 from hpgraph.algebra.region import last_of_each
-from hpgraph.algebra.selection import Axis, index_of, size_of
+from hpgraph.algebra.selection import Axis, as_axis, index_of, size_of
 from hpgraph.algebra.take import as_row, vector_of
 from hpgraph.device import array_module
 from hpgraph.formats import Bitmask
@@ -17,8 +17,10 @@ from hpgraph.operands import as_mask
 from hpgraph.vector.vector import Vector
 
 
-def assign_entries(w: Vector, u: Any, indices: Any, mask: Any, complement: bool, accum: Any, replace: bool) -> Vector:
-    """`hpgraph.assign` to a vector, which is that to a matrix of one row.
+def assign_entries(
+    w: Vector, u: Any, indices: Any, mask: Any, complement: bool, accum: Any, replace: bool, *, within: bool = False
+) -> Vector:
+    """`hpgraph.assign` to a vector, which is that to a matrix of one row, or `hpgraph.subassign`.
 
     Parameters
     ----------
@@ -28,6 +30,8 @@ def assign_entries(w: Vector, u: Any, indices: Any, mask: Any, complement: bool,
         What is written.
     indices, mask, complement, accum, replace
         As for `hpgraph.assign`.
+    within : bool
+        Whether the mask is that of the indices alone.
 
     Returns
     -------
@@ -35,15 +39,17 @@ def assign_entries(w: Vector, u: Any, indices: Any, mask: Any, complement: bool,
         `w`.
     """
     row = Matrix._of(as_row(w))
-    allowed = as_mask(mask, "mask", w.size, w.device)
-    places = None if allowed is None else Matrix._of(as_row(Vector._of(*_places(allowed), w.size)))
+    if isinstance(indices, int | np.integer):
+        indices = [indices]
+    size = size_of(as_axis(indices, w.size, "row", w.device)) if within else w.size
+    allowed = as_mask(mask, "mask", size, w.device)
+    places = None if allowed is None else Matrix._of(as_row(Vector._of(*_places(allowed), size)))
     if isinstance(u, list | tuple):
         u = array_module(w.device).asarray(u)
     if not isinstance(u, Vector) and getattr(u, "ndim", 0) == 1:
         u = Vector(u)
-    if isinstance(indices, int | np.integer):
-        indices = [indices]
-    assign(row, u, [0], indices, places, complement, accum, replace)
+    write = subassign if within else assign
+    write(row, u, [0], indices, places, complement, accum, replace)
     return w._become(vector_of(row.csr))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algebra.entrywise import function_for
 from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_number, as_pair, values_dtype
 from hpgraph.algebra.write import check_write, write
@@ -24,6 +25,7 @@ def ewise_add(
     B: Any,
     op: Operator = "plus",
     *,
+    dtype: Any = None,
     mask: Any = None,
     complement: bool = False,
     accum: BinaryOp | str | None = None,
@@ -38,6 +40,8 @@ def ewise_add(
         Of the same shape, on the same device; sparse arrays of SciPy and CuPy serve as well.
     op : BinaryOp, Monoid, str or function, default "plus"
         ``f(a, b)`` where both have an entry. An entry of one of them alone passes through a cast to the result's type.
+    dtype : dtype-like, optional
+        Of the result. By default that of the operator; that of a Python function is what it returns, as for `apply`.
     mask : Matrix or, for vectors, Bitmask, array of bool or Vector, optional
         The places to write. It counts by value: present and not zero; for what is present whatever its value, give
         ``M.structure``.
@@ -75,7 +79,7 @@ def ewise_add(
     """
     A, B = as_pair(A, B)
     types = values_dtype(A), values_dtype(B)
-    both = entry_function(get_binary(op), *types)
+    both = function_for(get_binary(op), *types, dtype, out)
     left, right = (entry_function(get_binary(name), *types, both.dtype) for name in ("first", "second"))
     return _join(A, B, both, left, right, (True, True), mask, complement, accum, replace, out)
 
@@ -85,6 +89,7 @@ def ewise_mult(
     B: Any,
     op: Operator = "times",
     *,
+    dtype: Any = None,
     mask: Any = None,
     complement: bool = False,
     accum: BinaryOp | str | None = None,
@@ -99,7 +104,7 @@ def ewise_mult(
         As for `ewise_add`.
     op : BinaryOp, Monoid, str or function, default "times"
         ``f(a, b)`` where both have an entry; other places have none.
-    mask, complement, accum, replace, out
+    dtype, mask, complement, accum, replace, out
         As for `ewise_add`.
 
     Returns
@@ -121,7 +126,7 @@ def ewise_mult(
            [ 0,  0]])
     """
     A, B = as_pair(A, B)
-    both = entry_function(get_binary(op), values_dtype(A), values_dtype(B))
+    both = function_for(get_binary(op), values_dtype(A), values_dtype(B), dtype, out)
     return _join(A, B, both, None, None, (True, True), mask, complement, accum, replace, out)
 
 
@@ -132,6 +137,7 @@ def ewise_union(
     b_fill: Any,
     op: Operator = "plus",
     *,
+    dtype: Any = None,
     mask: Any = None,
     complement: bool = False,
     accum: BinaryOp | str | None = None,
@@ -148,7 +154,7 @@ def ewise_union(
         What the operator is given where A, or B, has no entry and the other has one.
     op : BinaryOp, Monoid, str or function, default "plus"
         ``f(a, b)``.
-    mask, complement, accum, replace, out
+    dtype, mask, complement, accum, replace, out
         As for `ewise_add`.
 
     Returns
@@ -175,7 +181,7 @@ def ewise_union(
     # A fill that the values' type cannot hold takes part in the promotion, as it would in NumPy.
     a, b = np.result_type(a, x.dtype), np.result_type(b, y.dtype)
     A, B = (X if values_dtype(X) == dtype else X.astype(dtype) for X, dtype in ((A, a), (B, b)))
-    both = entry_function(get_binary(op), a, b)
+    both = function_for(get_binary(op), a, b, dtype, out)
     return _join(A, B, both, both, both, (x, y), mask, complement, accum, replace, out)
 
 

@@ -1,13 +1,42 @@
-"""A function of each entry of a matrix or of a vector: the one step that apply and select share."""
+"""A function of each entry of a matrix or of a vector: what apply, select and the elementwise operations share."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from hpgraph.device import array_module, kernels
 from hpgraph.formats import Bitmask
-from hpgraph.semiring.entry import EntryFunction
+from hpgraph.semiring.entry import EntryFunction, Operator, entry_function
 from hpgraph.vector.vector import Vector
+
+
+def function_for(
+    op: Operator, x: np.dtype[Any], y: np.dtype[Any], dtype: Any, out: Any, *, swapped: bool = False
+) -> EntryFunction:
+    """An operator as a function of an entry, in the type that its result is to have.
+
+    Parameters
+    ----------
+    op, x, y, swapped
+        As for `entry_function`.
+    dtype : dtype-like or None
+        Of the result; None leaves it to the operator.
+    out : Matrix, Vector or None
+        Where the result goes: whole numbers that a Python function returns take its type at once where it is a type of
+        whole numbers too, as Numba makes int64 of them whatever they were.
+
+    Returns
+    -------
+    EntryFunction
+    """
+    function = entry_function(op, x, y, dtype, swapped=swapped)
+    if dtype is None and op.result == "returned" and function.dtype.kind in "iu":
+        held = getattr(out, "dtype", None)
+        if isinstance(held, np.dtype) and held.kind in "iu":
+            return entry_function(op, x, y, held, swapped=swapped)
+    return function
 
 
 def map_container(A: Any, function: EntryFunction, thunk: Any) -> Any:

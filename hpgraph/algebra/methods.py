@@ -14,7 +14,7 @@ class Entrywise:
         Parameters
         ----------
         other, op, **options
-            As for `hpgraph.ewise_add`: mask, complement, accum, replace, out.
+            As for `hpgraph.ewise_add`: dtype, mask, complement, accum, replace, out.
 
         Returns
         -------
@@ -38,7 +38,7 @@ class Entrywise:
         Parameters
         ----------
         other, op, **options
-            As for `hpgraph.ewise_mult`: mask, complement, accum, replace, out.
+            As for `hpgraph.ewise_mult`: dtype, mask, complement, accum, replace, out.
 
         Returns
         -------
@@ -54,7 +54,7 @@ class Entrywise:
         Parameters
         ----------
         fill, other, other_fill, op, **options
-            As for `hpgraph.ewise_union`: mask, complement, accum, replace, out.
+            As for `hpgraph.ewise_union`: dtype, mask, complement, accum, replace, out.
 
         Returns
         -------
@@ -70,7 +70,7 @@ class Entrywise:
         Parameters
         ----------
         op, **options
-            As for `hpgraph.apply`: left, right, thunk, mask, complement, accum, replace, out.
+            As for `hpgraph.apply`: left, right, thunk, dtype, mask, complement, accum, replace, out.
 
         Returns
         -------

@@ -14,6 +14,7 @@ from hpgraph.algebra.mask import restrict
 from hpgraph.device import kernels
 from hpgraph.formats import CSR
 from hpgraph.matrix.storage import MatrixStorage
+from hpgraph.operands import check_accum
 from hpgraph.product_plan import value_dtype
 from hpgraph.semiring import BinaryOp, get_binary
 from hpgraph.semiring.entry import entry_function
@@ -114,9 +115,7 @@ def check_write(
     if out.device != device:
         raise TypeError(f'out lies on "{out.device}" and the result on "{device}": move one of them with .to()')
     if accum is not None:
-        natural = get_binary(accum).result_dtype(out.dtype, dtype)
-        if not np.can_cast(natural, out.dtype, "same_kind"):
-            raise TypeError(f"accum gives {natural}, which cannot be written to out, which is {out.dtype}")
+        check_accum(get_binary(accum), out.dtype, dtype)
     if not np.can_cast(dtype, out.dtype, "same_kind"):
         raise TypeError(f"a result of type {dtype} cannot be written to out, which is {out.dtype}: give {dtype}")
 

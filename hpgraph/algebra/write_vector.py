@@ -8,7 +8,7 @@ import numpy as np
 
 from hpgraph.device import kernels
 from hpgraph.formats import Bitmask
-from hpgraph.operands import as_mask
+from hpgraph.operands import as_mask, check_accum
 from hpgraph.semiring import BinaryOp, get_binary
 from hpgraph.semiring.entry import entry_function
 from hpgraph.vector.vector import Vector
@@ -120,9 +120,7 @@ def check_write_vector(
     if isinstance(out.values, np.ndarray) and not out.values.flags.writeable:
         raise ValueError("out is read-only: give a vector that can be written")
     if accum is not None:
-        natural = get_binary(accum).result_dtype(out.dtype, dtype)
-        if not np.can_cast(natural, out.dtype, "same_kind"):
-            raise TypeError(f"accum gives {natural}, which cannot be written to out, which is {out.dtype}")
+        check_accum(get_binary(accum), out.dtype, dtype)
     if not np.can_cast(dtype, out.dtype, "same_kind"):
         raise TypeError(f"a result of type {dtype} cannot be written to out, which is {out.dtype}: give {dtype}")
     return allowed

@@ -3,71 +3,135 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from types import FunctionType, TracebackType
+from typing import TYPE_CHECKING, Any
 
-from hpgraph.errors import CompileError
+import numpy as np
+
+from hpgraph.errors import CompileError, HpgraphError
 from hpgraph.kernels.program import GENERATED
+from hpgraph.semiring.complaint import at_line, reason
+from hpgraph.semiring.function import Function
 
 if TYPE_CHECKING:
     from hpgraph.kernels.program import ProgramCode
 
-# How a complaint ends that is about a line of some file.
-_LINE = re.compile(r"line (\d+)\)$")
+_ATTRIBUTE = re.compile(r"Unknown attribute '\w+' of type (Vertex|World)\([^()]*\)")
+# The functions of a program by the names of the wrappers that kernels call them through.
+_WRITTEN = {"offer": "gather", "renew": "update", "tally": "aggregate"}
 
 
 @contextmanager
-def naming_what_does_not_compile(code: ProgramCode) -> Iterator[None]:
-    """Reword a `CompileError` so that it is about a function its reader wrote.
+def naming_what_does_not_compile(code: ProgramCode, weight: Callable[[], np.dtype | None]) -> Iterator[None]:
+    """Reword whatever a compiler raises, so that it is about a function its reader wrote.
 
-    Where the compiler complains of generated code, or can name no line, it is what the author's function returns that
-    does not fit.
+    Compilers complain of the kernels that the functions were inlined into. So each function is compiled again by
+    itself, for a vertex of the program's own types, and the first one that does not compile, or does not return what
+    it must, is the one that is named.
 
     Parameters
     ----------
     code : ProgramCode
         The program that runs inside.
+    weight : callable
+        Asked, if need be, for the type of the arcs' weights; None where there are none.
 
     Raises
     ------
     CompileError
-        Naming the function of the program, and what is wrong with it.
+        Naming the function of the program, its line, and what is wrong with it.
     """
     try:
         yield
-    except CompileError as error:
-        function = error.function.rpartition(".")[2]
-        if function == "offer":
-            function = _of_two(code, error.reason)
-        wanted = _returns(code)
-        if function not in wanted:
-            raise
-        reason = error.reason if _is_of_the_author(error.reason) else f"it must return {wanted[function]}"
-        raise CompileError(f"{code.name}.{function}", reason) from error
+    except Exception as error:
+        if not isinstance(error, CompileError):
+            if isinstance(error, HpgraphError | MemoryError) or not _is_of_a_compiler(error.__traceback__):
+                raise
+            error = CompileError(code.name, reason(error)).with_traceback(error.__traceback__)
+        raise (_fault(code, weight()) or _by_its_own_name(code, error)) from error
 
 
-def _is_of_the_author(reason: str) -> bool:
-    return _LINE.search(reason) is not None and GENERATED not in reason
+def _is_of_a_compiler(traceback: TracebackType | None) -> bool:
+    """Whether an exception came out of Numba or LLVM, rather than out of a kernel that runs or out of this package."""
+    while traceback is not None:
+        if traceback.tb_frame.f_globals.get("__name__", "").partition(".")[0] in ("numba", "llvmlite"):
+            return True
+        traceback = traceback.tb_next
+    return False
 
 
-def _of_two(code: ProgramCode, reason: str) -> str:
-    """Which function a complaint about `gather` and `edge_cond` together means: the one that its line lies in."""
-    line = _LINE.search(reason)
-    if code.edge_cond is None or line is None or GENERATED in reason:
-        return "gather"
-    begins = {"gather": code.gather.__code__.co_firstlineno, "edge_cond": code.edge_cond.__code__.co_firstlineno}
-    return max(begins, key=lambda name: (begins[name] <= int(line[1]), begins[name]))
+def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
+    """What is wrong with the first function that is at fault by itself; None where all compile on the CPU."""
+    from numba import from_dtype, types
+
+    from hpgraph.semiring.inference import described, last_return, returned_type
+
+    vertex = types.NamedTuple([types.int64, *(from_dtype(dtype) for _, dtype in code.properties)], code.vertex)
+    world = types.NamedTuple([types.int64, *(from_dtype(dtype) for _, dtype in code.parameters)], code.world)
+    message = from_dtype(code.message)
+    arc = vertex, message if weight is None else from_dtype(weight), vertex
+    takes: dict[str, tuple[Any, ...]] = {
+        "gather": arc, "edge_cond": arc, "cond": (vertex,), "update": (vertex, message), "aggregate": (vertex, vertex),
+    }  # fmt: skip
+    for name, arguments in takes.items():
+        python = getattr(code, name)
+        if python is None:
+            continue
+        called = f"{code.name}.{name}"
+        try:
+            function = Function(python, called)
+            returned = returned_type(function, (*arguments, world)[: max(function.n_arguments, len(arguments))])
+        except CompileError as error:
+            return CompileError(called, _with_attributes(code, error.reason))
+        wanted, count = _must_return(code, name)
+        if not _fits(returned, count):
+            return CompileError(called, f"it must return {wanted}, not {described(returned)} {last_return(python)}")
+    return None
 
 
-def _returns(code: ProgramCode) -> dict[str, str]:
-    """What each function must return."""
+def _fits(returned: Any, count: int) -> bool:
+    from numba import types
+
+    from hpgraph.semiring.inference import dtype_of
+
+    if count == 1:
+        return dtype_of(returned) is not None
+    return isinstance(returned, types.BaseTuple) and returned.count == count and all(map(dtype_of, returned))
+
+
+def _must_return(code: ProgramCode, name: str) -> tuple[str, int]:
+    """What a function must return, in words, and how many numbers that is."""
     names = [name for name, _ in code.properties]
-    several = f"a tuple of {len(names)} numbers, the new {', '.join(names)}"
-    return {
-        "gather": f"a number, the message, which becomes {code.message}",
-        "update": f"a number, the new {names[0]}" if len(names) == 1 else several,
-        "cond": "True or False",
-        "edge_cond": "True or False",
-        "aggregate": "a number" if code.aggregates == 1 else f"a tuple of {code.aggregates} numbers",
-    }
+    if name == "gather":
+        return f"a number, the message, which becomes {code.message}", 1
+    if name == "update" and len(names) == 1:
+        return f"a number, the new {names[0]}", 1
+    if name == "update":
+        return f"a tuple of {len(names)} numbers, the new {', '.join(names)}", len(names)
+    if name == "aggregate":
+        return "a number" if code.aggregates == 1 else f"a tuple of {code.aggregates} numbers", code.aggregates
+    return "True or False", 1
+
+
+def _with_attributes(code: ProgramCode, reason: str) -> str:
+    """A complaint of an attribute that a vertex, or the world, does not have, with those that it has."""
+
+    def listed(found: re.Match[str]) -> str:
+        held = code.vertex if found[1] == "Vertex" else code.world
+        return f"{found[0]}: it has {', '.join(held._fields)}"  # type: ignore[attr-defined]
+
+    return _ATTRIBUTE.sub(listed, reason)
+
+
+def _by_its_own_name(code: ProgramCode, error: CompileError) -> CompileError:
+    """What one device alone refuses, under the name that the function has in the program."""
+    inner = error.function.rpartition(".")[2]
+    name = _WRITTEN.get(inner, inner)
+    python = getattr(code, name, None)
+    if not isinstance(python, FunctionType):
+        return error
+    place = "" if '(File "' in error.reason and GENERATED not in error.reason else f" {at_line(python.__code__, None)}"
+    said = error.reason.partition(' (File "')[0] if place else error.reason
+    return CompileError(f"{code.name}.{name}", f"{said}{place}")

@@ -167,7 +167,7 @@ def run(
         raise ValueError(f"delta must be positive, not {delta!r}")
     if ceiling is not None and ceiling != ceiling:
         raise ValueError("ceiling must be a number, not NaN")
-    with naming_what_does_not_compile(code):
+    with naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
         if _is_first(kind, code):
             if policy.gamma is not None and graph.device == "cpu":
                 raise ValueError("gamma is a policy of the GPU: give alpha, or move the graph there")

@@ -53,7 +53,7 @@ unary = SimpleNamespace(
     identity=lambda x: x,
 )
 indexunary = SimpleNamespace(
-    rowindex=lambda i, j, k: i + k, colindex=lambda i, j, k: j + k, diagindex=lambda i, j, k: j - i + k,
+    rowindex=lambda i, j, k: i + k, colindex=lambda i, j, k: j + k, diagindex=lambda i, j, k: j - (i + k),
     index=lambda i, j, k: i + k,
 )  # fmt: skip
 
@@ -165,7 +165,8 @@ class Sparse:
 
     def apply(self, op: Any, thunk: Any = None, *, left: Any = None, right: Any = None) -> Sparse:
         if op in vars(indexunary).values():
-            return Sparse(self.shape, np.int64, {at: op(at[0], at[-1], thunk) for at in self.entries})
+            # Of a vector's entry the column is 0.
+            return Sparse(self.shape, np.int64, {at: op(*(*at, 0)[:2], thunk) for at in self.entries})
         kind = self.kind.type
         with np.errstate(all="ignore"):
             if left is not None:

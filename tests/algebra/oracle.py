@@ -22,6 +22,10 @@ try:
 except ImportError:
     import definition as gb
 
+KINDS = {
+    "bool": "BOOL", "int8": "INT8", "int16": "INT16", "int32": "INT32", "int64": "INT64", "uint8": "UINT8",
+    "uint16": "UINT16", "uint32": "UINT32", "uint64": "UINT64", "float32": "FP32", "float64": "FP64",
+}  # fmt: skip
 SHAPE = (4, 5)
 DTYPES = ("bool", "int8", "int64", "float64")
 ACCUMULATORS = ("plus", "max", "second")
@@ -71,19 +75,19 @@ class Entries:
 
     def theirs(self) -> Any:
         row, column = self.places.T
-        kind = {"bool": "BOOL", "int8": "INT8", "uint8": "UINT8", "int64": "INT64", "float64": "FP64"}[self.dtype]
+        kind = KINDS[self.dtype]
         if len(self.shape) == 1:
             return gb.Vector.from_coo(row, self.data, size=self.shape[0], dtype=kind)
         return gb.Matrix.from_coo(row, column, self.data, nrows=self.shape[0], ncols=self.shape[1], dtype=kind)
 
 
 @st.composite
-def entries(draw: Any, shape: tuple[int, ...] = SHAPE, dtype: str | None = None) -> Entries:
-    """A sparse matrix, or a vector."""
+def entries(draw: Any, shape: tuple[int, ...] = SHAPE, dtype: str | None = None, least: int = 0) -> Entries:
+    """A sparse matrix, or a vector, of at least so many entries."""
     kind = draw(st.sampled_from(DTYPES)) if dtype is None else dtype
     columns = st.integers(0, shape[1] - 1) if len(shape) == 2 else st.just(0)
     places = st.tuples(st.integers(0, shape[0] - 1), columns)
-    return Entries(shape, kind, draw(st.dictionaries(places, values_of(kind), max_size=14)))
+    return Entries(shape, kind, draw(st.dictionaries(places, values_of(kind), min_size=least, max_size=14)))
 
 
 @dataclass
@@ -137,7 +141,7 @@ def expected(how: Writing, expression: Any) -> Any:
     return out
 
 
-def agree(found: Any, wanted: Any, *, dtype: bool = True) -> None:
+def agree(found: Any, wanted: Any, *, dtype: bool = True, rtol: float = 1e-12) -> None:
     """The same entries at the same places, and of the same type."""
     if hasattr(found, "csr"):
         csr = found.to("cpu").csr
@@ -152,7 +156,7 @@ def agree(found: Any, wanted: Any, *, dtype: bool = True) -> None:
         theirs = dict(zip(indices.tolist(), values.tolist(), strict=True))
     assert ours.keys() == theirs.keys()
     for place, value in theirs.items():
-        np.testing.assert_allclose(ours[place], value, rtol=1e-12, err_msg=str(place))
+        np.testing.assert_allclose(ours[place], value, rtol=rtol, err_msg=str(place))
     if dtype:
         assert found.dtype == np.dtype(wanted.dtype.np_type)
 

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import Entries, Writing, agree, entries, examples, expected, gb, number, options, writing
+from oracle import DTYPES, SHAPE, Entries, Writing, agree, entries, examples, expected, gb, number, options, writing
 
 import hpgraph as hpg
 
 FEW = examples(40)
+# Where each operator has a test of its own, so that none is left to chance.
+EACH = examples(12)
 SIZE = (6,)
 # Our name and theirs.
 BINARY = {
@@ -32,25 +34,30 @@ def same(found: Any, wanted: Any, op: str) -> None:
     agree(found, wanted, dtype=op not in OTHERWISE_TYPED)
 
 
-def two(shape: tuple[int, ...] | None = None) -> Any:
+def two(shape: tuple[int, ...] = SHAPE, kinds: tuple[str, ...] = DTYPES, least: int = 0) -> Any:
     """Two operands of the same type: theirs promotes otherwise than NumPy."""
-    kinds = st.sampled_from(("bool", "int8", "int64", "float64"))
-    one = (lambda dtype: entries(dtype=dtype)) if shape is None else (lambda dtype: entries(shape, dtype))
-    return kinds.flatmap(lambda dtype: st.tuples(one(dtype), one(dtype)))
+    one = lambda dtype: entries(shape, dtype, least)  # noqa: E731
+    return st.sampled_from(kinds).flatmap(lambda dtype: st.tuples(one(dtype), one(dtype)))
 
 
-@FEW
-@given(operands=two(), op=operators, how=writing())
-def test_union(operands: tuple[Entries, Entries], op: str, how: Writing, device: str) -> None:
-    A, B = operands
+# Every operator with two of the types; with so many entries that most places have one of either operand.
+TYPED = [(op, (DTYPES[k % 4], DTYPES[(k + 1) % 4])) for k, op in enumerate(sorted(BINARY))]
+
+
+@pytest.mark.parametrize(("op", "kinds"), TYPED)
+@examples(8)
+@given(data=st.data(), how=writing())
+def test_union(op: str, kinds: tuple[str, ...], data: st.DataObject, how: Writing, device: str) -> None:
+    A, B = data.draw(two(SHAPE, kinds, least=8))
     found = hpg.ewise_add(A.ours(device), B.ours(device), op, **options(how, device))
     same(found, expected(how, A.theirs().ewise_add(B.theirs(), theirs(op))), op)
 
 
-@FEW
-@given(operands=two(), op=operators, how=writing())
-def test_intersection(operands: tuple[Entries, Entries], op: str, how: Writing, device: str) -> None:
-    A, B = operands
+@pytest.mark.parametrize(("op", "kinds"), TYPED)
+@examples(8)
+@given(data=st.data(), how=writing())
+def test_intersection(op: str, kinds: tuple[str, ...], data: st.DataObject, how: Writing, device: str) -> None:
+    A, B = data.draw(two(SHAPE, kinds, least=8))
     found = A.ours(device).ewise_mult(B.ours(device), op, **options(how, device))
     same(found, expected(how, A.theirs().ewise_mult(B.theirs(), theirs(op))), op)
 
@@ -100,20 +107,21 @@ class TestApply:
         found = A.ours(device).apply(op, **bound, **options(how, device))
         agree(found, expected(how, A.theirs().apply(getattr(gb.binary, op), **bound)), dtype=False)
 
-    @FEW
-    @given(
-        A=entries() | entries(SIZE),
-        op=st.sampled_from(["rowindex", "colindex", "diagindex"]),
-        thunk=st.integers(-2, 2),
-        data=st.data(),
-    )
-    def test_places(self, A: Entries, op: str, thunk: int, data: st.DataObject, device: str) -> None:
-        if len(A.shape) == 1:
-            op = "rowindex"
-        how = data.draw(writing(A.shape))
+    @pytest.mark.parametrize("op", ["rowindex", "colindex", "diagindex"])
+    @pytest.mark.parametrize("shape", [SHAPE, SIZE], ids=["matrix", "vector"])
+    @EACH
+    @given(data=st.data(), thunk=st.integers(-2, 2))
+    def test_places(self, op: str, shape: tuple[int, ...], data: st.DataObject, thunk: int, device: str) -> None:
+        A, how = data.draw(entries(shape, "int64", least=3)), data.draw(writing(shape))
         found = hpg.apply(A.ours(device), op, thunk=thunk, **options(how, device))
-        name = "index" if len(A.shape) == 1 else op
-        agree(found, expected(how, A.theirs().apply(getattr(gb.indexunary, name), thunk)))
+        agree(found, expected(how, A.theirs().apply(getattr(gb.indexunary, op), thunk)))
+
+    @pytest.mark.parametrize("op", ["rowindex", "colindex", "diagindex"])
+    @pytest.mark.parametrize("thunk", [-2, 0, 3])
+    def test_every_place(self, op: str, thunk: int, device: str) -> None:
+        """Nothing is drawn: every place of a full matrix, whatever its thunk."""
+        A = Entries(SHAPE, "int64", {(i, j): 1 for i in range(SHAPE[0]) for j in range(SHAPE[1])})
+        agree(hpg.apply(A.ours(device), op, thunk=thunk), A.theirs().apply(getattr(gb.indexunary, op), thunk).new())
 
 
 SELECT = ["tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "colgt"]
@@ -121,16 +129,19 @@ COMPARE = ["valueeq", "valuene", "valuelt", "valuele", "valuegt", "valuege"]
 
 
 class TestSelect:
-    @FEW
-    @given(A=entries(), op=st.sampled_from(SELECT), thunk=st.integers(-2, 2), how=writing())
-    def test_places(self, A: Entries, op: str, thunk: int, how: Writing, device: str) -> None:
+    @pytest.mark.parametrize("op", SELECT)
+    @EACH
+    @given(A=entries(dtype="int8", least=3), thunk=st.integers(-2, 2), how=writing())
+    def test_places(self, op: str, A: Entries, thunk: int, how: Writing, device: str) -> None:
         found = A.ours(device).select(op, thunk, **options(how, device))
         agree(found, expected(how, getattr(gb.select, op)(A.theirs(), thunk)))
 
-    @FEW
-    @given(A=entries() | entries(SIZE), op=st.sampled_from(COMPARE), thunk=st.integers(0, 1), data=st.data())
-    def test_values(self, A: Entries, op: str, thunk: int, data: st.DataObject, device: str) -> None:
-        how = data.draw(writing(A.shape))
+    @pytest.mark.parametrize("op", COMPARE)
+    @examples(8)
+    @given(thunk=st.integers(0, 1), data=st.data())
+    def test_values(self, op: str, thunk: int, data: st.DataObject, device: str) -> None:
+        shape = data.draw(st.sampled_from([SHAPE, SIZE]))
+        A, how = data.draw(entries(shape, least=3)), data.draw(writing(shape))
         value = bool(thunk) if A.dtype == "bool" else thunk
         found = A.ours(device).select(op, value, **options(how, device))
         agree(found, expected(how, getattr(gb.select, op)(A.theirs(), value)))

@@ -88,20 +88,24 @@ def test_assign(data: Any, C: Entries, rows: list[int], columns: list[int], with
     agree(found, wanted)
 
 
-@examples(40)
-@given(data=st.data(), w=entries((9,), "float64"), indices=once(9))
-def test_assign_to_a_vector(data: Any, w: Entries, indices: list[int], device: str) -> None:
+@examples(60)
+@given(data=st.data(), w=entries((9,), "float64"), indices=once(9), within=st.booleans())
+def test_assign_to_a_vector(data: Any, w: Entries, indices: list[int], within: bool, device: str) -> None:
     u = data.draw(st.integers(-3, 3) | entries((len(indices),)))
-    mask = data.draw(st.none() | entries((9,), "int8"))
+    mask = data.draw(st.none() | entries((len(indices) if within else 9,), "int8"))
     replace = mask is not None and data.draw(st.booleans())
     accum = data.draw(st.sampled_from((None, *ACCUMULATORS)))
     wanted = w.theirs()
     op = None if accum is None else getattr(gb.binary, accum)
-    wanted(mask=None if mask is None else mask.theirs().V, accum=op, replace=replace)[indices] << (
-        u.theirs() if isinstance(u, Entries) else u
-    )
+    theirs = u.theirs() if isinstance(u, Entries) else u
+    keywords = {"mask": None if mask is None else mask.theirs().V, "accum": op, "replace": replace}
+    if within:
+        wanted[indices](**keywords) << theirs
+    else:
+        wanted(**keywords)[indices] << theirs
     found = w.ours(device)
     ours = None if mask is None else mask.ours(device)
     source = u.ours(device) if isinstance(u, Entries) else u
-    hpg.assign(found, source, indices, mask=ours, accum=accum, replace=replace)
+    function = hpg.subassign if within else hpg.assign
+    function(found, source, indices, mask=ours, accum=accum, replace=replace)
     agree(found, wanted)

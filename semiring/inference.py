@@ -1,0 +1,157 @@
+"""What a Python function returns for arguments of given types, as Numba infers it: the same answer on both devices."""
+
+from __future__ import annotations
+
+import dis
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.errors import CompileError
+from hpgraph.semiring.complaint import at_line, reason
+
+if TYPE_CHECKING:
+    from hpgraph.semiring.function import Function
+
+
+def returned_dtype(function: Function, argument_dtypes: tuple[Any, ...]) -> np.dtype:
+    """The dtype of what a function returns.
+
+    Parameters
+    ----------
+    function : Function
+    argument_dtypes : tuple of numpy.dtype
+
+    Returns
+    -------
+    numpy.dtype
+
+    Raises
+    ------
+    CompileError
+        If the function cannot be compiled for these types, or returns no number.
+
+    Examples
+    --------
+    >>> from hpgraph.semiring.function import Function
+    >>> halve = Function(lambda x: x / 2)
+    >>> returned_dtype(halve, (np.dtype("int64"),))
+    dtype('float64')
+    """
+    from numba import from_dtype
+
+    found = returned_type(function, tuple(from_dtype(dtype) for dtype in argument_dtypes))
+    dtype = dtype_of(found)
+    if dtype is None:
+        raise CompileError(
+            function.name, f"it must return a number, not {described(found)} {last_return(function.python)}"
+        )
+    return dtype
+
+
+def returned_type(function: Function, argument_types: tuple[Any, ...]) -> Any:
+    """The Numba type of what a function returns.
+
+    Parameters
+    ----------
+    function : Function
+    argument_types : tuple of Numba types
+
+    Returns
+    -------
+    numba.types.Type
+
+    Raises
+    ------
+    CompileError
+        If the function cannot be compiled for these types.
+    """
+    from numba import types
+    from numba.core.registry import cpu_target
+
+    context = cpu_target.typing_context
+    context.refresh()
+    try:
+        signature = types.Dispatcher(function.dispatcher).get_call_type(context, argument_types, {})
+    except Exception as error:  # Numba's passes, and LLVM, raise whatever they meet
+        raise CompileError(function.name, reason(error)) from error
+    return types.unliteral(signature.return_type)
+
+
+def dtype_of(numba_type: Any) -> np.dtype | None:
+    """The dtype of a Numba type that kernels compute in; None for another type.
+
+    Parameters
+    ----------
+    numba_type : numba.types.Type
+
+    Returns
+    -------
+    numpy.dtype or None
+    """
+    from numba import types
+    from numba.np.numpy_support import as_dtype
+
+    from hpgraph.semiring.operators import DTYPES
+
+    if isinstance(numba_type, types.IntEnumMember):
+        numba_type = numba_type.dtype
+    if not isinstance(numba_type, types.Boolean | types.Integer | types.Float):
+        return None
+    dtype = as_dtype(numba_type)
+    return dtype if dtype in DTYPES else None
+
+
+def described(numba_type: Any) -> str:
+    """A Numba type in words.
+
+    Parameters
+    ----------
+    numba_type : numba.types.Type
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from numba import types
+    >>> described(types.UniTuple(types.int64, 2)), described(types.Optional(types.float64))
+    ('a tuple of 2', 'None where no return is reached')
+    """
+    from numba import types
+
+    words: tuple[tuple[Any, str], ...] = (
+        (types.Optional, "None where no return is reached"),
+        (types.NoneType, "None"),
+        (types.BaseTuple, f"a tuple of {getattr(numba_type, 'count', 0)}"),
+        ((types.List, types.ListType), "a list"),
+        ((types.DictType, types.LiteralStrKeyDict), "a dict"),
+        (types.Set, "a set"),
+        ((types.UnicodeType, types.CharSeq, types.UnicodeCharSeq), "a string"),
+        (types.Array, "an array"),
+        (types.Complex, "a complex number"),
+        ((types.Dispatcher, types.Function, types.MakeFunctionLiteral), "a function"),
+        (types.Generator, "a generator"),
+    )
+    return next((text for kind, text in words if isinstance(numba_type, kind)), str(numba_type))
+
+
+def last_return(python: FunctionType) -> str:
+    """The place of a function's last return.
+
+    Parameters
+    ----------
+    python : function
+
+    Returns
+    -------
+    str
+    """
+    lines = [
+        instruction.positions.lineno
+        for instruction in dis.get_instructions(python.__code__)
+        if instruction.opname in ("RETURN_VALUE", "RETURN_CONST") and instruction.positions is not None
+    ]
+    return at_line(python.__code__, next((line for line in reversed(lines) if line), None))

@@ -1,0 +1,183 @@
+"""What no compiled function may do, seen in its bytecode before a compiler is asked.
+
+A kernel calls a function once an entry, from many threads and in no order, on either device. What answers differently
+each time (`random`, `time`) would make results that nobody can repeat, and Numba compiles some of it all the same.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import inspect
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+from hpgraph.errors import CompileError
+from hpgraph.semiring.complaint import KNOWN, at_line
+from hpgraph.semiring.fingerprint import is_known_by_name
+
+# Modules whose functions answer differently each time they are asked.
+_UNREPEATABLE = ("random", "numpy.random", "numba.cuda.random", "secrets", "time", "uuid")
+_OPCODES = {
+    "IMPORT_NAME": "it imports {} when it is called: import it outside the function",
+    "STORE_GLOBAL": "it assigns the global {}: return the value instead",
+    "DELETE_GLOBAL": "it deletes the global {}",
+    "STORE_ATTR": "it assigns the attribute {}: return the new value instead",
+    "DELETE_ATTR": "it deletes the attribute {}",
+}
+_FLAGS = {
+    inspect.CO_GENERATOR: "it is a generator, as it has a yield: return the value",
+    inspect.CO_COROUTINE: "it is a coroutine: write def, not async def",
+    inspect.CO_ASYNC_GENERATOR: "it is a generator: write def, not async def, and return the value",
+}
+_missing = object()
+
+
+class Lookup(NamedTuple):
+    """A name that code reads from outside, with the attributes it then takes: np.random.rand is three."""
+
+    names: tuple[str, ...]
+    is_global: bool
+    line: int
+
+
+def check_function(python: FunctionType, name: str) -> None:
+    """Refuse a function that could not be compiled, or whose results could not be repeated, with all that it reaches.
+
+    Parameters
+    ----------
+    python : function
+    name : str
+        What messages call it.
+
+    Raises
+    ------
+    CompileError
+        When it or a function it calls reads a name that is not defined; draws random numbers or asks for the time;
+        reads a global list, dict or set; imports; assigns globals or attributes; or is a generator or a coroutine.
+
+    Examples
+    --------
+    >>> import random
+    >>> def roll(x):
+    ...     return x + random.random()
+    >>> try:
+    ...     check_function(roll, "roll")
+    ... except CompileError as error:
+    ...     print(str(error).partition(":")[0])
+    roll() cannot be compiled
+    """
+    met: set[int] = set()
+    waiting = [python]
+    while waiting:
+        function = waiting.pop()
+        if id(function) not in met:
+            met.add(id(function))
+            waiting.extend(_check(function, name))
+
+
+def _check(function: FunctionType, name: str) -> Iterator[FunctionType]:
+    """Refuses one function; those it may call are looked at next."""
+    for text, place in _faults(function.__code__):
+        raise CompileError(name, f"{text} {place}")
+    for lookup in _lookups(function.__code__):
+        value, read = _resolve(function, lookup)
+        if value is _missing:
+            if lookup.is_global and read == 0:
+                place = at_line(function.__code__, lookup.line)
+                raise CompileError(name, f"the name {lookup.names[0]!r} is not defined {place}")
+            continue
+        if _is_unrepeatable(_module_of(value)):
+            called = ".".join(lookup.names)
+            raise CompileError(
+                name,
+                f"{called} answers differently each time, so that no result could be repeated: call it before the run "
+                "(random numbers from a seeded generator), and pass the numbers in as data (a property, a parameter, "
+                f"an array) {at_line(function.__code__, lookup.line)}",
+            )
+        if isinstance(value, list | dict | set):
+            place = at_line(function.__code__, lookup.line)
+            raise CompileError(name, f"{'.'.join(lookup.names)} is a {type(value).__name__}: {KNOWN} {place}")
+        value = getattr(value, "py_func", getattr(value, "python", value))
+        if isinstance(value, FunctionType) and not is_known_by_name(value):
+            yield value
+
+
+def _is_unrepeatable(module: str) -> bool:
+    return any(module == other or module.startswith(f"{other}.") for other in _UNREPEATABLE)
+
+
+def _module_of(value: Any) -> str:
+    """Where a module, a function, the method of an object or an object comes from."""
+    if isinstance(value, ModuleType):
+        return value.__name__
+    owner = getattr(value, "__self__", None)
+    if owner is not None and not isinstance(owner, ModuleType):
+        return type(owner).__module__
+    return getattr(value, "__module__", None) or type(value).__module__
+
+
+def _resolve(function: FunctionType, lookup: Lookup) -> tuple[Any, int]:
+    """What a lookup finds, as far as modules lead, and the number of attributes that took."""
+    first, *attributes = lookup.names
+    if lookup.is_global:
+        value = function.__globals__.get(first, getattr(builtins, first, _missing))
+    else:
+        value = _missing
+        free = function.__code__.co_freevars
+        if first in free and function.__closure__:
+            try:
+                value = function.__closure__[free.index(first)].cell_contents
+            except ValueError:  # not assigned yet in the enclosing function
+                return _missing, 1
+    for taken, attribute in enumerate(attributes):
+        if not isinstance(value, ModuleType) or _is_unrepeatable(value.__name__):
+            return value, taken
+        value = getattr(value, attribute, _missing)
+        if value is _missing:
+            return _missing, taken + 1
+    return value, len(attributes) if value is not _missing else 0
+
+
+@lru_cache(maxsize=1024)
+def _faults(code: CodeType) -> tuple[tuple[str, str], ...]:
+    """What the code itself says that cannot be compiled, and where."""
+    found = [(text, at_line(code, None)) for flag, text in _FLAGS.items() if code.co_flags & flag]
+    for instruction, line in _instructions(code):
+        if instruction.opname in _OPCODES:
+            found.append((_OPCODES[instruction.opname].format(instruction.argval), at_line(code, line)))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            if constant.co_flags & inspect.CO_GENERATOR:
+                found.append(("it has a generator in it: write a loop", at_line(code, constant.co_firstlineno)))
+            else:
+                found.extend(_faults(constant))
+    return tuple(found)
+
+
+@lru_cache(maxsize=1024)
+def _lookups(code: CodeType) -> tuple[Lookup, ...]:
+    """Everything that code, and what is defined in it, reads from outside."""
+    found: list[Lookup] = []
+    chain = False
+    for instruction, line in _instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_DEREF"):
+            found.append(Lookup((instruction.argval,), instruction.opname == "LOAD_GLOBAL", line))
+            chain = True
+        elif chain and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            names, is_global, where = found[-1]
+            found[-1] = Lookup((*names, instruction.argval), is_global, where)
+        else:
+            chain = False
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found.extend(_lookups(constant))
+    return tuple(dict.fromkeys(found))
+
+
+def _instructions(code: CodeType) -> Iterator[tuple[dis.Instruction, int]]:
+    for instruction in dis.get_instructions(code):
+        line = instruction.positions.lineno if instruction.positions else None
+        yield instruction, line or code.co_firstlineno

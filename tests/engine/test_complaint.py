@@ -1,0 +1,130 @@
+"""Whatever a compiler throws for a function of a vertex program becomes one error, which names function and line."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+
+scales = [1.0, 2.0]
+
+
+def box(x):
+    return [x]
+
+
+def sometimes(*vertices):
+    if vertices[0].x > 1:
+        return vertices[0].x
+
+
+def either(*vertices):
+    if vertices[0].x > 1:
+        return (vertices[0].x,)
+    return vertices[0].x
+
+
+def again(x):
+    return again(x)
+
+
+# What the first vertex that a function is given may come to, and what is said of it.
+RETURNS = [
+    (lambda v: [v.x], "not a list"),
+    (lambda v: (v.x, v.x, v.x), "not a tuple of 3"),
+    (lambda v: {1: v.x}, "not a dict"),
+    (lambda v: {v.x}, "not a set"),
+    (lambda v: "text", "not a string"),
+    (lambda v: f"{v.x}", "not a string"),
+    (lambda v: None, "not None"),
+    (lambda v: box(v.x), "not a list"),
+    (lambda v: v.x * 1j, "not a complex number"),
+    (lambda v: np.zeros(3), "not an array"),
+    (lambda v: box, "not a function"),
+    (lambda v: sometimes(v), "not None where no return is reached"),
+]
+COMPLAINTS = [
+    (lambda v: v.widht, "Unknown attribute 'widht' of type Vertex(int64, float64): it has id, x"),
+    (lambda v: v.x + undefined, "the name 'undefined' is not defined"),  # noqa: F821
+    (lambda v: v.x * scales[0], "scales is a list"),
+    (lambda v: open("x"), "open() is nothing that a kernel can call"),  # noqa: SIM115
+    (lambda v: v.x + "a", "there is no add(float64, str)"),
+    (lambda v: v.x.nothing(), "Unknown attribute 'nothing' of type float64"),
+    (lambda v: box(v.x, v.x), "too many positional arguments"),
+    (lambda v: box(y=v.x), "y"),
+    (lambda v: again(v.x), "it calls itself without end"),
+    (lambda v: either(v), "it returns one of several types"),
+    (lambda v: sum(x for x in (v.x, v.x)), "it has a generator in it"),
+]
+
+
+def two(**functions):
+    """A program that runs, but for these functions."""
+    usual = {
+        "x": hpg.Property("float64", initial=1.0),
+        "reduce": "plus",
+        "max_iteration": 1,
+        "gather": lambda source, weight, target: source.x * weight,
+        "update": lambda vertex, message: message,
+    }
+    return type("Two", (hpg.VertexProgram,), {**usual, **functions})
+
+
+def complaint(program, device):
+    G = hpg.Graph.from_edges([0, 0, 1], [1, 2, 2], [5.0, 1.0, 3.0]).to(device)
+    with pytest.raises(hpg.CompileError) as error:
+        hpg.run(program, G)
+    said = str(error.value)
+    assert len(said) < 500 and "numba" not in said.lower().replace("/numba", "") and "\n" not in said
+    assert isinstance(error.value, TypeError)
+    return error.value, said
+
+
+@pytest.mark.parametrize(("function", "says"), RETURNS, ids=[says for _, says in RETURNS])
+def test_what_gather_and_update_return(function, says, device):
+    line = f'test_complaint.py", line {function.__code__.co_firstlineno})'
+    error, said = complaint(two(gather=lambda source, weight, target: function(source)), device)
+    assert error.function == "Two.gather"
+    assert f"it must return a number, the message, which becomes float64, {says}" in said
+    error, said = complaint(two(update=lambda vertex, message: function(vertex)), device)
+    assert error.function == "Two.update" and f"it must return a number, the new x, {says}" in said
+    error, said = complaint(two(activity="all", update=function_of_two(function)), device)
+    assert error.function == "Two.update" and says in said
+    assert line.partition(",")[0] in said
+
+
+def function_of_two(function):
+    return lambda vertex, message: function(vertex)
+
+
+@pytest.mark.parametrize(("function", "says"), COMPLAINTS, ids=[says for _, says in COMPLAINTS])
+@pytest.mark.parametrize("name", ["gather", "update", "cond", "edge_cond", "aggregate"])
+def test_every_function(name, function, says, device):
+    wrapped = {
+        "gather": lambda source, weight, target: function(source),
+        "update": lambda vertex, message: function(vertex),
+        "cond": lambda vertex: function(vertex),
+        "edge_cond": lambda source, weight, target: function(source),
+        "aggregate": lambda before, vertex: function(vertex),
+    }[name]
+    sums = {"aggregators": ("total",)} if name == "aggregate" else {}
+    error, said = complaint(two(**{name: wrapped}, **sums), device)
+    assert error.function == f"Two.{name}" and says in said
+    assert re.search(r'test_complaint\.py", line \d+\)$', said)
+
+
+@pytest.mark.parametrize("members", [{}, {"reduce": "any"}, {"reduce": "min", "update": None}, {"activity": "all"}])
+def test_every_loop(members, device):
+    error, said = complaint(two(gather=lambda source, weight, target: [source.x], **members), device)
+    assert error.function == "Two.gather" and "not a list" in said
+
+
+def test_an_error_of_a_run_is_left_as_it_is():
+    def converged(world):
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match=r"^mine$"):
+        hpg.run(two(converged=converged), hpg.Graph.from_edges([0, 1], [1, 0], [1.0, 2.0]))

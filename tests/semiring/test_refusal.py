@@ -1,0 +1,159 @@
+"""Functions that no kernel may call are refused when they are given, with what they do, the line, and what would do."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import time
+from random import randint
+from time import perf_counter
+
+import numpy as np
+import numpy.random as npr
+import pytest
+
+import hpgraph as hpg
+from hpgraph.semiring.function import Function
+
+rng = np.random.default_rng(1)
+numbers = [1, 2]
+table = {1: 2}
+
+
+def helper(x):
+    return x + random.random()
+
+
+def indirectly(x):
+    return helper(x)
+
+
+def counts(x):
+    global counted
+    counted = x
+    return x
+
+
+def generates(x):
+    yield x
+
+
+async def waits(x):
+    return x
+
+
+def imports(x):
+    import math
+
+    return math.sqrt(x)
+
+
+def stores(x):
+    x.value = 1
+    return x
+
+
+def within(x):
+    def inner(y):
+        return y + np.random.normal()  # noqa: NPY002
+
+    return inner(x)
+
+
+UNREPEATABLE = {
+    "random.random": lambda x: x + random.random(),
+    "randint": lambda x: randint(0, x),
+    "np.random.rand": lambda x: x * np.random.rand(),  # noqa: NPY002
+    "npr.normal": lambda x: npr.normal(x),  # noqa: NPY002
+    "rng": lambda x: x + rng.random(),
+    "np.random.seed": lambda x: np.random.seed(x),  # noqa: NPY002
+    "secrets.randbelow": lambda x: secrets.randbelow(x),
+    "time.time": lambda x: x + time.time(),
+    "perf_counter": lambda x: x + perf_counter(),
+    "random.random ": indirectly,
+    "np.random.normal": within,
+}
+
+
+@pytest.mark.parametrize("called", UNREPEATABLE)
+def test_what_answers_differently_each_time(called):
+    with pytest.raises(hpg.CompileError) as error:
+        Function(UNREPEATABLE[called], "mine")
+    says = str(error.value)
+    assert says.startswith(f"mine() cannot be compiled: {called.strip()}")
+    assert "answers differently each time" in says and "seeded generator" in says
+    assert f'File "{__file__}", line ' in says
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (lambda x: x + nowhere, "the name 'nowhere' is not defined"),  # noqa: F821
+        (lambda x: x + numbers[0], "numbers is a list: a compiled function reads numbers, tuples and NumPy arrays"),
+        (lambda x: table[x], "table is a dict"),
+        (counts, "it assigns the global counted: return the value instead"),
+        (generates, "it is a generator"),
+        (waits, "it is a coroutine"),
+        (imports, "it imports math when it is called: import it outside"),
+        (stores, "it assigns the attribute value: return the new value instead"),
+        (lambda x: sum(y for y in (x, x)), "it has a generator in it: write a loop"),
+    ],
+)
+def test_what_cannot_be_compiled(function, says):
+    with pytest.raises(hpg.CompileError) as error:
+        hpg.Matrix([[1, 2]]).apply(function)
+    assert says in str(error.value)
+    inner = function.__code__
+    line = int(str(error.value).rpartition("line ")[2].rstrip(")"))
+    assert inner.co_firstlineno <= line <= inner.co_firstlineno + 4
+
+
+def test_arrays_tuples_and_seeded_numbers_are_data():
+    steps, offset = np.array([0.5, 0.25]), (1, 2)
+    drawn = np.random.default_rng(3).random(2)
+    found = hpg.Matrix([[1, 2]]).apply(lambda x, i, j: x * steps[j] + offset[0] + drawn[j])
+    np.testing.assert_array_equal(found.toarray(), [[1.5 + drawn[0], 1.5 + drawn[1]]])
+
+
+@pytest.mark.parametrize("name", ["gather", "update", "cond", "edge_cond", "aggregate", "reduce"])
+def test_every_function_of_a_vertex_program(name):
+    functions = {
+        "gather": lambda source, weight, target: weight + random.random(),
+        "update": lambda vertex, message: message + random.random(),
+        "cond": lambda vertex: random.random() > 0.5,
+        "edge_cond": lambda source, weight, target: random.random() > 0.5,
+        "aggregate": lambda before, vertex: random.random(),
+        "reduce": lambda a, b: a + b + random.random(),
+    }
+    members = {
+        "x": hpg.Property("float64"), "reduce": "plus", "max_iteration": 1, "identity": 0,
+        "gather": lambda source, weight, target: weight, "update": lambda vertex, message: message,
+        name: functions[name],
+    }  # fmt: skip
+    if name == "aggregate":
+        members["aggregators"] = ("sum",)
+    program = type("Chance", (hpg.VertexProgram,), members)
+    G = hpg.Graph.from_edges([0, 1], [1, 0], [1.0, 2.0])
+    with pytest.raises(hpg.CompileError, match=rf"^Chance\.{name}\(\) cannot be compiled: random\.random answers"):
+        hpg.run(program, G)
+
+
+def test_only_python_is_asked_whether_a_run_has_converged():
+    """It may look at the clock: it runs between supersteps."""
+    end = time.monotonic() + 3600
+
+    class Timed(hpg.VertexProgram):
+        x = hpg.Property("float64", initial=1.0)
+        reduce = "plus"
+        max_iteration = 3
+
+        def gather(source, weight, target):
+            return source.x
+
+        def update(vertex, message):
+            return message + 1
+
+        def converged(world):
+            return time.monotonic() > end
+
+    assert hpg.run(Timed, hpg.Graph.from_edges([0, 1], [1, 0])).supersteps == 3
