@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from hpgraph.kernels.cpu.bits import lowest_bit
 from hpgraph.kernels.cpu.crew import TAIL
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.part import part
 from hpgraph.semiring.atomics import atomic_or, fetch_add
 
