@@ -22,6 +22,7 @@ from hpgraph.formats.checks import as_ids, as_offsets
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.memory import Budget
 from hpgraph.io.npz_archive import Archive, Member
+from hpgraph.io.replace import replacing
 from hpgraph.io.stream import open_bytes, shortened
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ def write_npz(graph: Graph, path: Path) -> None:
         if names.dtype.kind not in "iuU" or names.shape != (graph.n_vertices,):
             raise ValueError(f"{path}: .npz holds names that are all text or all whole numbers, and some are neither")
         arrays[_NAMES] = names
-    with path.open("wb") as target:
+    with replacing(path) as target:
         np.savez_compressed(target, **arrays)
 
 
