@@ -7,6 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import numpy as np
+
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.own_comment import TITLES, OwnComment
 from hpgraph.io.replace import replacing_text
@@ -31,7 +33,8 @@ def write_edge_list(graph: Graph, path: Path) -> None:
     Raises
     ------
     ValueError
-        Where a name cannot stand in a line, or a graph without weights goes to ``.wel``.
+        Where names are neither all text nor all whole numbers, a name cannot stand in a line, or a graph without
+        weights goes to ``.wel``.
     """
     arcs = Arcs.of(graph).each_edge_once()
     zipped = path.suffix.lower() == ".gz"
@@ -41,6 +44,7 @@ def write_edge_list(graph: Graph, path: Path) -> None:
     delimiter = {".csv": ",", ".tsv": "\t"}.get(kind, " ")
     names, ids = None, "index"
     if arcs.names is not None:
+        _check_kinds(arcs.names, path)
         ids = "name" if any(isinstance(name, str) for name in arcs.names) else "number"
         names = [str(name) for name in arcs.names]
         if delimiter == " " and not all(map(_stands_between_blanks, names)):
@@ -67,6 +71,15 @@ def _write_lines(arcs: Arcs, names: Sequence[str] | None, delimiter: str, target
     edges = zip(*columns, strict=True)
     while block := list(islice(edges, _BLOCK)):
         target.write("\n".join(map(line, block)) + "\n")
+
+
+def _check_kinds(names: Any, path: Path) -> None:
+    texts = sum(isinstance(name, str) for name in names)
+    numbers = sum(isinstance(name, int | np.integer) and not isinstance(name, bool) for name in names)
+    if len(names) not in (texts, numbers):
+        raise ValueError(
+            f"{path}: an edge list holds names that are all text or all whole numbers, and some are neither"
+        )
 
 
 def _stands_between_blanks(name: str) -> bool:

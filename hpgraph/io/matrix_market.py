@@ -7,7 +7,6 @@ is symmetric, not square or empty.
 
 from __future__ import annotations
 
-import gzip
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
