@@ -49,10 +49,10 @@ def replacing(path: str | os.PathLike[str], *, zipped: bool = False) -> Iterator
     >>> _ = path.write_text("0 1 2")
     >>> with replacing(path) as file:
     ...     _ = file.write(b"0 1")
-    ...     raise KeyboardInterrupt
+    ...     raise ValueError("there is no third level")
     Traceback (most recent call last):
     ...
-    KeyboardInterrupt
+    ValueError: there is no third level
     >>> path.read_text()
     '0 1 2'
     """
