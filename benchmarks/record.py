@@ -13,6 +13,7 @@ from typing import Any
 
 import hpgraph as hpg
 from hpgraph.device import require_cupy
+from hpgraph.io.replace import check_writable, replacing_text
 
 from .graphs import Case
 from .library import Library
@@ -86,6 +87,9 @@ class Record:
         merge: bool = False,
     ) -> None:
         self.path = path
+        # Before the work, not after its first part.
+        path.parent.mkdir(parents=True, exist_ok=True)
+        check_writable(path)
         before = self.read(path) if merge and path.exists() else {}
         self.content: dict[str, Any] = {
             **before,
@@ -110,8 +114,8 @@ class Record:
     def save(self, **parts: Any) -> None:
         """Put parts into the file under their names."""
         self.content |= parts
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(json.dumps(self.content, indent=1) + "\n", encoding="utf-8")
+        with replacing_text(self.path) as file:
+            file.write(json.dumps(self.content, indent=1) + "\n")
 
     def add(self, case: Case, measurements: list[Measurement], supersteps: float | None, others: float = 0.0) -> None:
         """Add one graph's results.

@@ -6,7 +6,6 @@ Nothing but argparse is imported until a command runs, so that ``hpgraph --help`
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import re
 import sys
@@ -354,6 +353,10 @@ def _check_output(path: str | None) -> None:
     # Before the work rather than after it.
     if path is not None and not path.lower().endswith((".csv", ".csv.gz", ".npz")):
         raise ValueError(f"--output {path}: the name must end in .csv, .csv.gz or .npz")
+    if path is not None:
+        from hpgraph.io.replace import check_writable
+
+        check_writable(path)
 
 
 def _save(path: str | None, graph: Graph, **columns: Any) -> None:
@@ -362,24 +365,23 @@ def _save(path: str | None, graph: Graph, **columns: Any) -> None:
         return
     import numpy as np
 
+    from hpgraph.io.replace import replacing, replacing_text
+
     if path.lower().endswith(".npz"):
         if graph.names is not None:
             columns["names"] = graph.names.astype(np.str_) if graph.names.dtype.hasobject else graph.names
-        np.savez_compressed(path, **columns)
+        with replacing(path) as file:
+            np.savez_compressed(file, **columns)
     else:
         import csv
-        import gzip
 
         labels = [_label(graph, vertex) for vertex in range(graph.n_vertices)]
         lists = [values.tolist() for values in columns.values()]
         for at, title in enumerate(columns):
             if title == "parent":
                 lists[at] = ["" if parent < 0 else labels[parent] for parent in lists[at]]
-        with contextlib.ExitStack() as stack:
-            opened: Any = gzip.open if path.lower().endswith(".gz") else open
-            rows = csv.writer(
-                stack.enter_context(opened(path, "wt", encoding="utf-8", newline="")), lineterminator="\n"
-            )
+        with replacing_text(path, zipped=path.lower().endswith(".gz")) as text:
+            rows = csv.writer(text, lineterminator="\n")
             rows.writerow(["vertex", *columns])
             rows.writerows(zip(labels, *lists, strict=True))
     print(f"written to {path}")

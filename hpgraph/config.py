@@ -7,17 +7,16 @@ current thread or task, else from an assignment to the attribute, else from the 
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
-import stat
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
+
+from hpgraph import cache_folder
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
@@ -94,7 +93,8 @@ class Config:
         Whether to announce slow one-time work such as a cold compile. ``HPGRAPH_VERBOSE``.
     cache_dir : pathlib.Path
         Where compiled code is kept between processes. ``HPGRAPH_CACHE_DIR``, else ``$XDG_CACHE_HOME/hpgraph``, else
-        ``~/.cache/hpgraph``, or a folder for this user under the system's temporary one where that is not writable.
+        ``~/.cache/hpgraph``. Where that cannot be written, or others can write it (said by a warning), a folder for
+        this user under the system's temporary one, or one for this process alone.
 
     Raises
     ------
@@ -184,13 +184,7 @@ class Config:
     def cache_dir(self) -> Path:
         """The folder compiled code is kept in; made when first asked for."""
         chosen: Path | None = self._get("cache_dir")
-        folder = _user_cache() if chosen is None else chosen
-        if _is_writable(folder):
-            return folder
-        folder = _temporary_cache()
-        if _is_writable(folder) and _is_private(folder):
-            return folder
-        return _process_cache()
+        return cache_folder.first_usable(chosen or cache_folder.user_folder(), cache_folder.temporary_folder())
 
     def show_progress(self) -> bool:
         """Whether to draw a progress bar now: `progress` with "auto" resolved by what standard error is.
@@ -228,38 +222,6 @@ def _usable_cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:
         return os.cpu_count() or 1
-
-
-def _user_cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG specification says to ignore relative paths.
-    return Path(base) / "hpgraph" if os.path.isabs(base) else Path.home() / ".cache" / "hpgraph"
-
-
-def _temporary_cache() -> Path:
-    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-    return Path(tempfile.gettempdir()) / f"hpgraph-{user}"
-
-
-def _is_writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return os.access(folder, os.W_OK | os.X_OK)
-    except OSError:
-        return False
-
-
-def _is_private(folder: Path) -> bool:
-    # Code is run from the cache, and in the temporary folder anyone could have made ours first.
-    if not hasattr(os, "getuid"):
-        return True
-    status = folder.lstat()
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
-
-
-@functools.cache
-def _process_cache() -> Path:
-    return Path(tempfile.mkdtemp(prefix="hpgraph-"))
 
 
 config = Config()

@@ -22,6 +22,7 @@ import numpy as np
 
 import hpgraph as hpg
 from hpgraph.device import array_module, cuda_available, to_device
+from hpgraph.io.replace import check_writable, replacing
 
 CENTRE, START = "libc6", "firefox-esr"
 _REPEATS = 5
@@ -227,7 +228,8 @@ def picture(subject: Subject, measured: Sequence[Measured], path: Path) -> None:
     left.set_title("Degrees: packages and their dependencies", loc="left", fontsize=11)
     hpg.viz.trace(measured[0].result.trace, right)
     right.set_title(f"BFS from {CENTRE}, against the dependencies", loc="left", fontsize=11)
-    figure.savefig(path, dpi=120)
+    with replacing(path) as file:
+        figure.savefig(file, format=path.suffix[1:] or "png", dpi=120)
 
 
 def _where(device: str) -> str:
@@ -245,6 +247,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, default=Path("demo.png"), help="the picture (default: %(default)s)")
     parser.add_argument("--device", choices=["cpu", "cuda"], help="run on this device only (default: all there are)")
     options = parser.parse_args(arguments)
+    try:
+        check_writable(options.output)
+    except OSError as error:
+        parser.error(f"--output {error.filename}: {error.strerror}")
     devices = [options.device] if options.device else ["cpu", "cuda"] if cuda_available() else ["cpu"]
 
     print(f"hpgraph {hpg.__version__} on the dependencies of Debian bookworm's packages", flush=True)

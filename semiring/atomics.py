@@ -12,7 +12,8 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import intrinsic
+
+from hpgraph.semiring.intrinsic import element, intrinsic
 
 
 def _check(name: str, array: Any, index: Any, floats: bool = True) -> None:
@@ -31,7 +32,21 @@ def _element(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.gep(array.data, [index])
 
 
-@intrinsic
+def _swap_if_same(array: Any, index: Any, expected: Any, desired: Any) -> bool:
+    same = bool(array[index].tobytes() == element(array, expected).tobytes())
+    if same:
+        array[index] = desired
+    return same
+
+
+def _replace(array: Any, index: Any, value: Any) -> Any:
+    """Write a value; what was there before."""
+    before = array[index]
+    array[index] = value
+    return before
+
+
+@intrinsic(_swap_if_same)
 def compare_and_swap(typingctx: Any, array: Any, index: Any, expected: Any, desired: Any) -> Any:
     """Write `desired` into ``array[index]`` if it holds `expected`; whether it did. Floats compare by their bits.
 
@@ -69,7 +84,7 @@ def compare_and_swap(typingctx: Any, array: Any, index: Any, expected: Any, desi
     return sig, generate
 
 
-@intrinsic
+@intrinsic(lambda array, index, value: _replace(array, index, array[index] + element(array, value)))
 def fetch_add(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     """Add `value` to ``array[index]``; what it held before. Sums of floats depend on the order of the threads.
 
@@ -87,7 +102,7 @@ def fetch_add(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     return _read_modify_write("fadd" if isinstance(array.dtype, types.Float) else "add", array, index)
 
 
-@intrinsic
+@intrinsic(lambda array, index, bits: _replace(array, index, array[index] | element(array, bits)))
 def atomic_or(typingctx: Any, array: Any, index: Any, bits: Any) -> Any:
     """Set bits of ``array[index]``; what it held before.
 
@@ -105,7 +120,7 @@ def atomic_or(typingctx: Any, array: Any, index: Any, bits: Any) -> Any:
     return _read_modify_write("or", array, index)
 
 
-@intrinsic
+@intrinsic(lambda array, index: array[index])
 def atomic_load(typingctx: Any, array: Any, index: Any) -> Any:
     """Read ``array[index]`` afresh, though another thread may be writing it.
 

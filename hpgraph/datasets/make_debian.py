@@ -30,6 +30,8 @@ from pathlib import Path
 
 import numpy as np
 
+from hpgraph.io.replace import check_writable, replacing
+
 KINDS = {"Pre-Depends": 0, "Depends": 0, "Recommends": 1, "Suggests": 2}
 """Field of a package's record -> the kind stored with the arc; a smaller kind is a stronger relation."""
 
@@ -160,15 +162,16 @@ def make(text: str, path: str | Path) -> None:
     """
     packages = newest(parse_records(text))
     source, target, kind = relations(packages)
-    np.savez_compressed(
-        path,
-        # Text of fixed width would be several times larger, even compressed.
-        names=np.frombuffer("\n".join(packages).encode("utf-8"), dtype=np.uint8),
-        installed_size=np.array([int(r.get("Installed-Size", 0)) for r in packages.values()], dtype=np.int32),
-        out_degree=np.bincount(source, minlength=len(packages)).astype(np.int32),
-        indices=target.astype(np.int32),
-        kind=kind,
-    )
+    with replacing(path) as file:
+        np.savez_compressed(
+            file,
+            # Text of fixed width would be several times larger, even compressed.
+            names=np.frombuffer("\n".join(packages).encode("utf-8"), dtype=np.uint8),
+            installed_size=np.array([int(r.get("Installed-Size", 0)) for r in packages.values()], dtype=np.int32),
+            out_degree=np.bincount(source, minlength=len(packages)).astype(np.int32),
+            indices=target.astype(np.int32),
+            kind=kind,
+        )
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -178,6 +181,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--codename", default="bookworm", help="release of Debian (default: %(default)s)")
     parser.add_argument("--component", default="main", help="section of the archive (default: %(default)s)")
     options = parser.parse_args(arguments)
+    check_writable(options.file)
     make(package_list(options.codename, options.component), options.file)
     with np.load(options.file) as stored:
         counts = np.bincount(stored["kind"], minlength=3)

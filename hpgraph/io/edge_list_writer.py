@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any
 
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.own_comment import TITLES, OwnComment
+from hpgraph.io.replace import replacing_text
 from hpgraph.names import text_or_numbers
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def write_edge_list(graph: Graph, path: Path) -> None:
             delimiter = "\t"
         names = [_as_field(name, delimiter, path) for name in names]
 
-    with cast(IO[str], gzip.open(path, "wt", 6, "utf-8") if zipped else path.open("w", encoding="utf-8")) as target:
+    with replacing_text(path, zipped=zipped) as target:
         dtype = None if arcs.weight is None else arcs.weight.dtype
         target.write(f"{OwnComment(arcs.n_vertices, arcs.source.size, arcs.directed, ids, dtype)}\n")
         if kind == ".csv":

@@ -15,6 +15,7 @@ from hpgraph.io.edge_list_writer import write_edge_list
 from hpgraph.io.matrix_market import read_matrix_market, write_matrix_market
 from hpgraph.io.memory import Budget
 from hpgraph.io.npz import read_npz, write_npz
+from hpgraph.io.replace import check_writable
 
 if TYPE_CHECKING:
     from hpgraph.graph import Graph
@@ -132,6 +133,8 @@ def read(
 def write(graph: Any, path: str | os.PathLike[str]) -> None:
     """Write a graph to a file that `read` turns back into the same graph; the suffix of its name says the format.
 
+    The file is there whole or not at all: one that stood there before stays until the new one is complete.
+
     Parameters
     ----------
     graph : Graph, or anything `hpgraph.as_graph` takes
@@ -145,6 +148,8 @@ def write(graph: Any, path: str | os.PathLike[str]) -> None:
     ------
     ValueError
         For an unknown suffix, or names that the format cannot hold.
+    OSError
+        Where it cannot be written; nothing has changed.
 
     Examples
     --------
@@ -160,6 +165,7 @@ def write(graph: Any, path: str | os.PathLike[str]) -> None:
 
     place = _path(path)
     kind = _format(place)
+    check_writable(place)
     writers: dict[str, Callable[[Graph, Path], None]] = {
         "Matrix Market": write_matrix_market,
         "npz": write_npz,

@@ -7,7 +7,6 @@ is symmetric, not square or empty.
 
 from __future__ import annotations
 
-import gzip
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -18,6 +17,7 @@ from hpgraph.errors import FileFormatError
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.matrix_market_header import Header, read_header
 from hpgraph.io.memory import Budget
+from hpgraph.io.replace import replacing
 from hpgraph.io.stream import LineBound, count_lines, line_at, line_of, open_bytes
 
 if TYPE_CHECKING:
@@ -141,12 +141,8 @@ def write_matrix_market(graph: Graph, path: Path) -> None:
     path : pathlib.Path
         Where to; a name that ends in ``.gz`` is compressed.
     """
-    if path.suffix == ".gz":
-        with gzip.open(path, "wb", compresslevel=6) as target:
-            _write(graph, target)  # type: ignore[arg-type]
-    else:
-        with path.open("wb") as target:
-            _write(graph, target)
+    with replacing(path, zipped=path.suffix.lower() == ".gz") as target:
+        _write(graph, target)
 
 
 def _write(graph: Graph, target: BinaryIO) -> None:

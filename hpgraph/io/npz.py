@@ -22,6 +22,7 @@ from hpgraph.formats.checks import as_ids, as_offsets
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.memory import Budget
 from hpgraph.io.npz_archive import Archive, Member
+from hpgraph.io.replace import replacing
 from hpgraph.io.stream import open_bytes, shortened
 from hpgraph.names import text_or_numbers
 
@@ -223,7 +224,7 @@ def write_npz(graph: Graph, path: Path) -> None:
                 "any"
             )
         arrays[_NAMES] = names
-    with path.open("wb") as target:
+    with replacing(path) as target:
         np.savez_compressed(target, **arrays)
 
 

@@ -128,22 +128,40 @@ def test_key_tells_all_inputs_apart(folder):
     assert len(keys) == 1 + len(other)
 
 
-@pytest.mark.parametrize("damage", ["cubin", "entry", "no cubin", "not json"])
+@pytest.mark.parametrize("damage", ["cubin", "entry", "empty", "cut", "a name", "no cubin"])
 def test_damaged_cache_is_rebuilt(folder, damage):
     path, symbols = compiler.build_cached("scale.cuh", names=["scale<float>"])
     whole = path.read_bytes()
-    (entry,) = (folder / "cache" / "cuda").glob("*.json")
+    (entry,) = (folder / "cache" / "cuda").glob("*.kernels")
     if damage == "cubin":
         path.write_bytes(whole[:100])
     elif damage == "entry":
         entry.write_text(json.dumps({"cubin": "0" * 64}))
+    elif damage == "a name":
+        # Good JSON, and no kernel of that name.
+        entry.write_bytes(entry.read_bytes().replace(b"scale<float>", b"scale<flout>"))
     elif damage == "no cubin":
         path.unlink()
     else:
-        entry.write_bytes(b"\x00{")
+        entry.write_bytes(entry.read_bytes()[: 80 if damage == "cut" else 0])
     again, names = compiler.build_cached("scale.cuh", names=["scale<float>"])
     assert is_cubin(again.read_bytes())
     assert names == symbols
+
+
+def test_what_is_planted_where_others_write_is_not_loaded(folder, monkeypatch):
+    cache = folder / "cache"
+    planted, _ = compiler.build_cached("scale.cuh", names=["scale<float>"])
+    cache.chmod(0o777)
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    with pytest.warns(RuntimeWarning, match="everyone may write there"):
+        path, _ = compiler.build_cached("scale.cuh", names=["scale<float>"])
+    assert cache not in path.parents
+    assert path.read_bytes() == planted.read_bytes()
+    cache.chmod(0o700)
+    planted.chmod(0o666)
+    again, _ = compiler.build_cached("scale.cuh", names=["scale<float>"])
+    assert (again, again.stat().st_mode & 0o022) == (planted, 0), "made anew in its place"
 
 
 def test_several_builders_may_race(folder):

@@ -43,7 +43,7 @@ def test_folders_of_versions_long_gone_are_removed(tmp_path: Path) -> None:
         (folder / "kernel.nbc").write_text("code")
         then = time.time() - days * 86_400
         os.utime(folder, (then, then))
-    used = compilation._folder(tmp_path)
+    used = compilation.version_folder(tmp_path)
     assert sorted(tmp_path.iterdir()) == sorted([recent, used])
 
 

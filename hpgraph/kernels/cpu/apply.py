@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.record import LOOPS
 from hpgraph.semiring.jit import call
 

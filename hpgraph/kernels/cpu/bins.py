@@ -111,6 +111,8 @@ def spread(values, waiting, bins, found, store, link, work, board, scale):
 
     Returns whether anybody waited there.
     """
+    if values.size == 0:
+        return False
     any_, least = False, values[0]
     for i in range(found):
         for place in range(work[i, 0] * BLOCK, work[i, 0] * BLOCK + work[i, 1]):
@@ -131,6 +133,8 @@ def spread(values, waiting, bins, found, store, link, work, board, scale):
 @part
 def recover(values, waiting, bins, store, link, board, scale):
     """Fill the bins with all who wait: they took more room than there is, as many a vertex stood in several."""
+    if values.size == 0:
+        return False
     any_, least = False, values[0]
     for v in range(waiting.size):
         if waiting[v] and (not any_ or values[v] < least):

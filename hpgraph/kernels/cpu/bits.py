@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from numba import types
-from numba.extending import intrinsic
+
+from hpgraph.semiring.intrinsic import intrinsic
 
 
-@intrinsic
+@intrinsic(lambda word: int(word).bit_count())
 def popcount(typingctx, word):
     """How many bits of a uint64 are set."""
 
@@ -16,7 +17,7 @@ def popcount(typingctx, word):
     return types.int64(types.uint64), generate
 
 
-@intrinsic
+@intrinsic(lambda word: (int(word) & -int(word)).bit_length() - 1)
 def lowest_bit(typingctx, word):
     """Place of the lowest bit set in a uint64 that is not zero."""
 
@@ -26,7 +27,7 @@ def lowest_bit(typingctx, word):
     return types.int64(types.uint64), generate
 
 
-@intrinsic
+@intrinsic(lambda number: int(number).bit_length())
 def bit_length(typingctx, number):
     """Bits that an int64 above zero takes: the steps of a binary search among so many."""
 

@@ -7,15 +7,18 @@ addition. The clock reads the processor's cycle counter because Numba's compiled
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import types
 
 from hpgraph.kernels.cpu.bits import lowest_bit
 from hpgraph.kernels.cpu.crew import TAIL
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.part import part
 from hpgraph.semiring.atomics import atomic_or, fetch_add
+from hpgraph.semiring.intrinsic import intrinsic
 
 # Vertices one worker gathers before it reserves room for them in the shared queue.
 BUFFER = 1024
@@ -80,7 +83,7 @@ def list_bits(words, queue, count):
     return count
 
 
-@intrinsic
+@intrinsic(lambda: time.perf_counter_ns())
 def cycles(typingctx):
     """The processor's cycle counter."""
 

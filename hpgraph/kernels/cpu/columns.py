@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 from numba.np.arrayobj import populate_array
 
+from hpgraph.semiring.intrinsic import intrinsic
 
-@intrinsic
+
+@intrinsic(lambda array, c: array[:, c])
 def _column(typingctx, array, c):
     """``array[:, c]``, borrowed: no reference is counted, which in an inner loop would be an atomic operation."""
     view = types.Array(array.dtype, 1, "A")

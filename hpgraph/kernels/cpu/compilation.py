@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from hpgraph import cache_folder
 from hpgraph.config import config
 from hpgraph.kernels.cpu.threads import prepare
 
@@ -24,20 +25,10 @@ KEPT_DAYS = 30
 def set_up() -> None:
     """Prepare Numba for the kernels of this package; to be called before any of them is defined.
 
-    Compiled code goes to ``config.cache_dir`` (unless NUMBA_CACHE_DIR says otherwise), so that a read-only
-    installation has a cache too, and the threading library is made ready.
-
-    Notes
-    -----
-    Numba notices that the file of a kernel has changed, by its time stamp, but not that another file has from which
-    code is inlined into the kernel. So the cache has a folder for each version of all the sources.
+    The threading library is made ready, and a compilation announces itself.
     """
     prepare()
-    import numba
     from numba.core import event
-
-    if not os.environ.get("NUMBA_CACHE_DIR"):
-        numba.config.CACHE_DIR = os.fspath(_folder(config.cache_dir / "numba"))
 
     class Notice(event.Listener):
         def on_start(self, started: Any) -> None:
@@ -52,17 +43,45 @@ def set_up() -> None:
     event.register("numba:compile", Notice())
 
 
-def _folder(parent: Path) -> Path:
-    """Where code compiled from these very sources by these very compilers is kept; what is long unused goes."""
-    folder = parent / _version(_sources())
+@functools.cache
+def folder() -> Path:
+    """Where the kernels' compiled code is kept: in ``config.cache_dir``, unless NUMBA_CACHE_DIR says otherwise.
+
+    Returns
+    -------
+    pathlib.Path
+        Of this version.
+
+    Notes
+    -----
+    Numba notices that the file of a kernel has changed, but not that another file has from which code is inlined into
+    the kernel. So the cache has a folder for each version of all the sources.
+    """
+    numbas = os.environ.get("NUMBA_CACHE_DIR")
+    chosen = cache_folder.first_usable(Path(numbas), config.cache_dir) if numbas else config.cache_dir
+    return version_folder(cache_folder.subfolder(chosen, "numba"))
+
+
+def version_folder(parent: Path) -> Path:
+    """Where code compiled from these very sources by these very compilers is kept; what is long unused goes.
+
+    Parameters
+    ----------
+    parent : pathlib.Path
+        The folder of all versions.
+
+    Returns
+    -------
+    pathlib.Path
+    """
+    used = cache_folder.subfolder(parent, _version(_sources()))
     # A cache that cannot be tidied is still a cache.
     with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)
+        os.utime(used)
         for other in parent.iterdir():
             if time.time() - other.stat().st_mtime > KEPT_DAYS * 86_400:
                 shutil.rmtree(other, ignore_errors=True)
-    return folder
+    return used
 
 
 def _sources() -> list[Path]:

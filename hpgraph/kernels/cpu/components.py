@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.formats import CSR
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.part import part
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.kernels.sampling import NEIGHBOURS, most_frequent

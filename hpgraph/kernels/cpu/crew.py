@@ -22,10 +22,10 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from hpgraph.kernels.cpu.part import part
 from hpgraph.semiring.atomics import atomic_load, atomic_or, compare_and_swap, fetch_add
+from hpgraph.semiring.intrinsic import intrinsic
 
 # Two cache lines, as processors fetch them in pairs.
 LINE = 16
@@ -40,7 +40,7 @@ _OVER = -(1 << 63)
 _PATIENCE = 2000
 
 
-@intrinsic
+@intrinsic(lambda: None)
 def breathe(typingctx: Any) -> Any:
     """Tell the processor that this thread is waiting."""
     machine = platform.machine().lower()
@@ -57,7 +57,7 @@ def breathe(typingctx: Any) -> Any:
     return types.none(), generate
 
 
-@intrinsic
+@intrinsic(lambda: None)
 def make_way(typingctx: Any) -> Any:
     """Let the system run another thread on this core."""
     name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.cpu.fold import at, convert, is_set, vertex, weight
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.product import plain
 from hpgraph.kernels.cpu.tasks import TASK, task_bounds
 from hpgraph.kernels.cpu.threads import team

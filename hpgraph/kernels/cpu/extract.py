@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.device import check_memory
 from hpgraph.formats import CSR, index_dtype
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.loads import copy_items, prefetch
 from hpgraph.kernels.cpu.record import LOOPS
 from hpgraph.kernels.cpu.threads import team

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from hpgraph.formats import CSR
+from hpgraph.kernels.cpu.kernel import njit
 
 
 def fifo_order(rows: CSR, start: int, nobody: int) -> tuple[Any, Any]:

@@ -7,11 +7,12 @@ looked up in it, where each of their entries would be searched for, or all of th
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.cpu.bits import bit_length
 from hpgraph.kernels.cpu.fold import at, vertex
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.product import plain
 from hpgraph.kernels.cpu.threads import team
 

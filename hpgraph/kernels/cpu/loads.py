@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+
+from hpgraph.semiring.intrinsic import intrinsic
 
 
 def _place(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -20,7 +22,7 @@ def _place(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.gep(array.data, [args[1]], inbounds=True)
 
 
-@intrinsic
+@intrinsic(lambda array, position: array[position])
 def peek(typingctx: Any, array: Any, position: Any) -> Any:
     """``array[position]`` of a contiguous 1-d array, `position` from 0."""
 
@@ -32,7 +34,7 @@ def peek(typingctx: Any, array: Any, position: Any) -> Any:
     return array.dtype(array, types.int64), generate
 
 
-@intrinsic
+@intrinsic(lambda array, position, value: array.__setitem__(position, value))
 def put(typingctx: Any, array: Any, position: Any, value: Any) -> Any:
     """``array[position] = value`` in a contiguous 1-d array of the value's type, `position` from 0."""
 
@@ -44,7 +46,7 @@ def put(typingctx: Any, array: Any, position: Any, value: Any) -> Any:
     return types.none(array, types.int64, array.dtype), generate
 
 
-@intrinsic
+@intrinsic(lambda ids, position: np.int64(ids[position]))
 def vertex(typingctx: Any, ids: Any, position: Any) -> Any:
     """The vertex id ``ids[position]`` as an int64 that the compiler knows not to be negative."""
 
@@ -67,7 +69,7 @@ def _fetch(context: Any, builder: Any, array_type: Any, array: Any, position: An
     builder.call(fetch, [builder.bitcast(builder.gep(data, [position]), byte), *how])
 
 
-@intrinsic
+@intrinsic(lambda array, position: None)
 def prefetch(typingctx: Any, array: Any, position: Any) -> Any:
     """Fetch the line of ``array[position]`` for reading; a place outside does no harm."""
 
@@ -78,7 +80,7 @@ def prefetch(typingctx: Any, array: Any, position: Any) -> Any:
     return types.none(array, types.int64), generate
 
 
-@intrinsic
+@intrinsic(lambda arrays, position: None)
 def prefetch_each(typingctx: Any, arrays: Any, position: Any) -> Any:
     """Fetch the line of ``array[position]``, of each of a tuple of arrays, for writing."""
 
@@ -90,7 +92,7 @@ def prefetch_each(typingctx: Any, arrays: Any, position: Any) -> Any:
     return types.none(arrays, types.int64), generate
 
 
-@intrinsic
+@intrinsic(lambda array, position: array[position])
 def peek_after(typingctx: Any, array: Any, position: Any) -> Any:
     """`peek`, not before any earlier read or write of this thread has taken effect (sequentially consistent)."""
 
@@ -101,7 +103,7 @@ def peek_after(typingctx: Any, array: Any, position: Any) -> Any:
     return array.dtype(array, types.int64), generate
 
 
-@intrinsic
+@intrinsic(lambda: None)
 def fence(typingctx: Any) -> Any:
     """What this thread wrote before, others see before it reads on."""
 
@@ -112,7 +114,11 @@ def fence(typingctx: Any) -> Any:
     return types.none(), generate
 
 
-@intrinsic
+def _copy_slice(target: Any, at: Any, source: Any, begin: Any, count: Any) -> None:
+    target[at : at + count] = source[begin : begin + count]
+
+
+@intrinsic(_copy_slice)
 def copy_items(typingctx: Any, target: Any, at: Any, source: Any, begin: Any, count: Any) -> Any:
     """``target[at:at + count] = source[begin:begin + count]`` of arrays that share no memory, as one call of memcpy."""
 

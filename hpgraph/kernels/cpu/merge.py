@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.cpu.fold import at, convert, vertex, weight
 from hpgraph.kernels.cpu.handover import cut, hand_over, new_ends
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.product import plain
 from hpgraph.kernels.cpu.rows import beside
 from hpgraph.kernels.cpu.tasks import task_bounds

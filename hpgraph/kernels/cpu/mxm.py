@@ -16,13 +16,14 @@ import contextlib
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.device import check_memory, free_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.cpu.fold import at, convert, is_set, join, vertex, weight
 from hpgraph.kernels.cpu.handover import cut, hand_over, new_ends
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.product import plain
 from hpgraph.kernels.cpu.rows import ROW, TASK, bits_beside, next_run, pairs_of_rows, share
 from hpgraph.kernels.cpu.threads import team

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.device import check_memory
 from hpgraph.formats import CSR
@@ -29,6 +29,7 @@ from hpgraph.kernels.cpu.bits import bit_length
 from hpgraph.kernels.cpu.fold import at, convert, is_set, join, vertex, weight
 from hpgraph.kernels.cpu.handover import cut
 from hpgraph.kernels.cpu.hubs import SAMPLE, STEP, hubs_of, pays_to_search
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.loads import put
 from hpgraph.kernels.cpu.product import plain
 from hpgraph.kernels.cpu.rows import beside, next_run, pairs_of_rows, share

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import njit, types
+from numba.extending import is_jitted
 
 
 def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -28,6 +29,9 @@ def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if function is None:
         return lambda function: part(function, **options)
     dispatcher = njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    if not is_jitted(dispatcher):
+        # Under NUMBA_DISABLE_JIT it is the function itself.
+        return dispatcher
     resolve = dispatcher.get_call_template
 
     def get_call_template(arguments: Any, by_name: dict[str, Any]) -> Any:

@@ -11,11 +11,12 @@ import functools
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cpu.fold import AHEAD, at, convert, fetch_ahead, fold, fold_slab, is_allowed, join
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.loads import put
 from hpgraph.kernels.cpu.product_pairs import pull_pairs
 from hpgraph.kernels.cpu.schedule import schedule

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.cpu.columns import columns
 from hpgraph.kernels.cpu.fold import at, convert, join, vertex, weight
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.product import arrays, operators, plain
 from hpgraph.kernels.cpu.schedule import schedule
 from hpgraph.kernels.cpu.threads import team

@@ -11,12 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cpu.bits import popcount
 from hpgraph.kernels.cpu.fold import at, convert, vertex
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.loads import prefetch, put
 from hpgraph.kernels.cpu.schedule import schedule
 from hpgraph.kernels.cpu.threads import team

@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cpu.fold import convert, is_allowed, is_set, join, vertex, weight
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.product import plain
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.jit import call

@@ -9,7 +9,7 @@ at hand (the bucket fusion of Y. Zhang et al., "Optimizing ordered graph algorit
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.kernels.cpu.bins import (
     BINS,
@@ -41,6 +41,7 @@ from hpgraph.kernels.cpu.crew import (
     shut_gate,
     take,
 )
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.loads import fence, peek, peek_after, prefetch, vertex
 from hpgraph.kernels.cpu.part import part
 from hpgraph.kernels.cpu.record import ACTIVE, LOOPS, STEP, log

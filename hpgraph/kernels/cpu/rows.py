@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange, types
+from numba import prange, types
 from numba.extending import overload
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.cpu.fold import at, vertex
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.atomics import fetch_add
 

@@ -15,10 +15,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.cpu.fold import AHEAD, at, fetch_ahead, fold, join
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.product import SERIAL, arrays, operators
 from hpgraph.kernels.cpu.schedule import schedule
 from hpgraph.kernels.cpu.threads import team

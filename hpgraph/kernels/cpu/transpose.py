@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.cpu.extract import bits_of, room
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.loads import prefetch
 from hpgraph.kernels.cpu.record import LOOPS
 from hpgraph.kernels.cpu.threads import team

@@ -14,7 +14,7 @@ own superstep.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.kernels.cpu.bits import lowest_bit
 from hpgraph.kernels.cpu.claim import BUFFER, bit, claim, clear, cycles, flush, list_bits, mark, test
@@ -34,6 +34,7 @@ from hpgraph.kernels.cpu.crew import (
     shut_gate,
     take,
 )
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.loads import peek, prefetch, prefetch_each, vertex
 from hpgraph.kernels.cpu.part import part
 from hpgraph.kernels.cpu.record import ACTIVE, LOOPS, STEP, log

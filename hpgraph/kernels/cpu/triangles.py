@@ -14,10 +14,11 @@ networks, triangles are found at u instead: there are fewer pairs to look at, an
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.attached import attached
+from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.loads import peek, prefetch, vertex
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.kernels.orientation import DegreeOrder, worth_ordering

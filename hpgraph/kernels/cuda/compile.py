@@ -15,13 +15,13 @@ import importlib.util
 import json
 import os
 import re
-import tempfile
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from hpgraph import cache_folder
 from hpgraph.config import config
 from hpgraph.errors import CompileError, MissingExtraError
 from hpgraph.semiring.cuda import LinkedCode
@@ -282,43 +282,38 @@ def build_cached(
     CompileError, MissingExtraError
         As `load`.
     """
-    folder = config.cache_dir / "cuda"
-    entry = folder / f"{cache_key(source, prologue, ltoir, names, arch)}.json"
+    folder = cache_folder.subfolder(config.cache_dir, "cuda")
+    entry = folder / f"{cache_key(source, prologue, ltoir, names, arch)}.kernels"
     found = _read(entry)
     if found is not None:
         return found
     config.announce(f"{title or Path(source).stem} for the GPU")
     cubin, symbols = _build(source, prologue, ltoir, names, arch)
+    try:
+        return _keep(entry, cubin, symbols), symbols
+    except OSError:
+        # The disk may be full, or the file system read-only by now; this process goes on.
+        return _keep(cache_folder.process_folder() / entry.name, cubin, symbols), symbols
+
+
+def _keep(entry: Path, cubin: bytes, symbols: dict[str, str]) -> Path:
     digest = hashlib.sha256(cubin).hexdigest()
     # The machine code lies under its own hash and the entry names it: whoever writes last, both fit together.
-    path = folder / f"{digest}.cubin"
-    _write(path, cubin)
-    _write(entry, json.dumps({"cubin": digest, "symbols": symbols}).encode())
-    return path, symbols
+    path = entry.parent / f"{digest}.cubin"
+    cache_folder.write(path, cubin)
+    cache_folder.write_sealed(entry, json.dumps({"cubin": digest, "symbols": symbols}).encode())
+    return path
 
 
 def _read(entry: Path) -> tuple[Path, dict[str, str]] | None:
-    try:
-        record = json.loads(entry.read_bytes())
-        digest, symbols = str(record["cubin"]), dict(record["symbols"])
-        path = entry.parent / f"{digest}.cubin"
-        whole = hashlib.sha256(path.read_bytes()).hexdigest() == digest
-    except (OSError, ValueError, KeyError, TypeError):
+    content = cache_folder.read_sealed(entry)
+    if content is None:
         return None
-    return (path, symbols) if whole else None
-
-
-def _write(path: Path, content: bytes) -> None:
-    # Other processes may read or write the same file: it appears whole or not at all.
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    record = json.loads(content)
+    path = entry.parent / f"{record['cubin']}.cubin"
+    cubin = cache_folder.read(path)
+    whole = cubin is not None and hashlib.sha256(cubin).hexdigest() == record["cubin"]
+    return (path, record["symbols"]) if whole else None
 
 
 def _cuda_core() -> ModuleType:

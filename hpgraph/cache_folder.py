@@ -1,0 +1,252 @@
+"""Where compiled code is kept between processes, and the files there: ours alone and whole, or not used.
+
+Code that is read back is run (Numba's files are pickles, which run code on being read), so a folder that others can
+write, or that is not ours, is neither read nor written. Each file is asked again for its owner once it is open, and
+begins with the digest of what follows: one that was cut short, emptied or overwritten is as good as none.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import hashlib
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+import warnings
+from pathlib import Path
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_DIGEST = 65  # bytes: hexadecimal SHA-256 and the end of the line
+
+_refused: set[str] = set()
+
+
+def user_folder() -> Path:
+    """The folder of this user unless another is chosen: ``$XDG_CACHE_HOME/hpgraph`` or ``~/.cache/hpgraph``.
+
+    Returns
+    -------
+    pathlib.Path
+    """
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG specification says to ignore relative paths.
+    return Path(base) / "hpgraph" if os.path.isabs(base) else Path.home() / ".cache" / "hpgraph"
+
+
+def temporary_folder() -> Path:
+    """A folder for this user under the system's temporary one.
+
+    Returns
+    -------
+    pathlib.Path
+    """
+    user = os.geteuid() if hasattr(os, "geteuid") else os.environ.get("USERNAME", "user")
+    return Path(tempfile.gettempdir()) / f"hpgraph-{user}"
+
+
+@functools.cache
+def process_folder() -> Path:
+    """A new folder for this process alone, gone when it ends.
+
+    Returns
+    -------
+    pathlib.Path
+    """
+    folder = Path(tempfile.mkdtemp(prefix="hpgraph-"))
+    atexit.register(_remove, folder, os.getpid())
+    return folder
+
+
+def _remove(folder: Path, process: int) -> None:
+    # A forked child ends too, and its parent still reads there.
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def first_usable(*folders: Path) -> Path:
+    """The first of some folders that can be made, is ours alone and can be written; else `process_folder`.
+
+    Parameters
+    ----------
+    *folders : pathlib.Path
+        In order of preference.
+
+    Returns
+    -------
+    pathlib.Path
+        It is there.
+
+    Warns
+    -----
+    RuntimeWarning
+        Once for each folder that is refused because others could have put code there.
+    """
+    return next((folder for folder in folders if _usable(folder)), None) or process_folder()
+
+
+def subfolder(folder: Path, *names: str) -> Path:
+    """A folder inside a usable one, under the same conditions all the way down; else the same in `process_folder`.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        A usable one.
+    *names : str
+        The way from there.
+
+    Returns
+    -------
+    pathlib.Path
+        It is there.
+
+    Warns
+    -----
+    RuntimeWarning
+        As `first_usable`.
+    """
+    inside = folder
+    for name in names:
+        inside = inside / name
+        if not _usable(inside):
+            return subfolder(process_folder(), *names)
+    return inside
+
+
+def _usable(folder: Path) -> bool:
+    folder = Path(os.path.abspath(folder))
+    try:
+        for missing in reversed([place for place in (folder, *folder.parents) if not place.exists()]):
+            missing.mkdir(mode=0o700, exist_ok=True)
+        danger = _danger(folder)
+    except OSError:
+        return False
+    if danger is None:
+        return os.access(folder, os.R_OK | os.W_OK | os.X_OK)
+    if os.fspath(folder) not in _refused:
+        _refused.add(os.fspath(folder))
+        warnings.warn(
+            f"no compiled code is read from or kept in {folder}: {danger}, so code found there may not be yours. "
+            f"Empty that folder and make it private (chmod 700), or name another one by HPGRAPH_CACHE_DIR",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    return False
+
+
+def _danger(folder: Path) -> str | None:
+    """How others could put files into a folder, or another folder in its place; None if they cannot."""
+    if not hasattr(os, "geteuid"):
+        return None
+    for place in {folder, Path(os.path.realpath(folder))}:
+        status = place.lstat()
+        if status.st_uid != os.geteuid():
+            return f"{place} belongs to user {status.st_uid} and you are user {os.geteuid()}"
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    if mode & _OTHERS_WRITE:
+        return f"{'everyone' if mode & stat.S_IWOTH else 'its group'} may write there (mode {mode:o})"
+    for above in Path(os.path.realpath(folder)).parents:
+        mode = stat.S_IMODE(above.stat().st_mode)
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            return f"everyone may rename what lies in {above} (mode {mode:o})"
+    return None
+
+
+def read(path: Path) -> bytes | None:
+    """What a file holds.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        In a usable folder.
+
+    Returns
+    -------
+    bytes or None
+        None where there is no file, or it is not a plain file that only we can write.
+    """
+    try:
+        # Nobody waits here at a named pipe, and whoever put a link here chose neither owner nor mode.
+        with open(path, "rb", opener=_open_file_itself) as file:
+            status = os.fstat(file.fileno())
+            return file.read() if _is_ours(status) else None
+    except OSError:
+        return None
+
+
+def _open_file_itself(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+
+
+def _is_ours(status: os.stat_result) -> bool:
+    if not stat.S_ISREG(status.st_mode):
+        return False
+    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_WRITE)
+
+
+def write(path: Path, content: bytes) -> None:
+    """Put a file in place whole: who reads it meanwhile finds the former one, or none.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        In a usable folder.
+    content : bytes
+        What it is to hold.
+
+    Raises
+    ------
+    OSError
+        It cannot be written; nothing has changed.
+    """
+    beside = path.with_name(f".writing-{secrets.token_hex(8)}")
+    try:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        os.replace(beside, path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def read_sealed(path: Path) -> bytes | None:
+    """What `write_sealed` wrote.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        In a usable folder.
+
+    Returns
+    -------
+    bytes or None
+        None where there is no file, it is not ours alone, or not all there as it was written.
+    """
+    sealed = read(path)
+    if sealed is None:
+        return None
+    content = sealed[_DIGEST:]
+    return content if sealed[:_DIGEST] == _seal(content) else None
+
+
+def write_sealed(path: Path, content: bytes) -> None:
+    """As `write`, with a digest in front by which `read_sealed` knows that all is there.
+
+    Parameters
+    ----------
+    path, content
+        As for `write`.
+
+    Raises
+    ------
+    OSError
+        As `write`.
+    """
+    write(path, _seal(content) + content)
+
+
+def _seal(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode() + b"\n"

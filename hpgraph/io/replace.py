@@ -1,0 +1,167 @@
+"""Writing a file whole or not at all: beside its place, flushed, then put there by one renaming.
+
+What stood there before stays until the new file is complete, whatever goes wrong: a full disk, a limit, a signal. A
+process that is killed leaves ``.NAME.XXXXXXXX.tmp`` beside it and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import gzip
+import io
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+# Letters of a name kept in that of the temporary file, which may have 255 bytes.
+_KEPT_OF_NAME = 40
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str], *, zipped: bool = False) -> Iterator[BinaryIO]:
+    """A file to write in, which takes the place of another when the block ends and never when it fails.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The place. Of a link, where it leads to; what is no plain file, a pipe say, is written to directly. The new file
+        has the permissions of the former one.
+    zipped : bool, default False
+        Compress what is written, as gzip.
+
+    Yields
+    ------
+    binary file
+
+    Raises
+    ------
+    OSError
+        The file cannot be written; nothing has changed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "levels.txt"
+    >>> _ = path.write_text("0 1 2")
+    >>> with replacing(path) as file:
+    ...     _ = file.write(b"0 1")
+    ...     raise ValueError("there is no third level")
+    Traceback (most recent call last):
+    ...
+    ValueError: there is no third level
+    >>> path.read_text()
+    '0 1 2'
+    """
+    check_writable(path)
+    place = Path(os.path.realpath(path))
+    try:
+        former = place.stat()
+    except FileNotFoundError:
+        former = None
+    if former is not None and not stat.S_ISREG(former.st_mode):
+        with place.open("wb") as file, _zipping(file, place, zipped) as target:
+            yield target
+        return
+    beside = place.with_name(f".{place.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    file = os.fdopen(os.open(beside, flags, 0o666), "wb")
+    try:
+        if former is not None:
+            _take_after(file, former)
+        with _zipping(file, place, zipped) as target:
+            yield target
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()
+        os.replace(beside, place)
+    except BaseException as error:
+        # What is still to be flushed may not fit either, and why it did not is known.
+        with contextlib.suppress(OSError):
+            file.close()
+        beside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, os.fspath(beside)):
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+        raise
+
+
+@contextlib.contextmanager
+def replacing_text(path: str | os.PathLike[str], *, zipped: bool = False) -> Iterator[IO[str]]:
+    """As `replacing`, for text in UTF-8 with line ends as they are written.
+
+    Parameters
+    ----------
+    path, zipped
+        As for `replacing`.
+
+    Yields
+    ------
+    text file
+
+    Raises
+    ------
+    OSError
+        As `replacing`.
+    """
+    with replacing(path, zipped=zipped) as target:
+        text = io.TextIOWrapper(target, encoding="utf-8", newline="\n")
+        yield text
+        text.detach()
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Whether a file can be written at all, to be asked before the work that goes into it.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        Of the file; it need not be there, its folder must be.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError, PermissionError
+        It cannot.
+
+    Examples
+    --------
+    >>> check_writable("nowhere/levels.csv")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: [Errno 2] there is no such folder to write to: 'nowhere/levels.csv'
+    """
+    place, name = Path(os.path.realpath(path)), os.fspath(path)
+    if place.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder, and a file is to be written", name)
+    if not place.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder to write to", name)
+    if place.exists() and not _may_write(place):
+        raise PermissionError(errno.EACCES, "the file is write-protected", name)
+    if (place.is_file() or not place.exists()) and not _may_write(place.parent):
+        raise PermissionError(errno.EACCES, "its folder is write-protected, and a file is first written beside", name)
+
+
+def _may_write(path: Path) -> bool:
+    needed = os.W_OK | (os.X_OK if path.is_dir() else 0)
+    return os.access(path, needed, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _take_after(file: BinaryIO, former: os.stat_result) -> None:
+    if hasattr(os, "fchown") and (former.st_uid, former.st_gid) != (os.geteuid(), os.getegid()):
+        # Only root gives files away; a group to which we belong is kept.
+        with contextlib.suppress(PermissionError):
+            os.fchown(file.fileno(), former.st_uid if os.geteuid() == 0 else -1, former.st_gid)
+    if hasattr(os, "fchmod"):
+        os.fchmod(file.fileno(), stat.S_IMODE(former.st_mode) & 0o777)
+
+
+@contextlib.contextmanager
+def _zipping(file: BinaryIO, place: Path, zipped: bool) -> Iterator[BinaryIO]:
+    if not zipped:
+        yield file
+        return
+    target = gzip.GzipFile(place.name, "wb", 6, cast(Any, file))
+    yield cast(BinaryIO, target)
+    target.close()

@@ -1,0 +1,66 @@
+"""Instructions that Python has no name for, each with its meaning in Python. Imports Numba.
+
+Under ``NUMBA_DISABLE_JIT=1``, which is how kernels are stepped through in a debugger, kernels are Python functions and
+run on one thread: there an instruction is the Python function that stands beside it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numba import extending
+
+
+def intrinsic(in_python: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """`numba.extending.intrinsic` for a function that means the same as one in Python.
+
+    Parameters
+    ----------
+    in_python : function
+        What takes its place where Numba does not compile.
+
+    Returns
+    -------
+    decorator
+        For a function of the typing context and the types of the arguments, as Numba wants it.
+
+    Examples
+    --------
+    >>> from numba import types
+    >>> @intrinsic(lambda word: int(word).bit_count())
+    ... def popcount(typingctx, word):
+    ...     return types.int64(types.int64), lambda context, builder, sig, args: builder.ctpop(args[0])
+    >>> numba.njit(lambda word: popcount(word))(0b1011)
+    3
+    """
+
+    def decorate(compiled: Callable[..., Any]) -> Any:
+        if numba.config.DISABLE_JIT:
+            return functools.wraps(compiled)(in_python)
+        return extending.intrinsic(compiled)
+
+    return decorate
+
+
+def element(array: Any, value: Any) -> Any:
+    """A value as an element of an array, converted as compiled code does: bits that do not fit are cut off.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+    value : number
+
+    Returns
+    -------
+    numpy scalar
+
+    Examples
+    --------
+    >>> element(np.zeros(1, np.uint8), -1)
+    np.uint8(255)
+    """
+    return np.asarray(value).astype(array.dtype)[()]
