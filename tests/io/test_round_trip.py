@@ -24,7 +24,8 @@ TRICKY = ["a b", " a", "a ", "a,b", "a;b", "a\tb", '"', '"a"', 'a"b', "#a", "%a"
           "nan", "inf", "source", "target", "weight", "a\nb", "a\rb", "\u2028", "\xa0", "\ufeff", "é", "e\u0301",
           "漢字", "🚲", "", "\x00", "\x1f", "None", "True", "'", "\\",
           "# hpgraph: 9 vertices, 9 edges, directed"]  # fmt: skip
-TEXT = st.sampled_from(TRICKY) | st.text(max_size=6)
+# NumPy's arrays of text drop a NUL at the end: names with one are refused, see below.
+TEXT = (st.sampled_from(TRICKY) | st.text(max_size=6)).filter(lambda name: "\x00" not in name)
 
 
 @st.composite
@@ -129,9 +130,9 @@ def test_names_in_npz(graph: hpg.Graph) -> None:
 def test_numbers_as_names_in_npz(graph: hpg.Graph) -> None:
     found = written_and_read(graph, ".npz")
     assert_same_matrix(found, graph)
-    assert found.names is not None
-    assert graph.names is not None
-    assert found.names.tolist() == graph.names.tolist()
+    # 0, 1, 2, ... in order are no names.
+    assert (found.names is None) is (graph.names is None)
+    assert graph.names is None or found.names.tolist() == graph.names.tolist()
 
 
 @pytest.mark.parametrize("suffix", EDGE_LISTS)
@@ -168,6 +169,13 @@ def test_wel(graph: hpg.Graph) -> None:
     else:
         with pytest.raises(ValueError, match=r"a \.wel file holds weights and the graph has none"):
             written_and_read(graph, ".wel")
+
+
+@pytest.mark.parametrize("suffix", [".npz", *EDGE_LISTS])
+def test_text_with_a_nul(suffix: str) -> None:
+    graph = hpg.Graph.from_edges([0], [1], names=["a\x00", "b"])
+    with pytest.raises(ValueError, match="names that are all text"):
+        written_and_read(graph, suffix)
 
 
 @pytest.mark.parametrize("suffix", [".npz", *EDGE_LISTS])
