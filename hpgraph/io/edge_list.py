@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count, product
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from hpgraph.io.layout import (
     without_comment,
 )
 from hpgraph.io.memory import Budget
-from hpgraph.io.stream import open_text, shortened
+from hpgraph.io.stream import count_lines, open_text, shortened
 
 _INT64_MAX = 2**63 - 1
 # Characters of the lines read at a time.
@@ -107,7 +108,7 @@ def _no_edges(path: Path, layout: Layout | None, n_vertices: int | None) -> Arcs
     """What a file without a line of data holds."""
     own = None if layout is None else layout.own
     if own is not None:
-        _check_whole(path, own.n_lines, 0, "\n")
+        _check_whole(path, own.n_lines, 0, True)
     none = np.empty(0, np.int64)
     weight = None if own is None or own.dtype is None else np.empty(0, own.dtype)
     directed = own is None or own.directed
@@ -130,9 +131,7 @@ def _parse(
     tables: list[Array] = []
     rows = 0
     with open_text(path, progress) as text:
-        _skip(text, layout.start - 1)
-        while lines := text.readlines(_BLOCK):
-            last = lines[-1]
+        for lines in _blocks(text, layout.start):
             for at, (commented, kind) in enumerate(attempts):
                 given = list(_bare_lines(lines, comments)) if commented else lines
                 if not any(map(str.strip, given)):
@@ -161,15 +160,21 @@ def _parse(
     if rows == 0:
         raise _fault(path, layout, comments)
     if layout.own is not None:
-        _check_whole(path, layout.own.n_lines, rows, last)
+        _check_whole(path, layout.own.n_lines, rows, not lines[-1])
     ends = [np.concatenate([table[end] for table in tables]) for end in ("source", "target")]
     weight = None if layout.weight is None else _joined([table["weight"] for table in tables])
     return ends[0], ends[1], _as_written(path, weight, layout)
 
 
-def _skip(text: Iterator[str], lines: int) -> None:
-    for _ in range(lines):
-        next(text, None)
+def _blocks(text: IO[str], start: int) -> Iterator[list[str]]:
+    """Some lines at a time, from a line on, without their ends; after the end of the last comes an empty one."""
+    for _ in range(start - 1):
+        text.readline()
+    while block := text.read(_BLOCK):
+        if not block.endswith("\n"):
+            block += text.readline()
+        # Not splitlines, to which more characters are ends of lines.
+        yield block.split("\n")
 
 
 def _joined(parts: list[Array]) -> Array:
@@ -191,7 +196,7 @@ def _as_written(path: Path, weight: Array | None, layout: Layout) -> Array | Non
     return cast if dtype.kind == "f" or np.array_equal(cast, weight) else weight
 
 
-def _check_whole(path: Path, announced: int, lines: int, last: str) -> None:
+def _check_whole(path: Path, announced: int, lines: int, ended: bool) -> None:
     """Refuse a file of ours that lost its end."""
     if lines != announced:
         raise FileFormatError(
@@ -200,8 +205,8 @@ def _check_whole(path: Path, announced: int, lines: int, last: str) -> None:
             "(without that line it is read as it is)",
             1,
         )
-    if not last.endswith("\n"):
-        raise FileFormatError(path, f"the last line was cut short: {shortened(last)!r}")
+    if not ended:
+        raise FileFormatError(path, "the last line has no end: the file was cut short", count_lines(path))
 
 
 def _bare_lines(lines: Iterable[str], comments: tuple[str, ...]) -> Iterator[str]:
@@ -231,9 +236,7 @@ def _read_names(
     weights: list[str] = []
     letters = 0
     with open_text(path, progress) as text:
-        _skip(text, layout.start - 1)
-        while lines := text.readlines(_BLOCK):
-            last = lines[-1]
+        for lines in _blocks(text, layout.start):
             for _, line in data_lines(lines, comments):
                 fields = split_fields(line, layout.delimiter)
                 if len(fields) != layout.columns:
@@ -247,7 +250,7 @@ def _read_names(
             needed = len(source) * _NAMED_EDGE_BYTES + len(number_of) * _NAME_BYTES + letters
             budget.check(needed, f"reading {len(source)} edges and more of {path}")
     if layout.own is not None:
-        _check_whole(path, layout.own.n_lines, len(source), last)
+        _check_whole(path, layout.own.n_lines, len(source), not lines[-1])
     if any(_unfit_name(name) for name in number_of):
         raise _fault(path, layout, comments)
     weight = None

@@ -116,10 +116,10 @@ def _arcs(path: Path, archive: Archive, budget: Budget) -> Arcs:
     needed = held + _ENTRY_BYTES * math.prod(members["data"].shape) + _ROW_BYTES * n
     budget.check(needed, f"the array of {n} rows in {path}")
 
-    entries = _entries(layout, n, {name: archive.read(name) for name in members})
-    weight = None if _PATTERN in own and archive.read(_PATTERN) else entries.data
-    directed = bool(archive.read(_DIRECTED)) if _DIRECTED in own else not _is_symmetric(entries)
-    return Arcs(entries.row, entries.col, weight, n, directed, archive.read(_NAMES) if _NAMES in own else None)
+    row, col, data = _entries(layout, n, {name: archive.read(name) for name in members})
+    weight = None if _PATTERN in own and archive.read(_PATTERN) else data
+    directed = bool(archive.read(_DIRECTED)) if _DIRECTED in own else not _is_symmetric(n, row, col, data)
+    return Arcs(row, col, weight, n, directed, archive.read(_NAMES) if _NAMES in own else None)
 
 
 def _check_members(path: Path, layout: str, n: int, members: dict[str, Member], dimensions: dict[str, int]) -> None:
@@ -167,26 +167,29 @@ def _layout_and_size(path: Path, archive: Archive) -> tuple[str, int]:
     return layout, shape[0]
 
 
-def _entries(layout: str, n: int, arrays: dict[str, Array]) -> Any:
-    """The arrays of one of SciPy's formats as a COO array, each checked before SciPy relies on it."""
-    from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
+def _entries(layout: str, n: int, arrays: dict[str, Array]) -> tuple[Array, Array, Array]:
+    """Row, column and value of each entry of one of SciPy's formats, all checked before SciPy relies on them."""
+    from scipy.sparse import bsr_array, dia_array
 
     data = arrays["data"]
     if layout == "coo":
         row, col = arrays["coords"] if "coords" in arrays else (arrays["row"], arrays["col"])
-        row, col = as_ids(row, "row", n, "row"), as_ids(col, "col", n, "column")
-        return coo_array((data, (row, col)), shape=(n, n))
+        return as_ids(row, "row", n, "row"), as_ids(col, "col", n, "column"), data
     if layout == "dia":
-        offsets = as_ids(arrays["offsets"], "offsets", n, "column", low=-n)
-        return dia_array((data, offsets), shape=(n, n)).tocoo()
+        matrix = dia_array((data, as_ids(arrays["offsets"], "offsets", n, "column", low=-n)), shape=(n, n)).tocoo()
+        return matrix.row, matrix.col, matrix.data
     block = data.shape[1:] if layout == "bsr" else (1, 1)
     indptr, indices = arrays["indptr"], arrays["indices"]
     # SciPy allows arrays longer than the last offset says.
     used = max(0, min(int(indptr[-1]), indices.size))
     indptr = as_offsets(indptr, "indptr", n // block[0], used)
     indices = as_ids(indices[:used], "indices", n // block[1], "column")
-    kind = {"csr": csr_array, "csc": csc_array, "bsr": bsr_array}[layout]
-    return kind((data[:used], indices, indptr), shape=(n, n)).tocoo()
+    data = data[:used]
+    if layout == "bsr":
+        matrix = bsr_array((data, indices, indptr), shape=(n, n)).tocoo()
+        return matrix.row, matrix.col, matrix.data
+    along = np.repeat(np.arange(n, dtype=indices.dtype), np.diff(indptr))
+    return (along, indices, data) if layout == "csr" else (indices, along, data)
 
 
 def write_npz(graph: Graph, path: Path) -> None:
@@ -228,9 +231,11 @@ def write_npz(graph: Graph, path: Path) -> None:
         np.savez_compressed(target, **arrays)
 
 
-def _is_symmetric(matrix: Any) -> bool:
+def _is_symmetric(n: int, row: Array, col: Array, data: Array) -> bool:
+    from scipy.sparse import coo_array
+
     # In canonical form, so that two equal matrices have equal arrays, stored zeros and NaN included.
-    forward, backward = matrix.tocsr(), matrix.T.tocsr()
+    forward, backward = (coo_array((data, ends), shape=(n, n)).tocsr() for ends in ((row, col), (col, row)))
     forward.sum_duplicates()
     backward.sum_duplicates()
     return (
