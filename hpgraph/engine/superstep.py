@@ -100,6 +100,9 @@ def supersteps(
             backend.push_messages(code, arcs.sending, state, frontier, message, received)
         else:
             looked = rows_of.nnz
+            if everyone and code.cond is not None:
+                # A product leaves out whom `cond` keeps from receiving; they are updated all the same, by no message.
+                message.fill(code.reduce.identity_for(code.message))
             backend.pull_messages(code, rows_of, state, None if everyone else active, message, received)
         if code.edge_cond is not None and not everyone:
             along, senders = (arcs.sending, frontier) if push else (rows_of, active)
