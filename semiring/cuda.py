@@ -46,10 +46,13 @@ class LinkedCode:
         What decides the code: equal keys, equal code, in every process.
     produce : callable
         Returns the LTO-IR.
+    lasting : bool
+        Whether anybody can ask for the same key again, so that a kernel of it is worth keeping on disk.
     """
 
     key: str
     produce: Callable[[], bytes] = field(compare=False, repr=False)
+    lasting: bool = True
 
 
 @dataclass(frozen=True)
@@ -389,7 +392,9 @@ def _linked(function: Function, types: tuple[Any, ...], result: Any) -> tuple[st
     declaration = f'extern "C" __device__ {"unsigned char" if returned == "bool" else returned} {symbol}('
     declaration += f"{', '.join(declared)});\n"
     call = f"{'(bool)' if returned == 'bool' else ''}{symbol}({{}})"
-    return declaration, call, LinkedCode(identity, lambda: function.cuda(types, result, symbol))
+    return declaration, call, LinkedCode(
+        identity, lambda: function.cuda(types, result, symbol), function.is_lasting
+    )
 
 
 def _flat(types: Sequence[Any]) -> list[Any]:

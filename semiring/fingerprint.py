@@ -2,29 +2,43 @@
 
 Compiled kernels are cached on disk under the fingerprints of the functions inlined into them, so two functions may
 share one only if they compile to the same machine code. It covers the bytecode, constants and defaults, and,
-recursively, whatever the function reaches through its closure and its globals: scalars, arrays, other functions,
-attributes of modules. It leaves out what does not matter: line numbers, annotations, the function's own name.
+recursively, whatever the function reaches through its closure, its defaults and its globals: scalars, arrays, enums,
+other functions, attributes of modules. It leaves out what does not matter: line numbers, annotations, the function's
+own name.
 """
 
 from __future__ import annotations
 
 import builtins
-import dis
 import enum
 import hashlib
+import struct
 import sys
 import uuid
 from functools import lru_cache
 from importlib.metadata import version
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-# Functions of these packages are compiled from their names by Numba, never from their Python bodies.
-_KNOWN_BY_NAME = frozenset({"builtins", "cmath", "math", "numba", "numpy", "operator"})
-# What stands for a global that is not there: a name of Python's own, or a mistake.
-_missing = object()
+from hpgraph.semiring.references import (
+    MISSING,
+    global_names,
+    inner_function,
+    is_handle,
+    is_known,
+    is_named,
+    is_numba_type,
+    is_readable_type,
+)
+from hpgraph.semiring.snapshot import Ufunc, copy_function
+
+# How the fingerprint of a function begins that refers to something unreadable.
+_UNREADABLE = "unreadable-"
+# Handles by address: kept, so that no other comes to lie there. They mean nothing to another process.
+_HANDLES: dict[int, Any] = {}
+_PROCESS = uuid.uuid4().hex
 
 
 def fingerprint(python: FunctionType) -> str:
@@ -39,7 +53,7 @@ def fingerprint(python: FunctionType) -> str:
     -------
     str
         40 hexadecimal digits. A function that reaches an object whose value cannot be read gets a new one every time,
-        so that nothing stale is ever found under it.
+        so that nothing stale is ever found under it; `is_lasting` tells it from the others.
 
     Examples
     --------
@@ -51,10 +65,20 @@ def fingerprint(python: FunctionType) -> str:
     >>> fingerprint(lambda a: a * scale) == before
     False
     """
+    return fingerprint_of_copy(copy_function(python))
+
+
+def fingerprint_of_copy(python: FunctionType) -> str:
+    """`fingerprint` of a function that `copy_function` made, so that nothing it refers to can change meanwhile."""
     walk = _Walk()
     walk.add("hpgraph", *_toolchain())
     walk.function(python)
-    return walk.hash.hexdigest()[:40]
+    return f"{_UNREADABLE}{uuid.uuid4().hex}" if walk.unreadable else walk.hash.hexdigest()[:40]
+
+
+def is_lasting(key: str) -> bool:
+    """Whether code compiled under a fingerprint can ever be asked for again, so that it is worth keeping."""
+    return not key.startswith(_UNREADABLE)
 
 
 def at_a_glance(python: Any) -> tuple[Any, ...] | None:
@@ -72,7 +96,7 @@ def at_a_glance(python: Any) -> tuple[Any, ...] | None:
     """
     if not isinstance(python, FunctionType) or python.__defaults__ or python.__kwdefaults__:
         return None
-    reached = [python.__globals__.get(name, _missing) for name in global_names(python.__code__)]
+    reached = [python.__globals__.get(name, MISSING) for name in global_names(python.__code__)]
     try:
         reached += [cell.cell_contents for cell in python.__closure__ or ()]
     except ValueError:  # the enclosing function has not assigned it yet
@@ -85,35 +109,11 @@ def at_a_glance(python: Any) -> tuple[Any, ...] | None:
             parts += (kind, repr(value))
         elif isinstance(value, np.generic):
             parts += (value.dtype, value.tobytes())
-        elif value is _missing or (isinstance(value, ModuleType) and _is_known(value.__name__)):
+        elif value is MISSING or (isinstance(value, ModuleType) and is_known(value.__name__)):
             parts.append(value)
         else:
             return None
     return tuple(parts)
-
-
-def is_known_by_name(value: Any) -> bool:
-    """Whether Numba compiles this object from its name (``math.sqrt``, ``np.minimum``) rather than from a body."""
-    module = getattr(value, "__module__", None) or type(value).__module__
-    return _is_known(module)
-
-
-def _is_known(module: str) -> bool:
-    return module.partition(".")[0] in _KNOWN_BY_NAME
-
-
-def global_names(code: CodeType) -> tuple[str, ...]:
-    """Names a code object, or one nested in it, looks up among the globals, sorted."""
-    return tuple(sorted(_global_names(code)))
-
-
-@lru_cache(maxsize=1024)
-def _global_names(code: CodeType) -> frozenset[str]:
-    names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= _global_names(constant)
-    return frozenset(names)
 
 
 @lru_cache(maxsize=1)
@@ -128,6 +128,7 @@ class _Walk:
     def __init__(self) -> None:
         self.hash = hashlib.sha256()
         self.met: dict[int, int] = {}
+        self.unreadable = False
 
     def add(self, *parts: str | bytes) -> None:
         for part in parts:
@@ -136,10 +137,8 @@ class _Walk:
             self.hash.update(data)
 
     def function(self, python: FunctionType) -> None:
-        if id(python) in self.met:
-            self.add("met", str(self.met[id(python)]))
+        if self.is_met(python):
             return
-        self.met[id(python)] = len(self.met)
         self.code(python.__code__)
         self.value(python.__defaults__)
         self.value(python.__kwdefaults__)
@@ -150,13 +149,21 @@ class _Walk:
                 self.add("empty", name)
             else:
                 self.add("closure", name)
-                self.value(value, python.__code__)
+                self.value(value)
         for name in global_names(python.__code__):
             if name in python.__globals__:
                 self.add("global", name)
-                self.value(python.__globals__[name], python.__code__)
+                self.value(python.__globals__[name])
             else:
                 self.add("builtin" if hasattr(builtins, name) else "missing", name)
+
+    def is_met(self, value: Any) -> bool:
+        """Whether it was met before; if so, the hash is told where."""
+        if id(value) in self.met:
+            self.add("met", str(self.met[id(value)]))
+            return True
+        self.met[id(value)] = len(self.met)
+        return False
 
     def code(self, code: CodeType) -> None:
         self.add("code", code.co_code, code.co_exceptiontable)
@@ -164,16 +171,21 @@ class _Walk:
         self.add(repr((shape, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)))
         self.value(code.co_consts)
 
-    def value(self, value: Any, code: CodeType | None = None) -> None:
+    def value(self, value: Any) -> None:
         kind = type(value)
-        if value is None or value is Ellipsis or kind in (bool, int, float, complex, str, bytes):
+        if value is None or value is Ellipsis or kind in (bool, int, str, bytes):
             self.add(kind.__name__, repr(value))
-        elif isinstance(value, np.generic):
-            self.add("scalar", value.dtype.str, value.tobytes())
+        elif kind in (float, complex):
+            # All bits: -0.0 is not 0.0, and a NaN has a sign.
+            self.add(kind.__name__, struct.pack("dd", value.real, value.imag))
+        elif isinstance(value, np.generic) and not value.dtype.hasobject:
+            self.add("scalar", repr(value.dtype), value.tobytes())
         elif isinstance(value, np.dtype):
             self.add("dtype", repr(value))
         elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
-            self.add("array", value.dtype.str, repr(value.shape), value.tobytes())
+            # The order of the elements in memory may decide the order in which they are added up.
+            layout = value.flags.c_contiguous, value.flags.f_contiguous
+            self.add("array", repr((value.dtype, value.shape, layout)), value.tobytes())
         elif isinstance(value, enum.Enum):
             self.add("enum", kind.__qualname__, value.name)
             self.value(value.value)
@@ -182,28 +194,30 @@ class _Walk:
         elif isinstance(value, CodeType):
             self.code(value)
         elif isinstance(value, ModuleType):
-            self.module(value, code)
-        elif isinstance(value, type):
-            self.add("type", value.__module__, value.__qualname__, repr(getattr(value, "_fields", ())))
-        elif isinstance(value, (BuiltinFunctionType, np.ufunc)) or (callable(value) and _is_named(value)):
-            self.add("named", getattr(value, "__module__", None) or "", value.__name__)
-        elif isinstance(value, FunctionType):
-            self.add("function")
-            self.function(value)
-        elif isinstance(getattr(value, "python", None), FunctionType):  # our own Function
-            self.add("function")
+            self.module(value)
+        elif is_readable_type(value):
+            self.type(value)
+        elif isinstance(value, Ufunc):
+            self.add("ufunc", repr(value.form))
             self.function(value.python)
-        elif isinstance(getattr(value, "py_func", None), FunctionType):  # a Numba dispatcher
-            self.add("dispatcher", repr(sorted(getattr(value, "targetoptions", {}).items())))
-            self.function(value.py_func)
-        elif kind.__module__.partition(".")[0] == "numba":  # a Numba type prints as what it is
+        elif is_named(value):
+            self.add("named", getattr(value, "__module__", None) or "", value.__name__)
+        elif is_handle(value):
+            _HANDLES[id(value)] = value
+            self.add("handle", _PROCESS, str(id(value)))
+        elif is_numba_type(value):
             self.add("numba", str(value))
+        elif (inner := inner_function(value)) is not None:
+            self.add("function")
+            self.function(inner)
         else:
-            self.add("unreadable", uuid.uuid4().hex)
+            self.unreadable = True
 
     def container(self, value: Any) -> None:
         kind = type(value)
         self.add(kind.__name__, repr(getattr(kind, "_fields", ())), str(len(value)))
+        if not isinstance(value, tuple) and self.is_met(value):  # a list may hold itself
+            return
         if isinstance(value, dict):
             for key, item in value.items():
                 self.value(key)
@@ -213,27 +227,22 @@ class _Walk:
             for item in sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value:
                 self.value(item)
 
-    def module(self, module: ModuleType, code: CodeType | None) -> None:
+    def module(self, module: ModuleType) -> None:
         self.add("module", module.__name__, str(getattr(module, "__version__", "")))
-        if _is_known(module.__name__) or code is None:
+        # The copy of any other module has no attributes but those that are read.
+        if is_known(module.__name__) or self.is_met(module):
             return
-        if id(module) in self.met:
-            return
-        self.met[id(module)] = len(self.met)
-        for name in _attribute_names(code):
-            if hasattr(module, name):
+        for name in sorted(vars(module)):
+            if not (name.startswith("__") and name.endswith("__")):
                 self.add("attribute", name)
-                self.value(getattr(module, name), code)
+                self.value(vars(module)[name])
 
-
-def _is_named(value: Any) -> bool:
-    """A known package's function proper, not an object that merely has a class of that package (a dispatcher)."""
-    return is_known_by_name(value) and hasattr(value, "__name__") and not hasattr(value, "py_func")
-
-
-def _attribute_names(code: CodeType) -> list[str]:
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names.update(_attribute_names(constant))
-    return sorted(names)
+    def type(self, value: Any) -> None:
+        self.add("type", value.__module__, value.__qualname__, repr(getattr(value, "_fields", ())))
+        if is_known(value.__module__) or self.is_met(value):
+            return
+        self.value(getattr(value, "_field_defaults", None))
+        if issubclass(value, enum.Enum):
+            for name, member in value.__members__.items():
+                self.add("member", name)
+                self.value(member.value)

@@ -7,15 +7,15 @@ again (`hpgraph.semiring.jit`). On the GPU the function becomes LTO-IR that nvJi
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from types import CellType, FunctionType
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from hpgraph.errors import MissingExtraError
-from hpgraph.semiring.fingerprint import fingerprint, global_names, is_known_by_name
+from hpgraph.semiring.fingerprint import fingerprint_of_copy, is_lasting
 from hpgraph.semiring.refusal import check_function
+from hpgraph.semiring.snapshot import copy_function
 
 if TYPE_CHECKING:
     import hpgraph.semiring.jit
@@ -28,8 +28,8 @@ class Function:
     """A Python function for use inside kernels, fixed at the moment it is made.
 
     The function may use scalars, tuples, named tuples, ``math``, NumPy's scalar functions, array elements, and other
-    plain Python functions reached by name. Values it finds among its globals or in its closure are taken when the
-    `Function` is made; a later change of theirs needs a new `Function`.
+    plain Python functions reached by name. Values it finds among its globals, in its closure or in a module are taken
+    when the `Function` is made, arrays with their content; a later change of theirs needs a new `Function`.
 
     Parameters
     ----------
@@ -74,12 +74,17 @@ class Function:
             )
         self.name: str = name or inner.__name__
         check_function(inner, self.name)
-        self.python: FunctionType = copy_function(inner, lambda function: function)
+        self.python: FunctionType = copy_function(inner)
 
     @cached_property
     def key(self) -> str:
         """Fingerprint of the code and of all it refers to, the same in every process."""
-        return fingerprint(self.python)
+        return fingerprint_of_copy(self.python)
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether another process, or another `Function`, may have the same key."""
+        return is_lasting(self.key)
 
     def __call__(self, *args: Any) -> Any:
         """Run the function in Python itself."""
@@ -159,41 +164,3 @@ class Function:
         return compile_ltoir(self, argument_dtypes, return_dtype, symbol, arch)
 
 
-def copy_function(function: FunctionType, convert: Callable[[FunctionType], Any]) -> Any:
-    """A function over its own copy of the globals and closure it uses.
-
-    `convert` is applied to it and, within it, to every plain function it refers to. Recursion, also of several
-    functions among each other, is kept.
-    """
-    return _copy(function, convert, {})
-
-
-def _copy(function: FunctionType, convert: Callable[[FunctionType], Any], copies: dict[int, Any]) -> Any:
-    if id(function) in copies:
-        return copies[id(function)]
-    code = function.__code__
-    namespace: dict[str, Any] = {"__builtins__": builtins, "__name__": __name__}
-    cells = tuple(CellType() for _ in code.co_freevars)
-    copy = FunctionType(code, namespace, function.__name__, function.__defaults__, cells)
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__qualname__ = function.__qualname__
-    copy.__doc__ = function.__doc__
-    converted = copies[id(function)] = convert(copy)
-
-    def value(original: Any) -> Any:
-        if isinstance(original, Function):
-            original = original.python
-        original = getattr(original, "py_func", original)
-        if isinstance(original, FunctionType) and not is_known_by_name(original):
-            return _copy(original, convert, copies)
-        return original
-
-    for name in global_names(code):
-        if name in function.__globals__:
-            namespace[name] = value(function.__globals__[name])
-    for cell, original in zip(cells, function.__closure__ or (), strict=True):
-        try:
-            cell.cell_contents = value(original.cell_contents)
-        except ValueError:  # not assigned yet in the enclosing function
-            continue
-    return converted

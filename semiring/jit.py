@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from llvmlite import ir
 from numba import types
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
@@ -17,6 +18,7 @@ from numba.extending import NativeValue, models, register_model, unbox
 
 from hpgraph.errors import CompileError
 from hpgraph.semiring.complaint import reason
+from hpgraph.semiring.fingerprint import is_lasting
 
 if TYPE_CHECKING:
     from hpgraph.semiring.function import Function
@@ -114,5 +116,18 @@ class _CallTemplate(AbstractTemplate):
 @lower_builtin(call, FunctionType, types.VarArg(types.Any))
 def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     dispatcher, inner = sig.args[0].resolve(context.typing_context, sig.args[1:])
+    if not is_lasting(sig.args[0].key):
+        _keep_off_disk(context, builder)
     defaults = [context.get_dummy_value()] * (len(inner.args) - len(args) + 1)
     return context.get_function(dispatcher, inner)(builder, [*args[1:], *defaults])
+
+
+def _keep_off_disk(context: Any, builder: Any) -> None:
+    """Keep Numba from caching the kernel around: no process would ever find it again.
+
+    Numba caches no code that holds an address of this process, and says so. This one is read by an empty instruction,
+    so that it is not optimized away.
+    """
+    address = context.add_dynamic_addr(builder, id(_FUNCTIONS), info="hpgraph.Function")
+    nothing = ir.FunctionType(ir.VoidType(), [address.type])
+    builder.asm(nothing, "", "r", [address], True)

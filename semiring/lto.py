@@ -26,7 +26,8 @@ from numba.cuda.ufuncs import ufunc_db
 
 from hpgraph.errors import CompileError
 from hpgraph.semiring.complaint import reason
-from hpgraph.semiring.function import Function, copy_function
+from hpgraph.semiring.function import Function
+from hpgraph.semiring.snapshot import copy_function
 
 
 def compile_ltoir(

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from hpgraph.errors import CompileError
 from hpgraph.semiring.complaint import KNOWN, at_line
-from hpgraph.semiring.fingerprint import is_known_by_name
+from hpgraph.semiring.references import is_known_by_name
 
 # Modules whose functions answer differently each time they are asked.
 _UNREPEATABLE = ("random", "numpy.random", "numba.cuda.random", "secrets", "time", "uuid")

@@ -365,6 +365,8 @@ def _once(function: Any, kind: tuple[Any, ...], make: Callable[[Function], T]) -
     if glance is not None and (kind, glance) in _by_glance:
         return cast(T, _by_glance[kind, glance])
     compiled = Function(function)
+    if not compiled.is_lasting:
+        return make(compiled)
     found: T = _anonymous.setdefault((kind, compiled.key), make(compiled))
     if glance is not None:
         _by_glance[kind, glance] = found

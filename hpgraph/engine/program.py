@@ -9,24 +9,16 @@ from __future__ import annotations
 
 import inspect
 import keyword
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from hpgraph.kernels.program import ProgramCode
-from hpgraph.semiring import get_monoid
-from hpgraph.semiring.monoid import Monoid
 from hpgraph.semiring.operators import check_dtype
 
 if TYPE_CHECKING:
     from hpgraph.engine.run import RunResult
 
-_EDGES = ("in", "out", "all")
-_FUNCTIONS = {
+FUNCTIONS = {
     "gather": (3, "gather(source, weight, target)"),
     "update": (2, "update(vertex, message) or update(vertex, message, world)"),
     "cond": (1, "cond(vertex)"),
@@ -35,14 +27,15 @@ _FUNCTIONS = {
     "converged": (1, "converged(world)"),
 }
 # Names that mean something else where a property or a parameter would be read or given.
-_TAKEN = {
+TAKEN = {
     "id", "superstep", "program", "graph", "active", "direction", "max_iteration", "delta", "ceiling", "run",
     "properties", "trace", "supersteps", "world", "edges", "activity", "weighted", "reduce", "identity", "idempotent",
-    "message", "aggregators", *_FUNCTIONS,
+    "message", "aggregators", *FUNCTIONS,
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+# Without ==: what begins with 0.0 is another declaration than what begins with -0.0.
+@dataclass(frozen=True, eq=False)
 class Property:
     """A value every vertex has, declared in the body of a `VertexProgram`; the program's data is one array a property.
 
@@ -68,7 +61,8 @@ class Property:
     start: Any = None
 
 
-@dataclass(frozen=True)
+# Without ==: what begins with 0.0 is another declaration than what begins with -0.0.
+@dataclass(frozen=True, eq=False)
 class Parameter:
     """A number that is the same for all vertices, and reaches `update` as an attribute of ``world``.
 
@@ -137,6 +131,10 @@ class VertexProgram:
         Whether to stop; asked after each superstep, with the new sums. Compiled where Numba can (on the GPU, where
         every vertex is active, it runs beside the kernels), else called by Python: it should do nothing but answer.
 
+    An attribute may also be assigned later, to the class or to an instance, as ``program.edges = "out"``: each run
+    looks at what the program is then. So it does at what the functions refer to, directly or through others: numbers,
+    arrays, helpers defined again, attributes of modules.
+
     Raises
     ------
     TypeError
@@ -179,27 +177,13 @@ class VertexProgram:
     idempotent: ClassVar[bool] = False
     message: ClassVar[Any] = None
     aggregators: ClassVar[tuple[str, ...]] = ()
+    # What `declarations_of` read for the last run; each class has a list of its own.
+    _held: ClassVar[list[Any]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name, (count, form) in _FUNCTIONS.items():
-            function = function_of(cls, name)
-            if function is None:
-                continue
-            if not inspect.isroutine(function):
-                raise TypeError(f"{cls.__name__}.{name} must be a function {form}, not {function!r}")
-            taken = len(inspect.signature(function).parameters)
-            if taken != count and not (name in ("update", "aggregate") and taken == 3):
-                written = f"{cls.__name__}.{name} must be written {form}, without self"
-                raise TypeError(f"{written}; it has {taken} parameters")
-        for kind in (Property, Parameter):
-            for name, declaration in declared(cls, kind).items():
-                if name in _TAKEN or not _is_plain(name):
-                    raise ValueError(f"{cls.__name__}.{name} cannot be called that; choose another name")
-                if declaration.dtype is not None:
-                    check_dtype(declaration.dtype, f"the type of {cls.__name__}.{name}")
-        if cls.message is not None:
-            check_dtype(cls.message, f"{cls.__name__}.message")
+        cls._held = []
+        check_definition(cls)
 
     def run(self, graph: Any, **arguments: Any) -> RunResult:
         """Run the program on a graph; the same as ``hpg.run(program, graph, ...)``.
@@ -219,7 +203,35 @@ class VertexProgram:
         return run(self, graph, **arguments)
 
 
-def _is_plain(name: str) -> bool:
+def check_definition(program: type[VertexProgram]) -> None:
+    """Refuse functions of the wrong parameters, names that mean something else, and types kernels do not compute in.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `VertexProgram` does when a class is defined.
+    """
+    for name, (count, form) in FUNCTIONS.items():
+        function = function_of(program, name)
+        if function is None:
+            continue
+        if not inspect.isroutine(function):
+            raise TypeError(f"{program.__name__}.{name} must be a function {form}, not {function!r}")
+        taken = len(inspect.signature(function).parameters)
+        if taken != count and not (name in ("update", "aggregate") and taken == 3):
+            written = f"{program.__name__}.{name} must be written {form}, without self"
+            raise TypeError(f"{written}; it has {taken} parameters")
+    for kind in (Property, Parameter):
+        for name, declaration in declared(program, kind).items():
+            if name in TAKEN or not is_plain(name):
+                raise ValueError(f"{program.__name__}.{name} cannot be called that; choose another name")
+            if declaration.dtype is not None:
+                check_dtype(declaration.dtype, f"the type of {program.__name__}.{name}")
+    if program.message is not None:
+        check_dtype(program.message, f"{program.__name__}.message")
+
+
+def is_plain(name: str) -> bool:
     """Whether it can be a field of a named tuple."""
     return not name.startswith("_") and not keyword.iskeyword(name)
 
@@ -230,18 +242,8 @@ def function_of(program: type, name: str) -> Callable[..., Any] | None:
     return value.__func__ if isinstance(value, staticmethod) else value
 
 
-_DECLARED: weakref.WeakKeyDictionary[type, dict[type, dict[str, Any]]] = weakref.WeakKeyDictionary()
-
-
 def declared(program: type, kind: type) -> dict[str, Any]:
     """The `Property` or `Parameter` declarations of a program, base classes first, in order."""
-    known = _DECLARED.setdefault(program, {})
-    if kind not in known:
-        known[kind] = _declared(program, kind)
-    return known[kind]
-
-
-def _declared(program: type, kind: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for base in reversed(program.__mro__):
         for name, value in vars(base).items():
@@ -251,80 +253,3 @@ def _declared(program: type, kind: type) -> dict[str, Any]:
             else:
                 found.pop(name, None)
     return found
-
-
-@lru_cache(maxsize=256)
-def code_of(program: type[VertexProgram], dtypes: tuple[np.dtype, ...]) -> ProgramCode:
-    """The code of a program for given property types; made and checked once.
-
-    Parameters
-    ----------
-    program : subclass of VertexProgram
-    dtypes : tuple of numpy.dtype
-        One a property.
-
-    Returns
-    -------
-    ProgramCode
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `VertexProgram`.
-    """
-    _check_attributes(program)
-    properties = tuple(zip(declared(program, Property), dtypes, strict=True))
-    parameters = [(name, np.dtype(p.dtype)) for name, p in declared(program, Parameter).items()]
-    parameters += [(name, np.dtype("float64")) for name in program.aggregators]
-    message = np.dtype(dtypes[0] if program.message is None else program.message)
-    gather = function_of(program, "gather")
-    assert gather is not None
-    return ProgramCode(
-        name=program.__name__,
-        properties=properties,
-        parameters=tuple(parameters),
-        message=message,
-        reduce=_monoid(program),
-        gather=gather,
-        update=function_of(program, "update"),
-        cond=function_of(program, "cond"),
-        edge_cond=function_of(program, "edge_cond"),
-        aggregate=function_of(program, "aggregate"),
-        aggregates=len(program.aggregators),
-    )
-
-
-def _check_attributes(program: type[VertexProgram]) -> None:
-    name = program.__name__
-    if program.edges not in _EDGES:
-        raise ValueError(f'{name}.edges must be "in", "out" or "all", not {program.edges!r}')
-    if program.activity not in ("changed", "all"):
-        raise ValueError(f'{name}.activity must be "changed" or "all", not {program.activity!r}')
-    if not declared(program, Property):
-        raise TypeError(f"{name} has no vertex property; declare one: value = hpg.Property('float64')")
-    if function_of(program, "gather") is None:
-        raise TypeError(f"{name} has no gather(source, weight, target)")
-    if program.reduce is None:
-        raise TypeError(f'{name} has no reduce; set it to a monoid\'s name such as "min", or to a function')
-    names = program.aggregators
-    if not isinstance(names, tuple) or not all(isinstance(a, str) and a.isidentifier() for a in names):
-        raise TypeError(f"{name}.aggregators must be a tuple of names, not {names!r}")
-    taken = {*_TAKEN, *declared(program, Property), *declared(program, Parameter)}
-    for i, aggregator in enumerate(names):
-        if aggregator in taken or aggregator in names[:i] or not _is_plain(aggregator):
-            raise ValueError(f"{name}: no aggregator can be called {aggregator!r}; choose another name")
-    if bool(names) != (function_of(program, "aggregate") is not None):
-        raise TypeError(f"{name} must have both aggregators and aggregate(before, vertex), or neither")
-    if function_of(program, "update") is None and len(declared(program, Property)) > 1:
-        raise TypeError(f"{name} has several properties, so it needs update(vertex, message)")
-
-
-def _monoid(program: type[VertexProgram]) -> Monoid:
-    reduce = inspect.getattr_static(program, "reduce")
-    if isinstance(reduce, staticmethod):
-        reduce = reduce.__func__
-    if not inspect.isfunction(reduce):
-        return get_monoid(reduce)
-    if program.identity is None:
-        raise TypeError(f"{program.__name__}.reduce is a function, so {program.__name__}.identity must be set as well")
-    return Monoid(reduce, program.identity, idempotent=program.idempotent, name=f"{program.__name__}.reduce")

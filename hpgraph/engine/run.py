@@ -9,15 +9,15 @@ then an update.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.device import array_module, kernels, native, to_device
 from hpgraph.engine.complaint import naming_what_does_not_compile
+from hpgraph.engine.declarations import Declarations, beginning, declarations_of
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.program import Parameter, Property, VertexProgram, code_of, declared, function_of
 from hpgraph.engine.superstep import supersteps
 from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import array, scalar
@@ -30,6 +30,7 @@ from hpgraph.techniques import techniques
 from hpgraph.vertices import id
 
 if TYPE_CHECKING:
+    from hpgraph.engine.program import VertexProgram
     from hpgraph.kernels.program import ProgramCode
 
 _ENDLESS = np.iinfo(np.int64).max
@@ -141,34 +142,32 @@ def run(
     >>> hpg.run(Component, G).label.tolist()
     [0, 0, 2, 2, 4]
     """
-    kind = program if isinstance(program, type) else type(program)
-    if not issubclass(kind, VertexProgram):
-        raise TypeError(f"program must be a VertexProgram, not {kind.__name__}")
+    declared = declarations_of(program)
     graph = as_graph(graph)
     policy = Direction.of(direction)
-    limit = _limit(kind.max_iteration if max_iteration is None else max_iteration)
-    state, beginnings = _initial_state(kind, graph, initial)
-    world = _parameters(kind, initial)
+    limit = _limit(declared.max_iteration if max_iteration is None else max_iteration)
+    state, beginnings = _initial_state(declared, graph, initial)
+    world = _parameters(declared, initial)
     if initial:
-        known = ", ".join([*declared(kind, Property), *declared(kind, Parameter)])
-        raise TypeError(f"{kind.__name__} has no property or parameter {next(iter(initial))!r}; it has {known}")
-    code = code_of(kind, tuple(values.dtype for values in state.values()))  # type: ignore[arg-type]
-    arcs = _Arcs(kind, graph)
+        known = ", ".join([*declared.properties, *declared.parameters])
+        raise TypeError(f"{declared.name} has no property or parameter {next(iter(initial))!r}; it has {known}")
+    code = declared.code(tuple(values.dtype for values in state.values()))
+    arcs = _Arcs(declared, graph)
     sources = _sources(active, graph)
     arrays = tuple(state.values())
     left = None
     backend = kernels(graph.device)
-    if not (_is_relaxation(kind, code) and code.reduce.name == "min"):
+    if not (_is_relaxation(declared, code) and code.reduce.name == "min"):
         for name, value in (("delta", delta), ("ceiling", ceiling)):
             if value is not None:
                 only = 'programs without update whose reduce is "min"'
-                raise ValueError(f"{name} is for {only}, not for {kind.__name__}")
+                raise ValueError(f"{name} is for {only}, not for {declared.name}")
     if delta is not None and not delta > 0:
         raise ValueError(f"delta must be positive, not {delta!r}")
     if ceiling is not None and ceiling != ceiling:
         raise ValueError("ceiling must be a number, not NaN")
     with naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
-        if _is_first(kind, code):
+        if _is_first(declared, code):
             if policy.gamma is not None and graph.device == "cpu":
                 raise ValueError("gamma is a policy of the GPU: give alpha, or move the graph there")
             by_hubs = {} if policy.gamma is None else {"gamma": policy.gamma}
@@ -176,7 +175,7 @@ def run(
                 code, arcs.sending, arcs.gathering, arrays, beginnings, tuple(world.values()), sources,
                 alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=limit, **by_hubs,
             )  # fmt: skip
-        elif _is_relaxation(kind, code):
+        elif _is_relaxation(declared, code):
             rows, active = backend.relax(
                 code, arcs.sending, arrays, beginnings, tuple(world.values()), sources,
                 delta=delta, ceiling=ceiling, limit=limit,
@@ -185,36 +184,30 @@ def run(
         else:
             sources = to_device(sources, graph.device)
             begin(arrays, beginnings, sources)
-            rows, left = supersteps(kind, code, arcs, arrays, world, sources, policy, limit)
+            rows, left = supersteps(declared, code, arcs, arrays, world, sources, policy, limit)
     ids = arcs.sending.indices.dtype
     nobody = partial(array_module(graph.device).empty, 0, ids)
     return RunResult(state, Trace(rows), nobody if left is None else lambda: left, world)
 
 
-@lru_cache(maxsize=256)
-def _runs_alone(kind: type[VertexProgram], code: ProgramCode) -> bool:
-    """Whether nothing needs to return to Python between supersteps."""
-    return kind.activity == "changed" and code.aggregate is None and function_of(kind, "converged") is None
+def _is_first(declared: Declarations, code: ProgramCode) -> bool:
+    return declared.runs_alone and code.reduce.ends_on_anything
 
 
-def _is_first(kind: type[VertexProgram], code: ProgramCode) -> bool:
-    return _runs_alone(kind, code) and code.reduce.ends_on_anything  # type: ignore[arg-type]
-
-
-def _is_relaxation(kind: type[VertexProgram], code: ProgramCode) -> bool:
+def _is_relaxation(declared: Declarations, code: ProgramCode) -> bool:
     in_place = code.update is None and code.reduce.idempotent and code.message == code.properties[0][1]
     # The kernels swap whole words.
     words = code.message.kind in "iuf" and code.message.itemsize in (4, 8)
-    return in_place and words and _runs_alone(kind, code)  # type: ignore[arg-type]
+    return in_place and words and declared.runs_alone
 
 
 class _Arcs:
     """The layouts a program runs over, each built when asked for: a transpose that nobody reads is never made."""
 
-    def __init__(self, kind: type[VertexProgram], graph: Graph) -> None:
-        self._graph = graph.undirected if kind.edges == "all" else graph
-        self._reversed = kind.edges == "out"
-        self._weighted = kind.weighted
+    def __init__(self, declared: Declarations, graph: Graph) -> None:
+        self._graph = graph.undirected if declared.edges == "all" else graph
+        self._reversed = declared.edges == "out"
+        self._weighted = declared.weighted
 
     def _layout(self, csr: CSR) -> CSR:
         return csr if self._weighted or csr.data is None else pattern_of(csr)
@@ -254,7 +247,7 @@ def _limit(max_iteration: int | None) -> int:
 
 
 def _initial_state(
-    kind: type[VertexProgram], graph: Graph, initial: dict[str, Any]
+    declared: Declarations, graph: Graph, initial: dict[str, Any]
 ) -> tuple[dict[str, Any], tuple[Beginning | None, ...]]:
     """One fresh array a property, on the graph's device, and what those not given yet are to be filled with.
 
@@ -264,13 +257,12 @@ def _initial_state(
     n = graph.n_vertices
     state: dict[str, Any] = {}
     beginnings: list[Beginning | None] = []
-    usual = _usual_beginnings(kind)  # type: ignore[arg-type]
-    for name, prop in declared(kind, Property).items():
+    for name, prop in declared.properties.items():
         given = name in initial
-        if not given and name in usual:
-            dtype, beginning = usual[name]
+        if not given and name in declared.beginnings:
+            dtype, usual = declared.beginnings[name]
             state[name] = xp.empty(n, dtype)
-            beginnings.append(beginning)
+            beginnings.append(usual)
             continue
         value = initial.pop(name) if given else prop.initial
         if callable(value):
@@ -280,7 +272,7 @@ def _initial_state(
         dtype = check_dtype(prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64), name)
         if np.ndim(value) == 0:
             state[name] = xp.empty(n, dtype)
-            beginnings.append(_beginning(value, None if given else prop.start, dtype, name))
+            beginnings.append(beginning(value, None if given else prop.start, dtype, name))
             continue
         if value.shape != (n,):
             lengths = f"one value for each of the {n} vertices"
@@ -290,30 +282,12 @@ def _initial_state(
     return state, tuple(beginnings)
 
 
-def _beginning(value: Any, start: Any, dtype: np.dtype, name: str) -> Beginning:
-    if start is not None and not (isinstance(start, str) and start == "id"):
-        start = scalar(start, dtype, f"{name}'s start")
-    return Beginning(scalar(value, dtype, name), start)
-
-
-@lru_cache(maxsize=256)
-def _usual_beginnings(kind: type[VertexProgram]) -> dict[str, tuple[np.dtype, Beginning]]:
-    """Type and beginning of the properties that begin with a number: worked out once, as most calls need them."""
-    found = {}
-    for name, prop in declared(kind, Property).items():
-        if np.isscalar(prop.initial):
-            given = getattr(prop.initial, "dtype", np.float64) if prop.dtype is None else prop.dtype
-            dtype = check_dtype(given, name)
-            found[name] = dtype, _beginning(prop.initial, prop.start, dtype, name)
-    return found
-
-
-def _parameters(kind: type[VertexProgram], initial: dict[str, Any]) -> dict[str, Any]:
+def _parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any]:
     world = {
         name: scalar(initial.pop(name, parameter.default), np.dtype(parameter.dtype), name)
-        for name, parameter in declared(kind, Parameter).items()
+        for name, parameter in declared.parameters.items()
     }
-    world.update({name: np.float64(0) for name in kind.aggregators})
+    world.update({name: np.float64(0) for name in declared.aggregators})
     return world
 
 

@@ -12,21 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.device import array_module, device_of, kernels
-from hpgraph.engine.program import function_of
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.functions import functions_of
 from hpgraph.semiring import get_monoid
 
 if TYPE_CHECKING:
+    from hpgraph.engine.declarations import Declarations
     from hpgraph.engine.direction import Direction
-    from hpgraph.engine.program import VertexProgram
     from hpgraph.kernels.program import ProgramCode
 
 PUSH, PULL = 0, 1
 
 
 def supersteps(
-    kind: type[VertexProgram],
+    declared: Declarations,
     code: ProgramCode,
     arcs: Any,
     state: tuple[Any, ...],
@@ -39,8 +38,8 @@ def supersteps(
 
     Parameters
     ----------
-    kind : subclass of VertexProgram
-        The program.
+    declared : Declarations
+        What the program declares.
     code : ProgramCode
         Its code.
     arcs : object
@@ -67,16 +66,16 @@ def supersteps(
     n = rows_of.shape[0]
     device = device_of(*state)
     backend, xp = kernels(device), array_module(device)
-    everyone = kind.activity == "all"
+    everyone = declared.activity == "all"
     # Where any message will do, a vertex receives once in the whole run.
     settled = None if everyone or not code.reduce.ends_on_anything else Bitmask.from_indices(sources, n)
-    stop = function_of(kind, "converged")
+    stop = declared.functions["converged"]
     if everyone and n and code.cond is None:
         # Supersteps that nothing but their sums decides have a loop of their own.
         done = backend.sweeps(code, rows_of, state, tuple(world.values()), stop, limit)
         if done is not None:
             steps, stopped, sums, nanoseconds = done
-            world.update(zip(kind.aggregators, sums, strict=True))
+            world.update(zip(declared.aggregators, sums, strict=True))
             table = np.empty((steps, 4), np.int64)
             # Time is that of each superstep, or of all where they follow each other without the host.
             table[:, :3] = PULL, n, rows_of.nnz
@@ -90,7 +89,7 @@ def supersteps(
     may_push = not everyone and (code.reduce.idempotent or code.message.kind != "f")
     rows: list[tuple[int, int, int, int]] = []
     if code.aggregate is not None and n:
-        world.update(zip(kind.aggregators, backend.aggregate(code, state, tuple(world.values())), strict=True))
+        world.update(zip(declared.aggregators, backend.aggregate(code, state, tuple(world.values())), strict=True))
     while count and len(rows) < limit:
         began = time.perf_counter_ns()
         step = len(rows) + 1
@@ -101,6 +100,9 @@ def supersteps(
             backend.push_messages(code, arcs.sending, state, frontier, message, received)
         else:
             looked = rows_of.nnz
+            if everyone and code.cond is not None:
+                # A product leaves out whom `cond` keeps from receiving; they are updated all the same, by no message.
+                message.fill(code.reduce.identity_for(code.message))
             backend.pull_messages(code, rows_of, state, None if everyone else active, message, received)
         if code.edge_cond is not None and not everyone:
             along, senders = (arcs.sending, frontier) if push else (rows_of, active)
@@ -111,7 +113,7 @@ def supersteps(
         sums, changed, _ = backend.apply(
             code, state, message, active if everyone else received, tuple(world.values()), step, following
         )
-        world.update(zip(kind.aggregators, sums, strict=True))
+        world.update(zip(declared.aggregators, sums, strict=True))
         rows.append((PUSH if push else PULL, count, looked, time.perf_counter_ns() - began))
         if not everyone:
             active, following = following, active

@@ -6,7 +6,7 @@ pointers.
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from hpgraph.kernels.program import ProgramCode
@@ -166,7 +166,7 @@ class ProgramFunctions:
         return self.code.wrap("load_at", "state, v", f"return ({reads})")
 
 
-@cache
+@lru_cache(maxsize=256)
 def functions_of(code: ProgramCode) -> ProgramFunctions:
     """The functions of a program; made once.
 

@@ -269,3 +269,28 @@ def test_float_sums_are_pulled_alone_and_repeat_bit_for_bit(device):
     found = [hpg.run(programs.Sums, G, active=np.arange(0, 3000, 7), direction=d) for d in ("push", "pull", "auto")]
     assert all(set(r.trace.direction.tolist()) == {"pull"} for r in found)
     assert all((host(r.value) == host(found[0].value)).all() for r in found)
+
+
+@pytest.mark.parametrize("arcs", [([0, 1, 2], [1, 2, 3]), ([], [])])
+def test_whom_cond_keeps_from_receiving_is_updated_by_no_message(device, arcs):
+    class Even(hpg.VertexProgram):
+        activity = "all"
+        reduce = "min"
+        came = hpg.Property("int64")
+
+        def gather(source, weight, target):
+            return source.id
+
+        def update(vertex, message):
+            return message
+
+        def cond(vertex):
+            return vertex.id % 2 == 0
+
+    # What lay in memory before must not show.
+    np.full(100, 7, np.int64)
+    none = np.iinfo(np.int64).max
+    graph = hpg.Graph.from_edges(*arcs, n_vertices=100).to(device)
+    for _ in range(5):
+        came = hpg.run(Even, graph, max_iteration=2).came.tolist()
+        assert came == [1 if v == 2 and arcs[0] else none for v in range(100)]

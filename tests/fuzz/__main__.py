@@ -9,6 +9,8 @@ from pathlib import Path
 
 # Cases of each: what takes it some minutes on a core.
 CASES = {
+    "dependencies": 2_000,
+    "programs": 60,
     "readers": 20_000,
     "algebra": 2_000,
 }

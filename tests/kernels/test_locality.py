@@ -8,7 +8,7 @@ import scipy.sparse
 
 import hpgraph as hpg
 from hpgraph.device import to_device
-from hpgraph.engine.program import code_of, function_of
+from hpgraph.engine.declarations import declarations_of
 from hpgraph.formats import CSR
 from hpgraph.kernels.cuda import blocked_layout
 from hpgraph.kernels.cuda.blocked import KERNELS, blocked_prologue, unread
@@ -174,8 +174,8 @@ def test_layout_and_sweeps_compile(arch):
     names = [f"hpgraph::{name}" for name in BUILDS]
     assert compile_only("blocked_build.cuh", names=names, arch=arch)[:4] == b"\x7fELF"
     f64 = np.dtype(np.float64)
-    code = code_of(Spread, (f64,))
-    program = SweepProgram(code, function_of(Spread, "converged"))
+    code = declarations_of(Spread).code((f64,))
+    program = SweepProgram(code, declarations_of(Spread).functions["converged"])
     assert compile_only("sweep.cuh", program.prologue, program.ltoir, SWEEPS, arch)[:4] == b"\x7fELF"
     special = specialize(functions_of(code).offer, code.reduce, None, None, np.dtype(np.int32), (f64,), f64, False)
     ltoir = (*special.ltoir, *program.ltoir)
@@ -190,13 +190,13 @@ def test_what_a_function_reads():
     assert unread(lambda state, source, weight, target: state[0][source] * weight) == {"target"}
     assert unread(lambda a, b: locals()) == frozenset()
     assert unread(lambda a, b: lambda: a) == {"b"}
-    assert sources_only(code_of(Spread, (np.dtype(np.float64),)))
+    assert sources_only(declarations_of(Spread).code((np.dtype(np.float64),)))
 
     class Weighted(Spread):
         def gather(source, weight, target):
             return source.held * weight
 
-    assert not sources_only(code_of(Weighted, (np.dtype(np.float64),)))
+    assert not sources_only(declarations_of(Weighted).code((np.dtype(np.float64),)))
 
 
 @pytest.mark.parametrize("weight", [0, 4])
@@ -232,19 +232,19 @@ class Several(hpg.VertexProgram):
 
 def test_which_properties_messages_depend_on():
     types = tuple(map(np.dtype, ("float64", "int32", "float64")))
-    assert read_by_gather(code_of(Several, types)) == {0, 2}
+    assert read_by_gather(declarations_of(Several).code(types)) == {0, 2}
 
     class Passed(Several):
         def gather(source, weight, target):
             return float(max(source))
 
-    assert read_by_gather(code_of(Passed, types)) == {0, 1, 2}
+    assert read_by_gather(declarations_of(Passed).code(types)) == {0, 1, 2}
 
     class Guarded(Several):
         def edge_cond(source, weight, target):
             return source.second > 0
 
-    assert read_by_gather(code_of(Guarded, types)) == {0, 1, 2}
+    assert read_by_gather(declarations_of(Guarded).code(types)) == {0, 1, 2}
 
 
 class Averaging(hpg.VertexProgram):

@@ -7,7 +7,8 @@ import pytest
 
 import hpgraph as hpg
 from hpgraph.algorithms import bfs, negative_cycle, pagerank, sssp
-from hpgraph.engine.program import Parameter, Property, code_of, declared
+from hpgraph.engine.declarations import declarations_of
+from hpgraph.engine.program import Parameter, Property, declared
 from hpgraph.kernels.cuda import traversal
 from hpgraph.kernels.cuda.compile import compile_only
 from hpgraph.kernels.cuda.product import PULL_ROWS
@@ -75,7 +76,7 @@ def compiled(program, weight, dtypes, source, names, arch="sm_90", before=""):
     for declaration in declared(program, Property).values():
         found.append(np.dtype(declaration.dtype or rest.pop(0)))
     assert not rest
-    made = cuda_program(code_of(program, tuple(found)), None if weight is None else np.dtype(weight))
+    made = cuda_program(declarations_of(program).code(tuple(found)), None if weight is None else np.dtype(weight))
     code = compile_only(source, before + made.prologue, made.ltoir, names, arch)
     assert code[:4] == b"\x7fELF"
 
@@ -163,7 +164,7 @@ def test_blocks_of_many_threads(arch):
 def test_products_of_a_program(weight):
     """What the general loop multiplies with: messages, and whether a condition lets one through."""
     dtypes = tuple(np.dtype(name) for name in ("bool", "int8", "uint64", "float32"))
-    code = code_of(Everything, dtypes)
+    code = declarations_of(Everything).code(dtypes)
     functions, weights = functions_of(code), None if weight is None else np.dtype(weight)
     for gather, monoid, message in (
         (functions.offer, code.reduce, code.message), (functions.edge_cond, get_monoid("lor"), np.dtype("uint8"))

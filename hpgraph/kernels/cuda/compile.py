@@ -265,6 +265,8 @@ def build_cached(
 ) -> tuple[Path, dict[str, str]]:
     """The cubin in the cache on disk, compiled first where it is missing or damaged; needs no GPU.
 
+    Code of functions that refer to something unreadable lies in a folder that goes with the process.
+
     Parameters
     ----------
     source, prologue, ltoir, names, title
@@ -282,7 +284,8 @@ def build_cached(
     CompileError, MissingExtraError
         As `load`.
     """
-    folder = cache_folder.subfolder(config.cache_dir, "cuda")
+    lasting = all(isinstance(code, bytes) or code.lasting for code in ltoir)
+    folder = cache_folder.subfolder(config.cache_dir, "cuda") if lasting else cache_folder.process_folder()
     entry = folder / f"{cache_key(source, prologue, ltoir, names, arch)}.kernels"
     found = _read(entry)
     if found is not None:

@@ -7,7 +7,7 @@ Linking inlines the calls, and loads of properties that a function does not read
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,11 @@ class CUDAProgram:
     def ltoir(self) -> tuple[LinkedCode, ...]:
         """The functions' code, compiled only if no finished kernel is cached."""
         return tuple(
-            LinkedCode(f"{name}{arguments}->{result}:{function.key}", _producer(function, arguments, result, name))
+            LinkedCode(
+                f"{name}{arguments}->{result}:{function.key}",
+                _producer(function, arguments, result, name),
+                function.is_lasting,
+            )
             for name, (function, arguments, result) in self._functions.items()
         )
 
@@ -209,7 +213,7 @@ def _producer(function: Function, arguments: tuple[Any, ...], result: Any, name:
     return lambda: function.cuda(arguments, result, name)
 
 
-@cache
+@lru_cache(maxsize=256)
 def cuda_program(code: ProgramCode, weight: np.dtype | None) -> CUDAProgram:
     """The C++ form of a program; made once.
 

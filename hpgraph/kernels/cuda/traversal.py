@@ -156,7 +156,7 @@ def _least(values: Any, beginning: Beginning | None, sources: Any) -> Any:
     return beginning.fill if beginning.start is None else beginning.start
 
 
-@cache
+@lru_cache(maxsize=256)
 def _traversal(
     program: CUDAProgram,
     source: str,

@@ -1,0 +1,282 @@
+"""What a vertex program says at the moment of a run: its attributes checked, its functions copied.
+
+A class may change between two runs, as it does in a notebook: an attribute is assigned, a helper of `gather` defined
+again, a number that it reads set to another value. Each run therefore asks whether what was made for the last one still
+holds, which is one flat loop over what was read then; only if not, all is read anew.
+"""
+
+from __future__ import annotations
+
+import inspect
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from hpgraph.engine.program import (
+    FUNCTIONS,
+    TAKEN,
+    Parameter,
+    Property,
+    VertexProgram,
+    check_definition,
+    declared,
+    function_of,
+    is_plain,
+)
+from hpgraph.engine.values import scalar
+from hpgraph.kernels.program import Beginning, ProgramCode
+from hpgraph.semiring import get_monoid
+from hpgraph.semiring.monoid import BUILTIN, Monoid
+from hpgraph.semiring.operators import check_dtype
+from hpgraph.semiring.snapshot import Snapshot, copy_functions
+
+_EDGES = ("in", "out", "all")
+_ATTRIBUTES = (
+    "edges", "activity", "weighted", "max_iteration", "reduce", "identity", "idempotent", "message", "aggregators",
+)  # fmt: skip
+# Instances with attributes of their own that are remembered with their class.
+_INSTANCES = 32
+
+
+class Declarations:
+    """What a program's class declares, read and checked at one moment.
+
+    Parameters
+    ----------
+    program : subclass of VertexProgram
+
+    Attributes
+    ----------
+    name, edges, activity, weighted, max_iteration, message, aggregators
+        As in `VertexProgram`.
+    properties, parameters : dict
+        The `Property` and `Parameter` declarations by name.
+    reduce : Monoid
+    functions : dict
+        Copies of the functions by name, with all they refer to; `converged`, which Python calls, as it is.
+    beginnings : dict
+        Type and beginning of the properties that begin with a number.
+    runs_alone : bool
+        Whether nothing needs to return to Python between supersteps.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `VertexProgram`.
+    """
+
+    def __init__(self, program: type[VertexProgram]) -> None:
+        namespaces = [vars(base) for base in program.__mro__ if base is not object]
+        self._classes = [(namespace, dict(namespace)) for namespace in namespaces]
+        self._instances: dict[tuple[Any, ...], Declarations] = {}
+        self._codes: dict[tuple[np.dtype, ...], ProgramCode] = {}
+        self._snapshot = Snapshot()
+        self._program = program
+        self._identity = program.identity
+        check_definition(program)
+        _check_attributes(program)
+        self.name = program.__name__
+        self.edges: str = program.edges
+        self.activity: str = program.activity
+        self.weighted = bool(program.weighted)
+        self.max_iteration = program.max_iteration
+        self.message = program.message
+        self.aggregators = program.aggregators
+        self.properties: dict[str, Property] = declared(program, Property)
+        self.parameters: dict[str, Parameter] = declared(program, Parameter)
+        self.functions = self._copies({name: function_of(program, name) for name in FUNCTIONS})
+        self.functions["converged"] = function_of(program, "converged")
+        self._read_reduce(program)
+        self.beginnings = self._beginnings()
+        self.runs_alone = (
+            self.activity == "changed" and self.functions["aggregate"] is None and self.functions["converged"] is None
+        )
+
+    def hold(self) -> bool:
+        """Whether the class and all that its functions refer to are still as they were read."""
+        try:
+            for namespace, copy in self._classes:
+                # Dicts compare values that are one object without asking these, so it takes no microsecond.
+                if namespace != copy:
+                    return False
+        except (TypeError, ValueError):  # arrays, for one, cannot say whether they are equal
+            return False
+        if self._identity is not self._program.identity:  # 0.0 and -0.0 are equal
+            return False
+        if self._registered is not None and get_monoid(self._registered) is not self.reduce:
+            return False
+        return self._snapshot.holds()
+
+    def code(self, dtypes: tuple[np.dtype, ...]) -> ProgramCode:
+        """The code of the program for given property types; made once.
+
+        Parameters
+        ----------
+        dtypes : tuple of numpy.dtype
+            One a property.
+
+        Returns
+        -------
+        ProgramCode
+        """
+        found = self._codes.get(dtypes)
+        if found is None:
+            found = self._codes[dtypes] = self._code(dtypes)
+        return found
+
+    def of_instance(self, program: VertexProgram) -> Declarations:
+        """The same with what is assigned to the instance itself, as if it were so in the body of a subclass.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As the definition of the subclass; and if a property or a parameter is given a value, which belongs to a
+            run.
+        """
+        own = getattr(program, "__dict__", None)
+        if not own:
+            return self
+        # The subclass keeps the values, so that no other comes to have the identity of one.
+        key = tuple((name, id(value)) for name, value in own.items())
+        found = self._instances.get(key)
+        if found is None or not found.hold():
+            if len(self._instances) >= _INSTANCES:
+                self._instances.clear()
+            found = self._instances[key] = Declarations(self._subclass(type(program), own))
+        return found
+
+    def _subclass(self, kind: type[VertexProgram], own: dict[str, Any]) -> type[VertexProgram]:
+        for name, value in own.items():
+            for what, names in (("property", self.properties), ("parameter", self.parameters)):
+                if name in names and not isinstance(value, (Property, Parameter)):
+                    raise TypeError(
+                        f"{self.name}.{name} is a {what}, and was assigned {value!r}: give the run its value, "
+                        f"run(program, graph, {name}=...)"
+                    )
+        known = {*_ATTRIBUTES, *FUNCTIONS}
+        # Whatever else the instance keeps is no part of the program, but stays alive with it.
+        body = {name: value for name, value in own.items() if name in known or isinstance(value, (Property, Parameter))}
+        namespace = {**body, "__module__": kind.__module__, "_own": list(own.values())}
+        made: type[VertexProgram] = type.__call__(type(kind), kind.__name__, (kind,), namespace)
+        return made
+
+    def _copies(self, functions: dict[str, Any]) -> dict[str, Any]:
+        """Copies of the plain functions; what is none is refused when it is to be compiled."""
+        plain = {name: function for name, function in functions.items() if isinstance(function, FunctionType)}
+        copies = copy_functions(plain.values(), snapshot=self._snapshot)
+        return {**functions, **dict(zip(plain, copies, strict=True))}
+
+    def _read_reduce(self, program: type[VertexProgram]) -> None:
+        reduce = inspect.getattr_static(program, "reduce")
+        if isinstance(reduce, staticmethod):
+            reduce = reduce.__func__
+        # A name that the user registered may be registered again.
+        self._registered = reduce if isinstance(reduce, str) and reduce not in BUILTIN else None
+        if not isinstance(reduce, FunctionType):
+            self.reduce = get_monoid(reduce)
+            return
+        if program.identity is None:
+            raise TypeError(f"{self.name}.reduce is a function, so {self.name}.identity must be set as well")
+        copies = self._copies({"reduce": reduce, "identity": program.identity})
+        found, identity = copies["reduce"], copies["identity"]
+        self.reduce = Monoid(found, identity, idempotent=program.idempotent, name=f"{self.name}.reduce")
+
+    def _beginnings(self) -> dict[str, tuple[np.dtype, Beginning]]:
+        found = {}
+        for name, prop in self.properties.items():
+            if np.isscalar(prop.initial):
+                given = getattr(prop.initial, "dtype", np.float64) if prop.dtype is None else prop.dtype
+                dtype = check_dtype(given, name)
+                found[name] = dtype, beginning(prop.initial, prop.start, dtype, name)
+        return found
+
+    def _code(self, dtypes: tuple[np.dtype, ...]) -> ProgramCode:
+        parameters = [(name, np.dtype(p.dtype)) for name, p in self.parameters.items()]
+        parameters += [(name, np.dtype("float64")) for name in self.aggregators]
+        functions = {name: function for name, function in self.functions.items() if name != "converged"}
+        return ProgramCode(
+            name=self.name,
+            properties=tuple(zip(self.properties, dtypes, strict=True)),
+            parameters=tuple(parameters),
+            message=np.dtype(dtypes[0] if self.message is None else self.message),
+            reduce=self.reduce,
+            aggregates=len(self.aggregators),
+            **functions,
+        )
+
+
+def declarations_of(program: VertexProgram | type[VertexProgram]) -> Declarations:
+    """What a program declares now: as it was read for the last run, where that still holds.
+
+    Parameters
+    ----------
+    program : VertexProgram or a subclass
+
+    Returns
+    -------
+    Declarations
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `VertexProgram`.
+    """
+    kind = program if isinstance(program, type) else type(program)
+    if not issubclass(kind, VertexProgram):
+        raise TypeError(f"program must be a VertexProgram, not {kind.__name__}")
+    # Kept in the class itself, so that it goes when the class does.
+    held: list[Declarations] | None = kind.__dict__.get("_held")
+    if held is None:  # its own __init_subclass__ did not call ours
+        kind._held = held = []
+    found = held[0] if held else None
+    if found is None or not found.hold():
+        found = Declarations(kind)
+        held[:] = [found]
+    return found if isinstance(program, type) else found.of_instance(program)
+
+
+def beginning(value: Any, start: Any, dtype: np.dtype, name: str) -> Beginning:
+    """What a property begins with, in its type.
+
+    Parameters
+    ----------
+    value : number
+    start : number, "id" or None
+        As in `Property`.
+    dtype : numpy.dtype
+    name : str
+        What messages call the property.
+
+    Returns
+    -------
+    Beginning
+    """
+    if start is not None and not (isinstance(start, str) and start == "id"):
+        start = scalar(start, dtype, f"{name}'s start")
+    return Beginning(scalar(value, dtype, name), start)
+
+
+def _check_attributes(program: type[VertexProgram]) -> None:
+    name = program.__name__
+    if program.edges not in _EDGES:
+        raise ValueError(f'{name}.edges must be "in", "out" or "all", not {program.edges!r}')
+    if program.activity not in ("changed", "all"):
+        raise ValueError(f'{name}.activity must be "changed" or "all", not {program.activity!r}')
+    if not declared(program, Property):
+        raise TypeError(f"{name} has no vertex property; declare one: value = hpg.Property('float64')")
+    if function_of(program, "gather") is None:
+        raise TypeError(f"{name} has no gather(source, weight, target)")
+    if program.reduce is None:
+        raise TypeError(f'{name} has no reduce; set it to a monoid\'s name such as "min", or to a function')
+    names = program.aggregators
+    if not isinstance(names, tuple) or not all(isinstance(a, str) and a.isidentifier() for a in names):
+        raise TypeError(f"{name}.aggregators must be a tuple of names, not {names!r}")
+    taken = {*TAKEN, *declared(program, Property), *declared(program, Parameter)}
+    for i, aggregator in enumerate(names):
+        if aggregator in taken or aggregator in names[:i] or not is_plain(aggregator):
+            raise ValueError(f"{name}: no aggregator can be called {aggregator!r}; choose another name")
+    if bool(names) != (function_of(program, "aggregate") is not None):
+        raise TypeError(f"{name} must have both aggregators and aggregate(before, vertex), or neither")
+    if function_of(program, "update") is None and len(declared(program, Property)) > 1:
+        raise TypeError(f"{name} has several properties, so it needs update(vertex, message)")

@@ -1,0 +1,116 @@
+"""What the code of a function refers to, and what can be told of such a value without knowing its type."""
+
+from __future__ import annotations
+
+import ctypes
+import dis
+import enum
+from functools import lru_cache
+from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, ModuleType, NoneType
+from typing import Any
+
+import numpy as np
+
+# Functions of these packages are compiled from their names by Numba, never from their Python bodies.
+_KNOWN_BY_NAME = frozenset({"builtins", "cmath", "math", "numba", "numpy", "operator"})
+# Types whose values never change.
+ATOMS = frozenset({NoneType, EllipsisType, bool, int, float, complex, str, bytes})
+# What stands for a global that is not there: a name of Python's own, or a mistake.
+MISSING = object()
+
+
+def global_names(code: CodeType) -> tuple[str, ...]:
+    """Names a code object, or one nested in it, looks up among the globals, sorted."""
+    return _global_names(code)
+
+
+@lru_cache(maxsize=1024)
+def _global_names(code: CodeType) -> tuple[str, ...]:
+    names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names.update(_global_names(constant))
+    return tuple(sorted(names))
+
+
+def attribute_names(code: CodeType) -> set[str]:
+    """Names a code object, or one nested in it, may read as attributes."""
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= attribute_names(constant)
+    return names
+
+
+def is_known(module: str) -> bool:
+    """Whether Numba compiles the functions of this module from their names."""
+    return module.partition(".")[0] in _KNOWN_BY_NAME
+
+
+def is_known_by_name(value: Any) -> bool:
+    """Whether Numba compiles this object from its name (``math.sqrt``, ``np.minimum``) rather than from a body."""
+    return is_known(getattr(value, "__module__", None) or type(value).__module__)
+
+
+def inner_function(value: Any) -> FunctionType | None:
+    """The plain function inside a `Function` or a Numba dispatcher; a plain function itself; otherwise None."""
+    if isinstance(value, FunctionType):
+        return value
+    for name in ("python", "py_func"):
+        inner = getattr(value, name, None)
+        if isinstance(inner, FunctionType):
+            return inner
+    return None
+
+
+def is_numba_ufunc(value: Any) -> bool:
+    """Whether it is what ``@numba.vectorize`` or ``@numba.guvectorize`` made of a Python function."""
+    return type(value).__module__.startswith("numba.") and type(value).__name__ in ("DUFunc", "GUFunc")
+
+
+def is_numba_type(value: Any) -> bool:
+    """Whether it is a type of Numba's, which prints as what it is."""
+    root = "numba.core.types.abstract", "Type"
+    return any((kind.__module__, kind.__name__) == root for kind in type(value).__mro__)
+
+
+def is_handle(value: Any) -> bool:
+    """Whether it is machine code at an address: it never changes, and means nothing to another process."""
+    if isinstance(value, ctypes._CFuncPtr):  # type: ignore[attr-defined]
+        return True
+    return (type(value).__module__, type(value).__name__) == ("numba.core.ccallback", "CFunc")
+
+
+def is_named(value: Any) -> bool:
+    """Whether its name says what it is: a function of a compiled extension or of a package that Numba knows."""
+    if isinstance(value, BuiltinFunctionType):
+        return value.__self__ is None or isinstance(value.__self__, ModuleType)
+    if isinstance(value, np.ufunc):
+        return True
+    # A known package's function proper, not an object that merely has a class of that package (a dispatcher).
+    return (
+        callable(value) and is_known_by_name(value) and hasattr(value, "__name__") and not hasattr(value, "py_func")
+    )
+
+
+def is_readable_type(value: Any) -> bool:
+    """Whether it is a class that name and members describe: Numba's and NumPy's, named tuples, enums, exceptions."""
+    if not isinstance(value, type):
+        return False
+    if is_known(value.__module__) or issubclass(value, (enum.Enum, BaseException)):
+        return True
+    return issubclass(value, tuple) and hasattr(value, "_fields")
+
+
+def is_constant(value: Any) -> bool:
+    """Whether it can be read, and never changes as long as it is the same object."""
+    return (
+        type(value) in ATOMS
+        or (isinstance(value, np.generic) and not isinstance(value, np.void))
+        or isinstance(value, (np.dtype, enum.Enum))
+        or (isinstance(value, ModuleType) and is_known(value.__name__))
+        or is_readable_type(value)
+        or is_handle(value)
+        or is_numba_type(value)
+        or is_named(value)
+    )

@@ -1,0 +1,370 @@
+"""A program that has run once sees every change of what it depends on: in the next run, and in the next process."""
+
+from __future__ import annotations
+
+import enum
+import os
+import subprocess
+import sys
+import textwrap
+import types
+import warnings
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+from hpgraph.engine.declarations import declarations_of
+
+# Arcs 0 -> 1 -> 2 of weights 2 and 3: every program below gives vertices 1 and 2 what `gather` says.
+PATH = ([0, 1], [1, 2], [2.0, 3.0])
+
+
+def path() -> hpg.Graph:
+    return hpg.Graph.from_edges(*PATH)
+
+
+def received(program, **arguments) -> list[float]:
+    return hpg.run(program, path(), **arguments).properties["value"].tolist()
+
+
+def define(text: str, **names) -> dict:
+    """The globals of a module, or of a notebook, that ran the text."""
+    namespace = {"__name__": "notebook", "hpg": hpg, "np": np, "numba": numba, **names}
+    exec(textwrap.dedent(text), namespace)
+    return namespace
+
+
+def program_of(gather) -> type[hpg.VertexProgram]:
+    """One superstep that stores the message."""
+    return type("Once", (hpg.VertexProgram,), {
+        "value": hpg.Property("float64"), "reduce": "plus", "max_iteration": 1, "gather": gather,
+        "update": staticmethod(lambda vertex, message: message),
+    })  # fmt: skip
+
+
+def rate(value):
+    return enum.Enum("Mode", {"RATE": value})
+
+
+def settings_of(value):
+    settings = types.ModuleType("settings")
+    settings.OFFSET, settings.OTHER = value, 1
+    settings.inner = types.ModuleType("settings.inner")
+    settings.inner.DEPTH = value
+    return settings
+
+
+# What gather refers to, how, and how that changes from 5 to 7.
+CHANGES = {
+    "a global number": ("def gather(s, w, t): return w * 0 + X", lambda names, value: names.update(X=value)),
+    "a helper defined again": (
+        "def gather(s, w, t): return w * 0 + helper()",
+        lambda names, value: exec(f"def helper(): return {value}", names),
+    ),
+    "a helper's helper defined again": (
+        "def middle(): return inner() + 0\ndef gather(s, w, t): return w * 0 + middle()",
+        lambda names, value: exec(f"def inner(): return {value}", names),
+    ),
+    "an attribute of a module that a helper reads another of": (
+        """
+        def helper(): return settings.OTHER - 1
+        def gather(s, w, t): return w * 0 + helper() + settings.OFFSET
+        """,
+        lambda names, value: setattr(names.setdefault("settings", settings_of(0)), "OFFSET", value),
+    ),
+    "an attribute of a module given to a helper": (
+        "def helper(module): return module.OFFSET\ndef gather(s, w, t): return w * 0 + helper(settings)",
+        lambda names, value: setattr(names.setdefault("settings", settings_of(0)), "OFFSET", value),
+    ),
+    "a module of a module": (
+        "def gather(s, w, t): return w * 0 + settings.inner.DEPTH",
+        lambda names, value: setattr(names.setdefault("settings", settings_of(0)).inner, "DEPTH", value),
+    ),
+    "a member of an enum": (
+        "def gather(s, w, t): return w * 0 + Mode.RATE.value",
+        lambda names, value: names.update(Mode=rate(value)),
+    ),
+    "a vectorized helper": (
+        "def gather(s, w, t): return w * 0 + helper(1.0)",
+        lambda names, value: exec(f"@numba.vectorize\ndef helper(x): return x * {value}", names),
+    ),
+    "what a vectorized helper refers to": (
+        "@numba.vectorize\ndef helper(x): return x * X\ndef gather(s, w, t): return w * 0 + helper(1.0)",
+        lambda names, value: names.update(X=value),
+    ),
+    "what a jitted helper refers to": (
+        "@numba.njit\ndef helper(x): return x * X\ndef gather(s, w, t): return w * 0 + helper(1.0)",
+        lambda names, value: names.update(X=value),
+    ),
+    "an array among the globals, in place": (
+        "def gather(s, w, t): return w * 0 + table[1]",
+        lambda names, value: names.setdefault("table", np.zeros(3)).__setitem__(1, value),
+    ),
+    "a large array, in place": (
+        "def gather(s, w, t): return w * 0 + table[100_000]",
+        lambda names, value: names.setdefault("table", np.zeros(200_000)).__setitem__(100_000, value),
+    ),
+    "an element of a tuple": (
+        "def gather(s, w, t): return w * 0 + pair[1]",
+        lambda names, value: names.update(pair=(1, value)),
+    ),
+    "an array in a tuple, in place": (
+        "def gather(s, w, t): return w * 0 + pair[0][0]",
+        lambda names, value: names.setdefault("pair", (np.zeros(2), 1))[0].__setitem__(0, value),
+    ),
+    "a default of a helper": (
+        "def helper(x=5): return x\ndef gather(s, w, t): return w * 0 + helper()",
+        lambda names, value: "helper" in names and setattr(names["helper"], "__defaults__", (value,)),
+    ),
+    "the code of a helper, as autoreload changes it": (
+        "def helper(): return 5\ndef gather(s, w, t): return w * 0 + helper()",
+        lambda names, value: "helper" in names
+        and setattr(names["helper"], "__code__", eval(f"lambda: {value}").__code__),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_next_run_sees(what):
+    text, change = CHANGES[what]
+    names = define("")
+    change(names, 5)
+    exec(textwrap.dedent(text), names)
+    change(names, 5)
+    program = program_of(names["gather"])
+    with warnings.catch_warnings():
+        # An array of more than a megabyte is no constant of the machine code, which Numba therefore does not cache.
+        warnings.simplefilter("ignore", numba.NumbaWarning)
+        assert received(program) == [0, 5, 5]
+        assert received(program) == [0, 5, 5]
+        change(names, 7)
+        assert received(program) == [0, 7, 7]
+
+
+def test_next_run_sees_a_changed_closure():
+    def make(offset, table):
+        def gather(source, weight, target):
+            return weight * 0 + offset + table[1]
+
+        def move(value):
+            nonlocal offset
+            offset = value
+
+        return gather, move
+
+    table = np.array([0.0, 3.0])
+    gather, move = make(2.0, table)
+    program = program_of(gather)
+    assert received(program) == [0, 5, 5]
+    move(4.0)
+    assert received(program) == [0, 7, 7]
+    table[1] = 30.0
+    assert received(program) == [0, 34, 34]
+
+
+def test_nothing_is_read_again_while_nothing_changes():
+    text = "def helper(x): return x + X\ndef gather(s, w, t): return helper(w) + table[0]"
+    names = define(text, X=1, table=np.ones(2))
+    program = program_of(names["gather"])
+    first = declarations_of(program)
+    assert declarations_of(program) is first and declarations_of(program()) is first
+    names["table"][1] = 7
+    assert declarations_of(program) is not first
+
+
+def test_next_run_sees_what_is_assigned_to_the_class():
+    class Widest(hpg.VertexProgram):
+        value = hpg.Property("float64", initial=0.0, start=8.0)
+        reduce = "max"
+
+        def gather(source, weight, target):
+            return min(source.value, weight)
+
+    assert received(Widest, active=[0]) == [8, 2, 2]
+    Widest.gather = lambda source, weight, target: min(source.value, weight + 1)
+    assert received(Widest, active=[0]) == [8, 3, 3]
+    Widest.edges = "out"
+    assert received(Widest, active=[2]) == [3, 4, 8]
+    Widest.edges = "in"
+    Widest.value = hpg.Property("float64", initial=5.0)
+    assert received(Widest) == [5, 5, 5]
+    Widest.value = hpg.Property("int32", initial=0, start="id")
+    assert hpg.run(Widest, path(), active=[2]).value.dtype == np.int32
+    Widest.value = hpg.Property("float64", initial=9.0)
+    Widest.reduce = "min"
+    assert received(Widest) == [9, 3, 3]
+    Widest.reduce, Widest.identity, Widest.idempotent = staticmethod(lambda a, b: a if a > b else b), -np.inf, True
+    assert received(Widest) == [9, 9, 9]
+    Widest.max_iteration = 0
+    Widest.update = lambda vertex, message: message
+    assert received(Widest) == [9, 9, 9]
+    Widest.max_iteration = 1
+    assert received(Widest) == [9, 3, 4]
+
+
+def test_next_run_sees_a_changed_function_of_reduce():
+    names = define("def largest(a, b): return a if a > b else b\ndef reduce(a, b): return largest(a, b)")
+    program = program_of(lambda source, weight, target: weight)
+    program.reduce, program.identity, program.idempotent = names["reduce"], -np.inf, True
+    graph = hpg.Graph.from_edges([0, 1], [2, 2], [2.0, 3.0])
+    assert hpg.run(program, graph).value.tolist() == [0, 0, 3]
+    exec("def largest(a, b): return a if a < b else b", names)
+    program.identity = np.inf
+    assert hpg.run(program, graph).value.tolist() == [0, 0, 2]
+
+
+def test_next_run_sees_a_monoid_registered_again():
+    graph = hpg.Graph.from_edges([0, 1], [2, 2], [2.0, 3.0])
+    program = program_of(lambda source, weight, target: weight)
+    hpg.semiring.register_monoid("chosen", lambda a, b: max(a, b), -np.inf)
+    program.reduce = "chosen"
+    assert hpg.run(program, graph).value.tolist() == [0, 0, 3]
+    hpg.semiring.register_monoid("chosen", lambda a, b: min(a, b), np.inf)
+    assert hpg.run(program, graph).value.tolist() == [0, 0, 2]
+
+
+def test_an_instance_has_attributes_of_its_own():
+    class Senders(hpg.VertexProgram):
+        value = hpg.Property("int64")
+        reduce = "plus"
+        max_iteration = 1
+
+        def gather(source, weight, target):
+            return 1
+
+        def update(vertex, message):
+            return message
+
+    program, other = Senders(), Senders()
+    program.edges = "out"
+    assert received(program) == [1, 1, 0]
+    assert received(other) == received(Senders) == [0, 1, 1]
+    program.edges = "all"
+    assert received(program) == [1, 2, 1]
+    program.gather = lambda source, weight, target: 10
+    program.value = hpg.Property("int64", initial=4)
+    assert received(program) == [10, 20, 10]
+    program.max_iteration = 0
+    program.notes = "whatever else it keeps"
+    assert received(program) == [4, 4, 4]
+    # What changes in the class, changes in its instances.
+    del program.gather, program.max_iteration
+    Senders.gather = lambda source, weight, target: 100
+    assert received(program) == [100, 200, 100]
+
+
+@pytest.mark.parametrize("of_class", [True, False])
+@pytest.mark.parametrize(
+    "name, value, error, message",
+    [
+        ("edges", "inwards", ValueError, r'Once.edges must be "in", "out" or "all", not \'inwards\''),
+        ("activity", "some", ValueError, "Once.activity must be"),
+        ("gather", lambda source: 1, TypeError, r"Once.gather must be written gather\(source, weight, target\)"),
+        ("gather", 3, TypeError, "Once.gather must be a function"),
+        ("reduce", "maximum", ValueError, "no monoid is called 'maximum'; similar: max"),
+        ("reduce", None, TypeError, "Once has no reduce"),
+        ("message", "complex64", TypeError, "Once.message is complex64"),
+        ("max_iteration", 1.5, TypeError, "max_iteration must be a whole number"),
+        ("aggregators", "total", TypeError, "Once.aggregators must be a tuple"),
+        ("_hidden", hpg.Property("int64"), ValueError, "cannot be called that"),
+        ("value", hpg.Property("complex64"), TypeError, "the type of Once.value is complex64"),
+    ],
+)
+def test_what_is_assigned_is_checked_as_in_a_definition(of_class, name, value, error, message):
+    program = program_of(lambda source, weight, target: weight)
+    hpg.run(program, hpg.Graph.from_edges([], [], n_vertices=0))
+    instance = program()
+    setattr(program if of_class else instance, name, value)
+    with pytest.raises(error, match=message):
+        hpg.run(instance, path())
+    with pytest.raises(error, match=message):
+        hpg.run(instance, path())
+
+
+def test_a_value_is_for_the_run_not_for_the_instance():
+    class Scaled(hpg.VertexProgram):
+        value = hpg.Property("float64")
+        k = hpg.Parameter("float64", 2.0)
+        reduce = "plus"
+
+        def gather(source, weight, target):
+            return weight
+
+    for name, what in (("k", "parameter"), ("value", "property")):
+        program = Scaled()
+        setattr(program, name, 3.0)
+        with pytest.raises(TypeError, match=rf"Scaled.{name} is a {what}, .* run\(program, graph, {name}=...\)"):
+            hpg.run(program, path())
+
+
+MODULES = {
+    "settings.py": "OFFSET, OTHER = {value}, 1",
+    "modes.py": "import enum\nclass Mode(enum.Enum):\n    RATE = {value}",
+    "tools.py": "import numba\n@numba.vectorize\ndef scaled(x):\n    return x * {value}",
+    "program.py": """
+        import warnings
+        import numpy as np, numba, hpgraph as hpg
+        from numba import types
+        from numba.extending import typeof_impl, models, register_model
+        import modes, settings, tools
+        from modes import Mode
+        from tools import scaled
+
+        class Unreadable:
+            'Numba knows its type, and nobody knows its value.'
+        class UnreadableType(types.Dummy):
+            pass
+        register_model(UnreadableType)(models.OpaqueModel)
+        typeof_impl.register(Unreadable)(lambda value, context: UnreadableType('unreadable'))
+        unreadable = Unreadable()
+        def first(x, anything):
+            return x
+
+        def other():
+            return settings.OTHER
+        class Once(hpg.VertexProgram):
+            value = hpg.Property('float64')
+            reduce = 'plus'
+            max_iteration = 1
+            def gather(source, weight, target):
+                return other() + settings.OFFSET
+            def update(vertex, message):
+                return message
+        print(hpg.run(Once, hpg.Graph.from_edges([0], [1])).value[1])
+        A = hpg.Matrix(np.ones((1, 1)))
+        for f in (lambda x: x * Mode.RATE.value, lambda x: scaled(x), lambda x: x * modes.Mode.RATE.value):
+            print(hpg.apply(A, f)[0, 0])
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore', numba.NumbaWarning)
+            for _ in range(2):
+                print(hpg.apply(A, lambda x: first(x + 1, unreadable))[0, 0])
+        """,
+}
+
+
+def test_next_process_sees_every_change_and_keeps_nothing_it_cannot_find_again(tmp_path):
+    environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join((str(tmp_path), str(Path(hpg.__file__).parents[1])))
+    environment.pop("NUMBA_CACHE_DIR", None)
+
+    def process(value):
+        for name, text in MODULES.items():
+            (tmp_path / name).write_text(textwrap.dedent(text).replace("{value}", str(value)))
+        done = subprocess.run(
+            [sys.executable, str(tmp_path / "program.py")], env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return [float(line) for line in done.stdout.split()]
+
+    def kept():
+        return sorted(file.name for file in (tmp_path / "cache").rglob("*.nbc"))
+
+    assert process(5) == [6, 5, 5, 5, 2, 2]
+    files = kept()
+    assert process(5) == [6, 5, 5, 5, 2, 2]
+    assert kept() == files
+    assert process(5000) == [5001, 5000, 5000, 5000, 2, 2]
+    assert len(kept()) > len(files)
