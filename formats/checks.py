@@ -7,11 +7,12 @@ arcs whose vertices fit 32 bits costs four bytes an arc. Values have one of the 
 from __future__ import annotations
 
 import operator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module
+from hpgraph.device import array_module, device_of, unmasked
 
 INT32_MAX = int(np.iinfo(np.int32).max)
 INT64_MAX = int(np.iinfo(np.int64).max)
@@ -70,6 +71,7 @@ def as_ids(array: Any, name: str, bound: int, axis: str, *, low: int = 0, ndim: 
 
     `check=False` leaves the range unread. Reading it on CUDA waits for the stream.
     """
+    array = unmasked(array, name)
     given = getattr(array, "dtype", None)
     xp = array_module(array)
     array = xp.asarray(array)
@@ -103,7 +105,7 @@ def as_offsets(indptr: Any, name: str, segments: int, total: int, *, check: bool
     `check=False` leaves their values unread. Reading them on CUDA waits for the stream.
     """
     xp = array_module(indptr)
-    indptr = xp.asarray(indptr)
+    indptr = xp.asarray(unmasked(indptr, name))
     if indptr.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold integers, not {indptr.dtype}: convert it with .astype(numpy.int64)")
     if indptr.shape != (segments + 1,):
@@ -119,12 +121,31 @@ def as_offsets(indptr: Any, name: str, segments: int, total: int, *, check: bool
     return indptr
 
 
+def as_rows(shape: Any, indptr: Any, indices: Any, data: Any) -> tuple[tuple[int, int], Any, Any, Any, bool]:
+    """A CSR matrix's shape and arrays, which fit each other, and whether rows are sorted and free of duplicates.
+
+    Arrays whose types serve are not copied. Reading them on CUDA waits for the stream.
+    """
+    rows, columns = as_shape(shape)
+    # Other types are read before they are converted: what is too large would wrap.
+    serves = getattr(indices, "dtype", None) in (np.int32, np.int64)
+    ids = as_ids(indices, "indices", columns, "column", check=not serves)
+    offsets = as_offsets(indptr, "indptr", rows, len(ids))
+    values = as_values(data, "data", ids.shape)
+    # One pass over the columns tells both; which of them is wrong is looked for only when one is.
+    convert = import_module(f"hpgraph.formats.convert_{device_of(offsets, ids, values)}")
+    inside, canonical = convert.inspect_rows(offsets, ids, columns)
+    if not inside:
+        as_ids(ids, "indices", columns, "column")
+    return (rows, columns), offsets, ids, values, canonical
+
+
 def as_values(data: Any, name: str, shape: tuple[int, ...]) -> Any:
     """The array as contiguous values of a type that every kernel serves; None stays None."""
     if data is None:
         return None
     xp = array_module(data)
-    data = xp.asarray(data)
+    data = xp.asarray(unmasked(data, name))
     if data.shape != shape:
         raise ValueError(f"{name} must have one value for each index, shape {shape}, not {data.shape}")
     as_value_dtype(data.dtype, name)

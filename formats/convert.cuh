@@ -129,6 +129,16 @@ __global__ void find_falls(const i64* indptr, i64 rows, const I* indices, i64 en
   });
 }
 
+// Sets found[0] where a column lies outside of 0..columns-1, found[1] where one does not exceed that before it in its row.
+template <class I>
+__global__ void inspect_rows(const i64* indptr, i64 rows, const I* indices, i64 entries, i64 columns, int* found) {
+  for_tile(indptr, rows, 0, entries, [&](i64 p, i64 row) {
+    const I column = indices[p];
+    if (column < 0 || (i64)column >= columns) found[0] = 1;
+    if (p > indptr[row] && column <= indices[p - 1]) found[1] = 1;
+  });
+}
+
 // -------------------------------------------------------------------------------------------------- keys to sort
 
 template <class I>

@@ -119,11 +119,24 @@ def is_sorted(indptr: Array, indices: Array, *, strictly: bool) -> bool:
     return not falls.any()
 
 
+def inspect_rows(indptr: Array, indices: Array, columns: int) -> tuple[bool, bool]:
+    """Whether all columns lie in 0..columns-1, and whether they rise strictly within every row."""
+    entries = len(indices)
+    if entries == 0:
+        return True, True
+    rises = is_sorted(indptr, indices, strictly=True)
+    first = last = indices
+    if rises and 8 * len(indptr) < entries:
+        # The ends of the rows tell; an empty row's offsets meet entries of other rows, which tell no less.
+        first, last = indices[np.minimum(indptr[:-1], entries - 1)], indices[np.maximum(indptr[1:], 1) - 1]
+    return bool(first.min() >= 0 and last.max() < columns), rises
+
+
 def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     """Whether the rows are those of the transpose, as sets of (column, value)."""
     vertices = len(indptr) - 1
     # Cheap and enough to refuse most directed graphs.
-    if not np.array_equal(np.bincount(indices, minlength=vertices), np.diff(indptr)):
+    if not np.array_equal(_in_degrees(indices, vertices), np.diff(indptr)):
         return False
     turned = _transpose(indptr, indices, data, vertices)
     _, mirrored, values = turned
@@ -136,6 +149,15 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     if not np.array_equal(mirrored, indices):
         return False
     return data is None or values is None or np.array_equal(values, data, equal_nan=data.dtype.kind == "f")
+
+
+def _in_degrees(indices: Array, vertices: int) -> Array:
+    """How often each column occurs; by parts, since NumPy counts in a copy of 64-bit ids, which then stays in cache."""
+    counts = np.zeros(vertices, dtype=np.int64)
+    part = max(1 << 19, 4 * vertices)
+    for begin in range(0, len(indices), part):
+        counts += np.bincount(indices[begin : begin + part], minlength=vertices)
+    return counts
 
 
 def gather_rows(indptr: Array, indices: Array, data: Array | None, order: Array, relabel: Array) -> Rows:

@@ -271,6 +271,21 @@ def is_sorted(indptr: Array, indices: Array, *, strictly: bool) -> bool:
 
 
 @on_its_device
+def inspect_rows(indptr: Array, indices: Array, columns: int) -> tuple[bool, bool]:
+    """Whether all columns lie in 0..columns-1, and whether they rise strictly within every row."""
+    entries = len(indices)
+    if entries == 0:
+        return True, True
+    found = require_cupy().zeros(2, dtype=np.int32)
+    launch(
+        "convert.cuh", f"inspect_rows<{ID[indices.itemsize]}>", _tiles(entries),
+        indptr, len(indptr) - 1, indices, entries, columns, found,
+    )  # fmt: skip
+    outside, falls = found.tolist()
+    return not outside, not falls
+
+
+@on_its_device
 def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     """Whether the hashes of the arcs and of the reversed arcs agree."""
     entries = len(indices)

@@ -9,7 +9,8 @@ import numpy as np
 
 from hpgraph.device import array_module, device_of, is_cuda
 from hpgraph.formats.checks import as_ids, as_shape, as_value_dtype, as_values, index_dtype
-from hpgraph.formats.csr import CSR, Duplicates, cupy_values
+from hpgraph.formats.csr import CSR, Duplicates
+from hpgraph.formats.ownership import hand_out, own
 from hpgraph.formats.storage import Storage
 
 
@@ -26,7 +27,10 @@ class COO(Storage):
     data : array, shape (nnz,), optional
         Value of each entry; None makes a pattern.
     validate : bool, default True
-        Whether to read the arrays and check them; on CUDA that waits for the stream.
+        Whether to read the arrays and check them; on CUDA that waits for the stream. Without it they are taken as
+        they are.
+    copy : bool, default True
+        Whether to copy arrays that are the caller's. Without it they are shared, and must not be written to.
 
     Raises
     ------
@@ -49,8 +53,9 @@ class COO(Storage):
     col: Any
     data: Any = None
     validate: InitVar[bool] = True
+    copy: InitVar[bool] = True
 
-    def __post_init__(self, validate: bool) -> None:
+    def __post_init__(self, validate: bool, copy: bool) -> None:
         if not validate:
             return
         rows, columns = as_shape(self.shape)
@@ -59,10 +64,14 @@ class COO(Storage):
         if len(row) != len(col):
             raise ValueError(f"row and col must have the same length, not {len(row)} and {len(col)}")
         ids = np.promote_types(row.dtype, col.dtype)
+        made = {
+            "row": row.astype(ids, copy=False),
+            "col": col.astype(ids, copy=False),
+            "data": as_values(self.data, "data", row.shape),
+        }
         object.__setattr__(self, "shape", (rows, columns))
-        object.__setattr__(self, "row", row.astype(ids, copy=False))
-        object.__setattr__(self, "col", col.astype(ids, copy=False))
-        object.__setattr__(self, "data", as_values(self.data, "data", row.shape))
+        for name, array in made.items():
+            object.__setattr__(self, name, own(array, getattr(self, name)) if copy else array)
         device_of(*self.arrays)
 
     @property
@@ -104,7 +113,7 @@ class COO(Storage):
             as_value_dtype(matrix.dtype, "the matrix")
         coo = matrix.tocoo()
         ids = index_dtype(max(coo.shape))
-        made = cls(coo.shape, coo.row, coo.col, None if pattern else coo.data)
+        made = cls(coo.shape, coo.row, coo.col, None if pattern else coo.data, copy=coo is matrix)
         row, col = made.row.astype(ids, copy=False), made.col.astype(ids, copy=False)
         return cls(made.shape, row, col, made.data, validate=False)
 
@@ -138,13 +147,15 @@ class COO(Storage):
         """
         return CSR.from_coo(self.row, self.col, self.data, self.shape, duplicates=duplicates)
 
-    def to_scipy(self, dtype: Any = None) -> Any:
-        """A COO array of SciPy, or a COO matrix of CuPy, that shares the arrays.
+    def to_scipy(self, dtype: Any = None, *, copy: bool = False) -> Any:
+        """A COO array of SciPy, or a COO matrix of CuPy.
 
         Parameters
         ----------
         dtype : dtype, optional
             Type of the ones that a pattern gets for values; float64 by default. Values that are there keep theirs.
+        copy : bool, default False
+            As in `CSR.to_scipy`.
 
         Returns
         -------
@@ -155,16 +166,18 @@ class COO(Storage):
         TypeError
             On CUDA, when the values have a type that CuPy's sparse matrices cannot hold.
         """
-        data = self.data
+        from hpgraph.formats.interchange import cupy_values
+
+        row, col, data = (hand_out(array, copy) for array in (self.row, self.col, self.data))
         if data is None:
             data = array_module(self.row).ones(self.nnz, dtype=np.float64 if dtype is None else dtype)
         if is_cuda(self.row):
             from cupyx.scipy import sparse
 
-            return sparse.coo_matrix((cupy_values(data), (self.row, self.col)), shape=self.shape)
+            return sparse.coo_matrix((cupy_values(data), (row, col)), shape=self.shape)
         from scipy import sparse
 
-        return sparse.coo_array((data, (self.row, self.col)), shape=self.shape, copy=False)
+        return sparse.coo_array((data, (row, col)), shape=self.shape, copy=False)
 
     def transpose(self) -> COO:
         """The transpose, which shares the arrays.

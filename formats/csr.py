@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from hpgraph.device import Device, array_module, check_memory, device_of, is_cuda
-from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_value_dtype, as_values, index_dtype
+from hpgraph.formats.checks import as_ids, as_rows, as_shape, as_value_dtype, as_values, index_dtype
+from hpgraph.formats.ownership import own
 from hpgraph.formats.storage import Storage, backend
 
 Duplicates = Literal["sum", "min", "first", "error"]
@@ -29,7 +30,10 @@ class CSR(Storage):
     data : array, shape (nnz,), optional
         Value of each entry: bool, an integer or a float type. None makes a pattern.
     validate : bool, default True
-        Whether to read the arrays and check that they fit each other; on CUDA that waits for the stream.
+        Whether to read the arrays and check that they fit each other; on CUDA that waits for the stream. Without it
+        they are taken as they are.
+    copy : bool, default True
+        Whether to copy arrays that are the caller's. Without it they are shared, and must not be written to.
 
     Raises
     ------
@@ -42,8 +46,7 @@ class CSR(Storage):
 
     Notes
     -----
-    Rows need not be sorted, nor free of duplicates; `from_scipy` and `from_coo` make them so. Arrays that have the
-    right types are not copied.
+    Rows need not be sorted, nor free of duplicates; `from_scipy` and `from_coo` make them so.
 
     Examples
     --------
@@ -57,17 +60,15 @@ class CSR(Storage):
     indices: Any
     data: Any = None
     validate: InitVar[bool] = True
+    copy: InitVar[bool] = True
 
-    def __post_init__(self, validate: bool) -> None:
-        if not validate:
-            return
-        rows, columns = as_shape(self.shape)
-        indices = as_ids(self.indices, "indices", columns, "column")
-        object.__setattr__(self, "shape", (rows, columns))
-        object.__setattr__(self, "indices", indices)
-        object.__setattr__(self, "indptr", as_offsets(self.indptr, "indptr", rows, len(indices)))
-        object.__setattr__(self, "data", as_values(self.data, "data", indices.shape))
-        device_of(*self.arrays)
+    def __post_init__(self, validate: bool, copy: bool) -> None:
+        if validate:
+            given = self.indptr, self.indices, self.data
+            shape, *arrays, _ = as_rows(self.shape, *given)
+            object.__setattr__(self, "shape", shape)
+            for name, array, of in zip(("indptr", "indices", "data"), arrays, given, strict=True):
+                object.__setattr__(self, name, own(array, of) if copy else array)
 
     @property
     def nnz(self) -> int:
@@ -91,7 +92,7 @@ class CSR(Storage):
         return self.indptr[1:] - self.indptr[:-1]
 
     @classmethod
-    def from_scipy(cls, matrix: Any, *, pattern: bool = False) -> CSR:
+    def from_scipy(cls, matrix: Any, *, pattern: bool = False, copy: bool = True) -> CSR:
         """From any SciPy or CuPy sparse array or matrix, on its device.
 
         Parameters
@@ -100,12 +101,14 @@ class CSR(Storage):
             Two-dimensional, any format; it is left as it was.
         pattern : bool, default False
             Whether to leave the values out.
+        copy : bool, default True
+            Whether to copy what could be shared, indices and values of a canonical CSR input. What is shared must not
+            be written to.
 
         Returns
         -------
         CSR
-            Rows sorted, duplicates summed, explicit zeros kept. Indices and values of a canonical CSR input are
-            shared, not copied, where their types serve already.
+            Rows sorted, duplicates summed, explicit zeros kept.
 
         Raises
         ------
@@ -124,21 +127,20 @@ class CSR(Storage):
                 f"matrix must be a two-dimensional SciPy or CuPy sparse array, not {type(matrix).__name__}: "
                 "wrap a dense array in scipy.sparse.csr_array"
             )
-        if not pattern:
-            as_value_dtype(matrix.dtype, "the matrix")
-        csr = matrix.tocsr()
-        shape = as_shape(csr.shape)
-        ids = index_dtype(max(shape))
-        indptr = csr.indptr.astype(np.int64, copy=False)
-        # SciPy allows arrays longer than the last offset says.
-        made = cls(shape, indptr, csr.indices[: csr.nnz], None if pattern else csr.data[: csr.nnz])
-        if not made.is_canonical():
-            return cls.from_coo(made.expand_rows(), made.indices, made.data, shape)
-        return cls(shape, made.indptr, made.indices.astype(ids, copy=False), made.data, validate=False)
+        from hpgraph.formats.interchange import csr_of_scipy
+
+        return csr_of_scipy(matrix, pattern, copy, "sum")
 
     @classmethod
     def from_coo(
-        cls, row: Any, col: Any, data: Any = None, shape: Any = None, *, duplicates: Duplicates = "sum"
+        cls,
+        row: Any,
+        col: Any,
+        data: Any = None,
+        shape: Any = None,
+        *,
+        duplicates: Duplicates = "sum",
+        copy: bool = True,
     ) -> CSR:
         """From the row, the column and the value of each entry, in any order.
 
@@ -153,6 +155,9 @@ class CSR(Storage):
         duplicates : {"sum", "min", "first", "error"}
             What becomes of entries at the same place: their sum, the least of them, the one given first, or an error.
             In a pattern they count once, except with "error".
+        copy : bool, default True
+            Whether to copy columns and values that are in order already and could be shared. What is shared must not
+            be written to.
 
         Returns
         -------
@@ -178,24 +183,31 @@ class CSR(Storage):
             raise ValueError(f'duplicates must be "sum", "min", "first" or "error", not {duplicates!r}')
         rows, columns = _least_shape(row, col) if shape is None else as_shape(shape)
         ids = index_dtype(max(rows, columns))
+        given = col, data
         row = as_ids(row, "row", rows, "row").astype(ids, copy=False)
         col = as_ids(col, "col", columns, "column").astype(ids, copy=False)
         if len(row) != len(col):
             raise ValueError(f"row and col must have the same length, not {len(row)} and {len(col)}")
         data = as_values(data, "data", row.shape)
+        sorted_already = col, data
         device = device_of(row, col, data)
         final = len(row) * (ids.itemsize + (0 if data is None else data.itemsize)) + 8 * (rows + 1)
         check_memory(2 * final, f"a CSR matrix of {len(row)} entries", device)
         indptr, indices, data = backend("convert", row).compress(row, col, data, (rows, columns), duplicates)
+        if copy and indices is sorted_already[0]:
+            indices, data = own(indices, given[0]), own(data, given[1])
         return cls((rows, columns), indptr, indices, data, validate=False)
 
-    def to_scipy(self, dtype: Any = None) -> Any:
-        """A CSR array of SciPy, or a CSR matrix of CuPy, that shares indices and values.
+    def to_scipy(self, dtype: Any = None, *, copy: bool = False) -> Any:
+        """A CSR array of SciPy, or a CSR matrix of CuPy.
 
         Parameters
         ----------
         dtype : dtype, optional
             Type of the ones that a pattern gets for values; float64 by default. Values that are there keep theirs.
+        copy : bool, default False
+            Whether indices and values are the caller's own, to write to. Otherwise they are read-only views; on CUDA,
+            which has none, copies all the same.
 
         Returns
         -------
@@ -205,20 +217,17 @@ class CSR(Storage):
         ------
         TypeError
             On CUDA, when the values have a type that CuPy's sparse matrices cannot hold.
+
+        Examples
+        --------
+        >>> from hpgraph.formats import CSR
+        >>> A = CSR((2, 2), [0, 1, 2], [1, 0], [1.0, 2.0])
+        >>> A.to_scipy().data.flags.writeable, A.to_scipy(copy=True).data.flags.writeable
+        (False, True)
         """
-        data = self.data
-        if data is None:
-            data = array_module(self.indices).ones(self.nnz, dtype=np.float64 if dtype is None else dtype)
-        # SciPy wants one type for both; 32 bits whenever the offsets fit, so that the indices need no copy.
-        offsets = index_dtype(max(self.nnz, *self.shape)) if self.indices.dtype == np.int32 else np.dtype(np.int64)
-        indptr, indices = self.indptr.astype(offsets), self.indices.astype(offsets, copy=False)
-        if not is_cuda(self.indices):
-            from scipy import sparse
+        from hpgraph.formats.interchange import scipy_of_csr
 
-            return sparse.csr_array((data, indices, indptr), shape=self.shape, copy=False)
-        from cupyx.scipy import sparse
-
-        return sparse.csr_matrix((cupy_values(data), indices, indptr), shape=self.shape)
+        return scipy_of_csr(self, dtype, "copy" if copy else "read-only")
 
     def astype(self, dtype: Any) -> CSR:
         """The same entries with values of another type; a pattern gets ones.
@@ -235,16 +244,18 @@ class CSR(Storage):
         """
         dtype = as_value_dtype(dtype, "dtype")
         if self.data is None:
-            return self.with_data(array_module(self.indices).ones(self.nnz, dtype=dtype))
-        return self if self.dtype == dtype else self.with_data(self.data.astype(dtype))
+            return self.with_data(array_module(self.indices).ones(self.nnz, dtype=dtype), copy=False)
+        return self if self.dtype == dtype else self.with_data(self.data.astype(dtype), copy=False)
 
-    def with_data(self, data: Any) -> CSR:
+    def with_data(self, data: Any, *, copy: bool = True) -> CSR:
         """The same entries with other values.
 
         Parameters
         ----------
         data : array, shape (nnz,), or None
             The values, in the order of `indices`; None leaves a pattern.
+        copy : bool, default True
+            Whether to copy values that are the caller's. What is shared must not be written to.
 
         Returns
         -------
@@ -252,7 +263,8 @@ class CSR(Storage):
             Shares `indptr` and `indices`.
         """
         device_of(self.indices, data)
-        return CSR(self.shape, self.indptr, self.indices, as_values(data, "data", self.indices.shape), validate=False)
+        values = as_values(data, "data", self.indices.shape)
+        return CSR(self.shape, self.indptr, self.indices, own(values, data) if copy else values, validate=False)
 
     def expand_rows(self) -> Any:
         """The row of each entry, as a COO matrix would store it.
@@ -389,13 +401,6 @@ class CSR(Storage):
         indptr, indices, data = convert.gather_rows(self.indptr, self.indices, self.data, order, inverse)
         indices, data = convert.sort_rows(indptr, indices, data, n)
         return CSR(self.shape, indptr, indices, data, validate=False)
-
-
-def cupy_values(data: Any) -> Any:
-    """The values, if CuPy's sparse matrices can hold their type."""
-    if data.dtype not in (np.bool_, np.float32, np.float64):
-        raise TypeError(f"CuPy's sparse matrices cannot hold {data.dtype}: first convert with .astype(numpy.float64)")
-    return data
 
 
 def _least_shape(row: Any, col: Any) -> tuple[int, int]:

@@ -10,6 +10,7 @@ import numpy as np
 from hpgraph.device import array_module, check_memory, device_of
 from hpgraph.formats.checks import as_ids, as_shape, as_values
 from hpgraph.formats.csr import CSR
+from hpgraph.formats.ownership import own
 from hpgraph.formats.storage import Storage, backend
 
 
@@ -28,7 +29,10 @@ class ELL(Storage):
     nnz : int, optional
         How many slots are not padding; counted when not given.
     validate : bool, default True
-        Whether to read the arrays and check them; on CUDA that waits for the stream.
+        Whether to read the arrays and check them; on CUDA that waits for the stream. Without it they are taken as
+        they are.
+    copy : bool, default True
+        Whether to copy arrays that are the caller's. Without it they are shared, and must not be written to.
 
     Raises
     ------
@@ -51,8 +55,9 @@ class ELL(Storage):
     data: Any = None
     nnz: int = -1
     validate: InitVar[bool] = True
+    copy: InitVar[bool] = True
 
-    def __post_init__(self, validate: bool) -> None:
+    def __post_init__(self, validate: bool, copy: bool) -> None:
         if validate:
             rows, columns = as_shape(self.shape)
             object.__setattr__(self, "shape", (rows, columns))
@@ -61,8 +66,9 @@ class ELL(Storage):
                 raise ValueError(f"indices must have shape (slots, rows={rows}), not {indices.shape}")
             if bool(((indices[1:] >= 0) & (indices[:-1] < 0)).any()):
                 raise ValueError("indices has padding (-1) before an entry: move each row's entries to its first slots")
-            object.__setattr__(self, "indices", indices)
-            object.__setattr__(self, "data", as_values(self.data, "data", indices.shape))
+            data = as_values(self.data, "data", indices.shape)
+            object.__setattr__(self, "indices", own(indices, self.indices) if copy else indices)
+            object.__setattr__(self, "data", own(data, self.data) if copy else data)
             device_of(*self.arrays)
         if validate or self.nnz < 0:
             held = int(array_module(self.indices).count_nonzero(self.indices >= 0))

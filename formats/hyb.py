@@ -21,6 +21,7 @@ from hpgraph.device import array_module, check_memory, device_of
 from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, as_values
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import ELL, entry_bytes
+from hpgraph.formats.ownership import own
 from hpgraph.formats.storage import Storage, backend
 from hpgraph.formats.width import hyb_width
 
@@ -44,7 +45,10 @@ class HYB(Storage):
     tail_data : array, shape (m,), optional
         Their values; None for a pattern.
     validate : bool, default True
-        Whether to read the arrays and check them; on CUDA that waits for the stream.
+        Whether to read the arrays and check them; on CUDA that waits for the stream. Without it they are taken as
+        they are.
+    copy : bool, default True
+        Whether to copy arrays that are the caller's. Without it they are shared, and must not be written to.
 
     Raises
     ------
@@ -70,8 +74,9 @@ class HYB(Storage):
     tail_indices: Any
     tail_data: Any = None
     validate: InitVar[bool] = True
+    copy: InitVar[bool] = True
 
-    def __post_init__(self, validate: bool) -> None:
+    def __post_init__(self, validate: bool, copy: bool) -> None:
         if not validate:
             return
         if tuple(self.shape) != self.ell.shape:
@@ -82,12 +87,15 @@ class HYB(Storage):
         tail_indices = as_ids(self.tail_indices, "tail_indices", columns, "column").astype(ids, copy=False)
         if bool((tail_rows[1:] <= tail_rows[:-1]).any()):
             raise ValueError("tail_rows must rise: name each row that has a tail once, in ascending order")
+        made = {
+            "tail_rows": tail_rows,
+            "tail_indptr": as_offsets(self.tail_indptr, "tail_indptr", len(tail_rows), len(tail_indices)),
+            "tail_indices": tail_indices,
+            "tail_data": as_values(self.tail_data, "tail_data", tail_indices.shape),
+        }
         object.__setattr__(self, "shape", self.ell.shape)
-        object.__setattr__(self, "tail_rows", tail_rows)
-        object.__setattr__(self, "tail_indices", tail_indices)
-        offsets = as_offsets(self.tail_indptr, "tail_indptr", len(tail_rows), len(tail_indices))
-        object.__setattr__(self, "tail_indptr", offsets)
-        object.__setattr__(self, "tail_data", as_values(self.tail_data, "tail_data", tail_indices.shape))
+        for name, array in made.items():
+            object.__setattr__(self, name, own(array, getattr(self, name)) if copy else array)
         # As text, since NumPy takes None for float64 when it compares types.
         if str(self.ell.dtype) != str(None if self.tail_data is None else self.tail_data.dtype):
             raise ValueError(
@@ -203,19 +211,23 @@ class HYB(Storage):
         """
         return cls.from_csr(CSR.from_scipy(matrix, pattern=pattern), width)
 
-    def to_scipy(self, dtype: Any = None) -> Any:
+    def to_scipy(self, dtype: Any = None, *, copy: bool = False) -> Any:
         """A CSR array of SciPy, or a CSR matrix of CuPy.
 
         Parameters
         ----------
         dtype : dtype, optional
             As in `CSR.to_scipy`.
+        copy : bool, default False
+            There for the sake of `CSR.to_scipy`: the arrays are the caller's own in any case.
 
         Returns
         -------
         scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
         """
-        return self.to_csr().to_scipy(dtype)
+        from hpgraph.formats.interchange import scipy_of_csr
+
+        return scipy_of_csr(self.to_csr(), dtype)
 
     def astype(self, dtype: Any) -> HYB:
         """The same entries with values of another type; a pattern gets ones.

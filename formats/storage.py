@@ -21,9 +21,10 @@ def backend(subject: Literal["convert", "bits"], *arrays: Any) -> ModuleType:
 class Storage(ABC):
     """Entries of a matrix, or members of a set, in arrays of one device.
 
-    Containers are frozen and share the arrays they are given: whoever writes to such an array changes every container
-    that holds it. Arrays are not flagged read-only, because compiled kernels would then exist twice, once for each
-    kind, and because libraries that take arrays from `to_scipy` may demand writable ones.
+    Containers are frozen. Their constructors copy a caller's arrays, unless told not to, and `to_scipy` gives read-only
+    views or copies; containers made of each other share arrays, since nobody writes to them. The fields themselves are
+    the arrays that kernels read, without a copy on either device, and are not to be written to. They are not flagged
+    read-only, because compiled kernels would then exist twice, once for each kind.
     """
 
     __slots__ = ()

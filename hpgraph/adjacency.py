@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, check_memory, device_of, is_cuda
+from hpgraph.device import array_module, check_memory, device_of, is_cuda, native, unmasked
 from hpgraph.formats import COO, CSR, ELL, HYB, index_dtype
 from hpgraph.formats.checks import as_value_dtype
+from hpgraph.formats.interchange import csr_of_scipy
 
 MAX_ID = int(np.iinfo(np.int64).max) - 1
 
 
-def of(source: Any, *, both_ways: bool) -> CSR:
+def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
     """The adjacency matrix of whatever holds arcs: a sparse matrix, a container or a tuple of arrays.
 
     Parameters
@@ -27,6 +28,8 @@ def of(source: Any, *, both_ways: bool) -> CSR:
         The arcs.
     both_ways : bool
         Whether each arc stands for its reverse as well; a CSR is trusted to hold them.
+    copy : bool, default True
+        Whether to copy arrays that could be shared with the caller.
 
     Returns
     -------
@@ -41,13 +44,14 @@ def of(source: Any, *, both_ways: bool) -> CSR:
     if isinstance(source, CSR):
         return from_container(source)
     if isinstance(source, tuple) and len(source) in (2, 3):
-        return from_arcs(source[0], source[1], source[2] if len(source) == 3 else None, None, both_ways=both_ways)
+        weight = source[2] if len(source) == 3 else None
+        return from_arcs(source[0], source[1], weight, None, both_ways=both_ways, copy=copy)
     if isinstance(source, COO | ELL | HYB):
         csr = from_container(source)
     elif isinstance(getattr(source, "csr", None), CSR):
         csr = from_container(source.csr)  # Matrix
     elif hasattr(source, "tocsr") and len(getattr(source, "shape", ())) == 2:
-        csr = from_sparse(source)
+        csr = from_sparse(source, copy=copy)
     else:
         raise TypeError(_no_graph(source))
     return add_reverses(csr) if both_ways and not csr.is_symmetric() else csr
@@ -64,18 +68,19 @@ def is_networkx(source: Any) -> bool:
     return any(kind.__module__.partition(".")[0] == "networkx" for kind in type(source).__mro__)
 
 
-def from_sparse(matrix: Any) -> CSR:
+def from_sparse(matrix: Any, *, copy: bool = True) -> CSR:
     """The adjacency matrix that a SciPy or CuPy sparse array holds; of arcs given twice the lightest is kept.
 
     Parameters
     ----------
     matrix : scipy.sparse or cupyx.scipy.sparse array or matrix, shape (n, n)
         Entry (i, j) is the arc i -> j, a stored zero too. Boolean values say only that, and are left out.
+    copy : bool, default True
+        Whether to copy indices and values of a canonical CSR input, which could be shared.
 
     Returns
     -------
     CSR
-        Shares indices and values of a canonical CSR input where their types serve.
 
     Raises
     ------
@@ -98,12 +103,9 @@ def from_sparse(matrix: Any) -> CSR:
     if matrix.format == "coo":
         # SciPy's own conversion would sum duplicates.
         return CSR.from_coo(
-            matrix.row, matrix.col, None if pattern else matrix.data, matrix.shape, duplicates="min"
+            matrix.row, matrix.col, None if pattern else matrix.data, matrix.shape, duplicates="min", copy=copy
         )
-    csr = matrix.tocsr()
-    entries = int(csr.nnz)
-    # SciPy allows arrays longer than the last offset says.
-    return canonical(CSR(csr.shape, csr.indptr, csr.indices[:entries], None if pattern else csr.data[:entries]))
+    return csr_of_scipy(matrix, pattern, copy, "min")
 
 
 def from_container(container: CSR | COO | ELL | HYB) -> CSR:
@@ -125,7 +127,8 @@ def from_container(container: CSR | COO | ELL | HYB) -> CSR:
     """
     require_square(container.shape, "the adjacency matrix")
     if isinstance(container, COO):
-        return CSR.from_coo(container.row, container.col, container.data, container.shape, duplicates="min")
+        row, col, data = container.row, container.col, container.data
+        return CSR.from_coo(row, col, data, container.shape, duplicates="min", copy=False)
     return canonical(container if isinstance(container, CSR) else container.to_csr())
 
 
@@ -133,10 +136,12 @@ def canonical(csr: CSR) -> CSR:
     """The same arcs, each row sorted and of arcs given twice the lightest kept; on CUDA this waits for the stream."""
     if csr.is_canonical():
         return csr
-    return CSR.from_coo(csr.expand_rows(), csr.indices, csr.data, csr.shape, duplicates="min")
+    return CSR.from_coo(csr.expand_rows(), csr.indices, csr.data, csr.shape, duplicates="min", copy=False)
 
 
-def from_arcs(source: Any, target: Any, weight: Any, n_vertices: int | None, *, both_ways: bool) -> CSR:
+def from_arcs(
+    source: Any, target: Any, weight: Any, n_vertices: int | None, *, both_ways: bool, copy: bool = True
+) -> CSR:
     """The adjacency matrix of a list of arcs, built where the arrays lie.
 
     Parameters
@@ -149,6 +154,8 @@ def from_arcs(source: Any, target: Any, weight: Any, n_vertices: int | None, *, 
         Number of vertices; None counts up to the largest id.
     both_ways : bool
         Whether each arc stands for its reverse as well.
+    copy : bool, default True
+        Whether to copy arrays that could be shared with the caller, which those of arcs in order could.
 
     Returns
     -------
@@ -159,8 +166,8 @@ def from_arcs(source: Any, target: Any, weight: Any, n_vertices: int | None, *, 
     ValueError, TypeError, IndexError, DeviceMemoryError
         As `Graph.from_edges`.
     """
-    source, target = _as_array(source), _as_array(target)
-    weight = None if weight is None else _as_array(weight)
+    source, target = _as_array(source, "source"), _as_array(target, "target")
+    weight = None if weight is None else _as_array(weight, "weight")
     device = device_of(source, target, weight)
     for name, ids in (("source", source), ("target", target)):
         _check_ids(name, ids)
@@ -191,7 +198,7 @@ def from_arcs(source: Any, target: Any, weight: Any, n_vertices: int | None, *, 
         xp = array_module(device)
         source, target = xp.concatenate((source, target)), xp.concatenate((target, source))
         weight = None if weight is None else xp.concatenate((weight, weight))
-    return CSR.from_coo(source, target, weight, (n, n), duplicates="min")
+    return CSR.from_coo(source, target, weight, (n, n), duplicates="min", copy=copy)
 
 
 def add_reverses(csr: CSR) -> CSR:
@@ -200,7 +207,7 @@ def add_reverses(csr: CSR) -> CSR:
     row, col = csr.expand_rows(), csr.indices
     data = None if csr.data is None else xp.concatenate((csr.data, csr.data))
     return CSR.from_coo(
-        xp.concatenate((row, col)), xp.concatenate((col, row)), data, csr.shape, duplicates="min"
+        xp.concatenate((row, col)), xp.concatenate((col, row)), data, csr.shape, duplicates="min", copy=False
     )
 
 
@@ -220,14 +227,9 @@ def require_square(shape: Sequence[int], what: str) -> None:
         )
 
 
-def _as_array(values: Any) -> Any:
-    if is_cuda(values):
-        return values
-    if hasattr(values, "__cuda_array_interface__"):
-        from hpgraph.device import require_cupy
-
-        return require_cupy().asarray(values)
-    return np.asarray(values)
+def _as_array(values: Any, name: str) -> Any:
+    values = native(unmasked(values, name))
+    return values if is_cuda(values) else np.asarray(values)
 
 
 def _check_ids(name: str, ids: Any) -> None:

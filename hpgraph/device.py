@@ -247,6 +247,51 @@ def native(array: Any) -> Any:
     return np.asarray(array) if hasattr(array, "__array__") else array
 
 
+def is_masked(array: object) -> bool:
+    """Whether it is an array of ``numpy.ma``, whatever its mask says.
+
+    Examples
+    --------
+    >>> is_masked(np.zeros(3)), is_masked(np.ma.masked_equal([1, 2], 2))
+    (False, True)
+    """
+    # NumPy imports numpy.ma when it is first named: not for arrays as most are.
+    return isinstance(array, np.ndarray) and type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray)
+
+
+def unmasked(array: Any, name: str) -> Any:
+    """An array none of whose elements is masked; what is no masked array passes through.
+
+    Parameters
+    ----------
+    array : object
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    TypeError
+        When an element is masked: converted like any other array, it would lose its mask and count.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.masked_equal([1, 2], 3), "x")
+    array([1, 2])
+    """
+    if not is_masked(array):
+        return array
+    if np.ma.is_masked(array):
+        raise TypeError(
+            f"{name} is a masked array, whose masked elements would count here: fill them by {name}.filled(value), or "
+            f"leave them out by {name}.compressed(); hpg.Vector and hpg.Matrix take masked elements for absent"
+        )
+    return array.data
+
+
 def free_memory(device: str) -> int:
     """Bytes that a new array on the device could take now.
 

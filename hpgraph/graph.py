@@ -10,6 +10,7 @@ import numpy as np
 from hpgraph import adjacency
 from hpgraph.device import Device, array_module, normalize_device
 from hpgraph.formats import CSR, HYB
+from hpgraph.formats.ownership import read_only
 from hpgraph.html_table import html_table
 from hpgraph.kernels.origin import hyb_of, remember
 from hpgraph.layouts import Layouts, pattern_of
@@ -36,6 +37,10 @@ class Graph:
     names : sequence of hashable values, optional
         A name for each vertex, by which it then goes everywhere: ``bfs(G, "libc6")``, or ``bfs(G, 1001)`` where names
         are numbers; `hpgraph.id` says an index. 0, 1, ..., n - 1 in this order are no names but the indices.
+    copy : bool, default True
+        Whether to copy arrays that the graph could share with `source`: indices and values of a canonical CSR, columns
+        and weights of arcs in order. Copying takes some hundredths of the time in which a graph is built; False saves
+        the memory, and such arrays must not be written to any more, or push and pull will see different graphs.
 
     Raises
     ------
@@ -46,8 +51,8 @@ class Graph:
 
     Notes
     -----
-    Graphs do not change, and share the arrays they are made of where those serve as they are. Layouts are built when
-    first asked for and kept; several threads may ask at once.
+    Graphs do not change. Layouts are built when first asked for and kept; several threads may ask at once. What the
+    graph gives of its own (`weights`, degrees, `names`) is read-only; on CUDA, which has no such arrays, a copy.
 
     Examples
     --------
@@ -58,7 +63,9 @@ class Graph:
 
     _names: Names | None
 
-    def __init__(self, source: Any, *, directed: bool | None = None, names: Iterable[Any] | None = None) -> None:
+    def __init__(
+        self, source: Any, *, directed: bool | None = None, names: Iterable[Any] | None = None, copy: bool = True
+    ) -> None:
         if directed is not None and not isinstance(directed, bool | np.bool_):
             raise TypeError(f"directed must be True, False or None (find out), not {directed!r}")
         directed = None if directed is None else bool(directed)
@@ -69,7 +76,7 @@ class Graph:
                 given = given.undirected
             csr, directed = given.out_csr, given._layouts.get("directed") if directed is None else directed
         else:
-            csr, own = adjacency.of(source, both_ways=directed is False), None
+            csr, own = adjacency.of(source, both_ways=directed is False, copy=copy), None
         self._set(csr, directed, own if names is None else as_names(names, csr.shape[0]))
 
     def _set(self, csr: CSR, directed: bool | None, names: Names | None) -> Self:
@@ -169,7 +176,7 @@ class Graph:
 
     @property
     def names(self) -> np.ndarray[Any, Any] | None:
-        """Name of each vertex, always in a NumPy array, or None; not to be written to."""
+        """Name of each vertex, always in a NumPy array, which is read-only; or None."""
         return None if self._names is None else self._names.array
 
     @property
@@ -216,17 +223,17 @@ class Graph:
 
     @property
     def out_degree(self) -> Any:
-        """Number of arcs that leave each vertex: int64 array of shape (n,)."""
-        return self._layouts.once("out_degree", lambda: self.out_csr.degrees)
+        """Number of arcs that leave each vertex: int64 array of shape (n,), read-only."""
+        return read_only(self._layouts.once("out_degree", lambda: self.out_csr.degrees))
 
     @property
     def in_degree(self) -> Any:
-        """Number of arcs that reach each vertex: int64 array of shape (n,)."""
-        return self._layouts.once("in_degree", self._build_in_degree)
+        """Number of arcs that reach each vertex: int64 array of shape (n,), read-only."""
+        return read_only(self._layouts.once("in_degree", self._build_in_degree))
 
     def _build_in_degree(self) -> Any:
         if self.known_undirected:
-            return self.out_degree
+            return self._layouts.once("out_degree", lambda: self.out_csr.degrees)
         if "in_csr" in self._layouts:
             return self.in_csr.degrees
         # Counting needs no transpose.
@@ -236,8 +243,8 @@ class Graph:
 
     @property
     def weights(self) -> Any:
-        """Weight of each arc in the order of `out_csr`: array of shape (n_edges,), or None."""
-        return self.out_csr.data
+        """Weight of each arc in the order of `out_csr`: array of shape (n_edges,), read-only; or None."""
+        return read_only(self.out_csr.data)
 
     @property
     def nbytes(self) -> int:

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import is_cuda, to_device
+from hpgraph.device import is_cuda, to_device, unmasked
+from hpgraph.formats.ownership import own
 from hpgraph.vertices import checked_index, id
 
 # Names compared with one that is unknown: comparing is slow, and a message must come at once.
@@ -236,6 +237,7 @@ def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
         return None
     if isinstance(names, str | bytes) or not hasattr(names, "__iter__"):
         raise TypeError(f"names must be a sequence with one name for each vertex, not {names!r}")
+    names = unmasked(names, "names")
     array = to_device(names, "cpu") if isinstance(names, np.ndarray) or is_cuda(names) else _array_of(list(names))
     if array.shape != (n,):
         raise ValueError(f"names must hold one name for each of the {n} vertices, not shape {array.shape}")
@@ -250,8 +252,8 @@ def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
                 hash(name)
             except TypeError:
                 raise TypeError(f"names must be hashable, and {name!r} is not") from None
-    if array is not names:
-        array.flags.writeable = False  # nobody else has it: no need to copy
+    array = own(array, names)
+    array.flags.writeable = False
     return Names(array)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import is_cuda, native
+from hpgraph.device import is_cuda, native, unmasked
 from hpgraph.formats import Bitmask
 from hpgraph.semiring import BinaryOp
 from hpgraph.vector.vector import Vector
@@ -39,7 +39,7 @@ def as_operand(x: Any, name: str, device: str) -> Any:
     >>> as_operand([1, 2], "x", "cpu")
     array([1, 2])
     """
-    x = native(x)
+    x = native(unmasked(x, name))
     if is_cuda(x) != (device == "cuda"):
         place = "GPU" if is_cuda(x) else "CPU"
         move = "cupy.asarray" if device == "cuda" else "cupy.asnumpy"
@@ -96,7 +96,7 @@ def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
     elif hasattr(mask, "tocsr"):
         raise TypeError(f"{name} must be a Bitmask, an array of bool or a Vector, not a {type(mask).__name__}")
     else:
-        flags = native(mask)
+        flags = native(unmasked(mask, name))
         flags = flags if is_cuda(flags) else np.asarray(flags)
         if flags.dtype != np.bool_:
             raise TypeError(

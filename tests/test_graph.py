@@ -148,9 +148,9 @@ def test_our_own_containers(device: str) -> None:
     assert arcs(hpg.Graph(twice).out_csr) == {(0, 0): 2.0, (0, 1): 3.0}
 
 
-def test_scipy_arrays_are_shared() -> None:
+def test_scipy_arrays_are_shared_where_asked() -> None:
     S = scipy.sparse.random_array((50, 50), density=0.1, format="csr", rng=2)
-    G = hpg.Graph(S)
+    G = hpg.Graph(S, copy=False)
     assert np.shares_memory(G.out_csr.indices, S.indices) and np.shares_memory(G.weights, S.data)
 
 

@@ -54,8 +54,8 @@ def test_slabs_are_for_gpus():
 
 def test_auto_takes_what_is_predicted_quickest(device, road):
     A = hpg.Matrix(road).to(device)
-    assert A.format == A.T.format == {"cpu": "csr", "cuda": "hyb"}[device]
-    assert A.to("cpu").format == "csr"
+    assert A.layout == A.T.layout == {"cpu": "csr", "cuda": "hyb"}[device]
+    assert A.to("cpu").layout == "csr"
     x = np.random.default_rng(0).random(A.shape[1]).astype(np.float32)
     expected = road.out_csr.to_scipy() @ x
     for made in (A, hpg.Matrix(road, format="csr").to(device), hpg.Matrix(road, format="hyb").to(device)):
@@ -67,8 +67,8 @@ def test_explain_tells_predicted_and_measured_times(device, road):
     head, *rows, reason = A.explain().splitlines()
     assert head.split() == ["layout", "predicted", "measured", "memory"]
     assert [row.split()[0] for row in rows] == ["csr", "hyb"]
-    assert [row.split()[0] for row in rows if row.endswith("chosen")] == [A.format]
-    assert A.format in reason and "of the time of" in reason
+    assert [row.split()[0] for row in rows if row.endswith("chosen")] == [A.layout]
+    assert A.layout in reason and "of the time of" in reason
     _, *rows, _ = A.explain(measure=True).splitlines()
     for row in rows:
         name, predicted, unit, measured, unit_too, memory, _ = row.split()[:7]
@@ -90,7 +90,7 @@ def test_explain_lists_blocks_where_they_are_used(device, monkeypatch):
     monkeypatch.setattr(blocked_layout, "pays", lambda *sizes: True)
     A = hpg.Matrix(hpg.datasets.uniform(17, 4, weighted=True)).to(device)
     said = A.explain()
-    assert "shared memory" in said and "not built" in said and A.format == "csr"
+    assert "shared memory" in said and "not built" in said and A.layout == "csr"
     row = next(line for line in A.explain(measure=True).splitlines() if line.startswith("blocks"))
     assert row.endswith("chosen") and row.count("ms") == 2
     with hpg.techniques(column_blocks=False):
@@ -100,7 +100,7 @@ def test_explain_lists_blocks_where_they_are_used(device, monkeypatch):
 def test_the_technique_is_obeyed(device, road):
     A = hpg.Matrix(road).to(device)
     with hpg.techniques(hyb=False):
-        assert A.format == "csr"
+        assert A.layout == "csr"
 
 
 def test_a_hyb_knows_the_csr_it_was_made_of(device, road):

@@ -92,7 +92,8 @@ def apply(
         return write_vector(made, out, mask, complement, accum, replace)
     allowed = as_matrix_mask(mask, A.shape, A.device)
     check_write(A.shape, function.dtype, A.device, out, allowed, complement, accum)
-    return write(A.csr.with_data(map_container(A, function, number)), out, allowed, complement, accum, replace)
+    made = A.csr.with_data(map_container(A, function, number), copy=False)
+    return write(made, out, allowed, complement, accum, replace)
 
 
 def _function(

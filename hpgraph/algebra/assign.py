@@ -15,7 +15,7 @@ from hpgraph.algebra.region import all_places, joined, part, replaced, within
 from hpgraph.algebra.selection import Axis, Selection, as_axis, size_of
 from hpgraph.algebra.take import as_row, take
 from hpgraph.algebra.write import write
-from hpgraph.device import array_module, check_memory
+from hpgraph.device import array_module, check_memory, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.matrix.matrix import Matrix
 from hpgraph.operands import as_operand
@@ -193,7 +193,7 @@ def _axes(C: Any, rows: Any, columns: Any) -> tuple[Axis, Axis]:
 def _full_like(places: CSR, value: Any, dtype: np.dtype[Any]) -> CSR:
     """A number at some places."""
     xp = array_module(places.device)
-    return places.with_data(xp.full(places.nnz, value, dtype=_scalar_dtype(value, dtype)))
+    return places.with_data(xp.full(places.nnz, value, dtype=_scalar_dtype(value, dtype)), copy=False)
 
 
 def _scalar_dtype(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -294,7 +294,8 @@ def _values(x: Any, A: Matrix) -> Any:
     if getattr(x, "dtype", np.dtype(bool)).kind == "c" or isinstance(x, complex):
         raise TypeError(f"complex values cannot be written to a matrix of {A.dtype}: give .real")
     with np.errstate(invalid="ignore"):
-        return xp.asarray(x, dtype=A.dtype)
+        # Made anew: the matrix may keep it.
+        return xp.array(unmasked(x, "x"), dtype=A.dtype)
 
 
 def _dense(array: Any) -> CSR:

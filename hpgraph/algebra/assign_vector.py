@@ -10,7 +10,7 @@ from hpgraph.algebra.assign import assign, broadcast, subassign
 from hpgraph.algebra.region import last_of_each
 from hpgraph.algebra.selection import Axis, as_axis, index_of, size_of
 from hpgraph.algebra.take import as_row, vector_of
-from hpgraph.device import array_module
+from hpgraph.device import array_module, unmasked
 from hpgraph.formats import Bitmask
 from hpgraph.matrix.matrix import Matrix
 from hpgraph.operands import as_mask
@@ -87,7 +87,7 @@ def set_entries(v: Any, axis: Axis, x: Any) -> None:
         given = given.toarray()
     if getattr(given, "dtype", np.dtype(bool)).kind == "c" or isinstance(given, complex):
         raise TypeError(f"complex values cannot be written to a vector of {v.dtype}: give .real")
-    array = broadcast(xp.asarray(given, dtype=v.dtype), shape)
+    array = broadcast(xp.asarray(unmasked(given, "x"), dtype=v.dtype), shape)
     where = index_of(axis)
     kept = None if isinstance(axis, int | range) else last_of_each(axis)
     if kept is not None:

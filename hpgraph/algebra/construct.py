@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.tuples import csr_from_tuples
-from hpgraph.device import array_module, check_memory, device_of, normalize_device
+from hpgraph.device import array_module, check_memory, device_of, normalize_device, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.matrix.matrix import Matrix
@@ -136,7 +136,7 @@ def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, dtype: Any = None
         offsets = [offsets]
     offsets = [operator.index(k) for k in (offsets.tolist() if hasattr(offsets, "tolist") else offsets)]
     xp = array_module(device_of(*(d for d in diagonals if hasattr(d, "dtype"))))
-    arrays = [xp.atleast_1d(xp.asarray(d)) for d in diagonals]
+    arrays = [xp.atleast_1d(xp.asarray(unmasked(d, "a diagonal"))) for d in diagonals]
     if len(arrays) != len(offsets):
         raise ValueError(f"offsets must be as many as diagonals, {len(arrays)}, not {len(offsets)}")
     if len(set(offsets)) != len(offsets):

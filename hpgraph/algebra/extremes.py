@@ -113,7 +113,7 @@ def places_by_row(rows: CSR, name: str, *, explicit: bool) -> Any:
     nans = _nan_counts(rows)
     if nans is not None:
         places = xp.where(xp.isnan(rows.data), rows.indices, rows.shape[1]).astype(np.int64)
-        first_nan = fold(rows.with_data(places), get_monoid("min"))
+        first_nan = fold(rows.with_data(places, copy=False), get_monoid("min"))
         column = xp.where(nans > 0, first_nan, column)
         value = xp.where(nans > 0, value.dtype.type(np.nan), value)
     if explicit:

@@ -132,7 +132,7 @@ def _spread(source: CSR, i: Axis, j: Axis, shape: tuple[int, int]) -> CSR:
         row, column, data = row[kept], column[kept], None if data is None else data[kept]
     return CSR.from_coo(
         row_ids[row].astype(ids, copy=False), column_ids[column].astype(ids, copy=False), data, shape,
-        duplicates="error",
+        duplicates="error", copy=False,
     )  # fmt: skip
 
 
@@ -182,7 +182,7 @@ def joined(held: CSR, written: CSR, dtype: np.dtype[Any]) -> CSR:
     bits = np.dtype(f"u{dtype.itemsize}")
     moved = (csr.astype(dtype) for csr in (held, written))
     first, second = (entry_function(get_binary(name), bits, bits, bits) for name in ("first", "second"))
-    made = merge(*(csr.with_data(csr.data.view(bits)) for csr in moved), second, first, second, bits)
+    made = merge(*(csr.with_data(csr.data.view(bits), copy=False) for csr in moved), second, first, second, bits)
     return CSR(made.shape, made.indptr, made.indices, made.data.view(dtype), validate=False)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, is_cuda
+from hpgraph.device import array_module, is_cuda, unmasked
 from hpgraph.formats import index_dtype
 
 Axis = Any  # int, range, or integer array of one dimension (of two where places are selected one by one)
@@ -254,6 +254,7 @@ def as_index_array(index: Any, device: str) -> Any:
         When it holds anything else, or has more than two dimensions.
     """
     xp = array_module(device)
+    index = unmasked(index, "the index")
     if not is_cuda(index):
         try:
             index = np.asarray(index)

@@ -170,7 +170,7 @@ def _as_row(v: Vector, shape: tuple[int, ...]) -> CSR:
     columns = shape[1]
     ids = index_dtype(max(shape))
     row, column = (indices // columns, indices % columns) if columns else (indices, indices)
-    return CSR.from_coo(row.astype(ids, copy=False), column.astype(ids, copy=False), values, shape)
+    return CSR.from_coo(row.astype(ids, copy=False), column.astype(ids, copy=False), values, shape, copy=False)
 
 
 def take_entries(v: Any, axis: Axis) -> Vector:

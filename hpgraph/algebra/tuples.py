@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, device_of, is_cuda, kernels
+from hpgraph.device import array_module, device_of, is_cuda, kernels, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_ids, as_shape, as_values
 from hpgraph.product_plan import plan
@@ -28,11 +28,11 @@ def csr_from_tuples(rows: Any, columns: Any, values: Any, shape: Any, dup_op: An
     -------
     CSR
     """
-    rows, columns = _as_array(rows), _as_array(columns)
+    rows, columns = _as_array(rows, "rows"), _as_array(columns, "columns")
     device = device_of(rows, columns, values if getattr(values, "ndim", 0) else None)
     if values is not None:
         xp = array_module(device)
-        values = xp.asarray(values)
+        values = xp.asarray(unmasked(values, "values"))
         if not values.ndim:
             values = xp.broadcast_to(values, rows.shape)
     op = None if dup_op is None else _monoid_or_binary(dup_op)
@@ -70,11 +70,11 @@ def vector_from_tuples(kind: Any, indices: Any, values: Any, size: int, *, dup_o
     -------
     Vector
     """
-    indices = _as_array(indices)
+    indices = _as_array(indices, "indices")
     device = device_of(indices, values if getattr(values, "ndim", 0) else None)
     indices = as_ids(indices, "indices", size, "vertex").astype(index_dtype(size), copy=False)
     xp = array_module(device)
-    values = xp.asarray(values)
+    values = xp.asarray(unmasked(values, "values"))
     if values.ndim and values.shape != indices.shape:
         raise ValueError(f"values must be a scalar or have shape {indices.shape}, as indices, not {values.shape}")
     values = as_values(xp.broadcast_to(values, indices.shape), "values", indices.shape)
@@ -179,7 +179,8 @@ def _heads(differs: Any, entries: int) -> Any:
     return xp.flatnonzero(xp.append(xp.ones(1, dtype=bool), differs))
 
 
-def _as_array(values: Any) -> Any:
+def _as_array(values: Any, name: str) -> Any:
+    values = unmasked(values, name)
     if is_cuda(values):
         return values
     if hasattr(values, "__cuda_array_interface__"):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, to_device
+from hpgraph.device import array_module, to_device, unmasked
 from hpgraph.engine.program import Parameter, Property, VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
@@ -270,7 +270,7 @@ def _first_ranks(graph: Graph, start: Any, teleport: Any, paper: bool, dtype: np
 
 def _distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: bool = True) -> Any:
     xp = array_module(graph.device)
-    values = _by_index(values, name, graph)
+    values = _by_index(unmasked(values, name), name, graph)
     array = to_device(values if hasattr(values, "dtype") else np.asarray(values), graph.device)
     if array.shape != (graph.n_vertices,):
         n = graph.n_vertices

@@ -8,6 +8,7 @@ import numpy as np
 
 import hpgraph.algorithms.components as algorithm
 from hpgraph.csgraph.graph_input import as_graph_input
+from hpgraph.formats.interchange import scipy_of_csr
 from hpgraph.graph import Graph
 
 
@@ -57,7 +58,7 @@ def connected_components(
     if strong and given.device == "cpu":
         import scipy.sparse.csgraph
 
-        return scipy.sparse.csgraph.connected_components(given.csr.to_scipy(), True, "strong", return_labels)
+        return scipy.sparse.csgraph.connected_components(scipy_of_csr(given.csr), True, "strong", return_labels)
     # Whether every arc has its reverse is found out where that saves more: strong components are the weak ones then.
     graph = Graph(given.csr.with_data(None))
     found = algorithm.connected_components(graph, connection="strong" if strong else "weak")

@@ -9,6 +9,7 @@ import numpy as np
 
 from hpgraph.device import array_module, is_cuda
 from hpgraph.formats import CSR
+from hpgraph.formats.interchange import scipy_of_csr
 from hpgraph.graph import Graph
 from hpgraph.matrix.matrix import Matrix
 
@@ -70,7 +71,7 @@ class GraphInput:
         -------
         scipy.sparse.csr_array, scipy.sparse.csr_matrix or cupyx.scipy.sparse.csr_matrix
         """
-        made = csr.to_scipy()
+        made = scipy_of_csr(csr)
         if self.as_matrix and self.device == "cpu":
             import scipy.sparse
 
@@ -102,7 +103,7 @@ def as_graph_input(csgraph: Any) -> GraphInput:
         csr = csgraph.csr
     elif hasattr(csgraph, "tocsr"):
         as_matrix = _is_spmatrix(csgraph)
-        csr = CSR.from_scipy(csgraph)
+        csr = CSR.from_scipy(csgraph, copy=False)
     elif is_cuda(csgraph):
         csr = _from_dense_cuda(csgraph)
     else:
@@ -111,11 +112,11 @@ def as_graph_input(csgraph: Any) -> GraphInput:
         masked = isinstance(csgraph, np.ma.MaskedArray)
         as_matrix = as_matrix or (masked and csgraph._baseclass is np.matrix)
         convert = scipy.sparse.csgraph.csgraph_from_masked if masked else scipy.sparse.csgraph.csgraph_from_dense
-        csr = CSR.from_scipy(convert(csgraph))
+        csr = CSR.from_scipy(convert(csgraph), copy=False)
     if csr.shape[0] != csr.shape[1]:
         raise ValueError(f"csgraph must be square, one row and one column for each vertex, not {csr.shape}")
     if csr.data is None:
-        csr = csr.with_data(array_module(csr.device).ones(csr.nnz))
+        csr = csr.with_data(array_module(csr.device).ones(csr.nnz), copy=False)
     return GraphInput(csr.astype(np.float64), as_matrix)
 
 
@@ -141,8 +142,8 @@ def as_scipy(csgraph: Any, name: str) -> Any:
     if lies_on_cuda(csgraph):
         raise TypeError(f"csgraph.{name} works on the CPU alone: give it the graph as csgraph.get() or .to('cpu')")
     if isinstance(csgraph, Graph):
-        return csgraph.out_csr.to_scipy()
-    return csgraph.tocsr() if isinstance(csgraph, Matrix) else csgraph
+        return scipy_of_csr(csgraph.out_csr)
+    return scipy_of_csr(csgraph.csr, np.bool_) if isinstance(csgraph, Matrix) else csgraph
 
 
 def lies_on_cuda(csgraph: Any) -> bool:

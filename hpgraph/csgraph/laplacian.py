@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.csgraph.graph_input import as_graph_input, as_scipy, lies_on_cuda
+from hpgraph.formats.interchange import scipy_of_csr
 
 
 def laplacian(
@@ -90,7 +91,7 @@ def _on_cuda(csgraph: Any, normed: bool, use_out_degree: bool, dtype: Any, symme
     import cupy
     import cupyx.scipy.sparse as sparse
 
-    adjacency = as_graph_input(csgraph).csr.to_scipy().astype(dtype or np.float64)
+    adjacency = scipy_of_csr(as_graph_input(csgraph).csr).astype(dtype or np.float64)
     if symmetrized:
         adjacency = adjacency + adjacency.T
     loops = adjacency.diagonal()

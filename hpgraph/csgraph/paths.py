@@ -199,7 +199,7 @@ def johnson(
     # From one more vertex, with an arc of no length to every other, all are reached.
     potential = _distances_from_everywhere(arcs)
     lifted = given.xp.maximum(arcs.data + potential[row] - potential[arcs.indices], 0)
-    distance, predecessors = _paths(replace(given, csr=arcs.with_data(lifted)), True, indices, True, False)
+    distance, predecessors = _paths(replace(given, csr=arcs.with_data(lifted, copy=False)), True, indices, True, False)
     starts = _starts(indices, arcs.shape[0]).reshape(distance.shape[:-1])
     distance = distance + potential - potential[to_device(starts, given.device)][..., None]
     return (distance, predecessors) if return_predecessors else distance

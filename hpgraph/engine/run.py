@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.device import array_module, kernels, native, to_device
+from hpgraph.device import array_module, kernels, native, to_device, unmasked
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.program import Parameter, Property, VertexProgram, code_of, declared, function_of
@@ -275,6 +275,7 @@ def _initial_state(
         value = initial.pop(name) if given else prop.initial
         if callable(value):
             value = value(graph)
+        value = unmasked(value, name)
         if not hasattr(value, "dtype") and not np.isscalar(value):
             value = np.array(value)
         dtype = check_dtype(prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64), name)
@@ -333,6 +334,7 @@ def _sources(active: Any, graph: Graph) -> Any:
         return xp.arange(n, dtype=ids)
     if isinstance(active, Bitmask):
         return active.to(graph.device).to_indices().astype(ids)
+    active = unmasked(active, "active")
     mask = _mask(active)
     if mask is not None:
         if mask.shape != (n,):

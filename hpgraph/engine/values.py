@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.formats.ownership import own
+
 
 def scalar(value: Any, dtype: np.dtype, name: str) -> Any:
     """One number in a dtype.
@@ -58,7 +60,7 @@ def array(moved: Any, given: Any, dtype: np.dtype, name: str) -> Any:
     moved : array
         The values, on the device of the run.
     given : array
-        The user's own; it is copied if `moved` is the same.
+        The user's own; it is copied if `moved` lies in its memory.
     dtype : numpy.dtype
         The type they are to have.
     name : str
@@ -84,7 +86,7 @@ def array(moved: Any, given: Any, dtype: np.dtype, name: str) -> Any:
     """
     if moved.size and not np.can_cast(moved.dtype, dtype, "same_kind"):
         raise TypeError(f"{name} is {dtype}, which does not take {moved.dtype}: convert it with .astype if you mean to")
-    made = moved.astype(dtype, copy=moved is given)
+    made = own(moved.astype(dtype, copy=False), given)
     if dtype.kind in "iu" and not np.can_cast(moved.dtype, dtype) and not bool((made == moved).all()):
         raise ValueError(f"{name} is {dtype}, which cannot hold all the values given: they go from "
                          f"{moved.min()} to {moved.max()}")

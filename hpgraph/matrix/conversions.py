@@ -10,8 +10,20 @@ from hpgraph.device import array_module, check_memory
 from hpgraph.matrix.structure import Structure
 
 
+def _asked(name: str) -> Any:
+    """What SciPy's functions ask arrays of its own for in private: the matrix as one of them answers."""
+    return property(lambda matrix: getattr(matrix.tocsr(), name))
+
+
 class Conversions(Structure):
     """What `Matrix` turns into."""
+
+    # Asked for by hstack and vstack, and by the operators of SciPy's arrays when a Matrix stands on the right.
+    _shape_as_2d = property(lambda matrix: matrix.shape)
+    _csr_container, _csc_container = _asked("_csr_container"), _asked("_csc_container")
+    _add_sparse, _sub_sparse = _asked("_add_sparse"), _asked("_sub_sparse")
+    _mul_scalar, _matmul_sparse = _asked("_mul_scalar"), _asked("_matmul_sparse")
+    _divide, _broadcast_to = _asked("_divide"), _asked("_broadcast_to")
 
     def tocsr(self, copy: bool = False) -> Any:
         """The matrix in the CSR class of SciPy or, on CUDA, of CuPy.
@@ -19,7 +31,8 @@ class Conversions(Structure):
         Parameters
         ----------
         copy : bool, default False
-            Whether to copy indices and values. Otherwise they are shared: whoever changes them changes the matrix.
+            There for SciPy's sake: the arrays are the caller's own in any case. ``A.csr.to_scipy()`` copies none, and
+            gives read-only ones.
 
         Returns
         -------
@@ -35,12 +48,13 @@ class Conversions(Structure):
         --------
         >>> import scipy.sparse, hpgraph as hpg
         >>> S = scipy.sparse.csr_array([[0, 2.0], [1.0, 0]])
-        >>> import numpy as np
-        >>> np.shares_memory(hpg.Matrix(S).tocsr().data, S.data)
-        True
+        >>> A = hpg.Matrix(S)
+        >>> R = A.tocsr()
+        >>> R.data *= 2
+        >>> A.sum(), R.sum()
+        (np.float64(3.0), np.float64(6.0))
         """
-        made = self.csr.to_scipy(dtype=np.bool_)
-        return made.copy() if copy else made
+        return self.csr.to_scipy(np.bool_, copy=True)
 
     def tocsc(self, copy: bool = False) -> Any:
         """The matrix in the CSC class of SciPy or CuPy.
@@ -68,7 +82,7 @@ class Conversions(Structure):
         -------
         scipy.sparse.coo_array or cupyx.scipy.sparse.coo_matrix
         """
-        return self.tocsr().tocoo(copy=copy)
+        return self.tocsr().tocoo(copy=False)
 
     def asformat(self, format: str | None, copy: bool = False) -> Any:
         """The matrix in any class of SciPy or CuPy.
@@ -170,7 +184,7 @@ class Conversions(Structure):
         casting : str, optional
             What may be lost, as for `numpy.ndarray.astype`.
         copy : bool, default True
-            Whether to copy values that have the type already.
+            There for SciPy's sake: the arrays of a matrix do not change, and may be those of another.
 
         Returns
         -------
@@ -185,8 +199,7 @@ class Conversions(Structure):
         kind = np.dtype(dtype)
         if not np.can_cast(self.dtype, kind, casting=casting):  # type: ignore[arg-type]
             raise TypeError(f"values of type {self.dtype} cannot be cast to {kind} with casting={casting!r}")
-        converted = csr.astype(kind)
-        return self._with(converted.with_data(csr.data.copy()) if converted is csr and copy else converted)
+        return self._with(csr.astype(kind))
 
     def _asfptype(self) -> Self:
         """With values of a float type, as SciPy's direct solvers ask for: float32 for integers of up to 16 bits."""
@@ -195,13 +208,14 @@ class Conversions(Structure):
         return self.astype(np.promote_types(self.dtype, np.float32) if self.dtype.itemsize <= 2 else np.float64)
 
     def copy(self) -> Self:
-        """The matrix over arrays of its own.
+        """The same matrix once more: assignment to one leaves the other as it was.
 
         Returns
         -------
         Matrix
+            It shares arrays and layouts, which do not change.
         """
-        return type(self)(self, copy=True, format=self._format)
+        return object.__new__(type(self))._set(self._settle(), self._turned, self._format)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Self:
         """The transpose.
@@ -211,7 +225,7 @@ class Conversions(Structure):
         axes : None or (1, 0)
             There for SciPy's sake.
         copy : bool, default False
-            Whether to copy the arrays.
+            There for SciPy's sake: the arrays of a matrix do not change, and may be those of another.
 
         Returns
         -------
@@ -224,4 +238,4 @@ class Conversions(Structure):
         """
         if axes is not None and (np.ndim(axes) != 1 or tuple(axes) not in ((1, 0), (-1, -2), (-1, 0), (1, -2))):
             raise ValueError(f"axes must be None or (1, 0), not {axes!r}: a matrix can only swap its two axes")
-        return self.T.copy() if copy else self.T
+        return self.T

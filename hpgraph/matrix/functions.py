@@ -60,7 +60,7 @@ class Functions(Products, Entrywise):
             if result.dtype == np.float16:
                 # NumPy's answer to one-byte integers, a type that no kernel serves.
                 result = function(data.astype(np.float32))
-        return self._with(csr.with_data(result))
+        return self._with(csr.with_data(result, copy=False))
 
     def __neg__(self) -> Self:
         if self.dtype == np.bool_:

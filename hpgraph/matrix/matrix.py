@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from hpgraph.html_table import html_table
 from hpgraph.matrix.comparisons import Comparisons
 from hpgraph.matrix.reductions import Reductions
+from hpgraph.matrix.storage import Format
 from hpgraph.matrix.ufuncs import Ufuncs
 
 
@@ -19,15 +21,17 @@ class Matrix(Comparisons, Reductions, Ufuncs):
     Parameters
     ----------
     source : SciPy or CuPy sparse array or matrix, 2-d array, Matrix, Graph, CSR, COO, ELL or HYB, or tuple
-        The entries. Those at the same place are summed, explicit zeros kept. Of a dense array the zeros are left out.
-        CSR input that is sorted and free of duplicates is shared, not copied. Tuples are SciPy's: ``(rows, columns)``
-        is a shape without entries, ``(values, (rows, columns))`` and ``(values, indices, indptr)`` are arrays.
+        The entries. Those at the same place are summed, explicit zeros kept. Of a dense array the zeros are left out,
+        and masked elements. Tuples are SciPy's: ``(rows, columns)`` is a shape without entries, ``(values, (rows,
+        columns))`` and ``(values, indices, indptr)`` are arrays.
     shape : (int, int), optional
         Of a matrix made of arrays; by default just large enough.
     dtype : dtype, optional
         Type to convert the values to.
-    copy : bool, default False
-        Whether to copy arrays that could be shared.
+    copy : bool, default True
+        Whether to copy arrays that could be shared with `source`, as those of a CSR that is sorted and free of
+        duplicates. False saves the memory, and such arrays must not be written to any more: layouts made of them
+        before would not follow, and ``A @ x`` and ``A.T @ x`` disagree.
     format : {"auto", "csr", "hyb"}, optional
         The layout that products read; "auto" chooses by predicted time, which `explain` shows: on the CPU
         mostly CSR, on CUDA mostly HYB. Others are made when asked for.
@@ -43,8 +47,9 @@ class Matrix(Comparisons, Reductions, Ufuncs):
 
     Notes
     -----
-    The arrays of a matrix do not change; assignment (``A[i, j] = x``, ``out=A``) gives it other ones, and what was
-    taken from it before, as its transpose or SciPy's views, stays as it was. A pattern, which has no values, acts as
+    The arrays of a matrix do not change; assignment (``A[i, j] = x``, ``A.data = values``, ``out=A``) gives it other
+    ones, and what was taken from it before, as its transpose, stays as it was. ``A.data`` may be written to as SciPy's
+    is: before its next use the matrix looks, and takes over what was written. A pattern, which has no values, acts as
     a matrix of bool all true. What is built from it (other layouts, the transpose) is kept, and several threads may
     ask at once.
 
@@ -61,6 +66,12 @@ class Matrix(Comparisons, Reductions, Ufuncs):
     array([12.,  2.])
     """
 
+    def __init__(
+        self, source: Any, shape: Any = None, dtype: Any = None, copy: bool = True, *, format: Format = "auto"
+    ) -> None:
+        super().__init__(source, shape, dtype, copy, format=format)
+        _call_array()
+
     def __len__(self) -> int:
         raise TypeError("the length of a sparse matrix is ambiguous: use A.shape[0] or A.nnz")
 
@@ -72,14 +83,14 @@ class Matrix(Comparisons, Reductions, Ufuncs):
     def __repr__(self) -> str:
         rows, columns = self.shape
         values = "pattern" if self.is_pattern else str(self.dtype)
-        return f"<Matrix {rows}x{columns}, {self.nnz:,} entries, {values}, {self.format}, {self.device}>"
+        return f"<Matrix {rows}x{columns}, {self.nnz:,} entries, {values}, {self.layout}, {self.device}>"
 
     def _repr_html_(self) -> str:
         rows = [
             ("shape", " × ".join(f"{length:,}" for length in self.shape)),
             ("entries", f"{self.nnz:,}"),
             ("values", "pattern" if self.is_pattern else str(self.dtype)),
-            ("format", self.format),
+            ("layout", self.layout),
             ("device", self.device),
             ("memory", f"{self.nbytes / 2**20:,.1f} MiB"),
         ]
@@ -95,7 +106,20 @@ def _call_sparse() -> None:
     SparseABC.register(Matrix)
 
 
+def _call_array() -> None:
+    """Make Matrix one of ``scipy.sparse.sparray``, where SciPy's sparse arrays are in use.
+
+    What is none of them, `hstack`, `tril` and `save_npz` turn into SciPy's older matrices, whose ``*`` is another one.
+    Importing them for that alone would take longer than most calls.
+    """
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    arrays = getattr(scipy_sparse, "sparray", Matrix)  # not there while SciPy is being imported
+    if not issubclass(Matrix, arrays):
+        Matrix.__bases__ += (arrays,)
+
+
 _call_sparse()
+_call_array()
 
 
 def hyb_array(source: Any, *, dtype: Any = None) -> Matrix:

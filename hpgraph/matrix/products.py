@@ -44,7 +44,7 @@ class Products(Conversions):
 
     def __rmatmul__(self, x: Any) -> Any:
         if hasattr(x, "tocsr"):
-            return type(self)(x).mxm(self)
+            return type(self)(x, copy=False).mxm(self)
         if isinstance(x, Vector):
             return self.vxm(x)
         if np.isscalar(x):

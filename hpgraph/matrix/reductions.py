@@ -296,17 +296,6 @@ class Reductions(Products):
         counted: Any = self._of(without_zeros(self.csr))
         return counted.getnnz(axis)
 
-    def nonzero(self) -> tuple[Any, Any]:
-        """Where the entries stand that are not zero.
-
-        Returns
-        -------
-        row, column : integer array
-            By rows.
-        """
-        csr = without_zeros(self.csr)
-        return csr.expand_rows(), csr.indices
-
 
 def _written(result: Any, out: Any) -> Any:
     if out is None:

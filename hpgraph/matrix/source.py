@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, check_memory, device_of, is_cuda
+from hpgraph.device import array_module, check_memory, device_of, is_cuda, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape
+from hpgraph.formats.interchange import canonical_csr
 
 
-def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | None) -> CSR:
+def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | None, copy: bool = True) -> CSR:
     """The matrix that a tuple describes.
 
     Parameters
@@ -23,6 +24,8 @@ def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | N
         By default just large enough.
     dtype : dtype or None
         Type of the values; by default theirs, and float64 where there are none.
+    copy : bool, default True
+        Whether to copy arrays that could be shared.
 
     Returns
     -------
@@ -59,22 +62,18 @@ def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | N
                 "a tuple of two must be (values, (rows, columns)), or the shape of a matrix without entries: give rows "
                 "of numbers as a list"
             ) from None
-        row, column = _as_array(row), _as_array(column)
-        return CSR.from_coo(row, column, _as_values(values, dtype, row), shape)
+        row, column = _as_array(row, "rows"), _as_array(column, "columns")
+        return CSR.from_coo(row, column, _as_values(values, dtype, row), shape, copy=copy)
     if len(source) == 3:
         values, indices, indptr = source
-        indices, indptr = _as_array(indices), _as_array(indptr)
+        indices, indptr = _as_array(indices, "indices"), _as_array(indptr, "indptr")
         data = _as_values(values, dtype, indices)
         if indptr.size and len(data) == len(indices) > int(indptr[-1]) >= 0:
             # SciPy allows arrays longer than the last offset says.
             indices, data = indices[: int(indptr[-1])], data[: int(indptr[-1])]
         if shape is None:
             shape = len(indptr) - 1, int(indices.max()) + 1 if indices.size else 0
-        made = CSR(as_shape(shape), indptr, indices, data)
-        if not made.is_canonical():
-            return CSR.from_coo(made.expand_rows(), made.indices, made.data, made.shape)
-        ids = index_dtype(max(made.shape))
-        return CSR(made.shape, made.indptr, made.indices.astype(ids, copy=False), made.data, validate=False)
+        return canonical_csr(shape, (indptr, indices, data), copy, "sum")
     raise TypeError(
         "a tuple must be (rows, columns), (values, (rows, columns)) or (values, indices, indptr), "
         f"not {len(source)} items"
@@ -90,10 +89,11 @@ def _counts(source: tuple[Any, ...]) -> tuple[int, int] | None:
     return rows, columns
 
 
-def _as_array(ids: Any) -> Any:
-    return ids if is_cuda(ids) else np.asarray(ids)
+def _as_array(ids: Any, name: str) -> Any:
+    return ids if is_cuda(ids) else np.asarray(unmasked(ids, name))
 
 
 def _as_values(values: Any, dtype: np.dtype[Any] | None, beside: Any) -> Any:
+    values = unmasked(values, "values")
     xp = array_module(device_of(values if hasattr(values, "dtype") else None, beside))
     return xp.asarray(values, dtype=dtype)

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from hpgraph.device import Device, array_module, is_cuda, kernels, normalize_device
+from hpgraph.device import Device, array_module, is_cuda, is_masked, kernels, normalize_device
 from hpgraph.formats import COO, CSR, ELL, HYB
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.kernels.origin import hyb_of
@@ -30,38 +30,46 @@ class MatrixStorage:
 
     ndim = 2
 
+    # Arrays that others may write to, of which `hpgraph.matrix.lending` knows.
+    _lent: Any = None
+
     def __init__(
-        self, source: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, format: Format = "auto"
+        self, source: Any, shape: Any = None, dtype: Any = None, copy: bool = True, *, format: Format = "auto"
     ) -> None:
         if format not in ("auto", "csr", "hyb"):
             raise ValueError(f'format must be "auto", "csr" or "hyb", not {format!r}')
         kind = None if dtype is None else as_value_dtype(dtype, "dtype")
         if isinstance(source, tuple):
-            layouts, turned = _new(csr_from_tuple(source, shape, kind)), False
+            layouts, turned = _new(csr_from_tuple(source, shape, kind, copy)), False
         else:
-            layouts, turned = _layouts_of(source)
+            layouts, turned = _layouts_of(source, copy)
         if kind is not None and kind != layouts["dtype"]:
             layouts, turned = _new(_csr(layouts, turned).astype(kind)), False
-        if copy:
-            layouts, turned = _new(_copied(_csr(layouts, turned))), False
         self._set(layouts, turned, format)
         if shape is not None and as_shape(shape) != self.shape:
             raise ValueError(f"shape is {as_shape(shape)}, and the matrix given has {self.shape}: use A.resize(shape)")
 
     def _set(self, layouts: Layouts, turned: bool, format: Format) -> Self:
-        self._layouts = layouts
+        if self._lent is not None:
+            self._lent = None
+        self._layouts: Any = layouts
         self._turned = turned
         self._format = format
         rows, columns = layouts["shape"]
         self._shape = (columns, rows) if turned else (rows, columns)
         # What A @ x needs for each type of x: kept with the layouts, so that A.T finds it each time.
         plans: dict[tuple[Format, bool], dict[Any, Any]] = layouts.once("plans", dict)
-        self._plans = plans.setdefault((format, turned), {})
+        self._plans: Any = plans.setdefault((format, turned), {})
         self._array_type: Any = array_module(self.device).ndarray
         if layouts["device"] == "cuda":
             # By this CuPy's arrays leave array + matrix to us; NumPy looks at the class, and finds its method there.
             self.__dict__["__array_ufunc__"] = None
         return self
+
+    def _settle(self) -> Layouts:
+        """The layouts, for another matrix to share."""
+        layouts: Layouts = self._layouts
+        return layouts
 
     @classmethod
     def _of(cls, csr: CSR, format: Format = "auto") -> Self:
@@ -104,6 +112,11 @@ class MatrixStorage:
 
     @property
     def format(self) -> str:
+        """What SciPy's functions take the matrix for, "csr": its `data`, `indices` and `indptr` are those of CSR."""
+        return "csr"
+
+    @property
+    def layout(self) -> str:
         """The layout that products read: "csr" or "hyb"."""
         if self._format != "auto":
             return self._format
@@ -188,7 +201,7 @@ class MatrixStorage:
     @property
     def rows(self) -> CSR | HYB:
         """The layout that products read."""
-        return self.hyb if self.format == "hyb" else self.csr
+        return self.hyb if self.layout == "hyb" else self.csr
 
     @property
     def stored_dtype(self) -> np.dtype[Any] | None:
@@ -205,7 +218,7 @@ class MatrixStorage:
     @property
     def T(self) -> Self:
         """The transpose: a view that shares every layout with the matrix."""
-        return object.__new__(type(self))._set(self._layouts, not self._turned, self._format)
+        return object.__new__(type(self))._set(self._settle(), not self._turned, self._format)
 
     @property
     def H(self) -> Self:
@@ -273,36 +286,33 @@ def _hyb(layouts: Layouts, turned: bool) -> HYB:
     return hyb
 
 
-def _layouts_of(source: Any) -> tuple[Layouts, bool]:
+def _layouts_of(source: Any, copy: bool) -> tuple[Layouts, bool]:
     """Layouts that hold the source, and whether they hold its transpose."""
     from hpgraph.graph import Graph
 
     if isinstance(source, MatrixStorage):
-        return source._layouts, source._turned
+        return source._settle(), source._turned
     if isinstance(source, Graph):
         turned = source._layouts.get("in_csr")
         return _new(source.out_csr, **({} if turned is None else {"csr_t": turned})), False
     if isinstance(source, CSR):
         return _new(_canonical(source)), False
     if isinstance(source, COO):
-        return _new(CSR.from_coo(source.row, source.col, source.data, source.shape)), False
+        return _new(CSR.from_coo(source.row, source.col, source.data, source.shape, copy=False)), False
     if isinstance(source, ELL | HYB):
         csr = source.to_csr()
         canonical = _canonical(csr)
         kept = {"hyb": source} if isinstance(source, HYB) and canonical is csr else {}
         return _new(canonical, **kept), False
     if hasattr(source, "tocsr"):
-        return _new(CSR.from_scipy(source)), False
+        return _new(CSR.from_scipy(source, copy=copy)), False
     return _new(_from_dense(source)), False
 
 
-def _copied(csr: CSR) -> CSR:
-    data = None if csr.data is None else csr.data.copy()
-    return CSR(csr.shape, csr.indptr.copy(), csr.indices.copy(), data, validate=False)
-
-
 def _canonical(csr: CSR) -> CSR:
-    return csr if csr.is_canonical() else CSR.from_coo(csr.expand_rows(), csr.indices, csr.data, csr.shape)
+    if csr.is_canonical():
+        return csr
+    return CSR.from_coo(csr.expand_rows(), csr.indices, csr.data, csr.shape, copy=False)
 
 
 def _from_dense(source: Any) -> CSR:
@@ -312,9 +322,13 @@ def _from_dense(source: Any) -> CSR:
             "two-dimensional array"
         )
     xp = array_module("cuda" if is_cuda(source) else "cpu")
-    array = xp.asarray(source)
+    array = source if is_masked(source) else xp.asarray(source)
     if array.ndim != 2:
         raise ValueError(f"a matrix needs two dimensions, not shape {array.shape}")
     as_value_dtype(array.dtype, "the matrix")
     row, col = array.nonzero()
-    return CSR.from_coo(row, col, array[row, col], array.shape)
+    values = array[row, col]
+    if is_masked(source):
+        # A masked element is no entry, as in ``scipy.sparse.csgraph``.
+        values = values.data
+    return CSR.from_coo(row, col, values, array.shape, copy=False)

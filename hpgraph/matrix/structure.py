@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hpgraph.device import array_module
+from hpgraph.device import array_module, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape
-from hpgraph.matrix.indexing import Indexing
+from hpgraph.matrix.lending import Lending
 
 if TYPE_CHECKING:
     from hpgraph.semiring import BinaryOp, Monoid
 
 
-class Structure(Indexing):
+class Structure(Lending):
     """What a `Matrix` holds where."""
 
     @classmethod
@@ -87,38 +87,6 @@ class Structure(Indexing):
         values = array_module(self.device).ones(csr.nnz, dtype=np.bool_) if csr.data is None else csr.data.copy()
         return csr.expand_rows(), csr.indices.copy(), values
 
-    @property
-    def data(self) -> Any:
-        """Value of each entry, by rows; bool all true for a pattern.
-
-        The array itself, as compiled code of others demands it, writable. Layouts built before, the transpose among
-        them, do not follow what is written to it: ``A.data = values`` and ``A[i, j] = x`` change all of the matrix.
-        """
-        csr = self.csr
-        if csr.data is not None:
-            return csr.data
-        return self._layouts.once("ones", lambda: array_module(self.device).ones(csr.nnz, dtype=np.bool_))
-
-    @data.setter
-    def data(self, values: Any) -> None:
-        self._rebind(self.csr.with_data(array_module(self.device).asarray(values)))
-
-    @property
-    def indices(self) -> Any:
-        """Column of each entry, by rows: the array itself, not to be written to."""
-        return self.csr.indices
-
-    @property
-    def indptr(self) -> Any:
-        """Where each row begins in `data` and `indices`, in the type that SciPy would have; not to be written to."""
-        csr = self.csr
-
-        def convert() -> Any:
-            fits = csr.indices.dtype == np.int32 and index_dtype(max(csr.nnz, *csr.shape)) == np.int32
-            return csr.indptr.astype(np.int32 if fits else np.int64, copy=False)
-
-        return self._layouts.once("indptr_t" if self._turned else "indptr", convert)
-
     def nonzero(self) -> tuple[Any, Any]:
         """Rows and columns of the entries that are not zero.
 
@@ -156,7 +124,7 @@ class Structure(Indexing):
 
     def sorted_indices(self) -> Self:
         """A copy; rows are sorted from the start."""
-        return type(self)(self, copy=True, format=self._format)
+        return type(self)(self, format=self._format)
 
     def check_format(self, full_check: bool = True) -> None:
         """Check that the arrays are what a CSR matrix has.
@@ -173,7 +141,7 @@ class Structure(Indexing):
         """
         if full_check:
             csr = self.csr
-            CSR(csr.shape, csr.indptr, csr.indices, csr.data)
+            CSR(csr.shape, csr.indptr, csr.indices, csr.data, copy=False)
             if not csr.is_canonical():
                 raise ValueError("a row's columns do not rise: arrays that the matrix shares were written to")
 
@@ -241,7 +209,7 @@ class Structure(Indexing):
         if int(np.prod(lengths, dtype=object)) != places:
             raise ValueError(f"a matrix of shape {self.shape} has {places} places and does not fit {tuple(lengths)}")
         if tuple(lengths) == self.shape:
-            return type(self)(self, copy=True, format=self._format) if copy else self
+            return type(self)(self, format=self._format) if copy else self
         if places >= 1 << 63:
             raise ValueError(f"the places of a matrix of shape {self.shape} cannot be counted in 64 bits")
         csr = self.csr if order == "C" else self.T.csr
@@ -254,7 +222,8 @@ class Structure(Indexing):
         major, minor = place // width, place % width
         row, column = (major, minor) if order == "C" else (minor, major)
         ids = index_dtype(max(rows, columns))
-        return self._with(CSR.from_coo(row.astype(ids), column.astype(ids), csr.data, (rows, columns)))
+        row, column = row.astype(ids, copy=False), column.astype(ids, copy=False)
+        return self._with(CSR.from_coo(row, column, csr.data, (rows, columns), copy=False))
 
     def setdiag(self, values: Any, k: int = 0) -> None:
         """Write to a diagonal, in place.
@@ -285,7 +254,7 @@ class Structure(Indexing):
         if (k > 0 and k >= columns) or (k < 0 and -k >= rows):
             raise ValueError(f"k exceeds array dimensions: diagonal {k} of a matrix of shape {self.shape}")
         xp = array_module(self.device)
-        given = xp.asarray(values, dtype=self.dtype)
+        given = xp.asarray(unmasked(values, "values"), dtype=self.dtype)
         if given.ndim > 1:
             raise ValueError(f"values must be a number or have one dimension, not shape {given.shape}")
         length = max(0, min(rows + min(k, 0), columns - max(k, 0)))

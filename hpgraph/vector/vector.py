@@ -7,7 +7,16 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.algebra.methods import Entrywise
-from hpgraph.device import array_module, device_of, is_cuda, native, normalize_device, to_device
+from hpgraph.device import (
+    array_module,
+    device_of,
+    is_cuda,
+    is_masked,
+    native,
+    normalize_device,
+    to_device,
+    unmasked,
+)
 from hpgraph.formats import Bitmask
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.semiring import BinaryOp, Monoid
@@ -21,7 +30,8 @@ class Vector(Indexing, Operators, Entrywise):
     Parameters
     ----------
     values : array or sequence, shape (n,)
-        A value for each index. Arrays that serve as they are are shared, not copied.
+        A value for each index. Arrays that serve as they are are shared, not copied: the vector shows what is written
+        to them. Elements that a masked array masks are absent.
     present : Bitmask or array of bool, shape (n,), optional
         Which entries are present; all by default.
 
@@ -57,18 +67,17 @@ class Vector(Indexing, Operators, Entrywise):
                 self._become(values)
                 return
             values = values.values
+        if is_masked(values):
+            there = ~np.ma.getmaskarray(values)
+            if not there.all():
+                present = there if present is None else there & _flags(present)
+            values = values.data
         values = _as_array(values)
         if values.ndim != 1:
             raise ValueError(f"values must have one dimension, not shape {values.shape}")
         as_value_dtype(values.dtype, "values")
         if present is not None and not isinstance(present, Bitmask):
-            flags = _as_array(present)
-            if flags.dtype != np.bool_:
-                raise TypeError(
-                    f"present must be a Bitmask or an array of bool, not {flags.dtype}: for a list of indices use "
-                    "Vector.from_indices"
-                )
-            present = Bitmask.from_bool(flags)
+            present = Bitmask.from_bool(_flags(present))
         if present is not None:
             if present.n != len(values):
                 raise ValueError(f"present must have one flag for each of the {len(values)} values, not {present.n}")
@@ -240,6 +249,17 @@ class Vector(Indexing, Operators, Entrywise):
     def __repr__(self) -> str:
         entries = "all" if self.format == "full" else f"{self.nvals:,}"
         return f"<Vector of {self.size:,}, {entries} present, {self.dtype}, {self.device}>"
+
+
+def _flags(present: Any) -> Any:
+    """Who is present, as an array of bool."""
+    flags = present.to_bool() if isinstance(present, Bitmask) else _as_array(unmasked(present, "present"))
+    if flags.dtype != np.bool_:
+        raise TypeError(
+            f"present must be a Bitmask or an array of bool, not {flags.dtype}: for a list of indices use "
+            "Vector.from_indices"
+        )
+    return flags
 
 
 def _as_array(values: Any) -> Any:

@@ -104,7 +104,7 @@ class TestBrackets:
         A[3:5, 1:3] = -2
         D[3:5, 1:3] = -2
         np.testing.assert_allclose(to_device(A @ x, "cpu"), D.sum(1))
-        assert A.format == "hyb"
+        assert A.layout == "hyb"
 
     def test_patterns(self, device: str) -> None:
         A = hpg.Matrix(dense("bool")).to(device).structure

@@ -73,7 +73,7 @@ class TestMatrix:
         for A, E in [(hpg.hyb_array(D), D), (hpg.Matrix(D).T, D.T), (hpg.hyb_array(D).T, D.T)]:
             A = A.to(device)
             np.testing.assert_array_equal(shown(A[[3, 1], ::2]), E[[3, 1], ::2])
-            assert A[1:3].format == A.format
+            assert A[1:3].layout == A.layout
 
     def test_patterns(self, device: str) -> None:
         D = dense("bool")

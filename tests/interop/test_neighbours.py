@@ -27,7 +27,7 @@ def test_pyamg() -> None:
     pyamg = pytest.importorskip("pyamg")
     S = poisson()
     A = hpg.Matrix(S)
-    given = A.tocsr()
+    given = A.csr.to_scipy()
     assert shared(A, given)
     b = np.random.default_rng(0).random(S.shape[0])
     x = pyamg.ruge_stuben_solver(scipy.sparse.csr_matrix(given)).solve(b, tol=1e-10)
@@ -41,9 +41,9 @@ def test_scikit_learn() -> None:
     rng = np.random.default_rng(0)
     S = scipy.sparse.random_array((200, 30), density=0.2, rng=rng, format="csr")
     A = hpg.Matrix(S)
-    assert shared(A, A.tocsr())
+    assert shared(A, A.csr.to_scipy())
     y = S @ rng.random(30)
-    for X in (A.tocsr(), A):
+    for X in (A.csr.to_scipy(), A.tocsr(), A):
         model = linear.Ridge(alpha=1e-9, solver="sparse_cg", tol=1e-12).fit(X, y)
         np.testing.assert_allclose(model.predict(X), y, atol=1e-5)
         expected = cluster.KMeans(3, n_init=1, random_state=0).fit(S).labels_

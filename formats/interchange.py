@@ -1,0 +1,137 @@
+"""CSR to and from the classes of SciPy and CuPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from hpgraph.device import array_module, is_cuda
+from hpgraph.formats.checks import as_rows, as_value_dtype, index_dtype
+from hpgraph.formats.csr import CSR, Duplicates
+from hpgraph.formats.ownership import own, read_only
+
+Sharing = Literal["copy", "read-only", "shared"]
+
+
+def csr_of_scipy(matrix: Any, pattern: bool, copy: bool, duplicates: Duplicates) -> CSR:
+    """A sparse matrix of SciPy or CuPy as CSR, canonical.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse or cupyx.scipy.sparse array or matrix
+        Two-dimensional, any format.
+    pattern : bool
+        Whether to leave the values out.
+    copy : bool
+        Whether to copy what could be shared.
+    duplicates : {"sum", "min"}
+        What becomes of entries at the same place; only COO and CSR can have any that SciPy does not sum itself.
+
+    Returns
+    -------
+    CSR
+
+    Raises
+    ------
+    ValueError, IndexError, TypeError
+        As `CSR`.
+    """
+    if not pattern:
+        as_value_dtype(matrix.dtype, "the matrix")
+    csr = matrix.tocsr()
+    # SciPy allows arrays longer than the last offset says.
+    arrays = csr.indptr, csr.indices[: csr.nnz], None if pattern else csr.data[: csr.nnz]
+    return canonical_csr(csr.shape, arrays, copy and not _is_made_anew(csr, matrix), duplicates)
+
+
+def canonical_csr(shape: Any, arrays: tuple[Any, Any, Any], copy: bool, duplicates: Duplicates) -> CSR:
+    """A CSR matrix whose rows are sorted and free of duplicates, of arrays that need not be.
+
+    Parameters
+    ----------
+    shape : (int, int)
+    arrays : (array, array, array or None)
+        Offsets, columns and values, as `CSR` takes them.
+    copy : bool
+        Whether to copy what could be shared.
+    duplicates : {"sum", "min"}
+        What becomes of entries at the same place.
+
+    Returns
+    -------
+    CSR
+
+    Raises
+    ------
+    ValueError, IndexError, TypeError
+        As `CSR`.
+    """
+    shape, indptr, indices, data, canonical = as_rows(shape, *arrays)
+    if not canonical:
+        row = CSR(shape, indptr, indices, validate=False).expand_rows()
+        return CSR.from_coo(row, indices, data, shape, duplicates=duplicates, copy=False)
+    indices = indices.astype(index_dtype(max(shape)), copy=False)
+    if copy:
+        indptr, indices, data = map(own, (indptr, indices, data), arrays)
+    return CSR(shape, indptr, indices, data, validate=False)
+
+
+def _is_made_anew(csr: Any, matrix: Any) -> bool:
+    """Whether the CSR form of a matrix shares nothing with it: SciPy and CuPy copy what is no CSR before."""
+    known = type(matrix).__module__.startswith(("scipy.", "cupyx."))
+    return csr is not matrix and known and matrix.format != "csr"
+
+
+def scipy_of_csr(csr: CSR, dtype: Any = None, sharing: Sharing = "shared") -> Any:
+    """A matrix in the CSR class of SciPy or CuPy.
+
+    Parameters
+    ----------
+    csr : CSR
+    dtype : dtype, optional
+        Type of the ones that a pattern gets for values; float64 by default.
+    sharing : {"copy", "read-only", "shared"}
+        Whether indices and values are the caller's own, or nobody's to write to, or the very arrays: the last is for
+        functions that only read them, and for a matrix that nobody else has.
+
+    Returns
+    -------
+    scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
+
+    Raises
+    ------
+    TypeError
+        On CUDA, when the values have a type that CuPy's sparse matrices cannot hold.
+    """
+    hand_out = _HAND_OUT[sharing]
+    # SciPy wants one type for both; 32 bits whenever the offsets fit, so that the indices need no copy.
+    offsets = index_dtype(max(csr.nnz, *csr.shape)) if csr.indices.dtype == np.int32 else np.dtype(np.int64)
+    indptr, indices = csr.indptr.astype(offsets), csr.indices
+    indices = hand_out(indices) if indices.dtype == offsets else indices.astype(offsets)
+    if csr.data is None:
+        data = array_module(csr.indices).ones(csr.nnz, dtype=np.float64 if dtype is None else dtype)
+    else:
+        data = hand_out(csr.data)
+    if not is_cuda(csr.indices):
+        from scipy import sparse
+
+        return sparse.csr_array((data, indices, indptr), shape=csr.shape, copy=False)
+    from cupyx.scipy import sparse
+
+    return sparse.csr_matrix((cupy_values(data), indices, indptr), shape=csr.shape)
+
+
+_HAND_OUT: dict[Sharing, Callable[[Any], Any]] = {
+    "copy": lambda array: array.copy(),
+    "read-only": read_only,
+    "shared": lambda array: array,
+}
+
+
+def cupy_values(data: Any) -> Any:
+    """The values, if CuPy's sparse matrices can hold their type."""
+    if data.dtype not in (np.bool_, np.float32, np.float64):
+        raise TypeError(f"CuPy's sparse matrices cannot hold {data.dtype}: first convert with .astype(numpy.float64)")
+    return data
