@@ -80,7 +80,8 @@ def canonical_csr(shape: Any, arrays: tuple[Any, Any, Any], copy: bool, duplicat
 
 def _is_made_anew(csr: Any, matrix: Any) -> bool:
     """Whether the CSR form of a matrix shares nothing with it: SciPy and CuPy copy what is no CSR before."""
-    return csr is not matrix and matrix.format != "csr" and type(matrix).__module__.startswith(("scipy.", "cupyx."))
+    known = type(matrix).__module__.startswith(("scipy.", "cupyx."))
+    return csr is not matrix and known and matrix.format != "csr"
 
 
 def scipy_of_csr(csr: CSR, dtype: Any = None, sharing: Sharing = "shared") -> Any:

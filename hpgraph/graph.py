@@ -39,7 +39,7 @@ class Graph:
         are numbers; `hpgraph.id` says an index. 0, 1, ..., n - 1 in this order are no names but the indices.
     copy : bool, default True
         Whether to copy arrays that the graph could share with `source`: indices and values of a canonical CSR, columns
-        and weights of arcs in order. Copying takes about a hundredth of the time in which a graph is built; False saves
+        and weights of arcs in order. Copying takes some hundredths of the time in which a graph is built; False saves
         the memory, and such arrays must not be written to any more, or push and pull will see different graphs.
 
     Raises
