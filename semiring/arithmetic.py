@@ -2,7 +2,8 @@
 
 Division by zero gives 0 for integers and what IEEE 754 says for floats, as in NumPy. ``min`` and ``max`` pass over a
 NaN when the other operand is a number, as GraphBLAS and C's fmin do, so that a reduction of nothing but NaN gives the
-identity; of 0.0 and -0.0, which are equal, either may come out. Integers wrap around.
+identity; of 0.0 and -0.0, which are equal, either may come out. Integers wrap around, but for sums and differences in
+semirings that add by ``min`` or ``max`` (`SATURATED`).
 """
 
 from __future__ import annotations
@@ -101,6 +102,69 @@ def _sign(a: Any) -> Any:
     return a if a != a else (a > 0) * 1 - (a < 0) * 1
 
 
+def _saturated(name: str, operation: Python) -> Callable[[np.dtype], Python | None]:
+    """A sum or difference that stops at the ends of an integer type."""
+
+    def specialize(dtype: np.dtype) -> Python | None:
+        if dtype.kind not in "iu":
+            return BINARY[name].python_for(dtype)
+        least, largest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+        if dtype.itemsize < 8:
+            # Exact in 64 bits.
+            return lambda a, b: min(max(operation(np.int64(a), np.int64(b)), least), largest)
+        return _SATURATED_64[operation, dtype.kind]
+
+    return specialize
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def _difference(a: Any, b: Any) -> Any:
+    return a - b
+
+
+def _reversed_difference(a: Any, b: Any) -> Any:
+    return b - a
+
+
+_LEAST, _LARGEST = np.int64(-(2**63)), np.int64(2**63 - 1)
+_NONE, _ALL = np.uint64(0), np.uint64(2**64 - 1)
+
+
+def _signed_sum(a: Any, b: Any) -> Any:
+    # It wrapped around if its sign is neither operand's.
+    total = a + b
+    end = _LARGEST if a >= 0 else _LEAST
+    return end if ((a ^ total) & (b ^ total)) < 0 else total
+
+
+def _signed_difference(a: Any, b: Any) -> Any:
+    rest = a - b
+    end = _LARGEST if a >= 0 else _LEAST
+    return end if ((a ^ b) & (a ^ rest)) < 0 else rest
+
+
+def _unsigned_sum(a: Any, b: Any) -> Any:
+    total = a + b
+    return _ALL if total < a else total
+
+
+def _unsigned_difference(a: Any, b: Any) -> Any:
+    return a - b if a > b else _NONE
+
+
+_SATURATED_64: dict[tuple[Any, str], Python] = {
+    (_sum, "i"): _signed_sum,
+    (_sum, "u"): _unsigned_sum,
+    (_difference, "i"): _signed_difference,
+    (_difference, "u"): _unsigned_difference,
+    (_reversed_difference, "i"): lambda a, b: _signed_difference(b, a),
+    (_reversed_difference, "u"): lambda a, b: _unsigned_difference(b, a),
+}
+
+
 def _positional(a: Any, b: Any) -> Any:
     raise TypeError("a positional operator has no value for two numbers")
 
@@ -161,6 +225,13 @@ BINARY: dict[str, BinaryOp] = _named(
         BinaryOp("secondj", _positional, "index", position="column", axis="column"),
     ]
 )
+
+# What stands in for an operator where a semiring adds by min or max: a path longer than its type can say must not come
+# out short, and the end of the type, which min has for its identity, says that there is no path.
+SATURATED: dict[str, BinaryOp] = {
+    name: BinaryOp(name, python, specialize=_saturated(name, python), cpp=f"saturated_{name}")
+    for name, python in (("plus", _sum), ("minus", _difference), ("rminus", _reversed_difference))
+}
 
 BINARY_ALIASES = {
     "oneb": "pair",

@@ -148,6 +148,38 @@ struct minus {
     }
 };
 
+// Sums and differences that stop at the ends of an integer type.
+struct saturated_plus {
+    template <class T> __device__ static T apply(T a, T b) {
+        if constexpr (is_bool<T> || is_float<T>) {
+            return plus::apply(a, b);
+        } else if constexpr (is_signed<T>) {
+            const T total = plus::apply(a, b);
+            return T((a ^ total) & (b ^ total)) < T(0) ? (a < T(0) ? smallest<T>() : largest<T>()) : total;
+        } else {
+            const T total = plus::apply(a, b);
+            return total < a ? largest<T>() : total;
+        }
+    }
+};
+
+struct saturated_minus {
+    template <class T> __device__ static T apply(T a, T b) {
+        if constexpr (is_bool<T> || is_float<T>) {
+            return minus::apply(a, b);
+        } else if constexpr (is_signed<T>) {
+            const T rest = minus::apply(a, b);
+            return T((a ^ b) & (a ^ rest)) < T(0) ? (a < T(0) ? smallest<T>() : largest<T>()) : rest;
+        } else {
+            return a > b ? minus::apply(a, b) : T(0);
+        }
+    }
+};
+
+struct saturated_rminus {
+    template <class T> __device__ static T apply(T a, T b) { return saturated_minus::apply(b, a); }
+};
+
 struct rminus {
     template <class T> __device__ static T apply(T a, T b) { return minus::apply(b, a); }
 };

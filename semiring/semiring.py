@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hpgraph.semiring.arithmetic import BINARY, SATURATED
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import ANY_INDEX, Monoid
 from hpgraph.semiring.operators import BinaryOp, Python, check_dtype
@@ -38,6 +39,26 @@ class Gather(Function):
         self.matrix_dtype = matrix_dtype
         self.vector_dtype = vector_dtype
         self.dtype = dtype
+        self._others: dict[str, Gather] = {}
+
+    def with_multiply(self, multiply: BinaryOp) -> Gather:
+        """The same with another multiplication, whatever the semiring would put in its place.
+
+        Parameters
+        ----------
+        multiply : BinaryOp
+
+        Returns
+        -------
+        Gather
+        """
+        if multiply.name not in self._others:
+            types = self.matrix_dtype, self.vector_dtype, self.dtype
+            function = multiply.typed(*types)
+            self._others[multiply.name] = Gather(
+                lambda state, source, weight, target: function(weight, state[0][source]), self.semiring, *types
+            )
+        return self._others[multiply.name]
 
 
 class Semiring:
@@ -51,6 +72,12 @@ class Semiring:
     name : str, optional
         Default: the two names joined by an underscore.
 
+    Notes
+    -----
+    Where `add` is min or max, the built-in sums and differences of integers stop at the ends of their type, where they
+    wrap around elsewhere (and in SuiteSparse:GraphBLAS): the length of a path that is too long, or of one through a
+    vertex that is not reached and therefore has the largest number there is, must not come out short.
+
     Examples
     --------
     >>> from hpgraph.semiring import get_semiring
@@ -59,6 +86,8 @@ class Semiring:
     ('min', 'plus')
     >>> tropical.result_dtype("int32", "float32")
     dtype('float64')
+    >>> tropical.multiply(np.int8(100), np.int8(100))
+    np.int8(127)
     """
 
     def __init__(self, add: Monoid, multiply: BinaryOp, name: str | None = None) -> None:
@@ -68,7 +97,8 @@ class Semiring:
             raise TypeError(f"multiply must be a BinaryOp, not {type(multiply).__name__}; get_binary(name) gives one")
         self.name = name or f"{add.name}_{multiply.name}"
         self.add = ANY_INDEX if multiply.position and add.op.cpp == "any" else add
-        self.multiply = multiply
+        tropical = self.add.op.cpp in ("min", "max") and BINARY.get(multiply.name) is multiply
+        self.multiply = SATURATED.get(multiply.name, multiply) if tropical else multiply
         self._gathers: dict[tuple[np.dtype, ...], Gather] = {}
 
     def __repr__(self) -> str:

@@ -127,11 +127,17 @@ def test_types_no_operator_takes_are_refused():
         get_semiring("plus_times").gather(complex, float)
 
 
+def saturated_sum(a, b, dtype: np.dtype):
+    if dtype.kind == "f":
+        return dtype.type(a) + dtype.type(b)
+    return dtype.type(min(max(int(a) + int(b), np.iinfo(dtype).min), np.iinfo(dtype).max))
+
+
 def naive(name: str, matrix: np.ndarray, x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """A product, entry by entry, of a small dense matrix whose nonzeros are its entries."""
     terms = {
         "plus_times": lambda i, j: dtype.type(matrix[i, j]) * dtype.type(x[j]),
-        "min_plus": lambda i, j: dtype.type(matrix[i, j]) + dtype.type(x[j]),
+        "min_plus": lambda i, j: saturated_sum(matrix[i, j], x[j], dtype),
         "max_second": lambda i, j: x[j],
         "max_first": lambda i, j: matrix[i, j],
         "plus_pair": lambda i, j: dtype.type(1),
