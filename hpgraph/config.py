@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
@@ -17,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from hpgraph import cache_folder
+from hpgraph.locks import Lock
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
@@ -117,12 +117,12 @@ class Config:
         object.__setattr__(self, "_values", values)
         object.__setattr__(self, "_overrides", overrides)
         object.__setattr__(self, "_announced", set())
-        object.__setattr__(self, "_lock", threading.Lock())
+        object.__setattr__(self, "_lock", Lock())
 
     _values: dict[str, Any]
     _overrides: ContextVar[Mapping[str, Any]]
     _announced: set[str]
-    _lock: threading.Lock
+    _lock: Lock
 
     @contextlib.contextmanager
     def __call__(self, **settings: Any) -> Iterator[Config]:

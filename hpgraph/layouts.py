@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import Any
 
 from hpgraph.device import Device, array_module, check_memory, normalize_device, to_device
 from hpgraph.formats import CSR, ELL, HYB, Storage
+from hpgraph.locks import Lock
 
 
 class Layouts:
@@ -34,7 +34,7 @@ class Layouts:
 
     def __init__(self, **given: Any) -> None:
         self._kept = given
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     def __getitem__(self, name: str) -> Any:
         return self._kept[name]

@@ -119,9 +119,11 @@ class Function:
         """
         from numba import njit
 
+        from hpgraph.semiring.stop import StoppableCompiler
+
         # Inlined whatever its size: a call would have to pass all arrays, which costs more than most functions do.
         options = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        return copy_function(self.python, njit(**options))
+        return copy_function(self.python, njit(pipeline_class=StoppableCompiler, **options))
 
     def cuda(
         self,

@@ -13,6 +13,11 @@ from pathlib import Path
 
 import pytest
 
+import hpgraph
+
+# The package under test, wherever the program runs.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(hpgraph.__file__).parents[1])}
+
 BEGINNING = """
 import os, sys, threading
 import numpy as np
@@ -102,7 +107,58 @@ assert codes == [0] * 5
 assert same(expected, answers())
 """
 
-PROGRAMS = {"threads": THREADS, "after": AFTER, "before": BEFORE, "pool": POOL, "between": BETWEEN}
+# The same, and the child asks too, for a graph whose layouts the other thread may be building just now.
+BUSY = """
+import faulthandler
+expected = answers()
+stop = threading.Event()
+def keep_asking():
+    while not stop.is_set():
+        answers(hpg.Graph(G.out_csr))
+        answers()
+def ask():
+    # A child that hangs says where, and ends.
+    faulthandler.dump_traceback_later(30, exit=True)
+    assert same(expected, answers())
+    assert same(expected, answers(hpg.Graph(G.out_csr)))
+    # A child of its own, as a pool inside a worker would make.
+    assert in_a_fork(answers) == 0
+worker = threading.Thread(target=keep_asking)
+worker.start()
+try:
+    codes = [in_a_fork(ask) for _ in range(100)]
+finally:
+    stop.set()
+    worker.join()
+assert codes == [0] * 100, codes
+assert same(expected, answers())
+"""
+
+# A child is forked while another thread has begun to build a layout, and holds what guards it.
+BUILDING = """
+import faulthandler
+from hpgraph.layouts import Layouts
+layouts, begun, forked = Layouts(), threading.Event(), threading.Event()
+def build():
+    begun.set()
+    forked.wait()
+    return 3
+worker = threading.Thread(target=lambda: layouts.once("three", build))
+worker.start()
+begun.wait()
+def ask():
+    faulthandler.dump_traceback_later(30, exit=True)
+    assert layouts.once("three", lambda: 3) == 3
+code = in_a_fork(ask)
+forked.set()
+worker.join()
+assert code == 0
+"""
+
+PROGRAMS = {
+    "threads": THREADS, "after": AFTER, "before": BEFORE, "pool": POOL, "between": BETWEEN, "busy": BUSY,
+    "building": BUILDING,
+}  # fmt: skip
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -111,7 +167,9 @@ PROGRAMS = {"threads": THREADS, "after": AFTER, "before": BEFORE, "pool": POOL, 
 def test_answers_do_not_depend_on_who_asks(name: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(BEGINNING + PROGRAMS[name])
-    done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, str(program)], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -128,7 +186,9 @@ for worker in workers: worker.start()
 for worker in workers: worker.join()
 assert all(same(expected, answer) for group in found.values() for answer in group) and len(found) == 2
 """)
-    done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, str(program)], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -143,7 +203,7 @@ class Most(hpg.VertexProgram):
         return source.most
 assert hpg.run(Most, hpg.Graph.from_edges([0, 1], [1, 2]), active=[0]).most.tolist() == [9, 9, 9]
 """)
-    environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(tmp_path / "cache"), "HPGRAPH_VERBOSE": "1"}
+    environment = {**ENVIRONMENT, "HPGRAPH_CACHE_DIR": str(tmp_path / "cache"), "HPGRAPH_VERBOSE": "1"}
     environment.pop("NUMBA_CACHE_DIR", None)
     said = []
     for _ in range(2):

@@ -118,9 +118,12 @@ def supersteps(
         if not everyone:
             active, following = following, active
             count = changed
-        if stop is not None and stop(code.world(step, *world.values())):  # type: ignore[call-arg]
-            count = 0
-            break
+        if stop is not None:
+            with backend.in_python():
+                stopped = stop(code.world(step, *world.values()))  # type: ignore[call-arg]
+            if stopped:
+                count = 0
+                break
         if everyone and changed == 0:
             count = 0
     left = active.to_indices() if count else sources[:0]

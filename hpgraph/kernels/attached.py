@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+from hpgraph.locks import Lock
 
 Made = TypeVar("Made")
 
@@ -39,7 +40,7 @@ def attached(make: Callable[[Any], Made]) -> Callable[[Any], Made]:
     6
     """
     kept: weakref.WeakKeyDictionary[Any, Made] = weakref.WeakKeyDictionary()
-    lock = threading.Lock()
+    lock = Lock()
 
     @functools.wraps(make)
     def get(container: Any) -> Made:

@@ -16,13 +16,13 @@ are counted anyway; whoever asks for the array of values, as products do, makes 
 
 from __future__ import annotations
 
-import threading
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from hpgraph.device import Device, array_module, check_memory, device_of, is_cuda
 from hpgraph.formats import Bitmask
+from hpgraph.locks import Lock
 
 VectorFormat = Literal["list", "bitmap", "full"]
 
@@ -30,7 +30,7 @@ VectorFormat = Literal["list", "bitmap", "full"]
 BITMAP_ABOVE = 0.04
 LIST_BELOW = 0.02
 
-_converting = threading.Lock()
+_converting = Lock()
 
 
 class VectorStorage:

@@ -9,6 +9,7 @@ from hpgraph.kernels.cpu.components import components  # noqa: E402
 from hpgraph.kernels.cpu.entries import map_entries, select_entries, zip_entries  # noqa: E402
 from hpgraph.kernels.cpu.extract import columns_of, positions_of, rows_of  # noqa: E402
 from hpgraph.kernels.cpu.fifo import fifo_order  # noqa: E402
+from hpgraph.kernels.cpu.interruption import in_python, interruptible  # noqa: E402
 from hpgraph.kernels.cpu.kronecker import kron  # noqa: E402
 from hpgraph.kernels.cpu.merge import locate, merge  # noqa: E402
 from hpgraph.kernels.cpu.mxm import multiply  # noqa: E402
@@ -36,6 +37,8 @@ __all__ = [
     "components",
     "fifo_order",
     "first",
+    "in_python",
+    "interruptible",
     "kron",
     "locate",
     "map_entries",

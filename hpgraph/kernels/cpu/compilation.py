@@ -11,10 +11,11 @@ import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from hpgraph import cache_folder
 from hpgraph.config import config
+from hpgraph.kernels.cpu.interruption import in_python
 from hpgraph.kernels.cpu.threads import prepare
 
 # Code that no process has asked for in so many days belongs to versions that are gone.
@@ -31,14 +32,21 @@ def set_up() -> None:
     from numba.core import event
 
     class Notice(event.Listener):
+        # Events nest, and come from one thread at a time.
+        blocks: ClassVar[list[Any]] = []
+
         def on_start(self, started: Any) -> None:
             # Numba announces a compilation only after it has looked in its cache in vain.
             function = getattr(started.data.get("dispatcher"), "py_func", None)
             if (getattr(function, "__module__", None) or "").startswith("hpgraph.kernels"):
                 config.announce("kernels for the CPU")
+            # Compiling takes long, and is no kernel that stops.
+            self.blocks.append(in_python())
+            self.blocks[-1].__enter__()
 
         def on_end(self, ended: Any) -> None:
-            pass
+            if self.blocks:
+                self.blocks.pop().__exit__(None, None, None)
 
     event.register("numba:compile", Notice())
 

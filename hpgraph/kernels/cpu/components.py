@@ -18,6 +18,7 @@ from hpgraph.kernels.cpu.part import part
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.kernels.sampling import NEIGHBOURS, most_frequent
 from hpgraph.semiring.atomics import atomic_load, compare_and_swap
+from hpgraph.semiring.stop import is_stopped
 
 # Vertices that one thread takes at a time.
 CHUNK = 4096
@@ -66,7 +67,7 @@ def _hook(label, u, v):
 def _link_first(indptr, indices, neighbours, label):
     n = label.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):
-        for v in range(chunk * CHUNK, min(n, (chunk + 1) * CHUNK)):
+        for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
             for at in range(indptr[v], min(indptr[v] + neighbours, indptr[v + 1])):
                 _hook(label, v, indices[at])
 
@@ -75,7 +76,7 @@ def _link_first(indptr, indices, neighbours, label):
 def _link_rest(indptr, indices, neighbours, largest, label):
     n = label.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):
-        for v in range(chunk * CHUNK, min(n, (chunk + 1) * CHUNK)):
+        for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
             if label[v] != largest:
                 for at in range(indptr[v] + neighbours, indptr[v + 1]):
                     _hook(label, v, indices[at])
@@ -86,7 +87,7 @@ def _flatten(label):
     """Point every vertex at its root."""
     n = label.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):
-        for v in range(chunk * CHUNK, min(n, (chunk + 1) * CHUNK)):
+        for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
             # Roots do not move any more, so what other threads write meanwhile is as good.
             root = atomic_load(label, v)
             while root != atomic_load(label, root):

@@ -26,6 +26,7 @@ from numba.core import cgutils
 from hpgraph.kernels.cpu.part import part
 from hpgraph.semiring.atomics import atomic_load, atomic_or, compare_and_swap, fetch_add
 from hpgraph.semiring.intrinsic import intrinsic
+from hpgraph.semiring.stop import is_stopped
 
 # Two cache lines, as processors fetch them in pairs.
 LINE = 16
@@ -146,8 +147,11 @@ def set_out(board, begin, end, grain, alone):
 def take(board, heap, alone):
     """Some of the work laid out, from where to where: off one heap as long as it lasts, then off any. Empty at the end.
 
+    Also empty once kernels are stopped.
     Who takes the same heap each time finds in its cache what it wrote the last time.
     """
+    if is_stopped():
+        return 0, 0
     heaps, grain = board[_COUNT], board[_GRAIN]
     for k in range(heaps):
         place = HEAPS + (heap + k) % heaps * LINE

@@ -19,9 +19,10 @@ from hpgraph.kernels.cpu.fold import AHEAD, at, convert, fetch_ahead, fold, fold
 from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.loads import put
 from hpgraph.kernels.cpu.product_pairs import pull_pairs
+from hpgraph.kernels.cpu.saturation import checked_where_needed
 from hpgraph.kernels.cpu.schedule import schedule
+from hpgraph.kernels.cpu.tasks import next_task
 from hpgraph.kernels.cpu.threads import team
-from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 
 # Below this many entries and rows, waking the other threads costs more than they save.
@@ -104,7 +105,7 @@ def _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
     n_pieces = piece_row.size
     n_tasks = n_pieces + bounds.size - 1
     while True:
-        task = fetch_add(cursor, 0, 1)
+        task = next_task(cursor)
         if task >= n_tasks:
             break
         if task < n_pieces:
@@ -223,6 +224,7 @@ def pull(
     simple = mask is accum is None and (active is None or not alone)
     if simple and pull_pairs(rows, arrays(rows), gather, reduce, active, out, received):
         return
+    gather = checked_where_needed(gather, rows, state)
     what = (gather, *operators(reduce, accum, out.dtype), tuple(plain(array) for array in state), *arrays(rows))
     if active is None and mask is None and received is None:
         where: tuple[Any, ...] = None, None, False, out, None

@@ -16,9 +16,10 @@ from hpgraph.kernels.cpu.columns import columns
 from hpgraph.kernels.cpu.fold import at, convert, join, vertex, weight
 from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.product import arrays, operators, plain
+from hpgraph.kernels.cpu.saturation import checked_where_needed
 from hpgraph.kernels.cpu.schedule import schedule
+from hpgraph.kernels.cpu.tasks import next_task
 from hpgraph.kernels.cpu.threads import team
-from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 
 # Below this many arithmetic operations one thread does it all.
@@ -67,7 +68,7 @@ def _pull_dense(gather, reduce, identity, one, state, slab, slab_data, tail_rows
     cursor = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
-            task = fetch_add(cursor, 0, 1)
+            task = next_task(cursor)
             if task >= n_tasks:
                 break
             if task < n_pieces:
@@ -119,6 +120,7 @@ def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...]
     if not out.flags.c_contiguous:
         raise ValueError("out must be in C order: make it with numpy.empty(shape)")
     reduce_, _, _, identity, one = operators(reduce, None, out.dtype)
+    gather = checked_where_needed(gather, rows, state)
     what = gather, reduce_, identity, one, tuple(plain(array) for array in state), *arrays(rows)
     if (rows.nnz + rows.shape[0]) * max(out.shape[1], 1) <= SERIAL:
         _pull_dense_alone(*what, out)

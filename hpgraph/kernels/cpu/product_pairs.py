@@ -20,8 +20,8 @@ from hpgraph.kernels.cpu.fold import at, convert, vertex
 from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.loads import prefetch, put
 from hpgraph.kernels.cpu.schedule import schedule
+from hpgraph.kernels.cpu.tasks import next_task
 from hpgraph.kernels.cpu.threads import team
-from hpgraph.semiring.atomics import fetch_add
 
 # Entries of a row, in the mean, up to which it is quicker to count them all than to look for one.
 FEW = 6
@@ -202,7 +202,7 @@ def _pull_some(counts, whole, identity, indptr, indices, flags, bounds, longest,
         marks = np.empty((longest >> 6) + 1, np.uint64)
         before = np.empty((longest >> 6) + 1, np.int64)
         while True:
-            task = fetch_add(cursor, 0, 1)
+            task = next_task(cursor)
             if task >= n_pieces + bounds.size - 1:
                 break
             b = task - n_pieces

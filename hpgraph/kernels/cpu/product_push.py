@@ -20,6 +20,7 @@ from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.product import plain
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.semiring.jit import call
+from hpgraph.semiring.stop import is_stopped
 
 # Arcs below which one thread does it all.
 SERIAL = 32768
@@ -45,6 +46,8 @@ def _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier
     """Push to the targets low..high; return how many were touched, listed in `touched` where that is not empty."""
     count = 0
     for i in range(frontier.size):
+        if is_stopped():
+            continue
         u = np.int64(frontier[i])
         j, end = indptr[u], indptr[u + 1]
         if is_sorted and end - j > SHORT and low > 0:

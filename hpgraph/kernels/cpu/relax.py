@@ -49,6 +49,7 @@ from hpgraph.kernels.cpu.traverse import AHEAD, FEW, PUSH
 from hpgraph.kernels.cpu.weights import entry, prefetch_entry
 from hpgraph.semiring.atomics import compare_and_swap
 from hpgraph.semiring.jit import call
+from hpgraph.semiring.stop import is_stopped
 
 # Up to so many blocks, and arcs, a worker goes on with a bin by itself.
 FEW_BLOCKS, FEW_ARCS = 16, 4096
@@ -153,7 +154,7 @@ def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data,
         if leading:
             began = cycles()
             found = 0
-            if progress[STEP] < min(limit, trace.shape[0]):
+            if progress[STEP] < min(limit, trace.shape[0]) and not is_stopped():
                 found = _next(state[0], indptr, waiting, bins, store, link, work, board, progress, scale)
                 progress[ACTIVE] = found
             if found == 0:

@@ -9,8 +9,8 @@ from numba.extending import overload
 from hpgraph.formats import CSR
 from hpgraph.kernels.cpu.fold import at, vertex
 from hpgraph.kernels.cpu.kernel import njit
+from hpgraph.kernels.cpu.tasks import next_task
 from hpgraph.kernels.cpu.threads import team
-from hpgraph.semiring.atomics import fetch_add
 
 # Pairs of entries that one task takes, and what a row costs besides: some 100 microseconds of work.
 TASK = 65536
@@ -85,7 +85,7 @@ def share(work: np.ndarray, threads: int) -> np.ndarray:
 @njit(inline="always")
 def next_run(cursor, bounds):
     """The next run of rows for this thread; -1 when none is left."""
-    run = fetch_add(cursor, 0, 1)
+    run = next_task(cursor)
     return run if run < bounds.size - 1 else -1
 
 

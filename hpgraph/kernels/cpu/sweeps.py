@@ -19,14 +19,15 @@ from numba import prange
 
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.cpu.fold import AHEAD, at, fetch_ahead, fold, join
+from hpgraph.kernels.cpu.interruption import in_python
 from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.product import SERIAL, arrays, operators
 from hpgraph.kernels.cpu.schedule import schedule
-from hpgraph.kernels.cpu.threads import team
+from hpgraph.kernels.cpu.tasks import next_task
+from hpgraph.kernels.cpu.threads import rest, team
 from hpgraph.kernels.cpu.traversal import aggregate
 from hpgraph.kernels.functions import functions_of
 from hpgraph.kernels.program import ProgramCode
-from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.jit import call
 
@@ -65,7 +66,7 @@ def _tasks(gather, reduce, terminal, identity, one, load, renew, store, tally, n
     n_pieces = piece_row.size
     n_tasks = n_pieces + bounds.size - 1
     while True:
-        task = fetch_add(cursor, 0, 1)
+        task = next_task(cursor)
         if task >= n_tasks:
             break
         if task < n_pieces:
@@ -170,7 +171,7 @@ def sweeps(
     times: list[int] = []
     stopped = False
     with team() as workers:
-        while len(times) < limit and not stopped:
+        while len(times) < limit and not stopped and rest():
             began, step = time.perf_counter_ns(), len(times) + 1
             if plan is None:
                 _sweep_alone(*what, now, following, world, step, *matrix, sums)
@@ -189,7 +190,12 @@ def sweeps(
 
 
 def _asks(stop: Callable[..., Any] | None, world: Any) -> bool:
-    return stop is not None and bool(stop(world))
+    if stop is None:
+        return False
+    if stop.__module__.startswith("hpgraph."):
+        return bool(stop(world))
+    with in_python():
+        return bool(stop(world))
 
 
 @lru_cache(maxsize=256)

@@ -6,8 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.kernels.cpu.part import part
+from hpgraph.semiring.atomics import fetch_add
+from hpgraph.semiring.stop import is_stopped
+
 # Entries and rows that one task takes; below twice that one thread does it all.
 TASK = 32768
+# A number that no task has.
+_NONE = 1 << 62
+
+
+@part
+def next_task(cursor, step=1):
+    """The number of the next task for this thread, `step` above the last one; past all once kernels are stopped."""
+    return _NONE if is_stopped() else fetch_add(cursor, 0, step)
 
 
 def task_bounds(ends: Any, task: int = TASK) -> Any:

@@ -41,6 +41,7 @@ from hpgraph.kernels.cpu.record import ACTIVE, LOOPS, STEP, log
 from hpgraph.kernels.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
+from hpgraph.semiring.stop import is_stopped
 
 PUSH, PULL = 0, 1
 # Arcs and vertices below which to call for help costs more than it saves.
@@ -241,7 +242,7 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
     while True:
         if leading:
             began = cycles()
-            if progress[ACTIVE] == 0 or progress[STEP] == min(limit, trace.shape[0]):
+            if progress[ACTIVE] == 0 or progress[STEP] == min(limit, trace.shape[0]) or is_stopped():
                 dismiss(board)
                 break
             _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced)

@@ -20,9 +20,10 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.loads import peek, prefetch, vertex
+from hpgraph.kernels.cpu.tasks import next_task
 from hpgraph.kernels.cpu.threads import team
 from hpgraph.kernels.orientation import DegreeOrder, worth_ordering
-from hpgraph.semiring.atomics import fetch_add
+from hpgraph.semiring.stop import is_stopped
 
 # Vertices a thread takes at a time.
 CHUNK, WIDE_CHUNK = 64, 2048
@@ -123,7 +124,7 @@ def _orient(indptr, indices, order, rank, bounds, place):
     for _ in prange(parts):
         counts = np.zeros(parts, np.int64)
         while True:
-            chunk = fetch_add(following, 0, WIDE_CHUNK)
+            chunk = next_task(following, WIDE_CHUNK)
             if chunk >= n:
                 break
             for v in range(chunk, min(chunk + WIDE_CHUNK, n)):
@@ -134,6 +135,9 @@ def _orient(indptr, indices, order, rank, bounds, place):
                 for part in range(parts):
                     place[part, r] = counts[part]
                     counts[part] = 0
+    if is_stopped():
+        # Not everything was counted.
+        return np.zeros(n + 1, np.int64), np.empty(0, indices.dtype)
     row_start = np.empty(n + 1, np.int64)
     row_start[0] = 0
     for u in range(n):
@@ -240,7 +244,7 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
         tally = None if tallies is None else tallies[thread]
         mine = 0
         while True:
-            chunk = fetch_add(following, 0, CHUNK)
+            chunk = next_task(following, CHUNK)
             if chunk >= n:
                 break
             for v in range(chunk, min(chunk + CHUNK, n)):
@@ -289,7 +293,7 @@ def _count_sparse(indptr, indices, tallies, threads):
     for thread in prange(threads):
         mine = 0
         while True:
-            chunk = fetch_add(following, 0, WIDE_CHUNK)
+            chunk = next_task(following, WIDE_CHUNK)
             if chunk >= n:
                 break
             last = peek(indptr, chunk)

@@ -1,5 +1,7 @@
 """The kernels for the GPU: CUDA C++ templates, compiled at run time."""
 
+import contextlib
+
 from hpgraph.formats import CSR
 from hpgraph.kernels.cuda.components import components
 from hpgraph.kernels.cuda.entries import map_entries, select_entries, zip_entries
@@ -18,6 +20,8 @@ from hpgraph.kernels.cuda.traversal import aggregate, apply, first, pull_message
 from hpgraph.kernels.union import union
 
 transpose = CSR.transpose
+# The host waits for the GPU, and answers Ctrl-C when the kernel is done.
+in_python = interruptible = contextlib.nullcontext
 
 __all__ = [
     "aggregate",
@@ -26,6 +30,8 @@ __all__ = [
     "components",
     "fifo_order",
     "first",
+    "in_python",
+    "interruptible",
     "kron",
     "locate",
     "map_entries",

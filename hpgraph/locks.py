@@ -1,0 +1,46 @@
+"""Locks that a forked child finds open: whoever held one in the parent is no thread of the child."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+
+
+class Lock:
+    """A lock that a thread may take several times, for use in a ``with`` statement.
+
+    Examples
+    --------
+    >>> lock = Lock()
+    >>> with lock, lock:
+    ...     print("inside")
+    inside
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        _locks.add(self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
+    def _after_fork(self) -> None:
+        # The thread that forks goes on in the child, with what it holds.
+        if not self._lock._is_owned():  # type: ignore[attr-defined]
+            self._lock = threading.RLock()
+
+
+_locks: weakref.WeakSet[Lock] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for lock in _locks:
+        lock._after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

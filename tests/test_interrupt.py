@@ -1,0 +1,188 @@
+"""Ctrl-C while kernels run: KeyboardInterrupt at once, and the next call answers as if nothing had been.
+
+Each program runs in a process of its own, says when it is about to begin what takes for ever, and is sent SIGINT.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import hpgraph
+
+BEGINNING = """
+import faulthandler, signal, time
+faulthandler.dump_traceback_later(120, exit=True)
+import numpy as np
+import hpgraph as hpg
+
+rng = np.random.default_rng(0)
+n, m = 3000, 40_000
+G = hpg.Graph.from_edges(*rng.integers(0, n, (2, m)), rng.integers(1, 50, m).astype(float), n_vertices=n)
+small = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0])
+"""
+
+ENDING = """
+def answers():
+    return hpg.bfs(G, 0).level, hpg.sssp(G, 0).distance, hpg.pagerank(G, tol=0, max_iteration=5).rank
+
+before = answers()
+ready()
+print("ready", flush=True)
+try:
+    endless()
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+assert all((a == b).all() for a, b in zip(before, answers()))
+"""
+
+# A loop in each function, in each kind of loop over supersteps, over few arcs and over many.
+LOOPS = """
+class Loop(hpg.VertexProgram):
+    value = hpg.Property("float64", initial=1, start=0)
+    reduce = {reduce!r}
+    activity = {activity!r}
+    max_iteration = 3
+    def gather(source, weight, target):
+        x = source.value
+        while x >= {least}:
+            x = x * 1.0 + 0.0
+        return x
+    {update}
+def run(value):
+    return hpg.run(Loop, {graph}, active=[0], value=np.full({graph}.n_vertices, value)).value
+def ready():
+    run(-1.0)
+def endless():
+    run(1.0)
+"""
+UPDATE = "def update(vertex, message): return vertex.value + message"
+NOTHING = ""
+
+
+def loops(graph: str, reduce: str, activity: str = "changed", update: str = NOTHING) -> str:
+    return LOOPS.format(graph=graph, reduce=reduce, activity=activity, update=update, least=0.0)
+
+
+NEGATIVE_CYCLE = """
+class Falling(hpg.VertexProgram):
+    value = hpg.Property("float64", initial=0)
+    reduce = "min"
+    def gather(source, weight, target):
+        return source.value + weight
+def run(sign):
+    return hpg.run(Falling, hpg.Graph.from_edges([0, 1], [1, 0], [-1.0 * sign, 0.5 * sign]), active=[0])
+def ready():
+    run(-1)
+def endless():
+    run(1)
+"""
+
+ENDLESS = {
+    "gather, few arcs": loops("small", "plus", "all", UPDATE),
+    "gather, many arcs": loops("G", "plus", "all", UPDATE),
+    "gather, active vertices": loops("G", "min", "changed", UPDATE),
+    "gather, relaxed": loops("G", "min"),
+    "gather, first message": loops("G", "any"),
+    "update": """
+class Loop(hpg.VertexProgram):
+    value = hpg.Property("float64", initial=1)
+    reduce = "plus"
+    activity = "all"
+    max_iteration = 1
+    def gather(source, weight, target):
+        return source.value
+    def update(vertex, message):
+        x = vertex.value
+        while x >= 0.0:
+            x = x * 1.0 + 0.0
+        return x
+def ready():
+    hpg.run(Loop, G, value=-np.ones(n))
+def endless():
+    hpg.run(Loop, G)
+""",
+    "a negative cycle": NEGATIVE_CYCLE,
+    "supersteps": """
+class Counting(hpg.VertexProgram):
+    value = hpg.Property("float64", initial=1)
+    reduce = "max"
+    activity = "all"
+    def gather(source, weight, target):
+        return source.value
+    def update(vertex, message):
+        return vertex.value + 1
+def ready():
+    hpg.run(Counting, G, max_iteration=1)
+def endless():
+    hpg.run(Counting, G, max_iteration=10**30)
+""",
+    "converged": """
+class Patient(hpg.VertexProgram):
+    value = hpg.Property("float64", initial=1)
+    reduce = "plus"
+    activity = "all"
+    def gather(source, weight, target):
+        return source.value
+    def converged(world):
+        time.sleep(100)
+        return True
+def ready(): pass
+def endless():
+    hpg.run(Patient, G)
+""",
+    "a matrix product": """
+rows = 20_000
+row, column = np.repeat(np.arange(rows), 300), rng.integers(0, rows, 300 * rows)
+A = hpg.Matrix.from_coo(row, column, np.ones(300 * rows), shape=(rows, rows))
+def ready():
+    A[:50] @ A
+def endless():
+    for _ in range(20):
+        A @ A
+""",
+}
+
+
+def started(tmp_path: Path, text: str) -> subprocess.Popen[str]:
+    program = tmp_path / "program.py"
+    program.write_text(text)
+    # The package under test, wherever the program runs.
+    environment = {**os.environ, "PYTHONPATH": str(Path(hpgraph.__file__).parents[1])}
+    return subprocess.Popen(
+        [sys.executable, str(program)],
+        cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def interrupted(process: subprocess.Popen[str]) -> float:
+    """Seconds from the signal to the exception."""
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            if line == "ready\n":
+                break
+        time.sleep(1)
+        assert process.poll() is None, process.communicate()
+        process.send_signal(signal.SIGINT)
+        sent = time.perf_counter()
+        assert process.stdout.readline() == "stopped\n", process.communicate(timeout=10)
+        passed = time.perf_counter() - sent
+        _, said = process.communicate(timeout=120)
+        assert process.returncode == 0, said
+    finally:
+        process.kill()
+    return passed
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signal can be sent to one process there")
+@pytest.mark.parametrize("name", ENDLESS)
+def test_ctrl_c_ends_what_would_never_end(name: str, tmp_path: Path) -> None:
+    assert interrupted(started(tmp_path, BEGINNING + ENDLESS[name] + ENDING)) < 1
