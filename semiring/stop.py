@@ -19,7 +19,8 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
-from numba.extending import intrinsic
+
+from hpgraph.semiring.intrinsic import intrinsic
 
 _NAME = "hpgraph_stop"
 # Aligned, and alone on two cache lines, which processors fetch in pairs: every thread reads it all the time.
@@ -37,7 +38,7 @@ def _is_set(builder: Any) -> Any:
     return builder.icmp_signed("!=", builder.load_atomic(place, "monotonic", 8), ir.Constant(integer, 0))
 
 
-@intrinsic
+@intrinsic(lambda: word.value != 0)
 def is_stopped(typingctx: Any) -> Any:
     """Whether the kernels under way are to stop.
 

@@ -127,6 +127,10 @@ def _index_unary(op: Any) -> IndexUnaryOp | None:
     return None if arguments == 1 else get_index_unary(op)
 
 
+# Half of what an int64 holds, so that the difference of two indices can still be added.
+_FARTHEST = 1 << 62
+
+
 def as_thunk(op: IndexUnaryOp, thunk: Any, dtype: np.dtype[Any]) -> np.generic:
     """The parameter of an index-unary operator: whole for one that is built in, as NumPy promotes it for a function.
 
@@ -146,9 +150,12 @@ def as_thunk(op: IndexUnaryOp, thunk: Any, dtype: np.dtype[Any]) -> np.generic:
     TypeError
         When it is no number, or no whole one.
     """
+    if op.cpp is not None and isinstance(thunk, int):
+        # Beyond all rows, columns and diagonals there are only more such.
+        thunk = min(max(thunk, -_FARTHEST), _FARTHEST)
     number = as_number(thunk, dtype, "thunk")
     if op.cpp is None:
         return number
     if number.dtype.kind == "f" and not float(number).is_integer():
         raise TypeError(f"thunk must be a whole number for {op.name}, not {thunk!r}")
-    return np.int64(number)
+    return np.int64(min(max(int(number), -_FARTHEST), _FARTHEST))

@@ -18,6 +18,7 @@ from hpgraph.algebra.write import write
 from hpgraph.device import array_module, check_memory, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.matrix.matrix import Matrix
+from hpgraph.number import beyond_range
 from hpgraph.operands import as_operand
 from hpgraph.vector.vector import Vector
 
@@ -293,9 +294,12 @@ def _values(x: Any, A: Matrix) -> Any:
     xp = array_module(A.device)
     if getattr(x, "dtype", np.dtype(bool)).kind == "c" or isinstance(x, complex):
         raise TypeError(f"complex values cannot be written to a matrix of {A.dtype}: give .real")
-    with np.errstate(invalid="ignore"):
-        # Made anew: the matrix may keep it.
-        return xp.array(unmasked(x, "x"), dtype=A.dtype)
+    try:
+        with np.errstate(invalid="ignore"):
+            # Made anew: the matrix may keep it.
+            return xp.array(unmasked(x, "x"), dtype=A.dtype)
+    except OverflowError:
+        raise beyond_range(A.dtype) from None
 
 
 def _dense(array: Any) -> CSR:

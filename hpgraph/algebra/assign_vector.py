@@ -13,6 +13,7 @@ from hpgraph.algebra.take import as_row, vector_of
 from hpgraph.device import array_module, unmasked
 from hpgraph.formats import Bitmask
 from hpgraph.matrix.matrix import Matrix
+from hpgraph.number import beyond_range
 from hpgraph.operands import as_mask
 from hpgraph.vector.vector import Vector
 
@@ -87,7 +88,10 @@ def set_entries(v: Any, axis: Axis, x: Any) -> None:
         given = given.toarray()
     if getattr(given, "dtype", np.dtype(bool)).kind == "c" or isinstance(given, complex):
         raise TypeError(f"complex values cannot be written to a vector of {v.dtype}: give .real")
-    array = broadcast(xp.asarray(unmasked(given, "x"), dtype=v.dtype), shape)
+    try:
+        array = broadcast(xp.asarray(unmasked(given, "x"), dtype=v.dtype), shape)
+    except OverflowError:
+        raise beyond_range(v.dtype) from None
     where = index_of(axis)
     kept = None if isinstance(axis, int | range) else last_of_each(axis)
     if kept is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from hpgraph.device import array_module, check_memory, device_of, normalize_devi
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.matrix.matrix import Matrix
+from hpgraph.number import whole
 from hpgraph.vector.vector import Vector
 
 
@@ -48,11 +48,11 @@ def eye(m: int, n: int | None = None, k: int = 0, dtype: Any = float, *, device:
            [0., 0., 1.]])
     """
     rows, columns = as_shape((m, m if n is None else n))
-    length = _length(rows, columns, operator.index(k))
+    length = _length(rows, columns, whole(k, "k"))
     check_memory(32 * length + 8 * rows, f"a matrix of {rows} rows", device)
     xp = array_module(normalize_device(device))
     data = None if dtype is None else xp.ones(length, dtype=as_value_dtype(dtype, "dtype"))
-    return _on_diagonal(xp.arange(length, dtype=np.int64), data, (rows, columns), operator.index(k))
+    return _on_diagonal(xp.arange(length, dtype=np.int64), data, (rows, columns), whole(k, "k"))
 
 
 def diag(v: Any, k: int = 0) -> Any:
@@ -85,7 +85,7 @@ def diag(v: Any, k: int = 0) -> Any:
     >>> hpg.diag(hpg.Matrix([[1, 2], [0, 0]])).to_indices()
     (array([0], dtype=int32), array([1]))
     """
-    k = operator.index(k)
+    k = whole(k, "k")
     if hasattr(v, "tocsr") or getattr(v, "ndim", 1) == 2:
         A = v if isinstance(v, Matrix) else Matrix(v)
         length = _length(*A.shape, k)
@@ -130,11 +130,11 @@ def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, dtype: Any = None
            [-1,  2, -1],
            [ 0, -1,  2]])
     """
-    if np.isscalar(offsets) or getattr(offsets, "ndim", 1) == 0:
+    if offsets is None or np.isscalar(offsets) or getattr(offsets, "ndim", 1) == 0:
         single = not hasattr(diagonals[0], "__len__") and not getattr(diagonals[0], "ndim", 0)
         diagonals = [diagonals] if single else list(diagonals)
         offsets = [offsets]
-    offsets = [operator.index(k) for k in (offsets.tolist() if hasattr(offsets, "tolist") else offsets)]
+    offsets = [whole(k, "offsets") for k in (offsets.tolist() if hasattr(offsets, "tolist") else offsets)]
     xp = array_module(device_of(*(d for d in diagonals if hasattr(d, "dtype"))))
     arrays = [xp.atleast_1d(xp.asarray(unmasked(d, "a diagonal"))) for d in diagonals]
     if len(arrays) != len(offsets):
@@ -170,5 +170,8 @@ def _length(rows: int, columns: int, k: int) -> int:
 def _on_diagonal(place: Any, data: Any, shape: tuple[int, int], k: int) -> Matrix:
     """Values at some places, ascending, of a diagonal."""
     ids = index_dtype(max(shape))
+    if len(place) == 0:
+        # Perhaps a diagonal farther away than an index can say.
+        k = 0
     row, column = (place + max(-k, 0)).astype(ids), (place + max(k, 0)).astype(ids)
     return Matrix._of(csr_from_tuples(row, column, data, shape, None))

@@ -8,6 +8,7 @@ import numpy as np
 
 from hpgraph.device import is_cuda
 from hpgraph.matrix.storage import MatrixStorage
+from hpgraph.number import real
 from hpgraph.product_plan import value_dtype
 from hpgraph.semiring.operators import check_dtype
 from hpgraph.vector.vector import Vector
@@ -115,8 +116,11 @@ def as_number(value: Any, dtype: np.dtype[Any], name: str) -> np.generic:
     try:
         found = np.result_type(dtype, value)
         held = found.type(value)
+        if not hasattr(held, "dtype"):
+            raise OverflowError
     except OverflowError:
-        held = np.asarray(value)[()]
+        # As NumPy takes the number by itself, or the float next to it where no integer type holds it.
+        held = np.asarray(value if -(2**63) <= value < 2**64 else real(value, name))[()]
     return check_dtype(held.dtype, name).type(held)
 
 

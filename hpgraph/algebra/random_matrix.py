@@ -11,6 +11,7 @@ from hpgraph.device import array_module, check_memory, normalize_device
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.matrix.matrix import Matrix
+from hpgraph.number import real
 
 
 def random(
@@ -57,7 +58,7 @@ def random(
     <Matrix 4x5, 5 entries, float64, csr, cpu>
     """
     rows, columns = as_shape((m, n))
-    if not 0 <= density <= 1:
+    if not 0 <= real(density, "density") <= 1:
         raise ValueError(f"density must lie between 0 and 1, not {density!r}")
     places = rows * columns
     if places >= 1 << 63:

@@ -19,6 +19,7 @@ from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
 from hpgraph.graph import Graph, as_graph
+from hpgraph.number import whole
 from hpgraph.vertices import id
 
 
@@ -146,9 +147,7 @@ def bfs(
     graph = as_graph(G)
     start = graph.index_of(source, "source")
     narrow = graph.out_csr.indices.dtype == np.int32
-    if max_depth is not None and (isinstance(max_depth, bool) or not isinstance(max_depth, int | np.integer)):
-        raise TypeError(f"max_depth must be a whole number or None, not {max_depth!r}")
-    if max_depth is not None and max_depth < 0:
+    if max_depth is not None and whole(max_depth, "max_depth", "a whole number or None") < 0:
         raise ValueError(f"max_depth must not be negative, not {max_depth}")
     # Parents come at no cost beside the levels (on an H200, less than none), so one program serves both.
     program = Tree if narrow else WideTree

@@ -23,6 +23,7 @@ from hpgraph.errors import ConvergenceWarning
 from hpgraph.formats import CSR
 from hpgraph.graph import Graph, as_graph
 from hpgraph.kernels.attached import attached
+from hpgraph.number import real, whole
 from hpgraph.vertices import id
 
 
@@ -83,6 +84,12 @@ class Leaving(VertexProgram):
 
     def update(vertex, message):  # noqa: D102
         return message
+
+
+class Heaviest(Leaving):
+    """The largest weight among them."""
+
+    reduce = "max"
 
 
 _PROGRAMS: dict[tuple[bool, bool], type[PageRank]] = {
@@ -194,6 +201,7 @@ def pagerank(
     """
     graph = as_graph(G)
     dtype = np.dtype(dtype)
+    damping, tol = real(damping, "damping"), real(tol, "tol")
     _check(damping, tol, max_iteration, normalization, convergence, dtype)
     xp = array_module(graph.device)
     n = graph.n_vertices
@@ -201,6 +209,8 @@ def pagerank(
         return PageRankResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64)))
     paper = normalization == "hpgraph"
     teleport = None if personalization is None else _distribution(personalization, "personalization", graph, dtype)
+    if weighted and graph.weighted:
+        graph = _moderate(graph, dtype)
     leaving = _leaving(graph, weighted, dtype)
     # With a personalization, jumps and dangling rank are multiplied by each vertex's share of it.
     each = 1.0 if (paper and teleport is None) else (float(n) if paper else (1.0 if teleport is not None else 1 / n))
@@ -239,12 +249,34 @@ _STOPPING = {
 }
 
 
+def _moderate(graph: Graph, dtype: np.dtype) -> Graph:
+    """The graph, or one in the same proportions whose weights have no sums or shares beyond the range of their type.
+
+    There each vertex's weights are multiplied by a power of two of its own.
+    """
+    xp = array_module(graph.device)
+    weights = graph.out_csr.data
+    # A NaN among them is the least and the largest.
+    least, largest = (float(weights.min()), float(weights.max())) if weights.size else (1.0, 1.0)
+    if not (least >= 0 and largest < np.inf):
+        raise ValueError("weights must be finite and not negative for a weighted PageRank; use weighted=False")
+    # Ranks, and what vertices have in common, take the other half of the exponents.
+    reach = 2.0 ** (60 if dtype == np.float32 else 500)
+    if 1 / reach <= least and largest <= reach:
+        return graph
+    heaviest = run(Heaviest, graph).total
+    heaviest[heaviest < 0] = 0
+    if not bool(((heaviest > reach) | ((heaviest > 0) & (heaviest < 1 / reach))).any()):
+        return graph
+    _, exponent = xp.frexp(heaviest)
+    rows = graph.out_csr.expand_rows()
+    scaled = xp.ldexp(weights.astype(np.float64), -exponent[rows])
+    return Graph(graph.out_csr.with_data(scaled), directed=True)
+
+
 def _leaving(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
     """What leaves each vertex: arcs, or their weights; -1 where nothing does."""
     if weighted and graph.weighted:
-        weights = graph.out_csr.data
-        if not bool(((weights >= 0) & (weights < np.inf)).all()):
-            raise ValueError("weights must be finite and not negative for a weighted PageRank; use weighted=False")
         leaving = run(Leaving, graph).total.astype(dtype)
         leaving[leaving == 0] = -1
         return leaving
@@ -280,11 +312,15 @@ def _distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: 
         )
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold numbers, not {array.dtype}")
-    array = array.astype(np.float64)
-    total = float(array.sum())
-    if not (bool(xp.isfinite(array).all()) and bool((array >= 0).all()) and total > 0):
+    with np.errstate(over="ignore"):
+        array = array.astype(np.float64 if scale else dtype)
+    largest = float(array.max())
+    if not (bool(xp.isfinite(array).all()) and bool((array >= 0).all()) and largest > 0):
         raise ValueError(f"{name} must be finite and not negative, with a positive sum")
-    return (array / total if scale else array).astype(dtype)
+    if scale and not 1e-200 < largest < 1e200:
+        # A sum of such numbers may be too large for a float, or too small to have all its digits.
+        array = array / largest
+    return (array / float(array.sum()) if scale else array).astype(dtype, copy=False)
 
 
 def _by_index(values: Any, name: str, graph: Graph) -> Any:
@@ -307,7 +343,10 @@ def _by_index(values: Any, name: str, graph: Graph) -> Any:
     if np.unique(vertices).size < vertices.size:
         raise ValueError(f"{name} must not give a vertex twice")
     spread = np.zeros(graph.n_vertices)
-    spread[vertices] = shares
+    try:
+        spread[vertices] = shares
+    except OverflowError:
+        raise ValueError(f"{name} must be finite and not negative, with a positive sum") from None
     return spread
 
 
@@ -318,14 +357,11 @@ def _all_numbers(values: Sequence[Any]) -> bool:
 def _check(
     damping: float, tol: float, max_iteration: int, normalization: str, convergence: str, dtype: np.dtype
 ) -> None:
-    for name, value in (("damping", damping), ("tol", tol)):
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-            raise TypeError(f"{name} must be a number, not {value!r}")
     if not 0 <= damping <= 1:
         raise ValueError(f"damping must lie between 0 and 1, not {damping!r}")
     if not tol >= 0:
         raise ValueError(f"tol must not be negative, not {tol!r}")
-    if isinstance(max_iteration, bool) or not isinstance(max_iteration, int | np.integer) or max_iteration < 0:
+    if whole(max_iteration, "max_iteration") < 0:
         raise ValueError(f"max_iteration must be a whole number, not negative, not {max_iteration!r}")
     if normalization not in ("standard", "hpgraph"):
         raise ValueError(f'normalization must be "standard" or "hpgraph", not {normalization!r}')

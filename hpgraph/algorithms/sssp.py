@@ -22,6 +22,7 @@ from hpgraph.engine.trace import Trace
 from hpgraph.formats import CSR
 from hpgraph.graph import Graph, as_graph
 from hpgraph.kernels.attached import attached
+from hpgraph.number import real
 from hpgraph.vertices import id
 
 # Supersteps before the first look for a negative cycle; every further stretch is twice as long.
@@ -111,21 +112,30 @@ class SSSPResult:
 
 @dataclass(frozen=True)
 class WeightFacts:
-    """What choosing a method takes: the least weight, the mean, and whether any is NaN."""
+    """What choosing a method takes: the least weight, the mean, whether any is NaN, and what no path is longer than."""
 
     least: float
     mean: float
     has_nan: bool
+    longest: float
 
 
 @attached
 def weight_facts(arcs: CSR) -> WeightFacts:
     """Facts about the weights of a graph's arcs, worked out once; waits for the GPU."""
     if arcs.data is None or arcs.nnz == 0:
-        return WeightFacts(1.0, 1.0, False)
-    with np.errstate(invalid="ignore"):  # infinities of both signs
+        return WeightFacts(1.0, 1.0, False, float(arcs.nnz))
+    with np.errstate(invalid="ignore", over="ignore"):  # infinities of both signs, weights near the largest
         mean = float(arcs.data.mean(dtype=np.float64))
-    return WeightFacts(float(arcs.data.min()), mean, bool(np.isnan(mean)) and bool((arcs.data != arcs.data).any()))
+        least = float(arcs.data.min())
+        has_nan = bool(np.isnan(mean)) and bool((arcs.data != arcs.data).any())
+        longest = mean * arcs.nnz
+        if least < 0 or not np.isfinite(mean):
+            size = abs(arcs.data.astype(np.float64))
+            # What is infinite is no part of a path.
+            size = size[size < np.inf]
+            longest = float(size.max()) * arcs.nnz if len(size) else 0.0
+    return WeightFacts(least, mean, has_nan, longest)
 
 
 def sssp(
@@ -160,14 +170,16 @@ def sssp(
     Returns
     -------
     SSSPResult
-        Arrays by index, on the graph's device; distances are float32 where weights are, else float64.
+        Arrays by index, on the graph's device; distances are float32 where weights are, else float64, so that sums of
+        whole numbers are exact up to 2**53.
 
     Raises
     ------
     NegativeCycleError
         If the source reaches a cycle of negative length.
     ValueError, IndexError, TypeError
-        If a weight is NaN or -inf, `source` is no vertex of the graph, or another argument does not fit.
+        If a weight is NaN or -inf, a distance would be beyond the range of its type, `source` is no vertex of the
+        graph, or another argument does not fit.
 
     Notes
     -----
@@ -191,14 +203,12 @@ def sssp(
     facts = weight_facts(graph.out_csr)
     if facts.has_nan or facts.least == -np.inf:
         raise ValueError("weights must not be NaN or -inf: replace them, or remove those arcs")
-    for name, value in (("cutoff", cutoff), ("delta", delta)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float | np.number)):
-            raise TypeError(f"{name} must be a number or None, not {value!r}")
-    if cutoff is not None and not cutoff >= 0:
-        raise ValueError(f"cutoff must be a number, not negative, not {cutoff!r}")
-    if delta is not None and not delta > 0:
+    if delta is not None and not real(delta, "delta", "a number or None") > 0:
         raise ValueError(f"delta must be positive, not {delta!r}")
     if cutoff is not None:
+        cutoff = real(cutoff, "cutoff", "a number or None")
+        if not cutoff >= 0:
+            raise ValueError(f"cutoff must be a number, not negative, not {cutoff!r}")
         # No finite distance lies beyond the largest number of its type.
         cutoff = min(cutoff, float(np.finfo(np.float32 if graph.out_csr.dtype == np.float32 else np.float64).max))
     program = SingleDistances if graph.weighted and graph.out_csr.dtype == np.float32 else Distances
@@ -209,6 +219,8 @@ def sssp(
         found = run(program, graph, active=id(start), ceiling=cutoff, delta=width)
         distance, trace = found.distance, found.trace
     if cutoff is None:
+        if not facts.longest < float(np.finfo(distance.dtype).max):
+            _check_within_range(graph, distance)
         parent = _parents(graph, start, distance, deterministic) if parents else None
         return SSSPResult(distance, parent, trace)
     near = distance.copy()
@@ -228,9 +240,24 @@ def _bucket(graph: Graph, facts: WeightFacts) -> float | None:
     if not graph.weighted or not 0 < facts.mean < np.inf:
         return None
     degree = max(graph.n_edges / max(graph.n_vertices, 1), 1.0)
-    if graph.device == "cpu":
-        return facts.mean * max(1 / 64, 48 / degree**2)
-    return facts.mean * max(0.25, (16 / degree) ** 3)
+    share = max(1 / 64, 48 / degree**2) if graph.device == "cpu" else max(0.25, (16 / degree) ** 3)
+    # Next to the ends of what floats hold, everyone is in one bucket.
+    return facts.mean * share if 1e-290 < facts.mean < 1e290 else None
+
+
+def _check_within_range(graph: Graph, distance: Any) -> None:
+    """Refuse infinite distances of vertices that are reached, which nobody could tell from those that are not."""
+    xp = array_module(graph.device)
+    arcs = graph.out_csr
+    ends = distance[arcs.expand_rows()], distance[arcs.indices]
+    weights = 1.0 if arcs.data is None else arcs.data
+    lost = xp.isfinite(ends[0]) & (xp.isfinite(weights)) & xp.isinf(ends[1]) | (distance[arcs.indices] == -np.inf)
+    if bool(lost.any()):
+        vertex = int(arcs.indices[lost.argmax()])
+        raise ValueError(
+            f"weights add up to more than {distance.dtype} holds on the way to vertex {vertex}: divide them by their "
+            "largest, or give cutoff"
+        )
 
 
 def _bellman_ford(program: type[Distances], graph: Graph, start: int) -> tuple[Any, Trace]:

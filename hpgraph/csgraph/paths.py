@@ -16,6 +16,7 @@ from hpgraph.csgraph.pointers import roots
 from hpgraph.device import array_module, to_device
 from hpgraph.formats import CSR
 from hpgraph.graph import Graph
+from hpgraph.number import real
 
 
 class NegativeCycleError(hpgraph.errors.NegativeCycleError, scipy.sparse.csgraph.NegativeCycleError):
@@ -122,7 +123,7 @@ def dijkstra(
     array([inf,  0.,  0.])
     """
     given = as_graph_input(csgraph)
-    if not limit >= 0:
+    if not real(limit, "limit") >= 0:
         raise ValueError(f"limit must not be negative, not {limit!r}")
     if not unweighted and given.csr.nnz and bool((given.csr.data < 0).any()):
         warnings.warn(
@@ -130,7 +131,8 @@ def dijkstra(
             UserWarning,
             stacklevel=2,
         )
-    cutoff = None if np.isinf(limit) else float(limit)
+    limit = real(limit, "limit")
+    cutoff = None if np.isinf(limit) else limit
     if min_only:
         return _nearest(given, directed, indices, return_predecessors, unweighted, cutoff)
     return _paths(given, directed, indices, return_predecessors, unweighted, cutoff)

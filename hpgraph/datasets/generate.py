@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.device import array_module, check_memory, normalize_device
+from hpgraph.number import real, whole
 
 if TYPE_CHECKING:
     from hpgraph.graph import Graph
@@ -199,7 +200,7 @@ def grid(
     [2, 3, 2, 3, 4, 3, 2, 3, 2]
     """
     side = _whole("side", side, 1, 46340)
-    if not 0 <= removed <= 1:
+    if not 0 <= real(removed, "removed") <= 1:
         raise ValueError(f"removed must be a share from 0 to 1, not {removed}")
     n = side * side
     xp = _prepare(n, 2 * n, device)
@@ -296,8 +297,7 @@ def _sizes(scale: int, edge_factor: int) -> tuple[int, int]:
 
 
 def _whole(name: str, value: Any, lowest: int, highest: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be an integer, not {type(value).__name__}")
+    value = whole(value, name)
     if not lowest <= value <= highest:
         raise ValueError(f"{name} must be from {lowest} to {highest}, not {value}")
     return int(value)

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from hpgraph.number import real
+
 _FORCED = {"auto": -1, "push": 0, "pull": 1}
 
 
@@ -47,10 +49,14 @@ class Direction:
     def __post_init__(self) -> None:
         if not isinstance(self.mode, str) or self.mode not in _FORCED:
             raise ValueError(f'direction must be "auto", "push" or "pull", not {self.mode!r}')
-        if not (self.alpha >= 0 and self.beta >= 0):
-            raise ValueError(f"alpha and beta must not be negative, not {self.alpha!r} and {self.beta!r}")
-        if self.gamma is not None and not self.gamma >= 0:
-            raise ValueError(f"gamma must not be negative, not {self.gamma!r}")
+        for name in ("alpha", "beta", "gamma"):
+            given = getattr(self, name)
+            if given is None and name == "gamma":
+                continue
+            share = real(given, name)
+            if not share >= 0:
+                raise ValueError(f"{name} must not be negative, not {given!r}")
+            object.__setattr__(self, name, share)
 
     @property
     def forced(self) -> int:

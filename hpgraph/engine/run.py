@@ -8,6 +8,7 @@ then an update.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.graph import Graph, as_graph
 from hpgraph.kernels.attached import attached
 from hpgraph.kernels.program import Beginning, begin
+from hpgraph.number import real, whole
 from hpgraph.semiring.operators import check_dtype
 from hpgraph.techniques import techniques
 from hpgraph.vertices import id
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from hpgraph.engine.program import VertexProgram
     from hpgraph.kernels.program import ProgramCode
 
-_ENDLESS = np.iinfo(np.int64).max
+_ENDLESS = int(np.iinfo(np.int64).max)
 
 
 class RunResult:
@@ -162,11 +164,11 @@ def run(
             if value is not None:
                 only = 'programs without update whose reduce is "min"'
                 raise ValueError(f"{name} is for {only}, not for {declared.name}")
-    if delta is not None and not delta > 0:
+    if delta is not None and not real(delta, "delta", "a number or None") > 0:
         raise ValueError(f"delta must be positive, not {delta!r}")
-    if ceiling is not None and ceiling != ceiling:
+    if ceiling is not None and math.isnan(real(ceiling, "ceiling", "a number or None")):
         raise ValueError("ceiling must be a number, not NaN")
-    with naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
+    with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
         if _is_first(declared, code):
             if policy.gamma is not None and graph.device == "cpu":
                 raise ValueError("gamma is a policy of the GPU: give alpha, or move the graph there")
@@ -239,11 +241,10 @@ def pattern_of(csr: CSR) -> CSR:
 def _limit(max_iteration: int | None) -> int:
     if max_iteration is None:
         return _ENDLESS
-    if isinstance(max_iteration, bool) or not isinstance(max_iteration, int | np.integer):
-        raise TypeError(f"max_iteration must be a whole number or None, not {max_iteration!r}")
-    if max_iteration < 0:
+    limit = whole(max_iteration, "max_iteration", "a whole number or None")
+    if limit < 0:
         raise ValueError(f"max_iteration must not be negative, not {max_iteration}")
-    return int(max_iteration)
+    return min(limit, _ENDLESS)
 
 
 def _initial_state(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats.ownership import own
+from hpgraph.number import real
 
 
 def scalar(value: Any, dtype: np.dtype, name: str) -> Any:
@@ -42,6 +43,10 @@ def scalar(value: Any, dtype: np.dtype, name: str) -> Any:
     ...
     ValueError: colour is int8, which cannot hold 300
     """
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        if dtype.kind != "f":
+            raise ValueError(f"{name} is {dtype}, which cannot hold {value!r}")
+        value = real(value, name)
     given = np.asarray(value)
     if given.ndim or given.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be a number, not {value!r}")

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.number import real
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import Monoid
 
@@ -81,7 +82,7 @@ def buckets(dtype: np.dtype, delta: float | None, ceiling: float | None, least: 
 
     def held(value: Any) -> Any:
         # Where values are integers, no value lies between a bound and the next integer below it.
-        value = min(max(value, smallest), largest)
+        value = min(max(value if whole else real(value, "value"), smallest), largest)
         with np.errstate(over="ignore"):
             return dtype.type(math.floor(value) if whole else value)
 

@@ -12,6 +12,7 @@ from hpgraph.algebra.methods import Entrywise
 from hpgraph.algebra.operands import is_number
 from hpgraph.device import array_module
 from hpgraph.matrix.products import Products
+from hpgraph.number import beyond_range
 
 
 def _method(name: str, what: str) -> Callable[[Any], Any]:
@@ -56,7 +57,10 @@ class Functions(Products, Entrywise):
         if data is None:
             data = array_module(self.device).ones(csr.nnz, dtype=bool)
         with np.errstate(all="ignore"):
-            result = function(data)
+            try:
+                result = function(data)
+            except OverflowError:
+                raise beyond_range(data.dtype) from None
             if result.dtype == np.float16:
                 # NumPy's answer to one-byte integers, a type that no kernel serves.
                 result = function(data.astype(np.float32))

@@ -13,6 +13,7 @@ import numpy as np
 
 from hpgraph.device import device_of, native
 from hpgraph.formats import Bitmask
+from hpgraph.number import beyond_range
 
 
 def _defers(other: Any) -> bool:
@@ -118,7 +119,10 @@ class Operators:
             present = mask if present is None else present if mask is None else present & mask
         # What fills the places of absent entries is nobody's concern. On CuPy's arrays NumPy's function is CuPy's.
         with np.errstate(all="ignore") if present is not None else np.errstate():
-            results = ufunc(*arrays, **options, **({"out": targets} if out else {}))
+            try:
+                results = ufunc(*arrays, **options, **({"out": targets} if out else {}))
+            except OverflowError:
+                raise beyond_range(np.result_type(*(a.dtype for a in arrays if hasattr(a, "dtype")))) from None
         if out:
             for target in out:
                 if isinstance(target, Operators):

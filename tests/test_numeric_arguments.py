@@ -1,0 +1,132 @@
+"""Numbers of every kind and size in every numeric argument: an answer, or one error of ours that names the argument."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+from hpgraph import csgraph, datasets
+
+G = hpg.Graph.from_edges([0, 1, 2, 0], [1, 2, 0, 2], [1.0, 2.0, 3.0, 5.0], n_vertices=4)
+A = hpg.Matrix.from_coo([0, 1, 2, 0], [1, 2, 0, 2], [1.0, 2.0, 3.0, 5.0], shape=(4, 4))
+WHOLE = A.astype(np.int32)
+
+
+class Least(hpg.VertexProgram):
+    value = hpg.Property("int64", initial=5, start=0)
+    reduce = "min"
+
+    def gather(source, weight, target):
+        return source.value + 1
+
+
+class Nearest(hpg.VertexProgram):
+    value = hpg.Property("float64", initial=9, start=0)
+    reduce = "min"
+    # Not read: a parameter like any other.
+    step = hpg.Parameter("float64", 1)
+
+    def gather(source, weight, target):
+        return source.value + weight
+
+
+def threads(number: Any) -> Any:
+    with hpg.config(threads=number):
+        return hpg.bfs(G, 0)
+
+
+def assigned(matrix: hpg.Matrix, number: Any) -> hpg.Matrix:
+    copy = matrix.copy()
+    copy[0, 1] = number
+    return copy
+
+
+CALLS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    # What the call is, what its message must name, the call.
+    "bfs": ("max_depth", lambda v: hpg.bfs(G, 0, max_depth=v)),
+    "bfs from": ("source|name", lambda v: hpg.bfs(G, v)),
+    "alpha": ("alpha", lambda v: hpg.bfs(G, 0, direction=hpg.Direction(alpha=v))),
+    "beta": ("beta", lambda v: hpg.bfs(G, 0, direction=hpg.Direction(beta=v))),
+    "gamma": ("gamma", lambda v: hpg.Direction(gamma=v)),
+    "cutoff": ("cutoff", lambda v: hpg.sssp(G, 0, cutoff=v)),
+    "delta": ("delta", lambda v: hpg.sssp(G, 0, delta=v)),
+    "damping": ("damping", lambda v: hpg.pagerank(G, damping=v)),
+    "tol": ("tol", lambda v: hpg.pagerank(G, tol=v)),
+    "pagerank": ("max_iteration", lambda v: hpg.pagerank(G, max_iteration=v)),
+    "run": ("max_iteration", lambda v: hpg.run(Least, G, max_iteration=v, active=[0])),
+    "run by whole buckets": ("delta", lambda v: hpg.run(Least, G, delta=v, active=[0])),
+    "run by buckets": ("delta", lambda v: hpg.run(Nearest, G, delta=v, active=[0])),
+    "run up to a whole ceiling": ("ceiling", lambda v: hpg.run(Least, G, ceiling=v, active=[0])),
+    "run up to a ceiling": ("ceiling", lambda v: hpg.run(Nearest, G, ceiling=v, active=[0])),
+    "a property": ("value", lambda v: hpg.run(Least, G, value=v, active=[0])),
+    "a parameter": ("step", lambda v: hpg.run(Nearest, G, step=v, active=[0])),
+    "personalization": ("personalization", lambda v: hpg.pagerank(G, personalization=[v] * 4)),
+    "start": ("start", lambda v: hpg.pagerank(G, start=[v] * 4)),
+    "threads": ("threads", threads),
+    "limit": ("limit", lambda v: csgraph.dijkstra(G, limit=v)),
+    "density": ("density", lambda v: hpg.random(4, 4, density=v)),
+    "kron": ("scale", lambda v: datasets.kron(v)),
+    "edge_factor": ("edge_factor", lambda v: datasets.kron(2, v)),
+    "grid": ("side", lambda v: datasets.grid(v)),
+    "removed": ("removed", lambda v: datasets.grid(3, removed=v)),
+    "from_edges": ("n_vertices|vertices", lambda v: hpg.Graph.from_edges([0], [1], n_vertices=v)),
+    "a shape": ("shape|n must", lambda v: hpg.Matrix.from_coo([0], [0], [1.0], shape=(v, 2))),
+    "eye": ("k", lambda v: hpg.eye(3, k=v)),
+    "diags": ("offset", lambda v: hpg.diags([1.0], v, shape=(3, 3))),
+    "tril": ("k|thunk", lambda v: hpg.tril(A, v)),
+    "triu": ("k|thunk", lambda v: hpg.triu(A, v)),
+    "a threshold": ("thunk", lambda v: hpg.select(A, "valuegt", v)),
+    "a whole threshold": ("thunk", lambda v: hpg.select(WHOLE, "valuegt", v)),
+    "rows up to": ("thunk", lambda v: hpg.select(A, "rowle", v)),
+    "apply": ("right|op|operand", lambda v: hpg.apply(A, "plus", right=v)),
+    "apply to whole numbers": ("right|op|operand", lambda v: hpg.apply(WHOLE, "plus", right=v)),
+    "times": ("", lambda v: A * v),
+    "whole numbers times": ("", lambda v: WHOLE * v),
+    "an entry": ("", lambda v: assigned(A, v)),
+    "a whole entry": ("", lambda v: assigned(WHOLE, v)),
+    "an index": ("", lambda v: A[v, 0]),
+}
+NUMBERS = [
+    10**30, 10**400, -(10**400), 2**63, -1, float("nan"), float("inf"), "3", None, True, 2.5, np.int8(3),
+    np.float16(2.5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_any_number_has_a_meaning_or_is_refused_by_name(name: str) -> None:
+    argument, call = CALLS[name]
+    for number in NUMBERS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                call(number)
+            except (ValueError, TypeError, IndexError, hpg.DeviceMemoryError) as error:
+                said = str(error)
+                assert any(word in said for word in argument.split("|")), f"{number!r}: {said}"
+
+
+def test_a_bound_beyond_all_numbers_is_none() -> None:
+    for most in (10**30, 10**400):
+        assert hpg.bfs(G, 0, max_depth=most).level.tolist() == hpg.bfs(G, 0).level.tolist()
+        assert hpg.sssp(G, 0, cutoff=most).distance.tolist() == [0, 1, 3, np.inf]
+        assert hpg.sssp(G, 0, delta=most).distance.tolist() == [0, 1, 3, np.inf]
+        bounds = {"max_iteration": most, "ceiling": most, "delta": most}
+        assert hpg.run(Least, G, active=[0], **bounds).value.tolist() == [0, 1, 1, 5]
+        assert hpg.run(Nearest, G, active=[0], **bounds).value.tolist() == [0, 1, 3, 9]
+        assert hpg.pagerank(G, max_iteration=most).converged
+        assert csgraph.dijkstra(G, indices=0, limit=most).tolist() == [0, 1, 3, np.inf]
+        for select in (hpg.select(A, "valuelt", most), hpg.select(A, "rowle", most), hpg.tril(A, most)):
+            assert select.nnz == A.nnz
+        assert hpg.triu(A, most).nnz == hpg.select(A, "valuegt", most).nnz == hpg.eye(3, k=most).nnz == 0
+        assert hpg.triu(A, -most).nnz == A.nnz
+
+
+def test_small_types_of_numpy_are_numbers_like_others() -> None:
+    assert hpg.bfs(G, 0, max_depth=np.int8(1)).level.tolist() == [0, 1, 1, -1]
+    assert hpg.sssp(G, 0, cutoff=np.float16(2.5)).distance.tolist() == [0, 1, np.inf, np.inf]
+    assert hpg.sssp(G, np.uint8(0), delta=np.float16(0.5)).distance.tolist() == [0, 1, 3, np.inf]
