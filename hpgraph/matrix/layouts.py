@@ -112,7 +112,7 @@ def _measure(matrix: MatrixStorage, rows: CSR | HYB, by_blocks: bool) -> float:
 def explain(matrix: MatrixStorage, measure: bool = False) -> str:
     """See `hpgraph.Matrix.explain`."""
     predicted, surveyed = predict(matrix), _survey(matrix)
-    chosen = "blocks" if "blocks" in predicted else matrix.format
+    chosen = "blocks" if "blocks" in predicted else matrix.layout
     measured: dict[str, float] = {}
     if measure and min(matrix.shape):
         measured = {"csr": _measure(matrix, matrix.csr, False), "hyb": _measure(matrix, matrix.hyb, False)}
@@ -144,7 +144,7 @@ def _reason(matrix: MatrixStorage, chosen: str, predicted: dict[str, float]) -> 
     what = f"A @ x, x of {x}"
     if chosen == "blocks":
         return (
-            f"{what}: by blocks of columns, whose part of x lies in shared memory; masked products read {matrix.format}"
+            f"{what}: by blocks of columns, whose part of x lies in shared memory; masked products read {matrix.layout}"
         )
     if not matrix.is_auto:
         return f'{what}: {chosen}, as format="{chosen}" asks'

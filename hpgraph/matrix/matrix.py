@@ -28,9 +28,10 @@ class Matrix(Comparisons, Reductions, Ufuncs):
         Type to convert the values to.
     copy : bool, default False
         Whether to copy arrays that could be shared.
-    format : {"auto", "csr", "hyb"}, optional
+    format : {"auto", "csr", "hyb", "hyb_auto"}, optional
         The layout that products read; "auto" chooses by predicted time, which `explain` shows: on the CPU
-        mostly CSR, on CUDA mostly HYB. Others are made when asked for.
+        mostly CSR, on CUDA mostly HYB. Others are made when asked for. "hyb_auto" chooses alike, and the matrix goes
+        by "hyb" whatever is chosen: what `hyb_array` makes.
 
     Raises
     ------
@@ -99,7 +100,11 @@ _call_sparse()
 
 
 def hyb_array(source: Any, *, dtype: Any = None) -> Matrix:
-    """A `Matrix` whose products read HYB.
+    """A `Matrix` that goes by "hyb", and multiplies in whichever layout is quickest on its device.
+
+    On CUDA that is mostly HYB, an ELL slab and a COO tail side by side; on the CPU mostly CSR. The choice is that of
+    ``Matrix(source)``, by predicted time; ``A.hyb`` is the HYB layout on every device, and ``Matrix(source,
+    format="hyb")`` multiplies in it come what may.
 
     Parameters
     ----------
@@ -118,4 +123,4 @@ def hyb_array(source: Any, *, dtype: Any = None) -> Matrix:
     >>> hpg.hyb_array(scipy.sparse.eye_array(3))
     <Matrix 3x3, 3 entries, float64, hyb, cpu>
     """
-    return Matrix(source, format="hyb", dtype=dtype)
+    return Matrix(source, format="hyb_auto", dtype=dtype)

@@ -16,7 +16,7 @@ from hpgraph.matrix.source import csr_from_tuple
 from hpgraph.product_plan import value_dtype
 from hpgraph.techniques import techniques
 
-Format = Literal["auto", "csr", "hyb"]
+Format = Literal["auto", "csr", "hyb", "hyb_auto"]
 
 
 class MatrixStorage:
@@ -33,8 +33,8 @@ class MatrixStorage:
     def __init__(
         self, source: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, format: Format = "auto"
     ) -> None:
-        if format not in ("auto", "csr", "hyb"):
-            raise ValueError(f'format must be "auto", "csr" or "hyb", not {format!r}')
+        if format not in ("auto", "csr", "hyb", "hyb_auto"):
+            raise ValueError(f'format must be "auto", "csr", "hyb" or "hyb_auto", not {format!r}')
         kind = None if dtype is None else as_value_dtype(dtype, "dtype")
         if isinstance(source, tuple):
             layouts, turned = _new(csr_from_tuple(source, shape, kind)), False
@@ -104,8 +104,13 @@ class MatrixStorage:
 
     @property
     def format(self) -> str:
+        """What the matrix goes by: "hyb" for one of `hyb_array`, otherwise the layout that products read."""
+        return "hyb" if self._format == "hyb_auto" else self.layout
+
+    @property
+    def layout(self) -> str:
         """The layout that products read: "csr" or "hyb"."""
-        if self._format != "auto":
+        if not self.is_auto:
             return self._format
         if not techniques.hyb:
             return "csr"
@@ -119,7 +124,7 @@ class MatrixStorage:
     @property
     def is_auto(self) -> bool:
         """Whether the layout that products read was left to be chosen."""
-        return self._format == "auto"
+        return self._format in ("auto", "hyb_auto")
 
     def layout_if_built(self, name: str) -> Any:
         """A layout of the matrix, or None where it is not there yet.
@@ -188,7 +193,7 @@ class MatrixStorage:
     @property
     def rows(self) -> CSR | HYB:
         """The layout that products read."""
-        return self.hyb if self.format == "hyb" else self.csr
+        return self.hyb if self.layout == "hyb" else self.csr
 
     @property
     def stored_dtype(self) -> np.dtype[Any] | None:
