@@ -176,6 +176,8 @@ class CSR(Storage):
         """
         if duplicates not in ("sum", "min", "first", "error"):
             raise ValueError(f'duplicates must be "sum", "min", "first" or "error", not {duplicates!r}')
+        if duplicates == "min" and getattr(getattr(data, "dtype", None), "kind", "") == "c":
+            raise TypeError('duplicates="min" needs an order, which complex data have not: give "sum" or "first"')
         rows, columns = _least_shape(row, col) if shape is None else as_shape(shape)
         ids = index_dtype(max(rows, columns))
         row = as_ids(row, "row", rows, "row").astype(ids, copy=False)
@@ -393,7 +395,7 @@ class CSR(Storage):
 
 def cupy_values(data: Any) -> Any:
     """The values, if CuPy's sparse matrices can hold their type."""
-    if data.dtype not in (np.bool_, np.float32, np.float64):
+    if data.dtype not in (np.bool_, np.float32, np.float64, np.complex64, np.complex128):
         raise TypeError(f"CuPy's sparse matrices cannot hold {data.dtype}: first convert with .astype(numpy.float64)")
     return data
 

@@ -145,9 +145,9 @@ def as_thunk(op: IndexUnaryOp, thunk: Any, dtype: np.dtype[Any]) -> np.generic:
     TypeError
         When it is no number, or no whole one.
     """
-    number = as_number(thunk, dtype, "thunk")
     if op.cpp is None:
-        return number
-    if number.dtype.kind == "f" and not float(number).is_integer():
+        return as_number(thunk, dtype, "thunk")
+    number = as_number(thunk, np.dtype(np.int64), "thunk")
+    if number.dtype.kind == "c" or (number.dtype.kind == "f" and not float(number).is_integer()):
         raise TypeError(f"thunk must be a whole number for {op.name}, not {thunk!r}")
     return np.int64(number)

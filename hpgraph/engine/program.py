@@ -197,9 +197,9 @@ class VertexProgram:
                 if name in _TAKEN or not _is_plain(name):
                     raise ValueError(f"{cls.__name__}.{name} cannot be called that; choose another name")
                 if declaration.dtype is not None:
-                    check_dtype(declaration.dtype, f"the type of {cls.__name__}.{name}")
+                    check_dtype(declaration.dtype, f"the type of {cls.__name__}.{name}", real=True)
         if cls.message is not None:
-            check_dtype(cls.message, f"{cls.__name__}.message")
+            check_dtype(cls.message, f"{cls.__name__}.message", real=True)
 
     def run(self, graph: Any, **arguments: Any) -> RunResult:
         """Run the program on a graph; the same as ``hpg.run(program, graph, ...)``.

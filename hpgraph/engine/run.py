@@ -277,7 +277,8 @@ def _initial_state(
             value = value(graph)
         if not hasattr(value, "dtype") and not np.isscalar(value):
             value = np.array(value)
-        dtype = check_dtype(prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64), name)
+        wanted = prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64)
+        dtype = check_dtype(wanted, name, real=True)
         if np.ndim(value) == 0:
             state[name] = xp.empty(n, dtype)
             beginnings.append(_beginning(value, None if given else prop.start, dtype, name))
@@ -303,7 +304,7 @@ def _usual_beginnings(kind: type[VertexProgram]) -> dict[str, tuple[np.dtype, Be
     for name, prop in declared(kind, Property).items():
         if np.isscalar(prop.initial):
             given = getattr(prop.initial, "dtype", np.float64) if prop.dtype is None else prop.dtype
-            dtype = check_dtype(given, name)
+            dtype = check_dtype(given, name, real=True)
             found[name] = dtype, _beginning(prop.initial, prop.start, dtype, name)
     return found
 

@@ -36,7 +36,7 @@ class Matrix(Comparisons, Reductions, Ufuncs):
     Raises
     ------
     TypeError
-        When `source` is no matrix, or its values are complex or of another type that no kernel serves.
+        When `source` is no matrix, or its values are of a type that no kernel serves.
     ValueError
         When `format` is unknown, `shape` does not fit, or arrays do not fit each other.
     IndexError
