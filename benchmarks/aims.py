@@ -13,6 +13,7 @@ AGAINST_BEST = {
     "pagerank": 0.8,
     "triangles": 0.6,
     "spmv": 0.9,
+    "spmv_hyb": 0.9,
     "spmv64": 0.9,
     "min_plus": 0.8,
     "lor_land": 0.8,

@@ -19,6 +19,7 @@ ITERATIONS = 20
 DAMPING = 0.85
 # How far, summed over all vertices, rounding may take the ranks.
 RANK_TOLERANCE = {"pagerank": 1e-6, "pagerank32": 1e-4}
+PRODUCT_TOLERANCE = {"spmv": 2e-4, "spmv_hyb": 2e-4, "spmv64": 1e-12}
 
 
 def prove(work: str, case: Case, source: int | None, answer: Any, rank_tolerance: float) -> str | None:
@@ -38,8 +39,8 @@ def prove(work: str, case: Case, source: int | None, answer: Any, rank_tolerance
         return _shortest(case, source, answer.astype(np.float64), unit=False)
     if work in RANK_TOLERANCE:
         return _near_in_sum(answer, _power_iteration(case), max(rank_tolerance, RANK_TOLERANCE[work]))
-    if work in ("spmv", "spmv64"):
-        return _near_each(answer, case.wide_matrix @ case.wide_vector, 2e-4 if work == "spmv" else 1e-12)
+    if work in PRODUCT_TOLERANCE:
+        return _near_each(answer, case.wide_matrix @ case.wide_vector, PRODUCT_TOLERANCE[work])
     if work in SEMIRINGS:
         return _near_each(answer, _product(work, case), 0)
     # Triangles have no short proof; libraries must agree, and with the published count where there is one.
@@ -52,8 +53,8 @@ def agree(work: str, answer: Any, reference: Any, rank_tolerance: float) -> str 
         return None if int(answer) == int(reference) else f"counted {int(answer):,}, not {int(reference):,}"
     if work in RANK_TOLERANCE:
         return _near_in_sum(answer, reference, max(rank_tolerance, RANK_TOLERANCE[work]))
-    if work in ("spmv", "spmv64", *SEMIRINGS):
-        return _near_each(answer, reference, {"spmv": 2e-4, "spmv64": 1e-12}.get(work, 0))
+    if work in (*PRODUCT_TOLERANCE, *SEMIRINGS):
+        return _near_each(answer, reference, PRODUCT_TOLERANCE.get(work, 0))
     # Levels and sums of whole numbers far below 2**24: exact in any type and any order.
     different = int((answer.astype(np.float64) != reference.astype(np.float64)).sum())
     return f"{different:,} vertices have another value" if different else None

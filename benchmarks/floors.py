@@ -54,7 +54,7 @@ def seconds(work: str, n: int, arcs: int, levels: float | None, iterations: int)
             return iterations * (4 * arcs + offsets + 32 * n) / COPY
         case "pagerank32":
             return iterations * (4 * arcs + offsets + 16 * n) / COPY
-        case "spmv":
+        case "spmv" | "spmv_hyb":
             return (8 * arcs + offsets + 8 * n) / COPY
         case "spmv64":
             return (12 * arcs + offsets + 16 * n) / COPY

@@ -94,12 +94,12 @@ class HPGraph(Library):
     def _matrix(self, kind: str) -> hpg.Matrix:
         if kind not in self._matrices:
             case = self.case
-            operand = {
-                "float32": lambda: case.matrix,
-                "float64": lambda: case.wide_matrix,
-                "pattern": lambda: self._graph.out_csr.with_data(None),
+            self._matrices[kind] = {
+                "float32": lambda: hpg.Matrix(case.matrix),
+                "hyb_array": lambda: hpg.hyb_array(case.matrix),
+                "float64": lambda: hpg.Matrix(case.wide_matrix),
+                "pattern": lambda: hpg.Matrix(self._graph.out_csr.with_data(None)),
             }[kind]()
-            self._matrices[kind] = hpg.Matrix(operand)
         return self._matrices[kind]
 
     def bfs(self, source: int) -> Any:
@@ -139,6 +139,9 @@ class HPGraph(Library):
 
     def spmv(self) -> Any:
         return self._matrix("float32") @ self.case.vector
+
+    def spmv_hyb(self) -> Any:
+        return self._matrix("hyb_array") @ self.case.vector
 
     def spmv64(self) -> Any:
         return self._matrix("float64") @ self.case.wide_vector

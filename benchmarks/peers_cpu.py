@@ -46,6 +46,8 @@ class SciPy(Library):
     def spmv(self) -> Any:
         return self.case.matrix @ self.case.vector
 
+    spmv_hyb = spmv
+
     def spmv64(self) -> Any:
         return self.case.wide_matrix @ self.case.wide_vector
 
@@ -155,6 +157,8 @@ class GraphBLAS(Library):
     def spmv(self) -> Any:
         return self._product(self._weighted, self._vector, "plus_times")
 
+    spmv_hyb = spmv
+
     def spmv64(self) -> Any:
         return self._product(*self._wide, "plus_times")
 
@@ -173,7 +177,7 @@ class GraphBLAS(Library):
     def read_spmv(self, raw: Any) -> Any:
         return raw.to_dense(0)
 
-    read_spmv64 = read_lor_land = read_any_pair = read_plus_pair = read_spmv
+    read_spmv_hyb = read_spmv64 = read_lor_land = read_any_pair = read_plus_pair = read_spmv
 
     def read_min_plus(self, raw: Any) -> Any:
         return raw.to_dense(np.inf)

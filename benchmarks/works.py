@@ -28,6 +28,7 @@ WORKS = {
     "pagerank": Work("PageRank, 20 iterations", 5),
     "pagerank32": Work("PageRank float32, 20", 5),
     "spmv": Work("SpMV float32", 51),
+    "spmv_hyb": Work("SpMV float32, hyb_array", 51),
     "spmv64": Work("SpMV float64", 51),
     "min_plus": Work("SpMV min_plus float32", 51, devices=("cpu",)),
     "lor_land": Work("SpMV lor_land bool", 51, devices=("cpu",)),

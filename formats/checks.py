@@ -20,7 +20,8 @@ INT64_MAX = int(np.iinfo(np.int64).max)
 VALUE_DTYPES = tuple(
     np.dtype(name)
     for name in (
-        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"
+        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
+        "complex64", "complex128",
     )
 )  # fmt: skip
 
@@ -151,13 +152,23 @@ def as_values(data: Any, name: str, shape: tuple[int, ...]) -> Any:
     as_value_dtype(data.dtype, name)
     if not data.dtype.isnative:
         data = data.astype(data.dtype.newbyteorder("="))
+    if xp is not np and data.dtype.kind == "c" and data.data.ptr % data.itemsize:
+        # The GPU loads a complex number whole, from multiples of its size alone.
+        return data.copy()
     return xp.ascontiguousarray(data)
 
 
-def as_value_dtype(dtype: Any, name: str) -> np.dtype[Any]:
-    """The dtype, if every kernel serves it."""
+def as_value_dtype(dtype: Any, name: str, *, real: bool = False) -> np.dtype[Any]:
+    """The dtype, if every kernel serves it; with `real`, if those of graph algorithms do, too: it is not complex."""
     dtype = np.dtype(dtype)
-    if dtype.newbyteorder("=") not in VALUE_DTYPES:
-        hint = "take .real or abs() first" if dtype.kind == "c" else "convert it with .astype(numpy.float64)"
-        raise TypeError(f"{name} must be bool, int8..int64, uint8..uint64, float32 or float64, not {dtype}: {hint}")
-    return dtype
+    if dtype.newbyteorder("=") in VALUE_DTYPES and not (real and dtype.kind == "c"):
+        return dtype
+    allowed = "float32 or float64" if real else "float32, float64, complex64 or complex128"
+    known = "complex128" if dtype.kind == "c" else "float64"
+    hint = "take .real or abs() first" if real and dtype.kind == "c" else f"convert it with .astype(numpy.{known})"
+    raise TypeError(f"{name} must be bool, int8..int64, uint8..uint64, {allowed}, not {dtype}: {hint}")
+
+
+def bits_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type to move values as, where only their width matters: an unsigned integer or, for 16 bytes, complex128."""
+    return np.dtype(f"u{dtype.itemsize}") if dtype.itemsize <= 8 else np.dtype(np.complex128)

@@ -221,7 +221,7 @@ __global__ void fill_slab(const i64* indptr, i64 rows, i64 width, const I* indic
     for (i64 slot = 0; slot < width; ++slot) {
       const bool held = slot < length;
       slab[slot * rows + row] = held ? indices[begin + slot] : (I)-1;
-      if (data) slab_data[slot * rows + row] = held ? data[begin + slot] : (V)0;
+      if (data) slab_data[slot * rows + row] = held ? data[begin + slot] : V{};
     }
   }
 }

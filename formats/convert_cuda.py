@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.device import fits, require_cupy
+from hpgraph.formats.checks import bits_type
 from hpgraph.formats.convert_cpu import duplicate_error
 from hpgraph.formats.launch import ID, THREADS, launch, on_its_device, strided
 
@@ -25,7 +26,7 @@ _LEAST_PART = 1 << 20
 # Entries up to which a transpose is dealt digit by digit, where there is room; and the most bits of a digit.
 _AT_ONCE = 1 << 24
 _DIGIT_BITS = 10
-_WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+_WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
 _TYPE = {
     "bool": "bool",
     "int8": "signed char",
@@ -49,7 +50,7 @@ def _words(data: Array | None) -> tuple[str, Array | None]:
     """Values as unsigned integers of their width: moving them needs no more, and few kernels serve all types."""
     if data is None:
         return _WORD[1], None
-    return _WORD[data.itemsize], data.view(f"u{data.itemsize}")
+    return _WORD[data.itemsize], data.view(bits_type(data.dtype))
 
 
 def _offsets(lengths: Array) -> Array:
@@ -163,6 +164,10 @@ def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates
     if duplicates == "first":
         return data[positions[heads]]
     merged = require_cupy().empty(len(heads), dtype=data.dtype)
+    if data.dtype.kind == "c":
+        merged.real = _merge(data.real.copy(), positions, heads, duplicates)
+        merged.imag = _merge(data.imag.copy(), positions, heads, duplicates)
+        return merged
     how = "Least" if duplicates == "min" else "Sum"
     launch(
         "convert.cuh", f"merge_runs<{_TYPE[data.dtype.name]}, hpgraph::{how}>", strided(len(heads)),
@@ -177,6 +182,10 @@ def _deal(keys: Array, indptr: Array, data: Array | None, below: int) -> Rows:
     Entries of equal keys keep their order.
     """
     cupy = require_cupy()
+    if data is not None and data.itemsize > 8:
+        # A tile of these does not fit shared memory: their places are dealt.
+        begin, ids, places = _deal(keys, indptr, cupy.arange(len(keys), dtype=np.int32), below)
+        return begin, ids, data[places]
     ids = None
     word, values = _words(data)
     kind, entries, tiles = ID[keys.itemsize], len(keys), _tiles(len(keys))
@@ -291,6 +300,8 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     entries = len(indices)
     if entries == 0:
         return True
+    if data is not None and data.dtype.kind == "c":
+        return all(is_symmetric(indptr, indices, part.copy()) for part in (data.real, data.imag))
     difference = require_cupy().zeros(2, dtype=np.uint64)
     value = "bool" if data is None else _TYPE[data.dtype.name]
     launch(

@@ -181,6 +181,8 @@ class CSR(Storage):
         """
         if duplicates not in ("sum", "min", "first", "error"):
             raise ValueError(f'duplicates must be "sum", "min", "first" or "error", not {duplicates!r}')
+        if duplicates == "min" and getattr(getattr(data, "dtype", None), "kind", "") == "c":
+            raise TypeError('duplicates="min" needs an order, which complex data have not: give "sum" or "first"')
         rows, columns = _least_shape(row, col) if shape is None else as_shape(shape)
         ids = index_dtype(max(rows, columns))
         given = col, data

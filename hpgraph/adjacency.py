@@ -99,7 +99,7 @@ def from_sparse(matrix: Any, *, copy: bool = True) -> CSR:
     require_square(matrix.shape, "the adjacency matrix")
     pattern = matrix.dtype == np.bool_
     if not pattern:
-        as_value_dtype(matrix.dtype, "the adjacency matrix")
+        as_value_dtype(matrix.dtype, "the adjacency matrix", real=True)
     if matrix.format == "coo":
         # SciPy's own conversion would sum duplicates.
         return CSR.from_coo(
@@ -124,8 +124,12 @@ def from_container(container: CSR | COO | ELL | HYB) -> CSR:
     ------
     ValueError
         When it is not square.
+    TypeError
+        When its values are complex.
     """
     require_square(container.shape, "the adjacency matrix")
+    if container.dtype is not None:
+        as_value_dtype(container.dtype, "the adjacency matrix", real=True)
     if isinstance(container, COO):
         row, col, data = container.row, container.col, container.data
         return CSR.from_coo(row, col, data, container.shape, duplicates="min", copy=False)
@@ -180,7 +184,7 @@ def from_arcs(
             raise ValueError(
                 f"weight must have one value for each arc, shape {source.shape}, not shape {weight.shape}"
             )
-        as_value_dtype(weight.dtype, "weight")
+        as_value_dtype(weight.dtype, "weight", real=True)
     # Reading the extreme ids of CUDA arrays waits for the stream.
     ends = (("source", source), ("target", target))
     extremes = [(name, int(ids.min()), int(ids.max())) for name, ids in ends if ids.size]

@@ -8,6 +8,7 @@ import numpy as np
 
 from hpgraph.device import is_cuda, native, unmasked
 from hpgraph.formats import Bitmask
+from hpgraph.formats.checks import as_value_dtype
 from hpgraph.semiring import BinaryOp
 from hpgraph.vector.vector import Vector
 
@@ -32,7 +33,7 @@ def as_operand(x: Any, name: str, device: str) -> Any:
     Raises
     ------
     TypeError
-        When it lies elsewhere, or holds complex or other values that no kernel serves.
+        When it lies elsewhere, or holds values that no kernel serves.
 
     Examples
     --------
@@ -48,10 +49,7 @@ def as_operand(x: Any, name: str, device: str) -> Any:
         )
     if device == "cpu":
         x = np.asarray(x)
-    kind = x.dtype
-    if kind.kind not in "biuf" or kind.itemsize > 8 or kind == np.float16:
-        hint = "multiply .real and .imag apart" if kind.kind == "c" else f"convert by {name}.astype(numpy.float64)"
-        raise TypeError(f"{name} must be bool, int8..int64, uint8..uint64, float32 or float64, not {kind}: {hint}")
+    kind = as_value_dtype(x.dtype, name)
     return x if kind.isnative else x.astype(kind.newbyteorder("="))
 
 

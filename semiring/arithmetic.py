@@ -98,6 +98,27 @@ def _any_index(dtype: np.dtype) -> Python:
     return lambda a, b: b if a == nothing else a
 
 
+def _div_complex(a: Any, b: Any) -> Any:
+    # Smith's algorithm, as in NumPy: by the larger part of the divisor, which does not overflow.
+    if abs(b.real) >= abs(b.imag):
+        if b.real == 0 and b.imag == 0:
+            return complex(a.real / abs(b.real), a.imag / abs(b.real))
+        ratio = b.imag / b.real
+        scale = 1 / (b.real + b.imag * ratio)
+        return complex((a.real + a.imag * ratio) * scale, (a.imag - a.real * ratio) * scale)
+    ratio = b.real / b.imag
+    scale = 1 / (b.imag + b.real * ratio)
+    return complex((a.real * ratio + a.imag) * scale, (a.imag * ratio - a.real) * scale)
+
+
+def _isinf_complex(a: Any) -> Any:
+    return _isinf(a.real) or _isinf(a.imag)
+
+
+def _isinf(a: Any) -> Any:
+    return a - a != a - a and a == a
+
+
 def _sign(a: Any) -> Any:
     return a if a != a else (a > 0) * 1 - (a < 0) * 1
 
@@ -169,12 +190,17 @@ def _positional(a: Any, b: Any) -> Any:
     raise TypeError("a positional operator has no value for two numbers")
 
 
-def _binary(name: str, python: Python, result: Kind = "same", **kinds: Python) -> BinaryOp:
-    return BinaryOp(name, python, result, specialize=by_kind(**kinds) if kinds else None, cpp=name)
+_UNORDERED = "they have no order; take .real, .imag or abs() of the operands first"
 
 
-def _unary(name: str, python: Python, result: Kind = "same", **kinds: Python) -> UnaryOp:
-    return UnaryOp(name, python, result, specialize=by_kind(**kinds) if kinds else None, cpp=name)
+def _binary(
+    name: str, python: Python, result: Kind = "same", instead: str | None = None, **kinds: Python
+) -> BinaryOp:
+    return BinaryOp(name, python, result, specialize=by_kind(**kinds) if kinds else None, cpp=name, instead=instead)
+
+
+def _unary(name: str, python: Python, result: Kind = "same", instead: str | None = None, **kinds: Python) -> UnaryOp:
+    return UnaryOp(name, python, result, specialize=by_kind(**kinds) if kinds else None, cpp=name, instead=instead)
 
 
 def _named(operators: list[Any]) -> dict[str, Any]:
@@ -187,17 +213,18 @@ BINARY: dict[str, BinaryOp] = _named(
         _binary("minus", lambda a, b: a - b, b=_lxor),
         _binary("rminus", lambda a, b: b - a, b=_lxor),
         _binary("times", lambda a, b: a * b, b=_land),
-        _binary("div", lambda a, b: a / b, "float"),
-        _binary("rdiv", lambda a, b: b / a, "float"),
+        _binary("div", lambda a, b: a / b, "float", c=_div_complex),
+        _binary("rdiv", lambda a, b: b / a, "float", c=lambda a, b: _div_complex(b, a)),
         _binary(
             "floordiv",
             _floordiv_float,
             "number",
+            _UNORDERED,
             i=_floordiv_signed,
             u=_floordiv_unsigned,
         ),
-        _binary("min", _fmin, b=_land, i=smaller, u=smaller),
-        _binary("max", _fmax, b=_lor, i=larger, u=larger),
+        _binary("min", _fmin, instead=_UNORDERED, b=_land, i=smaller, u=smaller),
+        _binary("max", _fmax, instead=_UNORDERED, b=_lor, i=larger, u=larger),
         _binary("first", _first, "first"),
         _binary("second", _second, "second"),
         _binary("pair", lambda a, b: 1),
@@ -213,12 +240,12 @@ BINARY: dict[str, BinaryOp] = _named(
         _binary("bxnor", lambda a, b: ~(a ^ b), "bits", b=_lxnor),
         _binary("eq", lambda a, b: a == b, "bool"),
         _binary("ne", lambda a, b: a != b, "bool"),
-        _binary("lt", lambda a, b: a < b, "bool"),
-        _binary("le", lambda a, b: a <= b, "bool"),
-        _binary("gt", lambda a, b: a > b, "bool"),
-        _binary("ge", lambda a, b: a >= b, "bool"),
-        _binary("hypot", lambda a, b: np.hypot(a, b), "float"),
-        _binary("atan2", lambda a, b: np.arctan2(a, b), "float"),
+        _binary("lt", lambda a, b: a < b, "bool", _UNORDERED),
+        _binary("le", lambda a, b: a <= b, "bool", _UNORDERED),
+        _binary("gt", lambda a, b: a > b, "bool", _UNORDERED),
+        _binary("ge", lambda a, b: a >= b, "bool", _UNORDERED),
+        _binary("hypot", lambda a, b: np.hypot(a, b), "float", _UNORDERED),
+        _binary("atan2", lambda a, b: np.arctan2(a, b), "float", _UNORDERED),
         BinaryOp("firsti", _positional, "index", position="target", axis="row"),
         BinaryOp("firstj", _positional, "index", position="source", axis="column"),
         BinaryOp("secondi", _positional, "index", position="source", axis="row"),
@@ -242,6 +269,7 @@ BINARY_ALIASES = {
     "add": "plus",
 }
 
+_OF_REALS = "the operator is that of real numbers; use the method of the same name, or NumPy's function on the values"
 _FLOAT_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sqrt": lambda a: np.sqrt(a),
     "exp": lambda a: np.exp(a),
@@ -261,19 +289,22 @@ UNARY: dict[str, UnaryOp] = _named(
     [
         _unary("identity", _itself),
         _unary("ainv", lambda a: -a, b=_itself),
-        _unary("minv", lambda a: 1 / a, "float"),
-        _unary("abs", lambda a: abs(a), b=_itself, u=_itself),
-        _unary("sign", _sign, b=_itself),
+        _unary("minv", lambda a: 1 / a, "float", c=lambda a: _div_complex(complex(1), a)),
+        _unary("abs", lambda a: abs(a), "part", b=_itself, u=_itself, c=lambda a: np.hypot(a.real, a.imag)),
+        _unary("conj", _itself, c=lambda a: complex(a.real, -a.imag)),
+        _unary("real", _itself, "part", c=lambda a: a.real),
+        _unary("imag", lambda a: 0, "part", c=lambda a: a.imag),
+        _unary("sign", _sign, instead=_UNORDERED, b=_itself),
         _unary("one", lambda a: 1),
         _unary("lnot", lambda a: not a, "truth"),
         _unary("bnot", lambda a: ~a, "bits", b=lambda a: not a),
-        _unary("floor", lambda a: np.floor(a), b=_itself, i=_itself, u=_itself),
-        _unary("ceil", lambda a: np.ceil(a), b=_itself, i=_itself, u=_itself),
-        _unary("trunc", lambda a: np.trunc(a), b=_itself, i=_itself, u=_itself),
+        _unary("floor", lambda a: np.floor(a), instead=_UNORDERED, b=_itself, i=_itself, u=_itself),
+        _unary("ceil", lambda a: np.ceil(a), instead=_UNORDERED, b=_itself, i=_itself, u=_itself),
+        _unary("trunc", lambda a: np.trunc(a), instead=_UNORDERED, b=_itself, i=_itself, u=_itself),
         _unary("isnan", lambda a: a != a, "bool"),
-        _unary("isinf", lambda a: a - a != a - a and a == a, "bool", b=lambda a: False),
+        _unary("isinf", _isinf, "bool", b=lambda a: False, c=_isinf_complex),
         _unary("isfinite", lambda a: a - a == a - a, "bool", b=lambda a: True),
-        *(_unary(name, python, "float") for name, python in _FLOAT_FUNCTIONS.items()),
+        *(_unary(name, python, "float", _OF_REALS) for name, python in _FLOAT_FUNCTIONS.items()),
     ]
 )
 

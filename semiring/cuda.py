@@ -32,6 +32,8 @@ _C_TYPES = {
     "uint64": "unsigned long long",
     "float32": "float",
     "float64": "double",
+    "complex64": "hpgraph::op::complex<float>",
+    "complex128": "hpgraph::op::complex<double>",
 }
 INCLUDE = '#include "operators.cuh"\n'
 
@@ -117,6 +119,8 @@ def c_literal(value: np.generic) -> str:
     if value.dtype.kind == "i":
         # The smallest int64 cannot be written: C++ reads the sign apart from the digits.
         return f"(({kind})(-{-int(value) - 1}LL - 1LL))" if int(value) == -(2**63) else f"(({kind}){int(value)}LL)"
+    if value.dtype.kind == "c":
+        return f"{kind}({c_literal(value.real)}, {c_literal(value.imag)})"
     if np.isfinite(value):
         return f"(({kind}){float(value).hex()})"
     return f"(({kind})__longlong_as_double({np.float64(value).view(np.int64)}LL))"
@@ -193,7 +197,8 @@ def monoid_functor(monoid: Monoid, dtype: npt.DTypeLike, name: str) -> DeviceCod
     """A struct of a monoid in one type T.
 
     It has ``T apply(T, T)``, ``T identity()``, ``bool is_terminal(T)``, ``bool atomic_combine(T* where, T value)``
-    (whether ``*where`` changed), all static, and the constants ``has_terminal`` and ``idempotent``.
+    (whether ``*where`` changed), all static, and the constants ``has_terminal`` and ``idempotent``. Complex numbers are
+    not combined atomically: no instruction does both parts at once.
 
     Parameters
     ----------
@@ -220,14 +225,14 @@ def monoid_functor(monoid: Monoid, dtype: npt.DTypeLike, name: str) -> DeviceCod
         if monoid.cpp
         else f"hpgraph::op::combine_by_cas<{code.functor}>(where, value)"
     )
+    combine = f"    __device__ static bool atomic_combine({kind}* where, {kind} value) {{ return {atomic}; }}\n"
     source = f"""{code.source}struct {name} : {code.functor} {{
     typedef {kind} value_type;
     static constexpr bool has_terminal = {str(monoid.has_terminal(found)).lower()};
     static constexpr bool idempotent = {str(monoid.idempotent).lower()};
     __device__ static {kind} identity() {{ return {c_literal(monoid.identity_for(found))}; }}
     __device__ static bool is_terminal({kind} a) {{ return {is_terminal}; }}
-    __device__ static bool atomic_combine({kind}* where, {kind} value) {{ return {atomic}; }}
-}};
+{"" if found.kind == "c" else combine}}};
 """
     return DeviceCode(name, source if source.startswith(INCLUDE) else INCLUDE + source, code.ltoir)
 
@@ -384,6 +389,11 @@ def _apply(op: BinaryOp, a_dtype: Any, b_dtype: Any, final: np.dtype, a: str, b:
 def _linked(function: Function, types: tuple[Any, ...], result: Any) -> tuple[str, str, LinkedCode]:
     """Declaration of a Python function, how to call it (``{}``: its arguments), and its code to link."""
     flat = [_parameter_type(dtype) for dtype in _flat(types)]
+    if any("complex" in kind for kind in (*flat, "" if result is None else c_type(result))):
+        raise TypeError(
+            f"{function.name} is a Python function of complex numbers, which cannot be linked into a kernel on the GPU:"
+            ' give a built-in operator, or move the operands by .to("cpu")'
+        )
     returned = "void" if result is None else c_type(result)
     identity = f"{function.key}({', '.join(flat)}) -> {returned} {_nesting(types)}"
     symbol = f"hpgraph_{hashlib.sha256(identity.encode()).hexdigest()[:24]}"

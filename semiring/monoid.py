@@ -188,12 +188,12 @@ def _hold(value: Value, dtype: np.dtype, what: str) -> np.generic:
 
 
 def _all_bits(dtype: np.dtype) -> Value:
-    return np.bitwise_not(dtype.type(0)) if dtype.kind != "f" else 0
+    return np.bitwise_not(dtype.type(0)) if dtype.kind not in "fc" else 0
 
 
 def _times_terminal(dtype: np.dtype) -> Value:
     # A float zero does not end a product: zero times infinity is NaN.
-    return None if dtype.kind == "f" else 0
+    return None if dtype.kind in "fc" else 0
 
 
 def _plus_terminal(dtype: np.dtype) -> Value:

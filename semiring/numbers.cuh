@@ -1,5 +1,6 @@
 // What operators need to know of number types. Without any header, so that NVRTC needs none.
 #pragma once
+#include "complex.cuh"
 
 namespace hpgraph {
 namespace op {
@@ -7,6 +8,9 @@ namespace op {
 template <class T> constexpr bool is_float = false;
 template <> constexpr bool is_float<float> = true;
 template <> constexpr bool is_float<double> = true;
+
+// Numbers with their own + - * /, where integers go by their unsigned kin.
+template <class T> constexpr bool is_inexact = is_float<T> || is_complex<T>;
 
 template <class T> constexpr bool is_bool = false;
 template <> constexpr bool is_bool<bool> = true;

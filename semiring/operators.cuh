@@ -22,7 +22,7 @@ struct Combines {
 struct plus : Combines<plus> {
     template <class T> __device__ static T apply(T a, T b) {
         if constexpr (is_bool<T>) return a | b;
-        else if constexpr (is_float<T>) return a + b;
+        else if constexpr (is_inexact<T>) return a + b;
         else return T(Wide<T>(a) + Wide<T>(b));
     }
     template <class T> __device__ static T identity() { return T(0); }
@@ -34,13 +34,13 @@ struct plus : Combines<plus> {
 struct times : Combines<times> {
     template <class T> __device__ static T apply(T a, T b) {
         if constexpr (is_bool<T>) return a & b;
-        else if constexpr (is_float<T>) return a * b;
+        else if constexpr (is_inexact<T>) return a * b;
         else return T(Wide<T>(a) * Wide<T>(b));
     }
     template <class T> __device__ static T identity() { return T(1); }
     // A float zero does not end a product: zero times infinity is NaN.
-    template <class T> __device__ static constexpr bool has_terminal() { return !is_float<T>; }
-    template <class T> __device__ static bool is_terminal(T a) { return !is_float<T> && a == T(0); }
+    template <class T> __device__ static constexpr bool has_terminal() { return !is_inexact<T>; }
+    template <class T> __device__ static bool is_terminal(T a) { return !is_inexact<T> && a == T(0); }
 };
 
 struct min : Combines<min> {
@@ -143,7 +143,7 @@ struct bxnor : Combines<bxnor> {
 struct minus {
     template <class T> __device__ static T apply(T a, T b) {
         if constexpr (is_bool<T>) return a != b;
-        else if constexpr (is_float<T>) return a - b;
+        else if constexpr (is_inexact<T>) return a - b;
         else return T(Wide<T>(a) - Wide<T>(b));
     }
 };

@@ -3,7 +3,8 @@
 Types follow NumPy: two operands meet in ``numpy.result_type``, and the result is computed, and wraps around, in that
 type. Over bool the arithmetic operators are the logical ones, as in NumPy and in GraphBLAS (plus: or, times: and), and
 minus, which NumPy refuses, is exclusive or, as in GraphBLAS. Operators whose result is a fraction give floats: float64
-from integers, as NumPy's division does.
+from integers, as NumPy's division does. Complex numbers take part in what needs no order: an operator that compares or
+rounds refuses them.
 
 A user's function is given its operands as they are, and gives what Numba infers that it returns: whole numbers halved
 are float64, a comparison is bool. Numba computes integers in 64 bits, and with a constant written in Python every
@@ -26,17 +27,18 @@ DTYPES = tuple(
     np.dtype(name)
     for name in (
         "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
+        "complex64", "complex128",
     )
 )  # fmt: skip
 
 Python = Callable[..., Any]
-Kind = Literal["returned", "same", "number", "bool", "truth", "bits", "float", "first", "second", "index"]
-_UNARY_KINDS = ("returned", "same", "bool", "truth", "bits", "float")
+Kind = Literal["returned", "same", "number", "bool", "truth", "bits", "float", "part", "first", "second", "index"]
+_UNARY_KINDS = ("returned", "same", "bool", "truth", "bits", "float", "part")
 _BINARY_KINDS = ("returned", "same", "number", "bool", "truth", "bits", "float", "first", "second", "index")
 _INDEX_UNARY_KINDS = ("returned", "same", "bool", "index")
 
 
-def check_dtype(dtype: npt.DTypeLike, argument: str = "dtype") -> np.dtype:
+def check_dtype(dtype: npt.DTypeLike, argument: str = "dtype", *, real: bool = False) -> np.dtype:
     """The dtype as NumPy's object, if the kernels work on it.
 
     Parameters
@@ -44,6 +46,8 @@ def check_dtype(dtype: npt.DTypeLike, argument: str = "dtype") -> np.dtype:
     dtype : dtype-like
     argument : str
         What the message calls it.
+    real : bool, default False
+        Whether complex numbers are out of the question.
 
     Returns
     -------
@@ -52,14 +56,33 @@ def check_dtype(dtype: npt.DTypeLike, argument: str = "dtype") -> np.dtype:
     Raises
     ------
     TypeError
-        If it is none of bool, int8 to int64, uint8 to uint64, float32, float64.
+        If it is none of bool, int8 to int64, uint8 to uint64, float32, float64, complex64, complex128.
     """
     found = np.dtype(dtype).newbyteorder("=")
-    if found not in DTYPES:
-        raise TypeError(
-            f"{argument} is {found}; supported are {', '.join(d.name for d in DTYPES)} (convert with .astype)"
-        )
+    if found not in DTYPES or (real and found.kind == "c"):
+        names = ", ".join(d.name for d in DTYPES if not (real and d.kind == "c"))
+        hint = "take .real or abs()" if found.kind == "c" else "convert with .astype"
+        raise TypeError(f"{argument} is {found}; supported are {names} ({hint})")
     return found
+
+
+def real_dtype(dtype: np.dtype) -> np.dtype:
+    """The type of a complex number's parts; of other types themselves.
+
+    Parameters
+    ----------
+    dtype : dtype
+
+    Returns
+    -------
+    numpy.dtype
+
+    Examples
+    --------
+    >>> real_dtype(np.dtype("complex64")), real_dtype(np.dtype("int8"))
+    (dtype('float32'), dtype('int8'))
+    """
+    return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 
 class _Operator:
@@ -75,6 +98,7 @@ class _Operator:
         *,
         specialize: Callable[[np.dtype], Python | None] | None = None,
         cpp: str | None = None,
+        instead: str | None = None,
     ) -> None:
         if result not in self.kinds:
             raise ValueError(f"result is {result!r}; it must be one of {', '.join(self.kinds)}")
@@ -82,6 +106,7 @@ class _Operator:
         self.function = Function(python, name)
         self.result = result
         self.cpp = cpp
+        self.instead = instead
         self.specialize = specialize
         self._typed: dict[tuple[np.dtype, ...], Function] = {}
         self._returned: dict[tuple[np.dtype, ...], np.dtype] = {}
@@ -108,13 +133,15 @@ class _Operator:
 
     def _computing_dtype(self, dtype: np.dtype) -> np.dtype:
         """The dtype to compute in where the operands have met in `dtype`."""
+        if dtype.kind == "c" and self.instead is not None:
+            raise TypeError(f"{self.name} is not defined on complex numbers ({dtype}): {self.instead}")
         if self.result == "truth":
             return np.dtype(bool)
-        if self.result == "float" and dtype.kind != "f":
+        if self.result == "float" and dtype.kind not in "fc":
             return np.dtype(np.float64)
         if self.result == "number" and dtype.kind == "b":
             return np.dtype(np.int8)
-        if self.result == "bits" and dtype.kind == "f":
+        if self.result == "bits" and dtype.kind in "fc":
             raise TypeError(f"{self.name} works on the bits of integers and bool, not on {dtype}")
         return dtype
 
@@ -127,13 +154,15 @@ class UnaryOp(_Operator):
     name : str
     python : function
         ``f(a)``.
-    result : {"returned", "same", "bool", "truth", "bits", "float"}
+    result : {"returned", "same", "bool", "truth", "bits", "float", "part"}
         Type of the result: what the function returns; that of the operand; bool; bool computed from bool; the same,
-        integers and bool only; a float.
+        integers and bool only; a float, or a complex number of one; that of the operand's real part.
     specialize : function, optional
         From a dtype to the function to use there instead, or None.
     cpp : str, optional
         Name of the equivalent in ``operators.cuh``; without it the GPU uses `python`.
+    instead : str, optional
+        Of an operator that complex numbers do not have: what would do, for the message.
 
     Examples
     --------
@@ -163,7 +192,9 @@ class UnaryOp(_Operator):
             returned = self._returns(self.python_for(computing), (computing,))
             if self.result == "returned":
                 return returned
-        return np.dtype(bool) if self.result == "bool" else computing
+        if self.result == "bool":
+            return np.dtype(bool)
+        return real_dtype(computing) if self.result == "part" else computing
 
     def typed(self, dtype: npt.DTypeLike) -> Function:
         """The operator for one operand type, as a `Function` for kernels.
@@ -202,6 +233,8 @@ class BinaryOp(_Operator):
         From the dtype in which the operands meet to the function to use there instead, or None.
     cpp : str, optional
         Name of the equivalent in ``operators.cuh``; without it the GPU uses `python`.
+    instead : str, optional
+        Of an operator that complex numbers do not have: what would do, for the message.
     position : {"source", "target", "column"}, optional
         For operators that give not a value but an index, what that is in a product: the column or the row of the
         matrix entry, or the column of the second operand, which for a vector is 0.
@@ -228,10 +261,11 @@ class BinaryOp(_Operator):
         *,
         specialize: Callable[[np.dtype], Python | None] | None = None,
         cpp: str | None = None,
+        instead: str | None = None,
         position: Literal["source", "target", "column"] | None = None,
         axis: Literal["row", "column"] | None = None,
     ) -> None:
-        super().__init__(name, python, result, specialize=specialize, cpp=cpp)
+        super().__init__(name, python, result, specialize=specialize, cpp=cpp, instead=instead)
         self.position = position
         self.axis = axis
 
@@ -385,7 +419,7 @@ class IndexUnaryOp(_Operator):
 
 
 def by_kind(**functions: Python) -> Callable[[np.dtype], Python | None]:
-    """A specialization by NumPy's letter for a family of dtypes: b (bool), i (signed), u (unsigned), f (float)."""
+    """A specialization by NumPy's letter for a family of dtypes: b (bool), i (signed), u (unsigned), f (float), c."""
     return lambda dtype: functions.get(dtype.kind)
 
 

@@ -12,7 +12,7 @@ struct identity {
 struct ainv {
     template <class T> __device__ static T apply(T a) {
         if constexpr (is_bool<T>) return a;
-        else if constexpr (is_float<T>) return -a;
+        else if constexpr (is_inexact<T>) return -a;
         else return T(-Wide<T>(a));
     }
 };
@@ -22,9 +22,32 @@ struct minv {
 };
 
 struct abs {
-    template <class T> __device__ static T apply(T a) {
-        if constexpr (is_float<T>) return bits_as<T>(Unsigned<T>(bits_as<Unsigned<T>>(a) & (Unsigned<T>(~0ULL) >> 1)));
+    template <class T> __device__ static Real<T> apply(T a) {
+        if constexpr (is_complex<T> && sizeof(T) == 8) return ::hypotf(a.re, a.im);
+        else if constexpr (is_complex<T>) return ::hypot(a.re, a.im);
+        else if constexpr (is_float<T>) return bits_as<T>(Unsigned<T>(bits_as<Unsigned<T>>(a) & (Unsigned<T>(~0ULL) >> 1)));
         else return a < T(0) ? ainv::apply(a) : a;
+    }
+};
+
+struct conj {
+    template <class T> __device__ static T apply(T a) {
+        if constexpr (is_complex<T>) return {a.re, -a.im};
+        else return a;
+    }
+};
+
+struct real {
+    template <class T> __device__ static Real<T> apply(T a) {
+        if constexpr (is_complex<T>) return a.re;
+        else return a;
+    }
+};
+
+struct imag {
+    template <class T> __device__ static Real<T> apply(T a) {
+        if constexpr (is_complex<T>) return a.im;
+        else return T(0);
     }
 };
 
@@ -53,7 +76,8 @@ struct isnan {
 
 struct isinf {
     template <class T> __device__ static bool apply(T a) {
-        if constexpr (is_float<T>) return a == largest<T>() || a == smallest<T>();
+        if constexpr (is_complex<T>) return apply(a.re) || apply(a.im);
+        else if constexpr (is_float<T>) return a == largest<T>() || a == smallest<T>();
         else return false;
     }
 };

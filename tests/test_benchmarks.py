@@ -84,12 +84,13 @@ def test_ranks_and_products(benchmarks: Any, case: Any) -> None:
     assert benchmarks.answers.agree("triangles", 2, 3, 1e-6) is not None
 
 
-@pytest.mark.parametrize("work", ["spmv", "spmv64", "min_plus", "lor_land", "any_pair", "plus_pair"])
+@pytest.mark.parametrize("work", ["spmv", "spmv_hyb", "spmv64", "min_plus", "lor_land", "any_pair", "plus_pair"])
 def test_products_are_proven(benchmarks: Any, case: Any, work: str) -> None:
     dense = case.matrix.toarray()
     arc = dense > 0
     right = {
         "spmv": dense @ case.vector,
+        "spmv_hyb": dense @ case.vector,
         "spmv64": dense.astype(np.float64) @ case.wide_vector,
         "min_plus": np.where(arc, dense + case.vector, np.inf).min(axis=1),
         "lor_land": (arc & case.flags).any(axis=1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -60,6 +61,22 @@ def test_auto_takes_what_is_predicted_quickest(device, road):
     expected = road.out_csr.to_scipy() @ x
     for made in (A, hpg.Matrix(road, format="csr").to(device), hpg.Matrix(road, format="hyb").to(device)):
         np.testing.assert_allclose(to_device(made @ to_device(x, device), "cpu"), expected, rtol=1e-5)
+
+
+def test_hyb_array_multiplies_in_the_quickest_layout(device, road):
+    A, H = hpg.Matrix(road).to(device), hpg.hyb_array(road).to(device)
+    assert H.format == H.T.format == (2 * H).format == "hyb" and isinstance(H.hyb, HYB)
+    for one, other in ((H, A), (H.T, A.T), (H.copy(), A), (pickle.loads(pickle.dumps(H)), A)):
+        assert type(one.rows) is type(other.rows) and one.layout == other.layout == other.format
+    assert H.layout == {"cpu": "csr", "cuda": "hyb"}[device]
+    few = hpg.hyb_array(np.eye(3)).to(device)
+    assert few.format == "hyb" and few.layout == "csr"
+    chosen = [line.split()[0] for line in H.explain().splitlines() if line.endswith("chosen")]
+    assert chosen == [H.layout]
+    with hpg.techniques(hyb=False):
+        assert H.layout == "csr"
+    asked = hpg.Matrix(road, format="hyb").to(device)
+    assert isinstance(asked.rows, HYB) and asked.layout == "hyb"
 
 
 def test_explain_tells_predicted_and_measured_times(device, road):

@@ -144,11 +144,9 @@ class TestMatmul:
 
     def test_types_that_no_kernel_serves(self, A: hpg.Matrix, device: str) -> None:
         for _ in range(2):
-            with pytest.raises(TypeError, match=r"x must be bool, .* not complex128: multiply \.real and \.imag apart"):
-                A @ to_device(X + 1j, device)
+            with pytest.raises(TypeError, match=r"x must be bool, .* not float16: convert it with \.astype"):
+                A @ to_device(X.astype(np.float16), device)
             A @ to_device(X, device)
-        with pytest.raises(TypeError, match=r"not float16: convert by x\.astype"):
-            A @ to_device(X.astype(np.float16), device)
 
     @pytest.mark.skipif(not cuda_available(), reason="takes two devices")
     def test_devices_that_differ(self) -> None:
@@ -365,7 +363,7 @@ class TestMxv:
             (TypeError, r"bits of integers", {"semiring": "bor_band"}),
             (ValueError, r"x must have shape \(2,\) .* not \(3,\)", {"x": xp.ones(3)}),
             (ValueError, r"x must have shape \(2,\) .* not \(2, 1\)", {"x": xp.ones((2, 1))}),
-            (TypeError, r"not complex128", {"x": xp.ones(2, dtype=complex)}),
+            (TypeError, r"not defined on complex", {"x": xp.ones(2, dtype=complex), "semiring": "min_plus"}),
             (ValueError, r"mask must have length 2, that of the result, not 3", {"mask": xp.ones(3, dtype=bool)}),
             (ValueError, r"mask must have one dimension", {"mask": xp.ones((2, 2), dtype=bool)}),
             (TypeError, r"mask must be a Bitmask, .* give mask != 0", {"mask": xp.ones(2)}),

@@ -44,7 +44,8 @@ def _count(rows: CSR) -> Vector:
 
 
 def _mean(rows: CSR) -> Vector:
-    total = fold_rows(rows, get_monoid("plus"), np.float64)
+    wide = np.dtype(np.complex128 if value_dtype(rows.dtype).kind == "c" else np.float64)
+    total = fold_rows(rows, get_monoid("plus"), wide)
     with np.errstate(all="ignore"):
         return Vector(total.values / rows.degrees, total.present)
 
@@ -56,6 +57,9 @@ _squared_distance = Function(
 
 def _std(rows: CSR) -> Vector:
     """In two passes: a difference of large sums would lose digits."""
+    if rows.data is not None and rows.data.dtype.kind == "c":
+        real, imag = (_std(rows.with_data(part.copy())) for part in (rows.data.real, rows.data.imag))
+        return Vector((real.values**2 + imag.values**2) ** 0.5, real.present)
     mean = _mean(rows)
     squares = fold_made(rows, _squared_distance, get_monoid("plus"), mean.values, np.float64)
     with np.errstate(all="ignore"):

@@ -153,9 +153,9 @@ def as_thunk(op: IndexUnaryOp, thunk: Any, dtype: np.dtype[Any]) -> np.generic:
     if op.cpp is not None and isinstance(thunk, int):
         # Beyond all rows, columns and diagonals there are only more such.
         thunk = min(max(thunk, -_FARTHEST), _FARTHEST)
-    number = as_number(thunk, dtype, "thunk")
     if op.cpp is None:
-        return number
-    if number.dtype.kind == "f" and not float(number).is_integer():
+        return as_number(thunk, dtype, "thunk")
+    number = as_number(thunk, np.dtype(np.int64), "thunk")
+    if number.dtype.kind == "c" or (number.dtype.kind == "f" and not float(number).is_integer()):
         raise TypeError(f"thunk must be a whole number for {op.name}, not {thunk!r}")
     return np.int64(min(max(int(number), -_FARTHEST), _FARTHEST))

@@ -175,7 +175,7 @@ def set_selected(A: Any, where: Selection, x: Any) -> None:
     ValueError
         When the shapes do not fit.
     TypeError
-        When `x` is complex or lies elsewhere.
+        When `x` is complex and the matrix real, or `x` lies elsewhere.
     """
     if where.pointwise:
         _set_places(A, where, x)
@@ -199,7 +199,7 @@ def _full_like(places: CSR, value: Any, dtype: np.dtype[Any]) -> CSR:
 
 def _scalar_dtype(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The type of a number beside values of a type: a Python number has none of its own."""
-    return np.result_type(value, dtype) if isinstance(value, int | float) else np.asarray(value).dtype
+    return np.result_type(value, dtype) if isinstance(value, int | float | complex) else np.asarray(value).dtype
 
 
 def _source(x: Any, C: Matrix, shape: tuple[int, int], as_column: bool, *, checked: bool) -> CSR:
@@ -238,6 +238,7 @@ def _broadcast(x: Any, A: Matrix, shape: tuple[int, int], where: Selection) -> C
         if isinstance(where.columns, int) and x.shape[1] == shape[0]:
             x = x.T
     if isinstance(x, Matrix) or hasattr(x, "tocsr"):
+        refuse_complex(x, A.dtype, "matrix")
         made = (x if isinstance(x, Matrix) else _matrix_like(x)).csr
         if 0 in made.shape and made.shape != shape:
             raise ValueError(f"shape mismatch: {made.shape} cannot be broadcast to {shape}")
@@ -257,6 +258,28 @@ def _broadcast(x: Any, A: Matrix, shape: tuple[int, int], where: Selection) -> C
     array = broadcast(_values(x, A), where.shape).reshape(shape)
     check_memory(array.size * (A.dtype.itemsize + 4), f"values at {array.size} places", A.device)
     return all_places(shape, A.device).with_data(xp.ascontiguousarray(array).reshape(-1))
+
+
+def refuse_complex(x: Any, dtype: np.dtype[Any], what: str) -> None:
+    """NumPy's assignment casts, but what is complex has no place among real numbers.
+
+    Parameters
+    ----------
+    x : number or array
+        What is to be written.
+    dtype : dtype
+        Of what is written to.
+    what : str
+        What that is.
+
+    Raises
+    ------
+    TypeError
+        When `x` is complex and the dtype is not.
+    """
+    is_complex = getattr(x, "dtype", np.dtype(bool)).kind == "c" or isinstance(x, complex)
+    if is_complex and dtype.kind != "c":
+        raise TypeError(f"complex values cannot be written to a {what} of {dtype}: give .real")
 
 
 def _matrix_like(x: Any) -> Matrix:
@@ -292,8 +315,7 @@ def broadcast(array: Any, shape: tuple[int, ...]) -> Any:
 def _values(x: Any, A: Matrix) -> Any:
     """Numbers in the type of the matrix, as NumPy's assignment casts them."""
     xp = array_module(A.device)
-    if getattr(x, "dtype", np.dtype(bool)).kind == "c" or isinstance(x, complex):
-        raise TypeError(f"complex values cannot be written to a matrix of {A.dtype}: give .real")
+    refuse_complex(x, A.dtype, "matrix")
     try:
         with np.errstate(invalid="ignore"):
             # Made anew: the matrix may keep it.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.assign import assign, broadcast, subassign
+from hpgraph.algebra.assign import assign, broadcast, refuse_complex, subassign
 from hpgraph.algebra.region import last_of_each
 from hpgraph.algebra.selection import Axis, as_axis, index_of, size_of
 from hpgraph.algebra.take import as_row, vector_of
@@ -71,7 +71,7 @@ def set_entries(v: Any, axis: Axis, x: Any) -> None:
     ValueError
         When the lengths do not fit.
     TypeError
-        When `x` is complex or lies elsewhere.
+        When `x` is complex and the vector real, or `x` lies elsewhere.
     """
     if v.format == "list":
         row = Matrix._of(as_row(v))
@@ -86,8 +86,7 @@ def set_entries(v: Any, axis: Axis, x: Any) -> None:
     if isinstance(given, Vector):
         flags = None if given.format == "full" else broadcast(given.structure.to_bool(), shape)
         given = given.toarray()
-    if getattr(given, "dtype", np.dtype(bool)).kind == "c" or isinstance(given, complex):
-        raise TypeError(f"complex values cannot be written to a vector of {v.dtype}: give .real")
+    refuse_complex(given, v.dtype, "vector")
     try:
         array = broadcast(xp.asarray(unmasked(given, "x"), dtype=v.dtype), shape)
     except OverflowError:

@@ -85,7 +85,7 @@ def extreme(rows: CSR, name: str, *, explicit: bool, skip_nan: bool) -> Any:
         return kind.type(0)
     xp = array_module(rows.device)
     value = xp.ones(1, bool) if rows.data is None else getattr(rows.data, name)(keepdims=True)
-    if skip_nan and kind.kind == "f" and bool(xp.isnan(value[0])):
+    if skip_nan and kind.kind in "fc" and bool(xp.isnan(value[0])):
         numbers = rows.data[~xp.isnan(rows.data)]
         value = getattr(numbers, name)(keepdims=True) if len(numbers) else value
     if not explicit and rows.nnz < rows.shape[0] * rows.shape[1]:

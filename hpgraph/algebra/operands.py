@@ -97,7 +97,7 @@ def as_number(value: Any, dtype: np.dtype[Any], name: str) -> np.generic:
     Raises
     ------
     TypeError
-        When it is no real number.
+        When it is no number.
 
     Examples
     --------
@@ -106,8 +106,8 @@ def as_number(value: Any, dtype: np.dtype[Any], name: str) -> np.generic:
     """
     if is_cuda(value) and getattr(value, "ndim", None) == 0:
         value = value.get()[()]
-    if not is_number(value) or np.iscomplexobj(value):
-        raise TypeError(f"{name} must be a real number, not {value!r}")
+    if not is_number(value):
+        raise TypeError(f"{name} must be a number, not {value!r}")
     if isinstance(value, np.ndarray | np.generic):
         found = check_dtype(value.dtype, name)
         return found.type(value.item())

@@ -12,6 +12,7 @@ from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.matrix.matrix import Matrix
 from hpgraph.number import real
+from hpgraph.semiring.operators import real_dtype
 
 
 def random(
@@ -33,7 +34,8 @@ def random(
     density : float, default 0.01
         Share of the places that hold an entry, 0 to 1.
     dtype : dtype, optional
-        Type of the values, float64 by default. Floats are uniform in [0, 1), integers and bool over all of their type.
+        Type of the values, float64 by default. Floats are uniform in [0, 1), and so
+        are the two parts of complex numbers; integers and bool are over all of their type.
     rng : int or Generator of NumPy or CuPy, optional
         Seed, or source of the numbers. The same seed gives the same matrix on the same device.
     data_sampler : callable, optional
@@ -73,6 +75,8 @@ def random(
         data = xp.asarray(data_sampler(size=count)).astype(kind, copy=False)
     elif kind.kind == "f":
         data = source.random(count, dtype=kind)
+    elif kind.kind == "c":
+        data = source.random(2 * count, dtype=real_dtype(kind)).view(kind)
     else:
         # All bits of the type, drawn by 32, which NumPy's and CuPy's generators have in common.
         words = source.integers(0, 2**32 - 1, size=-(-count * kind.itemsize // 4), dtype=np.uint32, endpoint=True)

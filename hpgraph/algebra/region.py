@@ -10,6 +10,7 @@ from hpgraph.algebra.selection import Axis, ids_of, index_of, is_whole, size_of
 from hpgraph.algebra.take import take
 from hpgraph.device import array_module, kernels, to_device
 from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats.checks import bits_type
 from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function
 
@@ -178,8 +179,8 @@ def joined(held: CSR, written: CSR, dtype: np.dtype[Any]) -> CSR:
         first, second = (entry_function(get_binary(name), bits, bits, bits) for name in ("first", "second"))
         pattern: CSR = merge(held, written, second, first, second, None)
         return pattern
-    # Values are only moved: as unsigned integers of their width, few kernels serve all types.
-    bits = np.dtype(f"u{dtype.itemsize}")
+    # Values are only moved, and few kernels serve all types.
+    bits = bits_type(dtype)
     moved = (csr.astype(dtype) for csr in (held, written))
     first, second = (entry_function(get_binary(name), bits, bits, bits) for name in ("first", "second"))
     made = merge(*(csr.with_data(csr.data.view(bits), copy=False) for csr in moved), second, first, second, bits)

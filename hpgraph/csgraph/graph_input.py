@@ -9,6 +9,7 @@ import numpy as np
 
 from hpgraph.device import array_module, is_cuda
 from hpgraph.formats import CSR
+from hpgraph.formats.checks import as_value_dtype
 from hpgraph.formats.interchange import scipy_of_csr
 from hpgraph.graph import Graph
 from hpgraph.matrix.matrix import Matrix
@@ -95,6 +96,8 @@ def as_graph_input(csgraph: Any) -> GraphInput:
     ------
     ValueError
         When it is not square.
+    TypeError
+        When its values are complex.
     """
     as_matrix = isinstance(csgraph, np.matrix)
     if isinstance(csgraph, Graph):
@@ -117,6 +120,7 @@ def as_graph_input(csgraph: Any) -> GraphInput:
         raise ValueError(f"csgraph must be square, one row and one column for each vertex, not {csr.shape}")
     if csr.data is None:
         csr = csr.with_data(array_module(csr.device).ones(csr.nnz), copy=False)
+    as_value_dtype(csr.data.dtype, "csgraph", real=True)
     return GraphInput(csr.astype(np.float64), as_matrix)
 
 

@@ -187,7 +187,7 @@ class Declarations:
         for name, prop in self.properties.items():
             if np.isscalar(prop.initial):
                 given = getattr(prop.initial, "dtype", np.float64) if prop.dtype is None else prop.dtype
-                dtype = check_dtype(given, name)
+                dtype = check_dtype(given, name, real=True)
                 found[name] = dtype, beginning(prop.initial, prop.start, dtype, name)
         return found
 

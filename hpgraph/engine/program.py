@@ -226,9 +226,9 @@ def check_definition(program: type[VertexProgram]) -> None:
             if name in TAKEN or not is_plain(name):
                 raise ValueError(f"{program.__name__}.{name} cannot be called that; choose another name")
             if declaration.dtype is not None:
-                check_dtype(declaration.dtype, f"the type of {program.__name__}.{name}")
+                check_dtype(declaration.dtype, f"the type of {program.__name__}.{name}", real=True)
     if program.message is not None:
-        check_dtype(program.message, f"{program.__name__}.message")
+        check_dtype(program.message, f"{program.__name__}.message", real=True)
 
 
 def is_plain(name: str) -> bool:

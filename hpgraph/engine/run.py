@@ -271,7 +271,8 @@ def _initial_state(
         value = unmasked(value, name)
         if not hasattr(value, "dtype") and not np.isscalar(value):
             value = np.array(value)
-        dtype = check_dtype(prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64), name)
+        wanted = prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64)
+        dtype = check_dtype(wanted, name, real=True)
         if np.ndim(value) == 0:
             state[name] = xp.empty(n, dtype)
             beginnings.append(beginning(value, None if given else prop.start, dtype, name))

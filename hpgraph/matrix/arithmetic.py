@@ -12,12 +12,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from hpgraph.algebra.elementwise import join_nonzero
+from hpgraph.algebra.elementwise import ewise_union, join_nonzero
 from hpgraph.algebra.mask import without_zeros
 from hpgraph.algebra.operands import is_number
 from hpgraph.device import array_module, check_memory
 from hpgraph.formats import CSR
 from hpgraph.matrix.functions import Functions
+
+_ORDERS = {
+    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "min": np.minimum, "max": np.maximum
+}  # fmt: skip
 
 
 class Arithmetic(Functions):
@@ -58,7 +62,7 @@ class Arithmetic(Functions):
                 # As Python does, and SciPy; a zero of NumPy's gives inf.
                 raise ZeroDivisionError("division of a matrix by zero: numpy.float64(0) gives inf where it has entries")
             # In float64 also where values are float32, as SciPy does.
-            return self._map(lambda data: data.astype(np.float64) / other)
+            return self._map(lambda data: (data if data.dtype.kind == "c" else data.astype(np.float64)) / other)
         other = self._beside(other)
         if other is NotImplemented or not isinstance(other, Arithmetic):
             return other if other is NotImplemented else self.multiply(1 / other)
@@ -70,8 +74,10 @@ class Arithmetic(Functions):
     def _divide(self, other: Arithmetic) -> Any:
         """The quotient of two sparse matrices: an array, as it is NaN wherever both have nothing."""
         self._check_shape(other)
-        check_memory(8 * self.shape[0] * self.shape[1], "a quotient of sparse matrices, which is dense", self.device)
-        result = array_module(self.device).full(self.shape, np.nan)
+        kind = np.result_type(self.dtype, other.dtype, np.float64)
+        needed = kind.itemsize * self.shape[0] * self.shape[1]
+        check_memory(needed, "a quotient of sparse matrices, which is dense", self.device)
+        result = array_module(self.device).full(self.shape, np.nan, dtype=kind)
         divisor = without_zeros(other.csr)
         result[divisor.expand_rows(), divisor.indices] = 0
         quotient = self._union(other, "div").csr
@@ -194,6 +200,10 @@ class Arithmetic(Functions):
 
     def _union(self, other: Any, op: str) -> Self:
         """Both matrices' entries joined, an absent one being 0; zeros are not kept."""
+        if op in _ORDERS and "c" in (self.dtype.kind, other.dtype.kind):
+            # NumPy orders complex numbers by their real parts, then by the imaginary ones; the algebra has no order.
+            left, right = (ewise_union(self, 0, other, 0, side).csr for side in ("first", "second"))
+            return self._with(without_zeros(left.with_data(_ORDERS[op](left.data, right.data))))
         joined: Self = join_nonzero(self, other, op, union=True)
         return joined
 

@@ -193,7 +193,12 @@ class Conversions(Structure):
         Raises
         ------
         TypeError
-            For other types, complex ones among them, and where `casting` forbids it.
+            For other types, and where `casting` forbids it.
+
+        Warns
+        -----
+        numpy.exceptions.ComplexWarning
+            When the imaginary part of complex values is lost, as NumPy warns.
         """
         csr = self.csr
         kind = np.dtype(dtype)
@@ -203,7 +208,7 @@ class Conversions(Structure):
 
     def _asfptype(self) -> Self:
         """With values of a float type, as SciPy's direct solvers ask for: float32 for integers of up to 16 bits."""
-        if self.dtype.kind == "f":
+        if self.dtype.kind in "fc":
             return self
         return self.astype(np.promote_types(self.dtype, np.float32) if self.dtype.itemsize <= 2 else np.float64)
 

@@ -132,27 +132,29 @@ class Functions(Products, Entrywise):
         return self._map(lambda data: data * other) if is_number(other) else self @ other
 
     def conjugate(self, copy: bool = True) -> Self:
-        """The complex conjugate, which is the matrix itself: values are real.
+        """The complex conjugate, which for real values is the matrix itself.
 
         Parameters
         ----------
         copy : bool, default True
-            Whether to copy the arrays.
+            Whether to copy the arrays where values are real.
 
         Returns
         -------
         Matrix
         """
+        if self.dtype.kind == "c":
+            return self._map(lambda data: data.conj())
         return self.copy() if copy else self
 
     conj = conjugate
 
     @property
     def real(self) -> Self:
-        """The real part, which is the matrix itself."""
-        return self
+        """The real part, which for real values is the matrix itself."""
+        return self._map(lambda data: data.real.copy()) if self.dtype.kind == "c" else self
 
     @property
     def imag(self) -> Self:
-        """The imaginary part, which is 0 at the same places."""
-        return self._map(lambda data: data * data.dtype.type(0))
+        """The imaginary part, at the same places; of real values it is 0."""
+        return self._map(lambda data: data.imag.copy() if data.dtype.kind == "c" else data * data.dtype.type(0))

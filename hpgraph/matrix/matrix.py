@@ -39,7 +39,7 @@ class Matrix(Comparisons, Reductions, Ufuncs):
     Raises
     ------
     TypeError
-        When `source` is no matrix, or its values are complex or of another type that no kernel serves.
+        When `source` is no matrix, or its values are of a type that no kernel serves.
     ValueError
         When `format` is unknown, `shape` does not fit, or arrays do not fit each other.
     IndexError
@@ -123,7 +123,11 @@ _call_array()
 
 
 def hyb_array(source: Any, *, dtype: Any = None) -> Matrix:
-    """A `Matrix` whose products read HYB.
+    """A `Matrix` that multiplies in whichever layout is quickest on its device.
+
+    On CUDA that is mostly HYB, an ELL slab and a COO tail side by side; on the CPU mostly CSR. The choice is that of
+    ``Matrix(source)``, by predicted time; ``A.hyb`` is the HYB layout on every device, and ``Matrix(source,
+    format="hyb")`` multiplies in it come what may.
 
     Parameters
     ----------
@@ -142,4 +146,4 @@ def hyb_array(source: Any, *, dtype: Any = None) -> Matrix:
     >>> hpg.hyb_array(scipy.sparse.eye_array(3))
     <Matrix 3x3, 3 entries, float64, hyb, cpu>
     """
-    return Matrix(source, format="hyb", dtype=dtype)
+    return Matrix(source, dtype=dtype)

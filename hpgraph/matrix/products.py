@@ -92,6 +92,9 @@ class Products(Conversions):
         -------
         array, shape (columns,) or (columns, 1)
         """
+        if self.dtype.kind == "c":
+            # As the conjugate of A.T @ conj(x), no values of the matrix are written again.
+            return self.T.matvec(self._operand(x, "x").conj()).conj()
         return self.T.matvec(x)
 
     def matmat(self, X: Any) -> Any:
@@ -128,6 +131,8 @@ class Products(Conversions):
         -------
         array, shape (columns, k)
         """
+        if self.dtype.kind == "c":
+            return self.T.matmat(self._operand(X, "X").conj()).conj()
         return self.T.matmat(X)
 
     def mxv(

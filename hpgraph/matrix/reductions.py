@@ -99,6 +99,8 @@ class Reductions(Products):
         ------
         ValueError
             When there is nothing to compare.
+        TypeError
+            When values are complex and there is an axis; of all of them NumPy's order decides, by real parts first.
 
         Examples
         --------
@@ -211,6 +213,8 @@ class Reductions(Products):
     def _lines(self, axis: int | None, name: str) -> Any:
         """The matrix whose rows are compared."""
         axis = as_axis(axis)
+        if self.dtype.kind == "c" and (axis is not None or name.startswith("arg")):
+            raise TypeError(f"Cannot apply {name} to complex values, which have no order: take A.real or abs(A)")
         empty = 0 in self.shape if axis is None else self.shape[axis] == 0
         if empty:
             raise ValueError(f"Cannot apply {name}: a matrix of shape {self.shape} has nothing to compare there")

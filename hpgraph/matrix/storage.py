@@ -118,7 +118,7 @@ class MatrixStorage:
     @property
     def layout(self) -> str:
         """The layout that products read: "csr" or "hyb"."""
-        if self._format != "auto":
+        if not self.is_auto:
             return self._format
         if not techniques.hyb:
             return "csr"
@@ -222,8 +222,11 @@ class MatrixStorage:
 
     @property
     def H(self) -> Self:
-        """The conjugate transpose, which is the transpose: values are real."""
-        return self.T
+        """The conjugate transpose: for real values the transpose itself, for complex ones a new matrix."""
+        turned = self.T
+        if self.dtype.kind != "c":
+            return turned
+        return turned._with(turned.csr.with_data(turned.csr.data.conj()))
 
     def to(self, device: str) -> Self:
         """The matrix on a device, with every layout built so far; itself where it lies there already.

@@ -40,7 +40,7 @@ class Vector(Indexing, Operators, Entrywise):
     ValueError
         When there is not one dimension, or lengths differ.
     TypeError
-        When values are complex or of another type that no kernel serves, or arrays lie on different devices.
+        When values are of a type that no kernel serves, or arrays lie on different devices.
 
     Notes
     -----
@@ -207,7 +207,7 @@ class Vector(Indexing, Operators, Entrywise):
         Parameters
         ----------
         dtype : dtype
-            bool, an integer or a float type.
+            bool, an integer, a float or a complex type.
 
         Returns
         -------

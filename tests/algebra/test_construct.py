@@ -49,7 +49,7 @@ class TestTuples:
             (([1.0], [0], [0, 1], [3]), None, TypeError, r"not 4 items"),
             (([1, 2], 3), None, TypeError, r"give rows of numbers as a list"),
             (np.eye(3), (2, 2), ValueError, r"use A\.resize\(shape\)"),
-            (([1j], ([0], [0])), None, TypeError, r"not complex128"),
+            ((np.ones(1, np.float16), ([0], [0])), None, TypeError, r"not float16"),
         ],
     )
     def test_refused(self, source: Any, shape: Any, error: type[Exception], message: str) -> None:

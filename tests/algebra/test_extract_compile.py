@@ -11,6 +11,8 @@ pytest.importorskip("cuda.core")
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
-@pytest.mark.parametrize(("index", "word"), [("int", "unsigned char"), ("long long", "unsigned long long")])
+@pytest.mark.parametrize(
+    ("index", "word"), [("int", "unsigned char"), ("long long", "unsigned long long"), ("int", "ulonglong2")]
+)
 def test_extraction(index: str, word: str, arch: str) -> None:
     assert compile_only(SOURCE, "", [], kernel_names(index, word), arch)[:4] == b"\x7fELF"

@@ -34,6 +34,10 @@ SHAPES = [(1, 1, 1), (1, 1, 5), (7, 4, 0), (4, 9, 30), (60, 50, 900), (3, 400, 5
 @pytest.mark.parametrize("duplicates", ["sum", "min", "first"])
 def test_from_coo_merges_duplicates(put, sorting, dtype, duplicates):
     row, col, data = triplets(3, 12, 9, 200, dtype)
+    if duplicates == "min" and dtype is not None and dtype.kind == "c":
+        with pytest.raises(TypeError, match="complex data have not"):
+            CSR.from_coo(put(row), put(col), put(data), (12, 9), duplicates=duplicates)
+        return
     csr = CSR.from_coo(put(row), put(col), put(data), (12, 9), duplicates=duplicates)
     assert entries_of(csr) == merged(row, col, data, duplicates)
     assert str(csr.dtype) == str(dtype)
@@ -123,9 +127,9 @@ def test_from_scipy_keeps_zeros_and_nan_and_halves_wide_ids():
     assert csr.indices.dtype == np.int32
 
 
-@pytest.mark.parametrize("dtype", ["complex64", "complex128", "longdouble"])
+@pytest.mark.parametrize("dtype", ["clongdouble", "longdouble"])
 def test_from_scipy_refuses_types_that_kernels_do_not_serve(dtype):
-    with pytest.raises(TypeError, match=r"must be bool, int8..int64.*not (complex|float128|longdouble)"):
+    with pytest.raises(TypeError, match=r"must be bool, int8..int64.*not (complex256|float128|clongdouble|longdouble)"):
         CSR.from_scipy(sp.eye_array(3, dtype=dtype, format="csr"))
     assert CSR.from_scipy(sp.eye_array(3, dtype=dtype, format="csr"), pattern=True).nnz == 3
 

@@ -65,7 +65,7 @@ def test_types_have_code_of_their_own() -> None:
         assert len({map_code(function, False, INT32)[0] for function in functions}) == 3
 
 
-@pytest.mark.parametrize("value", ["unsigned char", "unsigned short", "unsigned int", "unsigned long long"])
+@pytest.mark.parametrize("value", marks._WORD.values())
 def test_marked_entries(value: str) -> None:
     names = "hpgraph::mark_true", *(f"hpgraph::keep_marked<{index}, {value}>" for index in ("int", "long long"))
     assert compile_only(marks.SOURCE, "", (), names)

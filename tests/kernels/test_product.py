@@ -43,6 +43,8 @@ def random_values(rng, count, dtype):
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
         return rng.random(count) < 0.6
+    if dtype.kind == "c":
+        return (rng.integers(-20, 20, count) + 1j * rng.integers(-20, 20, count)).astype(dtype)
     if dtype.kind == "f":
         # Halves add up exactly, so that the order of a sum does not matter.
         return (rng.integers(-20, 20, count) / 2).astype(dtype)

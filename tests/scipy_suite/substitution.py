@@ -2,7 +2,7 @@
 
 The tests are imported from the installed SciPy, not copied. Each calls a solver by the name it has in the test's own
 module; there that name is bound, while the tests run, to a function that hands A over as a `Matrix` and calls the
-solver. What no Matrix holds (complex values, operators without entries) is handed over as it is.
+solver. What no Matrix holds (extended precision, operators without entries) is handed over as it is.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def adopt(name: str, solvers: tuple[str, ...], *, leave: tuple[str, ...] = (), *
                 return solve(ours, *args, **options)
             except TypeError as error:
                 if "must be bool, int8..int64" in str(error):
-                    pytest.skip("vectors of complex and long double numbers are refused, by name")
+                    pytest.skip("vectors of long double numbers are refused, by name")
                 raise
 
         return solve_ours

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-_NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
+_NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
 DTYPES = [np.dtype(name) for name in _NAMES.split()]
 
 FLOAT_UNARY = ["sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "tanh"]
 # Rounded alike by no two mathematical libraries.
+UNORDERED = {
+    "floordiv", "min", "max", "lt", "le", "gt", "ge", "hypot", "atan2", "sign", "floor", "ceil", "trunc", *FLOAT_UNARY
+}  # fmt: skip
+# Of complex numbers: what rounds more than once.
+ROUNDED = {"times", "div", "rdiv", "minv", "abs"}
 APPROXIMATE = {*FLOAT_UNARY, "hypot", "atan2"} - {"sqrt"}
 
 
@@ -16,6 +21,8 @@ def samples(dtype: np.dtype) -> np.ndarray:
     """Ordinary values, and all the borders of a dtype."""
     if dtype.kind == "b":
         return np.array([False, True])
+    if dtype.kind == "c":
+        return np.array([0, 1, -1, 1j, -2.5j, 2.5 - 7.25j, -0.5 + 0.125j, 3e5 + 4e5j], dtype)
     if dtype.kind == "f":
         return np.array([0.0, -0.0, 1, -1, 2.5, -7.25, 0.1, 3e5, np.inf, -np.inf, np.nan], dtype)
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
@@ -24,7 +31,7 @@ def samples(dtype: np.dtype) -> np.ndarray:
 
 
 def fraction(a: np.ndarray) -> np.ndarray:
-    return a if a.dtype.kind == "f" else a.astype(np.float64)
+    return a if a.dtype.kind in "fc" else a.astype(np.float64)
 
 
 def or_exclusive_or(ufunc):
@@ -70,6 +77,9 @@ UNARY = {
     "ainv": np.negative,
     "minv": lambda a: 1 / fraction(a),
     "abs": np.absolute,
+    "conj": np.conjugate,
+    "real": np.real,
+    "imag": np.imag,
     "sign": np.sign,
     "one": np.ones_like,
     "lnot": np.logical_not,
@@ -83,13 +93,15 @@ UNARY = {
     **{name: (lambda ufunc: lambda a: ufunc(fraction(a)))(getattr(np, name)) for name in FLOAT_UNARY},
 }
 # NumPy has none of these over bool.
-for name in ("identity", "ainv", "sign"):
+for name in ("identity", "ainv", "conj", "sign"):
     UNARY[name] = (lambda ufunc: lambda a: a if a.dtype.kind == "b" else ufunc(a))(UNARY[name])
 
 
 def takes(name: str, dtype: np.dtype) -> bool:
-    """Whether an operator works on a dtype: the bitwise ones do not on floats."""
-    return dtype.kind != "f" or name not in ("bor", "band", "bxor", "bxnor", "bnot")
+    """Whether an operator works on a dtype: bitwise ones do not on floats, nor those that need an order on complex."""
+    if dtype.kind == "c" and name in UNORDERED:
+        return False
+    return dtype.kind not in "fc" or name not in ("bor", "band", "bxor", "bxnor", "bnot")
 
 
 def expected_binary(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -105,7 +117,7 @@ def expected_unary(name: str, a: np.ndarray) -> np.ndarray:
 def assert_same(name: str, found: np.ndarray, expected: np.ndarray, where: str) -> None:
     """The same dtype, and the same values; approximately for functions that libraries round in their own ways."""
     assert found.dtype == expected.dtype, where
-    if name in APPROXIMATE:
+    if name in APPROXIMATE or (name in ROUNDED and "complex" in where):
         tolerance = 64 * np.finfo(expected.dtype).eps
         np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance, err_msg=where)
     else:

@@ -107,7 +107,8 @@ def monoids_of(dtype: np.dtype) -> list[Monoid]:
 def test_every_operator_and_monoid_compiles_without_a_gpu(arch):
     source, codes = "", []
     for dtype in DTYPES if arch == "sm_90" else [np.dtype(d) for d in ("bool", "int8", "uint64", "float32")]:
-        for program in (operators_program, monoids_program):
+        # Nothing combines complex numbers atomically.
+        for program in (operators_program, monoids_program)[: 1 if dtype.kind == "c" else 2]:
             text, parts = program(dtype)
             # Several programs in one: their names must differ.
             for part in sorted((p.functor for p in parts), key=len, reverse=True):
@@ -248,7 +249,7 @@ def test_operators_on_the_gpu(dtype, on_gpu):
 
 
 @cuda_only
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("dtype", [dtype for dtype in DTYPES if dtype.kind != "c"], ids=str)
 def test_monoids_on_the_gpu(dtype, on_gpu):
     import cupy
 

@@ -32,7 +32,7 @@ def test_the_reference_covers_every_operator_and_dtype():
 @pytest.mark.parametrize("name", BINARY)
 def test_binary_in_python(name, dtype):
     if not takes(name, dtype):
-        with pytest.raises(TypeError, match="bits of integers"):
+        with pytest.raises(TypeError, match=r"bits of integers|not defined on complex"):
             get_binary(name).typed(dtype, dtype)
         return
     values = samples(dtype)
@@ -45,7 +45,7 @@ def test_binary_in_python(name, dtype):
 @pytest.mark.parametrize("name", UNARY)
 def test_unary_in_python(name, dtype):
     if not takes(name, dtype):
-        with pytest.raises(TypeError, match="bits of integers"):
+        with pytest.raises(TypeError, match=r"bits of integers|not defined on complex"):
             get_unary(name).typed(dtype)
         return
     values = samples(dtype)
@@ -55,7 +55,12 @@ def test_unary_in_python(name, dtype):
 
 
 # Numba computes all small integers alike, in 64 bits, so one of each signedness stands for them.
-COMPILED = [np.dtype(name) for name in ("bool", "int8", "int32", "int64", "uint16", "uint64", "float32", "float64")]
+COMPILED = [
+    np.dtype(name)
+    for name in (
+        "bool", "int8", "int32", "int64", "uint16", "uint64", "float32", "float64", "complex64", "complex128"
+    )
+]  # fmt: skip
 
 
 def compiled(n_functions: int, n_arguments: int):
@@ -103,6 +108,8 @@ def test_unary_compiled(dtype):
 def test_types_of_two_operands_meet_as_in_numpy(a_dtype, b_dtype):
     one, two = np.ones(1, a_dtype), np.ones(1, b_dtype)
     for name, ufunc in (("plus", np.add), ("times", np.multiply), ("min", np.minimum), ("div", np.true_divide)):
+        if not takes(name, np.result_type(a_dtype, b_dtype)):
+            continue
         # NumPy's own type is float16 or the like for some; the library has none of them.
         assert get_binary(name).result_dtype(a_dtype, b_dtype) == ufunc(one, two).dtype
     assert get_binary("lt").result_dtype(a_dtype, b_dtype) == np.dtype("bool")
@@ -137,7 +144,7 @@ def test_positional_operators_have_no_value():
     assert get_binary("secondi").result_dtype("float32", "bool") == np.int64
 
 
-@pytest.mark.parametrize("bad", ["float16", "complex64", "object", "U3", "datetime64[s]"])
+@pytest.mark.parametrize("bad", ["float16", "clongdouble", "object", "U3", "datetime64[s]"])
 def test_unsupported_dtypes_are_refused(bad):
     with pytest.raises(TypeError, match=r"weights is .*supported are bool, int8"):
         check_dtype(bad, "weights")

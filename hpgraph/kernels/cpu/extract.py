@@ -13,6 +13,7 @@ from numba import prange
 
 from hpgraph.device import check_memory
 from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats.checks import bits_type
 from hpgraph.kernels.cpu.kernel import njit
 from hpgraph.kernels.cpu.loads import copy_items, prefetch
 from hpgraph.kernels.cpu.record import LOOPS
@@ -115,7 +116,7 @@ def positions_of(csr: CSR, rows: Any, columns: Any) -> Any:
 
 
 def bits_of(data: Any) -> Any:
-    """Values as unsigned integers of their width: they are only moved, and few kernels serve all types.
+    """Values as `bits_type` of their width: they are only moved, and few kernels serve all types.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ def bits_of(data: Any) -> Any:
     array
         Empty where there are no values.
     """
-    return _NONE if data is None else data.view(f"u{data.itemsize}")
+    return _NONE if data is None else data.view(bits_type(data.dtype))
 
 
 def room(data: Any, nnz: int) -> tuple[Any, Any]:

@@ -9,13 +9,14 @@ import numpy as np
 
 from hpgraph.device import check_memory, require_cupy
 from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats.checks import bits_type
 from hpgraph.kernels.cuda.compile import Module, load
 
 SOURCE = "extract.cuh"
 THREADS = 256
 TILE = THREADS * 4
 _ID = {4: "int", 8: "long long"}
-_WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+_WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
 _NULL = np.uint64(0)
 
 
@@ -110,7 +111,7 @@ def _entry_bytes(csr: CSR) -> int:
 
 
 def _bits(data: Any) -> Any:
-    return None if data is None else data.view(f"u{data.itemsize}")
+    return None if data is None else data.view(bits_type(data.dtype))
 
 
 @functools.lru_cache(maxsize=64)

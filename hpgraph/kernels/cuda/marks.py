@@ -17,7 +17,7 @@ THREADS = 256
 # Entries of a tile: as in tiles.cuh.
 TILE = 8 * THREADS
 _NULL = np.uint64(0)
-_WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+_WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
 
 
 def index_type(dtype: Any) -> str:

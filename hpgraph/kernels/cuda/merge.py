@@ -12,7 +12,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.cuda.compile import Module, load
 from hpgraph.kernels.cuda.marks import THREADS, TILE, Marks, index_type
 from hpgraph.kernels.cuda.structs import struct
-from hpgraph.semiring.cuda import LinkedCode, c_type, entry_functor
+from hpgraph.semiring.cuda import INCLUDE, LinkedCode, c_type, entry_functor
 
 SOURCE = "merge.cuh"
 # What the source needs to be read, for a kernel that computes nothing.
@@ -48,7 +48,7 @@ def merge_code(
     -------
     str, tuple of LinkedCode
     """
-    source, ltoir, members = "", tuple[LinkedCode, ...](), ""
+    source, ltoir, members = INCLUDE, tuple[LinkedCode, ...](), ""
     flag = {True: "true", False: "false"}
     x, y = (c_type(bool if given is None else given) for given in (x_dtype, y_dtype))
     r = c_type(bool if dtype is None else dtype)

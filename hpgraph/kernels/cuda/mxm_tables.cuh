@@ -38,7 +38,7 @@ template <class M>
 __global__ void __launch_bounds__(TABLE_THREADS) count_by_table(Factors<M> f, const i64* list, i64 tasks, const i64* task_row,
                                                           u32 slots, i64* counts) {
     typedef typename M::Index Index;
-    extern __shared__ u64 shared[];
+    extern __shared__ __align__(16) u64 shared[];
     const int warp = threadIdx.x / 32;
     const i64 place = i64(blockIdx.x) * (blockDim.x / 32) + warp;
     if (place >= tasks) return;
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(TABLE_THREADS) fill_by_table(Factors<M> f, con
                                                          typename M::C* data) {
     typedef typename M::Index Index;
     typedef typename M::C C;
-    extern __shared__ u64 shared[];
+    extern __shared__ __align__(16) u64 shared[];
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     const i64 place = i64(blockIdx.x) * (blockDim.x / 32) + warp;
     if (place >= tasks) return;

@@ -29,7 +29,7 @@ template <class M>
 __global__ void __launch_bounds__(LONG_THREADS) count_by_bits(Factors<M> f, const i64* list, i64 tasks,
                                                               const i64* task_row, const i64* first_task, i64 windows,
                                                               i64 width, i64 columns, i64 bits, i64* counts) {
-    extern __shared__ u64 shared[];
+    extern __shared__ __align__(16) u64 shared[];
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     const i64 number = i64(blockIdx.x) * (LONG_THREADS / 32) + warp;
     if (number >= tasks) return;
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(LONG_THREADS) fill_by_windows(Factors<M> f, co
                                                                 typename M::Index* indices, typename M::C* data) {
     typedef typename M::Index Index;
     typedef typename M::C C;
-    extern __shared__ u64 shared[];
+    extern __shared__ __align__(16) u64 shared[];
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     const i64 number = i64(blockIdx.x) * (LONG_THREADS / 32) + warp;
     if (number >= tasks) return;

@@ -12,7 +12,7 @@ from hpgraph.kernels.cuda.bins import BLOCK, bins
 from hpgraph.kernels.cuda.product import tail_of
 from hpgraph.kernels.cuda.specialization import DeviceGather, Specialization, contiguous, specialize
 from hpgraph.kernels.cuda.structs import struct
-from hpgraph.semiring.cuda import LinkedCode, binary_functor, c_type
+from hpgraph.semiring.cuda import INCLUDE, LinkedCode, binary_functor, c_type
 
 DENSE_ROWS = ("dense_slab", "dense_tail", "dense_long")
 
@@ -42,7 +42,7 @@ def specialize_dense(
     """
     multiply = gather.semiring.multiply
     weight, message = message_dtype if weight_dtype is None else weight_dtype, c_type(message_dtype)
-    source, ltoir = "", tuple[LinkedCode, ...]()
+    source, ltoir = INCLUDE, tuple[LinkedCode, ...]()
     if multiply.position is not None:
         value = {"source": "u", "target": "v", "column": "column"}[multiply.position]
     elif multiply.cpp == "pair":

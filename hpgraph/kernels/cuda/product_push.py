@@ -12,7 +12,7 @@ from hpgraph.kernels.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.cuda.product import PULL_ROWS, pull_rows
 from hpgraph.kernels.cuda.specialization import DeviceGather, Specialization, contiguous, launch, specialize
 from hpgraph.kernels.cuda.structs import struct
-from hpgraph.semiring.cuda import c_type
+from hpgraph.semiring.cuda import INCLUDE, c_type
 
 PUSHES = ("push_atomic", "push_expand", "push_write")
 # Blocks in flight: enough to fill any GPU; each takes as many stretches as there are.
@@ -21,6 +21,8 @@ _BLOCKS_PER_PROCESSOR = 8
 
 def is_order_free(reduce: Any, dtype: np.dtype[Any]) -> bool:
     """Whether messages may meet in any order without the result showing it: not for sums of floats.
+
+    Nor for complex numbers, which cannot be joined atomically.
 
     Parameters
     ----------
@@ -31,7 +33,7 @@ def is_order_free(reduce: Any, dtype: np.dtype[Any]) -> bool:
     -------
     bool
     """
-    return reduce.idempotent or dtype.kind in "biu"
+    return dtype.kind in "biu" or (reduce.idempotent and dtype.kind != "c")
 
 
 def specialize_sorted(reduce: Any, message_dtype: np.dtype[Any]) -> Specialization:
@@ -47,7 +49,7 @@ def specialize_sorted(reduce: Any, message_dtype: np.dtype[Any]) -> Specializati
     Specialization
     """
     message = c_type(message_dtype)
-    source = f"""struct Gather {{
+    source = f"""{INCLUDE}struct Gather {{
     const {message}* messages;
     __device__ {message} operator()(long long u, {message}, long long) const {{ return messages[u]; }}
 }};
@@ -120,11 +122,13 @@ def push(
     offsets = cupy.zeros(len(frontier) + 1, np.int64)
     offsets[1:] = cupy.cumsum(rows.indptr[frontier + 1] - rows.indptr[frontier])
     pushed = struct(frontier, offsets, len(frontier), rows.indptr, rows.indices, rows.data)
-    module = special.load("product_push.cuh", *PUSHES)
+    order_free = is_order_free(reduce, out.dtype)
+    # Where messages are sorted, there may be no atomic operation to compile.
+    module = special.load("product_push.cuh", *(PUSHES if order_free else PUSHES[1:]))
     arguments = special.gather.arguments(state)
     blocks = _BLOCKS_PER_PROCESSOR * multiprocessors()
     permitted = None if mask is None else mask.words
-    if is_order_free(reduce, out.dtype):
+    if order_free:
         values = cupy.full(n, reduce.identity_for(out.dtype), out.dtype)
         seen = Bitmask.zeros(n, "cuda")
         sets = struct(None, permitted, seen.words, int(complement))

@@ -185,6 +185,8 @@ def specialize(
         codes.append(binary_functor(accum, message_dtype, message_dtype, "Accumulate", message_dtype))
         accumulate = "return Accumulate::apply(a, b);"
     message = c_type(message_dtype)
+    # Only messages that a push may send are combined atomically.
+    atomic = "static bool atomic_reduce(Message* where, Message a) { return Reduce::atomic_combine(where, a); }"
     prologue = f"""{gather.source}{"".join(code.source for code in codes)}
 struct Product {{
     typedef {message} Message;
@@ -197,7 +199,7 @@ struct Product {{
     __device__ static Message identity() {{ return Reduce::identity(); }}
     __device__ static bool terminal(Message a) {{ return Reduce::is_terminal(a); }}
     __device__ static Message reduce(Message a, Message b) {{ return Reduce::apply(a, b); }}
-    __device__ static bool atomic_reduce(Message* where, Message a) {{ return Reduce::atomic_combine(where, a); }}
+    {"" if message_dtype.kind == "c" else f"__device__ {atomic}"}
     __device__ static Message accumulate(Message a, Message b) {{ {accumulate} }}
 }};
 """
@@ -211,10 +213,13 @@ def _cpp(flag: bool) -> str:
 
 
 def contiguous(state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arrays of a state, in C order."""
+    """The arrays of a state, in C order; of complex numbers at multiples of their size, as they are loaded whole."""
     import cupy
 
-    return tuple(cupy.ascontiguousarray(array) for array in state)
+    whole = (cupy.ascontiguousarray(array) for array in state)
+    return tuple(
+        array.copy() if array.dtype.kind == "c" and array.data.ptr % array.itemsize else array for array in whole
+    )
 
 
 def specialize_for(
