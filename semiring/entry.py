@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hpgraph.semiring.function import Function
-from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Python, UnaryOp, check_dtype
+from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Python, UnaryOp, check_dtype, check_held
 
 Operator = UnaryOp | BinaryOp | IndexUnaryOp
 
@@ -110,6 +110,7 @@ def _entry_function(
     else:
         natural = op.result_dtype(x)
     final = natural if dtype is None else dtype
+    check_held(natural, final, op.name)
     return EntryFunction(_python(op, x, y, final, swapped), op, x, y, final, swapped)
 
 

@@ -97,7 +97,7 @@ def dtype_of(numba_type: Any) -> np.dtype | None:
 
     if isinstance(numba_type, types.IntEnumMember):
         numba_type = numba_type.dtype
-    if not isinstance(numba_type, types.Boolean | types.Integer | types.Float):
+    if not isinstance(numba_type, types.Boolean | types.Integer | types.Float | types.Complex):
         return None
     dtype = as_dtype(numba_type)
     return dtype if dtype in DTYPES else None

@@ -85,6 +85,25 @@ def real_dtype(dtype: np.dtype) -> np.dtype:
     return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 
+def check_held(natural: np.dtype, final: np.dtype, name: str) -> None:
+    """Refuse a real type for what is complex, whose imaginary part no conversion may drop in silence.
+
+    Parameters
+    ----------
+    natural, final : dtype
+        What is computed, and what it is asked for as.
+    name : str
+        Of what computes it.
+
+    Raises
+    ------
+    TypeError
+        If the second cannot hold the first.
+    """
+    if natural.kind == "c" and final.kind not in "bc":
+        raise TypeError(f'{name} gives {natural}, which {final} cannot hold: apply "real", "imag" or "abs" to it')
+
+
 class _Operator:
     """What unary and binary operators share: a name, a function, perhaps other functions for some dtypes."""
 
@@ -325,6 +344,7 @@ class BinaryOp(_Operator):
         a, b = check_dtype(a_dtype), check_dtype(b_dtype)
         natural = self.result_dtype(a, b)
         final = natural if result_dtype is None else check_dtype(result_dtype, "result_dtype")
+        check_held(natural, final, self.name)
         key = (a, b, final)
         if key not in self._typed:
             python, first, second = self._operands(a, b)
@@ -404,6 +424,7 @@ class IndexUnaryOp(_Operator):
         """
         natural = self.result_dtype(dtype, thunk_dtype)
         final = natural if result_dtype is None else check_dtype(result_dtype, "result_dtype")
+        check_held(natural, final, self.name)
         key = (check_dtype(dtype), check_dtype(thunk_dtype), final)
         if key not in self._typed:
             python = self.function.python

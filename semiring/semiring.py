@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hpgraph.semiring.arithmetic import BINARY, SATURATED
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import ANY_INDEX, Monoid
-from hpgraph.semiring.operators import BinaryOp, Python, check_dtype
+from hpgraph.semiring.operators import BinaryOp, Python, check_dtype, check_held
 
 
 class Gather(Function):
@@ -155,6 +155,8 @@ class Semiring:
         """
         matrix, vector = check_dtype(matrix_dtype, "matrix_dtype"), check_dtype(vector_dtype, "vector_dtype")
         final = self.result_dtype(matrix, vector) if dtype is None else check_dtype(dtype)
+        if self.multiply.cpp != "pair":
+            check_held(self.multiply.result_dtype(matrix, vector), final, self.name)
         key = (matrix, vector, final)
         if key not in self._gathers:
             self._gathers[key] = Gather(self._gather(*key), self, *key)

@@ -234,6 +234,19 @@ def test_semirings_that_need_an_order_are_refused(name: str, device: str) -> Non
             refuse()
 
 
+def test_no_conversion_drops_imaginary_parts(device: str) -> None:
+    A = hpg.Matrix(sparse(45, 45)).to(device)
+    for refuse in (
+        lambda: hpg.apply(A, "conj", dtype="float64"),
+        lambda: hpg.ewise_add(A, A, dtype="int64"),
+        lambda: hpg.ewise_mult(A, A, out=A.real),
+        lambda: A.mxv(to_device(vector(45), device), out=to_device(np.ones(45), device)),
+    ):
+        with pytest.raises(TypeError, match="complex128"):
+            refuse()
+    agree(hpg.apply(A, "abs", dtype="float32"), abs(sparse(45, 45)).astype("float32"))
+
+
 def test_what_else_needs_an_order_is_refused(device: str) -> None:
     A = hpg.Matrix(sparse(45, 45)).to(device)
     algebra = (lambda: hpg.reduce(A, "argmax"), lambda: hpg.apply(A, "floor"))
@@ -261,6 +274,7 @@ def test_python_functions(device: str) -> None:
         pytest.skip("refused there, by name")
     S = sparse()
     agree(hpg.apply(hpg.Matrix(S), lambda value: value * 2j), S * 2j)
+    agree(hpg.apply(hpg.Matrix(S.real), lambda value: value * 2j), S.real * 2j)
 
 
 @pytest.fixture(scope="module")

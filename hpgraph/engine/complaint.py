@@ -96,9 +96,9 @@ def _fits(returned: Any, count: int) -> bool:
 
     from hpgraph.semiring.inference import dtype_of
 
-    if count == 1:
-        return dtype_of(returned) is not None
-    return isinstance(returned, types.BaseTuple) and returned.count == count and all(map(dtype_of, returned))
+    if isinstance(returned, types.BaseTuple):
+        return count > 1 and returned.count == count and all(_fits(member, 1) for member in returned)
+    return count == 1 and dtype_of(returned) is not None and not isinstance(returned, types.Complex)
 
 
 def _must_return(code: ProgramCode, name: str) -> tuple[str, int]:

@@ -49,8 +49,8 @@ def test_dtype_says_otherwise(device: str) -> None:
     agree(A.ewise_mult(A, lambda a, b: a / b, dtype="int32"), np.ones((2, 2), "int32"))
     agree(A.ewise_add(A, lambda a, b: a + b, dtype="float32"), (D + D).astype("float32"))
     agree(A.ewise_union(0, A, 0, "plus", dtype="int8"), (D + D).astype("int8"))
-    with pytest.raises(TypeError, match="dtype is complex128"):
-        A.apply(lambda x: x, dtype=complex)
+    with pytest.raises(TypeError, match="dtype is float16"):
+        A.apply(lambda x: x, dtype=np.float16)
 
 
 def test_out_of_whole_numbers_takes_whole_numbers(device: str) -> None:
@@ -121,7 +121,6 @@ def test_a_monoid_stays_within_its_type(device: str) -> None:
         (lambda x: {1: x}, "not a dict"),
         (lambda x: "a", "not a string"),
         (lambda x: None, "not None"),
-        (lambda x: x * 1j, "not a complex number"),
     ],
 )
 def test_what_is_no_number_is_refused(function: Any, says: str, device: str) -> None:
