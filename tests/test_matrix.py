@@ -52,7 +52,7 @@ def test_attributes(dtype: str, device: str, layout: str) -> None:
 
 def test_small_matrices_stay_csr(device: str) -> None:
     assert hpg.Matrix(sparse()).to(device).layout == "csr"
-    assert hpg.hyb_array(sparse()).to(device).layout == "hyb"
+    assert hpg.hyb_array(sparse()).to(device).layout == "csr", "hyb_array chooses as Matrix does"
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
@@ -330,5 +330,5 @@ class TestShown:
         assert repr(A) == f"<Matrix 37x53, {A.nnz} entries, float64, {layout}, {device}>"
 
     def test_table(self) -> None:
-        shown = hpg.hyb_array(sparse())._repr_html_()
+        shown = hpg.Matrix(sparse(), format="hyb")._repr_html_()
         assert shown.startswith("<table>") and "<td>shape</td><td>37 × 53</td>" in shown and "<td>hyb</td>" in shown

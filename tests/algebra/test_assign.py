@@ -98,7 +98,7 @@ class TestBrackets:
 
     def test_layouts(self, device: str) -> None:
         D = dense()
-        A = hpg.hyb_array(D).to(device)
+        A = hpg.Matrix(D, format="hyb").to(device)
         x = to_device(np.ones(9), device)
         A @ x
         A[3:5, 1:3] = -2
