@@ -38,6 +38,7 @@ def identity(name, dtype):
     smallest, largest = {
         "b": (False, True),
         "f": (-np.inf, np.inf),
+        "c": (None, None),
     }.get(dtype.kind) or (np.iinfo(dtype).min, np.iinfo(dtype).max)
     return {"plus": 0, "lor": False, "bor": 0, "any": 0, "min": largest, "max": smallest}[name]
 
