@@ -164,5 +164,3 @@ class Function:
         except ImportError:
             raise MissingExtraError("numba-cuda", "cuda13", "a Python function on the GPU") from None
         return compile_ltoir(self, argument_dtypes, return_dtype, symbol, arch)
-
-
