@@ -132,10 +132,13 @@ class Patient(hpg.VertexProgram):
     def gather(source, weight, target):
         return source.value
     def converged(world):
-        time.sleep(100)
+        time.sleep(nap[0])
         return True
-def ready(): pass
+nap = [0]
+def ready():
+    hpg.run(Patient, G)
 def endless():
+    nap[0] = 100
     hpg.run(Patient, G)
 """,
     "a matrix product": """

@@ -55,7 +55,8 @@ class Direction:
                 continue
             share = real(given, name)
             if not share >= 0:
-                raise ValueError(f"{name} must not be negative, not {given!r}")
+                named = "gamma" if name == "gamma" else "alpha and beta"
+                raise ValueError(f"{named} must not be negative, not {given!r}")
             object.__setattr__(self, name, share)
 
     @property

@@ -19,6 +19,8 @@ import signal
 import threading
 from collections.abc import Iterator
 
+import numba
+
 from hpgraph.kernels.cpu.machine_code import stop_on_signal
 from hpgraph.semiring.stop import word
 
@@ -27,7 +29,8 @@ _set_handler.argtypes, _set_handler.restype = [ctypes.c_int, ctypes.c_void_p], c
 _SIGINT = int(signal.SIGINT)
 _default = signal.default_int_handler
 
-_main = threading.main_thread().ident
+# Under NUMBA_DISABLE_JIT kernels are Python, which is interrupted anywhere.
+_main = None if numba.config.DISABLE_JIT else threading.main_thread().ident
 # Python's own handler of SIGINT, a C function, while ours is in its place.
 _python: int | None = None
 # How often kernels have been stopped. Who finds it changed was computing when another thread stopped them all.
@@ -123,7 +126,8 @@ def in_python() -> Iterator[None]:
 
 def _after_fork() -> None:
     global _main
-    _main = threading.main_thread().ident
+    if _main is not None:
+        _main = threading.main_thread().ident
 
 
 if hasattr(os, "register_at_fork"):

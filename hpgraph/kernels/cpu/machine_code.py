@@ -74,6 +74,9 @@ _engines: list[Any] = []
 
 def _compiled(function: Any) -> int:
     module = binding.parse_assembly(str(function.module))
+    # Numba has done so, unless it does not compile.
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
     machine = binding.Target.from_default_triple().create_target_machine()
     _engines.append(binding.create_mcjit_compiler(module, machine))
     _engines[-1].finalize_object()
