@@ -132,6 +132,6 @@ _HAND_OUT: dict[Sharing, Callable[[Any], Any]] = {
 
 def cupy_values(data: Any) -> Any:
     """The values, if CuPy's sparse matrices can hold their type."""
-    if data.dtype not in (np.bool_, np.float32, np.float64):
+    if data.dtype not in (np.bool_, np.float32, np.float64, np.complex64, np.complex128):
         raise TypeError(f"CuPy's sparse matrices cannot hold {data.dtype}: first convert with .astype(numpy.float64)")
     return data

@@ -34,7 +34,7 @@ def vector(length: int, dtype: Any = DOUBLE) -> Any:
 def host(found: Any) -> Any:
     found = found.values if isinstance(found, hpg.Vector) else found
     found = found.toarray() if hasattr(found, "toarray") else found
-    return to_device(found, "cpu") if hasattr(found, "dtype") and getattr(found, "ndim", 0) else np.asarray(found)
+    return np.asarray(to_device(found, "cpu") if hasattr(found, "dtype") else found)
 
 
 def agree(found: Any, expected: Any) -> None:

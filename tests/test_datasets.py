@@ -229,9 +229,9 @@ class TestGenerators:
         [
             (lambda: hpg.datasets.kron(0), ValueError, "scale must be from 1 to 31, not 0"),
             (lambda: hpg.datasets.kron(32), ValueError, "scale must be from 1 to 31"),
-            (lambda: hpg.datasets.kron(10.0), TypeError, "scale must be an integer, not float"),
+            (lambda: hpg.datasets.kron(10.0), TypeError, "scale must be a whole number, not 10.0"),
             (lambda: hpg.datasets.uniform(10, -1), ValueError, "edge_factor must be from 0"),
-            (lambda: hpg.datasets.social(10, True), TypeError, "edge_factor must be an integer, not bool"),
+            (lambda: hpg.datasets.social(10, True), TypeError, "edge_factor must be a whole number, not True"),
             (lambda: hpg.datasets.grid(0), ValueError, "side must be from 1"),
             (lambda: hpg.datasets.grid(10, removed=1.5), ValueError, "removed must be a share from 0 to 1"),
             (lambda: hpg.datasets.kron(10, device="tpu"), ValueError, "device must be"),

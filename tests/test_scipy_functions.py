@@ -180,6 +180,6 @@ def test_as_with_csr_array(name: str, layout: Any) -> None:
 
 
 def test_hyb_is_the_layout_and_csr_the_format() -> None:
-    A = hpg.hyb_array(S)
+    A = hpg.Matrix(S, format="hyb")
     assert (A.format, A.layout, hpg.Matrix(S).layout) == ("csr", "hyb", "csr")
     assert isinstance(A, sp.sparray) and not isinstance(A, sp.spmatrix)

@@ -90,7 +90,7 @@ def buckets(dtype: np.dtype, delta: float | None, ceiling: float | None, least: 
     if delta is None:
         return dtype.type(0), held(largest), last
     # A bucket of integers holds one of them at the least.
-    width = max(delta, 1) if whole else delta
+    width = max(delta, 1) if whole else real(delta, "delta")
     return held(width), held(np.asarray(least).item() + width), last
 
 

@@ -184,7 +184,8 @@ class Conversions(Structure):
         casting : str, optional
             What may be lost, as for `numpy.ndarray.astype`.
         copy : bool, default True
-            There for SciPy's sake: the arrays of a matrix do not change, and may be those of another.
+            False returns the matrix itself where it has the type already. The arrays of a matrix do not change, and
+            may be those of another in any case.
 
         Returns
         -------
@@ -204,6 +205,8 @@ class Conversions(Structure):
         kind = np.dtype(dtype)
         if not np.can_cast(self.dtype, kind, casting=casting):  # type: ignore[arg-type]
             raise TypeError(f"values of type {self.dtype} cannot be cast to {kind} with casting={casting!r}")
+        if kind == self.dtype and not copy:
+            return self
         return self._with(csr.astype(kind))
 
     def _asfptype(self) -> Self:

@@ -144,6 +144,6 @@ def hyb_array(source: Any, *, dtype: Any = None) -> Matrix:
     --------
     >>> import scipy.sparse, hpgraph as hpg
     >>> hpg.hyb_array(scipy.sparse.eye_array(3))
-    <Matrix 3x3, 3 entries, float64, hyb, cpu>
+    <Matrix 3x3, 3 entries, float64, csr, cpu>
     """
     return Matrix(source, dtype=dtype)

@@ -221,6 +221,11 @@ class MatrixStorage:
         return object.__new__(type(self))._set(self._settle(), not self._turned, self._format)
 
     @property
+    def mT(self) -> Self:
+        """The transpose, under the array API's name."""
+        return self.T
+
+    @property
     def H(self) -> Self:
         """The conjugate transpose: for real values the transpose itself, for complex ones a new matrix."""
         turned = self.T

@@ -223,8 +223,8 @@ class TestRefused:
         (A,) = on(device, 1)
         with pytest.raises(ValueError, match=r"left and right are both given"):
             A.apply("plus", left=1, right=2)
-        with pytest.raises(TypeError, match=r"right must be a real number, not 1j"):
-            A.apply("plus", right=1j)
+        with pytest.raises(TypeError, match=r"right must be a number, not 'x'"):
+            A.apply("plus", right="x")
         with pytest.raises(TypeError, match=r"thunk must be a whole number for tril, not 0\.5"):
             A.select("tril", 0.5)
         with pytest.raises(TypeError, match=r"give one of them as left= or right="):

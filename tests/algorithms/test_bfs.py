@@ -249,5 +249,5 @@ def test_what_is_no_graph():
 def test_a_negative_threshold_is_refused():
     with pytest.raises(ValueError, match="alpha"):
         hpg.Direction(alpha=-1)
-    with pytest.raises(ValueError, match="alpha and beta"):
+    with pytest.raises(ValueError, match="beta must not be negative"):
         hpg.Direction(beta=float("nan"))

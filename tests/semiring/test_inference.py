@@ -19,7 +19,8 @@ FUNCTIONS = [lambda a: a / 2, lambda a: a + 1, lambda a: a * a, lambda a: a > 1,
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_every_type(dtype):
-    for function in FUNCTIONS:
+    # Complex numbers have no order.
+    for function in FUNCTIONS[:3] if dtype.kind == "c" else FUNCTIONS:
         compiled = numba.njit(function)
         compiled.compile((numba.from_dtype(dtype),))
         wanted = np.dtype(str(compiled.nopython_signatures[0].return_type))
