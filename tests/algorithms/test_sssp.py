@@ -225,10 +225,12 @@ def test_infinite_beside_negative(device):
 
 
 @pytest.mark.filterwarnings("error")
-def test_sums_that_overflow_are_not_taken_for_no_path(device):
+def test_sums_that_overflow_lie_beyond_any_cutoff(device):
     weight = np.array([3e38, 3e38], np.float32)
-    with pytest.raises(ValueError, match="weights add up to more than float32 holds on the way to vertex 2"):
-        distances(arcs([0, 1], [1, 2], weight, device=device), 0)
+    G = arcs([0, 1], [1, 2], weight, device=device)
+    assert distances(G, 0, cutoff=1e300).tolist() == [0, float(weight[0]), INF]
+    with pytest.raises(ValueError, match="weights add up to more than float32 holds"):
+        distances(G, 0)
 
 
 def test_the_lightest_of_parallel_arcs(device):
