@@ -12,7 +12,7 @@ from hpgraph.device import Device, array_module, normalize_device
 from hpgraph.formats import CSR, HYB
 from hpgraph.formats.ownership import read_only
 from hpgraph.html_table import html_table
-from hpgraph.kernels.origin import hyb_of, remember
+from hpgraph.kernels.spmv.origin import hyb_of, remember
 from hpgraph.layouts import Layouts, pattern_of
 from hpgraph.names import Names, as_names
 from hpgraph.vertices import as_collection, checked_index, checked_indices, id

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and m
 # The quickest kernel to compile. The first word says where it was looked for, the second that it runs.
 PROGRAM = """
 import hpgraph as hpg
-from hpgraph.kernels.cpu.claim import now
+from hpgraph.kernels.runtime.cpu.claim import now
 folder = hpg.config.cache_dir
 print(folder, now() > 0)
 """
@@ -266,7 +266,7 @@ def test_every_kernel_is_read_back_with_care() -> None:
     program = """
 import importlib, pkgutil, sys, numba, hpgraph
 from numba.core.caching import FunctionCache
-from hpgraph.kernels.cpu.kernel import KernelCache
+from hpgraph.kernels.runtime.cpu.kernel import KernelCache
 for package in ("hpgraph.kernels.cpu", "hpgraph.engine", "hpgraph.formats", "hpgraph.semiring"):
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__, package + "."):
         if not module.name.endswith(("cuda", "lto")):

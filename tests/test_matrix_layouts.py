@@ -11,8 +11,8 @@ import pytest
 import hpgraph as hpg
 from hpgraph.device import to_device
 from hpgraph.formats import HYB
-from hpgraph.kernels.layout_cost import RATES, Shape, blocks_seconds, csr_seconds, hyb_seconds
-from hpgraph.kernels.origin import csr_of, hyb_of
+from hpgraph.kernels.spmv.layout_cost import RATES, Shape, blocks_seconds, csr_seconds, hyb_seconds
+from hpgraph.kernels.spmv.origin import csr_of, hyb_of
 
 # Of measured matrices: rows, columns, entries, bytes (index, value, x, y), width, tail, its rows, short rows, lines.
 ROAD = Shape(4_194_304, 4_194_304, 11_737_326, 4, 4, 4, 4, 4, 0, 0, 4_160_000, 4_000_000)
@@ -101,7 +101,7 @@ def test_explain_tells_who_chose(device, road):
 
 @pytest.mark.parametrize("device", ["cuda"], indirect=True)
 def test_explain_lists_blocks_where_they_are_used(device, monkeypatch):
-    from hpgraph.kernels.cuda import blocked_layout
+    from hpgraph.kernels.spmv import column_blocks_layout as blocked_layout
 
     monkeypatch.setattr(blocked_layout, "FEWEST", 1)
     monkeypatch.setattr(blocked_layout, "pays", lambda *sizes: True)

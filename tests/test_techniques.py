@@ -86,7 +86,7 @@ def test_hubs_are_the_gpu_s(arcs):
 @pytest.mark.parametrize("device", ["cuda"], indirect=True)
 def test_long_rows_stay_whole(device, arcs):
     from hpgraph.formats import CSR
-    from hpgraph.kernels.cuda.bins import bins
+    from hpgraph.kernels.runtime.cuda.row_bins import bins
 
     rows = CSR.from_scipy(arcs).to(device)
     assert bins(rows).long_rows == 1

@@ -16,7 +16,7 @@ import multiprocessing, sys, threading
 import numpy as np
 from hpgraph import config
 from hpgraph.errors import DeviceError
-from hpgraph.kernels.cpu.threads import layer, team
+from hpgraph.kernels.runtime.cpu.threads import layer, team
 import numba
 
 @numba.njit(parallel=True)
@@ -93,7 +93,7 @@ def test_workqueue_lets_one_call_in_at_a_time(tmp_path: Path) -> None:
 ANSWERS = """
 import numpy as np, scipy.sparse as sp
 import hpgraph as hpg
-from hpgraph.kernels.cpu.threads import layer
+from hpgraph.kernels.runtime.cpu.threads import layer
 for G in (hpg.datasets.kron(12, weighted=True), hpg.datasets.grid(60, weighted=True)):
     source = int(G.out_degree.argmax())
     A = hpg.Matrix(G)

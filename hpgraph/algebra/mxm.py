@@ -10,7 +10,7 @@ from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.write import check_write, write
 from hpgraph.device import array_module, kernels
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.kernels.attached import attached
+from hpgraph.kernels.runtime.attached import attached
 from hpgraph.matrix.storage import MatrixStorage
 from hpgraph.product_plan import value_dtype
 from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_semiring

@@ -10,7 +10,7 @@ import numpy as np
 
 from hpgraph.device import array_module, kernels
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.attached import attached
+from hpgraph.kernels.runtime.attached import attached
 from hpgraph.product_plan import plan, value_dtype
 from hpgraph.semiring import Monoid, Semiring, get_binary
 from hpgraph.vector.vector import Vector

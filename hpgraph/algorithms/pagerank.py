@@ -22,7 +22,7 @@ from hpgraph.engine.trace import Trace
 from hpgraph.errors import ConvergenceWarning
 from hpgraph.formats import CSR
 from hpgraph.graph import Graph, as_graph
-from hpgraph.kernels.attached import attached
+from hpgraph.kernels.runtime.attached import attached
 from hpgraph.number import real, whole
 from hpgraph.vertices import id
 

@@ -21,7 +21,7 @@ from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
 from hpgraph.formats import CSR
 from hpgraph.graph import Graph, as_graph
-from hpgraph.kernels.attached import attached
+from hpgraph.kernels.runtime.attached import attached
 from hpgraph.number import real
 from hpgraph.vertices import id
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.errors import CompileError, HpgraphError
-from hpgraph.kernels.program import GENERATED
+from hpgraph.kernels.runtime.program import GENERATED
 from hpgraph.semiring.complaint import at_line, reason
 from hpgraph.semiring.function import Function
 
 if TYPE_CHECKING:
-    from hpgraph.kernels.program import ProgramCode
+    from hpgraph.kernels.runtime.program import ProgramCode
 
 _ATTRIBUTE = re.compile(r"Unknown attribute '\w+' of type (Vertex|World)\([^()]*\)")
 # The functions of a program by the names of the wrappers that kernels call them through.

@@ -25,7 +25,7 @@ from hpgraph.engine.program import (
     is_plain,
 )
 from hpgraph.engine.values import scalar
-from hpgraph.kernels.program import Beginning, ProgramCode
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.semiring import get_monoid
 from hpgraph.semiring.monoid import BUILTIN, Monoid
 from hpgraph.semiring.operators import check_dtype

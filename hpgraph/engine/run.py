@@ -24,8 +24,8 @@ from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import array, scalar
 from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.graph import Graph, as_graph
-from hpgraph.kernels.attached import attached
-from hpgraph.kernels.program import Beginning, begin
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.program import Beginning, begin
 from hpgraph.number import real, whole
 from hpgraph.semiring.operators import check_dtype
 from hpgraph.techniques import techniques
@@ -33,7 +33,7 @@ from hpgraph.vertices import id
 
 if TYPE_CHECKING:
     from hpgraph.engine.program import VertexProgram
-    from hpgraph.kernels.program import ProgramCode
+    from hpgraph.kernels.runtime.program import ProgramCode
 
 _ENDLESS = int(np.iinfo(np.int64).max)
 

@@ -13,13 +13,13 @@ import numpy as np
 
 from hpgraph.device import array_module, device_of, kernels
 from hpgraph.formats import Bitmask
-from hpgraph.kernels.functions import functions_of
+from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.semiring import get_monoid
 
 if TYPE_CHECKING:
     from hpgraph.engine.declarations import Declarations
     from hpgraph.engine.direction import Direction
-    from hpgraph.kernels.program import ProgramCode
+    from hpgraph.kernels.runtime.program import ProgramCode
 
 PUSH, PULL = 0, 1
 

@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.device import array_module, kernels
 from hpgraph.formats import CSR, HYB, hyb_width
 from hpgraph.formats.ell import entry_bytes
-from hpgraph.kernels.layout_cost import RATES, Shape, blocks_seconds, csr_seconds, hyb_seconds
+from hpgraph.kernels.spmv.layout_cost import RATES, Shape, blocks_seconds, csr_seconds, hyb_seconds
 from hpgraph.product_plan import plan
 from hpgraph.semiring import get_semiring
 from hpgraph.techniques import techniques
@@ -71,7 +71,7 @@ def _survey(matrix: MatrixStorage) -> Any:
     """What is known about products by blocks of columns; None where they are out of the question."""
     if matrix.device == "cpu" or not techniques.column_blocks:
         return None
-    from hpgraph.kernels.cuda.blocked_layout import survey
+    from hpgraph.kernels.spmv.column_blocks_layout import survey
 
     size = _operand_type(matrix).itemsize
     return survey(matrix.csr, size, size) if size in (4, 8) else None

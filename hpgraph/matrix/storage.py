@@ -9,7 +9,7 @@ import numpy as np
 from hpgraph.device import Device, array_module, is_cuda, is_masked, kernels, normalize_device
 from hpgraph.formats import COO, CSR, ELL, HYB
 from hpgraph.formats.checks import as_shape, as_value_dtype
-from hpgraph.kernels.origin import hyb_of
+from hpgraph.kernels.spmv.origin import hyb_of
 from hpgraph.layouts import Layouts
 from hpgraph.matrix.layouts import choose, explain
 from hpgraph.matrix.source import csr_from_tuple
@@ -163,7 +163,7 @@ class MatrixStorage:
 
         Notes
         -----
-        The constants of the prediction are in `hpgraph.kernels.layout_cost`.
+        The constants of the prediction are in `hpgraph.kernels.spmv.layout_cost`.
 
         Examples
         --------

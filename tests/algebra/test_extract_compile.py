@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hpgraph.kernels.cuda.compile import compile_only
-from hpgraph.kernels.cuda.extract import SOURCE, kernel_names
+from hpgraph.kernels.entries.cuda_extract import SOURCE, kernel_names
+from hpgraph.kernels.runtime.cuda.compile import compile_only
 
 pytest.importorskip("cuda.core")
 

@@ -199,7 +199,7 @@ class TestSemirings:
         L = hpg.Matrix(np.tril(G | G.T, -1)).structure
         A = hpg.Matrix(np.tril(rng.integers(1, 9, (n, n)) * (G | G.T), -1))
         if device == "cpu":
-            masked = importlib.import_module("hpgraph.kernels.cpu.hubs")
+            masked = importlib.import_module("hpgraph.kernels.spgemm.cpu_hubs")
             assert int((L.T.csr.degrees > masked.LONG).sum()) > 3
             monkeypatch.setattr(masked, "MUCH", 0)
         semiring = get_semiring(name)
@@ -330,7 +330,7 @@ class TestUglyInputs:
         rng = np.random.default_rng(16)
         A, B, M = random(rng, 300, 200, 0.3), random(rng, 200, 900, 0.2), hpg.Matrix(random(rng, 300, 900, 0.3))
         found = [hpg.mxm(hpg.Matrix(A), hpg.Matrix(B), mask=mask, complement=mask is not None) for mask in (None, M)]
-        rows = importlib.import_module("hpgraph.kernels.cpu.mxm")
+        rows = importlib.import_module("hpgraph.kernels.spgemm.cpu")
         monkeypatch.setattr(rows, "free_memory", lambda device: 1000)
         for mask, first in zip((None, M), found, strict=True):
             again = hpg.mxm(hpg.Matrix(A), hpg.Matrix(B), mask=mask, complement=mask is not None).csr
@@ -345,7 +345,7 @@ class TestUglyInputs:
         n = 2**31
         A = hpg.Matrix(CSR((1, 3), [0, 3], [0, 1, 2]))
         B = hpg.kron(hpg.Matrix(CSR((3, 1), [0, 1, 2, 3], [0, 0, 0])), hpg.Matrix(CSR((1, 4), [0, 4], [0, 1, 2, 3])))
-        from hpgraph.kernels.cpu.rows import pairs_of_rows
+        from hpgraph.kernels.spgemm.cpu_rows import pairs_of_rows
 
         huge = CSR((3, n), np.array([0, n, 2 * n, 3 * n]), np.empty(0, np.int32), validate=False)
         assert pairs_of_rows(A.csr, huge).tolist() == [3 * n]

@@ -18,8 +18,8 @@ from reference_triangles import triangles_by_product, triangles_by_sets
 
 import hpgraph as hpg
 from hpgraph.errors import DeviceMemoryError
-from hpgraph.kernels.cpu import triangles as cpu
-from hpgraph.kernels.orientation import worth_ordering
+from hpgraph.kernels.structure import cpu_triangles as cpu
+from hpgraph.kernels.structure.orientation import worth_ordering
 
 Arcs = tuple[np.ndarray, np.ndarray, int]
 
@@ -215,7 +215,7 @@ def test_degree_order_of_the_cpu():
 
 @pytest.mark.parametrize("device", ["cuda"], indirect=True)
 def test_degree_order_is_the_same_on_cuda(device):
-    from hpgraph.kernels.cuda import triangles as cuda
+    from hpgraph.kernels.structure import cuda_triangles as cuda
 
     source, target, n = GRAPHS["very uneven degrees"]
     loops = np.arange(0, n, 7)
@@ -278,7 +278,7 @@ def test_unfit_input_is_refused():
 
 @pytest.mark.parametrize("device", ["cuda"], indirect=True)
 def test_too_little_memory_is_said(device, monkeypatch):
-    from hpgraph.kernels.cuda import degree_order
+    from hpgraph.kernels.structure import cuda_degree_order as degree_order
 
     source, target, n = GRAPHS["uneven degrees"]
     graph = hpg.Graph.from_edges(source, target, n_vertices=n, directed=False).to(device)
@@ -297,9 +297,9 @@ def test_too_little_memory_is_said(device, monkeypatch):
 )
 def test_cuda_source_compiles(arch, index):
     pytest.importorskip("cuda.core")
-    from hpgraph.kernels.cuda import degree_order
-    from hpgraph.kernels.cuda import triangles as cuda
-    from hpgraph.kernels.cuda.compile import compile_only
+    from hpgraph.kernels.runtime.cuda.compile import compile_only
+    from hpgraph.kernels.structure import cuda_degree_order as degree_order
+    from hpgraph.kernels.structure import cuda_triangles as cuda
 
     names = [
         name

@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 
-from hpgraph.kernels.cuda.compile import compile_only
+from hpgraph.kernels.runtime.cuda.compile import compile_only
 
 pytest.importorskip("cuda.core")
 
@@ -15,5 +15,5 @@ pytest.importorskip("cuda.core")
 @pytest.mark.parametrize("index", ["int", "long long"])
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
 def test_kernels_of_csgraph_compile(arch: str, index: str, subject: str) -> None:
-    kernels = importlib.import_module(f"hpgraph.kernels.cuda.{subject}")
+    kernels = importlib.import_module(f"hpgraph.kernels.structure.cuda_{subject}")
     assert compile_only(kernels.SOURCE, names=kernels.kernel_names(index), arch=arch).startswith(b"\x7fELF")

@@ -13,7 +13,7 @@ import pytest
 
 from hpgraph import config
 from hpgraph.errors import CompileError
-from hpgraph.kernels.cuda import compile as compiler
+from hpgraph.kernels.runtime.cuda import compile as compiler
 from hpgraph.semiring.cuda import LinkedCode
 
 pytest.importorskip("cuda.core")
@@ -179,7 +179,7 @@ def test_several_builders_may_race(folder):
 
 def test_importing_the_compiler_loads_nothing_heavy():
     check = (
-        "import sys, hpgraph.kernels.cuda.compile; "
+        "import sys, hpgraph.kernels.runtime.cuda.compile; "
         "print([m for m in ('cupy', 'numba', 'cuda.core') if m in sys.modules])"
     )
     output = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, cwd=Path("/"))

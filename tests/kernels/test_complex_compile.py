@@ -13,10 +13,16 @@ from hpgraph.semiring.product import product_of
 
 pytest.importorskip("cuda.core")
 
-from hpgraph.kernels.cuda import blocked, entries, kronecker, mxm, mxm_masked, product_dense, product_push
-from hpgraph.kernels.cuda.compile import compile_only
-from hpgraph.kernels.cuda.merge import MERGE_KERNELS, merge_code
-from hpgraph.kernels.cuda.specialization import Specialization, specialize
+from hpgraph.kernels.entries import cuda as entries
+from hpgraph.kernels.entries import cuda_kronecker as kronecker
+from hpgraph.kernels.entries.cuda_merge import MERGE_KERNELS, merge_code
+from hpgraph.kernels.runtime.cuda.compile import compile_only
+from hpgraph.kernels.runtime.cuda.specialization import Specialization, specialize
+from hpgraph.kernels.spgemm import cuda as mxm
+from hpgraph.kernels.spgemm import cuda_masked as mxm_masked
+from hpgraph.kernels.spmv import column_blocks as blocked
+from hpgraph.kernels.spmv import cuda_spmm as product_dense
+from hpgraph.kernels.spmv import cuda_spmspv as product_push
 
 SINGLE, DOUBLE = np.dtype("complex64"), np.dtype("complex128")
 INT32, FLOAT32, BOOL = (np.dtype(name) for name in ("int32", "float32", "bool"))
@@ -36,12 +42,12 @@ def build(source: str, made: Specialization, names: tuple[str, ...], arch: str =
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
 @each_type
 def test_pull(dtype: Any, arch: str) -> None:
-    assert build("product.cuh", special("plus_times", dtype, dtype, get_binary("plus")), PULL, arch)
+    assert build("spmv.cuh", special("plus_times", dtype, dtype, get_binary("plus")), PULL, arch)
 
 
 def test_pull_of_real_matrices_and_any() -> None:
-    assert build("product.cuh", special("plus_times", DOUBLE, FLOAT32), PULL)
-    assert build("product.cuh", special("any_second", SINGLE, SINGLE), PULL)
+    assert build("spmv.cuh", special("plus_times", DOUBLE, FLOAT32), PULL)
+    assert build("spmv.cuh", special("any_second", SINGLE, SINGLE), PULL)
 
 
 @each_type
@@ -50,8 +56,8 @@ def test_push_sorts_what_no_atomic_can_join(dtype: Any) -> None:
     assert product_push.is_order_free(get_monoid("any"), FLOAT32)
     made = special("plus_times", dtype, dtype)
     assert "atomic" not in made.prologue
-    assert build("product_push.cuh", made, ("push_expand", "push_write"))
-    assert build("product.cuh", product_push.specialize_sorted(get_monoid("plus"), dtype), PULL)
+    assert build("spmspv.cuh", made, ("push_expand", "push_write"))
+    assert build("spmv.cuh", product_push.specialize_sorted(get_monoid("plus"), dtype), PULL)
 
 
 @each_type
@@ -60,13 +66,13 @@ def test_dense(dtype: Any) -> None:
     made = product_dense.specialize_dense(
         semiring.gather(FLOAT32, dtype, dtype), semiring.add, FLOAT32, INT32, dtype, dtype
     )
-    assert build("product_dense.cuh", made, product_dense.DENSE_ROWS)
+    assert build("spmm.cuh", made, product_dense.DENSE_ROWS)
 
 
 def test_blocks_of_columns() -> None:
     made = special("plus_times", SINGLE, SINGLE)
     names = [f"hpgraph::{name}<Blocked>" for name in blocked.KERNELS]
-    assert compile_only("blocked.cuh", blocked.blocked_prologue(made, SINGLE), made.ltoir, names)
+    assert compile_only("column_blocks.cuh", blocked.blocked_prologue(made, SINGLE), made.ltoir, names)
 
 
 @each_type

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hpgraph.kernels.cpu import compilation
+from hpgraph.kernels.runtime.cpu import compilation
 
 PROGRAM = """
 import numpy as np, scipy.sparse as sp, hpgraph as hpg

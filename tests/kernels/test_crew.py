@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph
 
 import hpgraph as hpg
-from hpgraph.kernels.cpu import bins, traversal
+from hpgraph.kernels.relaxation import buckets as bins
+from hpgraph.kernels.traversal import cpu as traversal
 
 N = 20_000
 

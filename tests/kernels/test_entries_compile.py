@@ -13,9 +13,9 @@ from hpgraph.semiring.entry import EntryFunction, entry_function
 pytest.importorskip("cuda.core")
 pytest.importorskip("cupy")
 
-from hpgraph.kernels.cuda import marks
-from hpgraph.kernels.cuda.compile import compile_only
-from hpgraph.kernels.cuda.entries import MAP, MARK, SOURCE, ZIP, map_code, zip_code
+from hpgraph.kernels.entries import cuda_marks as marks
+from hpgraph.kernels.entries.cuda import MAP, MARK, SOURCE, ZIP, map_code, zip_code
+from hpgraph.kernels.runtime.cuda.compile import compile_only
 
 INT32, INT64, FLOAT32, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "bool"))
 

@@ -10,16 +10,16 @@ import hpgraph as hpg
 from hpgraph.device import to_device
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.formats import CSR
-from hpgraph.kernels.cuda import blocked_layout
-from hpgraph.kernels.cuda.blocked import KERNELS, blocked_prologue, unread
-from hpgraph.kernels.cuda.blocked_layout import pays
-from hpgraph.kernels.cuda.compile import compile_only
-from hpgraph.kernels.cuda.specialization import specialize
-from hpgraph.kernels.cuda.sweep_program import SweepProgram, read_by_gather, sources_only
-from hpgraph.kernels.cuda.sweep_slab import KERNEL as SLAB
-from hpgraph.kernels.cuda.sweeps import BY_BLOCKS
-from hpgraph.kernels.cuda.sweeps import KERNELS as SWEEPS
-from hpgraph.kernels.functions import functions_of
+from hpgraph.kernels.runtime.cuda.compile import compile_only
+from hpgraph.kernels.runtime.cuda.specialization import specialize
+from hpgraph.kernels.runtime.functions import functions_of
+from hpgraph.kernels.spmv import column_blocks_layout as blocked_layout
+from hpgraph.kernels.spmv.column_blocks import KERNELS, blocked_prologue, unread
+from hpgraph.kernels.spmv.column_blocks_layout import pays
+from hpgraph.kernels.sweep.cuda import BY_BLOCKS
+from hpgraph.kernels.sweep.cuda import KERNELS as SWEEPS
+from hpgraph.kernels.sweep.cuda_program import SweepProgram, read_by_gather, sources_only
+from hpgraph.kernels.sweep.cuda_slab import KERNEL as SLAB
 from hpgraph.semiring import get_semiring
 
 ARCHITECTURES = ["sm_75", "sm_80", "sm_90", "sm_100"]
@@ -164,7 +164,7 @@ def test_blocks_compile(semiring, dtype, pattern, arch):
     special = specialize(gather, ring.add, None, weight, np.dtype(np.int32), (dtype,), message, False)
     names = [f"hpgraph::{name}<Blocked>" for name in KERNELS]
     prologue = blocked_prologue(special, message if pattern else dtype)
-    assert compile_only("blocked.cuh", prologue, special.ltoir, names, arch)[:4] == b"\x7fELF"
+    assert compile_only("column_blocks.cuh", prologue, special.ltoir, names, arch)[:4] == b"\x7fELF"
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
@@ -172,7 +172,7 @@ def test_layout_and_sweeps_compile(arch):
     pytest.importorskip("cuda.core")
     pytest.importorskip("numba.cuda")
     names = [f"hpgraph::{name}" for name in BUILDS]
-    assert compile_only("blocked_build.cuh", names=names, arch=arch)[:4] == b"\x7fELF"
+    assert compile_only("column_blocks_build.cuh", names=names, arch=arch)[:4] == b"\x7fELF"
     f64 = np.dtype(np.float64)
     code = declarations_of(Spread).code((f64,))
     program = SweepProgram(code, declarations_of(Spread).functions["converged"])

@@ -11,8 +11,8 @@ from hpgraph.semiring.entry import EntryFunction, entry_function
 pytest.importorskip("cuda.core")
 pytest.importorskip("cupy")
 
-from hpgraph.kernels.cuda.compile import compile_only
-from hpgraph.kernels.cuda.merge import MERGE_KERNELS, SOURCE, merge_code
+from hpgraph.kernels.entries.cuda_merge import MERGE_KERNELS, SOURCE, merge_code
+from hpgraph.kernels.runtime.cuda.compile import compile_only
 
 NAMES = tuple(f"hpgraph::{kernel}<Merge>" for kernel in MERGE_KERNELS)
 INT32, INT64, FLOAT32, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "bool"))

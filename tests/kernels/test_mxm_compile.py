@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hpgraph.kernels.cuda import kronecker, mxm, mxm_masked
-from hpgraph.kernels.cuda.compile import compile_only
+from hpgraph.kernels.entries import cuda_kronecker as kronecker
+from hpgraph.kernels.runtime.cuda.compile import compile_only
+from hpgraph.kernels.spgemm import cuda as mxm
+from hpgraph.kernels.spgemm import cuda_masked as mxm_masked
 from hpgraph.semiring import Semiring, get_binary, get_monoid, get_semiring
 from hpgraph.semiring.product import product_of
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hpgraph.kernels.cuda.compile import compile_only
-from hpgraph.kernels.cuda.product import PULL_ROWS
-from hpgraph.kernels.cuda.product_dense import DENSE_ROWS, specialize_dense
-from hpgraph.kernels.cuda.product_push import PUSHES, specialize_sorted
-from hpgraph.kernels.cuda.specialization import specialize
+from hpgraph.kernels.runtime.cuda.compile import compile_only
+from hpgraph.kernels.runtime.cuda.specialization import specialize
+from hpgraph.kernels.spmv.cuda import PULL_ROWS
+from hpgraph.kernels.spmv.cuda_spmm import DENSE_ROWS, specialize_dense
+from hpgraph.kernels.spmv.cuda_spmspv import PUSHES, specialize_sorted
 from hpgraph.semiring import Function, get_binary, get_monoid, get_semiring
 
 pytest.importorskip("cuda.core")
@@ -37,21 +37,21 @@ def instance(semiring, dtype, *, index="int32", pattern=False, filtered=False, a
 @pytest.mark.parametrize(("semiring", "dtype"), INSTANCES)
 def test_pull(semiring, dtype, arch):
     pytest.importorskip("numba.cuda")
-    compiles("product.cuh", instance(semiring, dtype), PULL_ROWS, arch)
+    compiles("spmv.cuh", instance(semiring, dtype), PULL_ROWS, arch)
 
 
 @pytest.mark.parametrize(("semiring", "dtype"), MORE)
 def test_pull_over_other_types(semiring, dtype):
     accum = get_monoid(semiring.split("_")[0]).op
     special = instance(semiring, dtype, index="int64", pattern=True, filtered=True, accum=accum)
-    compiles("product.cuh", special, (*PULL_ROWS, "accumulate"))
+    compiles("spmv.cuh", special, (*PULL_ROWS, "accumulate"))
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_push(arch):
     for semiring, dtype in INSTANCES:
-        compiles("product_push.cuh", instance(semiring, dtype), PUSHES, arch)
-    compiles("product.cuh", specialize_sorted(get_monoid("plus"), np.dtype(np.float64)), PULL_ROWS, arch)
+        compiles("spmspv.cuh", instance(semiring, dtype), PUSHES, arch)
+    compiles("spmv.cuh", specialize_sorted(get_monoid("plus"), np.dtype(np.float64)), PULL_ROWS, arch)
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
@@ -61,7 +61,7 @@ def test_dense(arch):
         message = ring.result_dtype(dtype, dtype)
         gather = ring.gather(dtype, dtype, message)
         special = specialize_dense(gather, ring.add, dtype, np.dtype(np.int32), dtype, message)
-        compiles("product_dense.cuh", special, DENSE_ROWS, arch)
+        compiles("spmm.cuh", special, DENSE_ROWS, arch)
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
@@ -72,7 +72,7 @@ def test_python_functions_are_linked_in(arch):
     single, double = np.dtype(np.float32), np.dtype(np.float64)
     special = specialize(gather, get_monoid("min"), accum, single, np.dtype(np.int32), (single, double), single, False)
     assert len(special.ltoir) == 2
-    compiles("product.cuh", special, (*PULL_ROWS, "accumulate"), arch)
+    compiles("spmv.cuh", special, (*PULL_ROWS, "accumulate"), arch)
 
 
 def test_instances_are_told_apart():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hpgraph.formats import CSR, HYB
-from hpgraph.kernels.cpu.schedule import WORD, make_schedule, schedule
+from hpgraph.kernels.runtime.cpu.schedule import WORD, make_schedule, schedule
 
 
 def lengths_of(kind, n):

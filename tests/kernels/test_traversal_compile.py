@@ -9,13 +9,13 @@ import hpgraph as hpg
 from hpgraph.algorithms import bfs, negative_cycle, pagerank, sssp
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.program import Parameter, Property, declared
-from hpgraph.kernels.cuda import traversal
-from hpgraph.kernels.cuda.compile import compile_only
-from hpgraph.kernels.cuda.product import PULL_ROWS
-from hpgraph.kernels.cuda.product_push import PUSHES
-from hpgraph.kernels.cuda.program import cuda_program
-from hpgraph.kernels.cuda.specialization import specialize
-from hpgraph.kernels.functions import functions_of
+from hpgraph.kernels.runtime.cuda.compile import compile_only
+from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.runtime.cuda.specialization import specialize
+from hpgraph.kernels.runtime.functions import functions_of
+from hpgraph.kernels.spmv.cuda import PULL_ROWS
+from hpgraph.kernels.spmv.cuda_spmspv import PUSHES
+from hpgraph.kernels.traversal import cuda as traversal
 from hpgraph.semiring import get_monoid
 
 pytest.importorskip("cuda.core")
@@ -83,13 +83,13 @@ def compiled(program, weight, dtypes, source, names, arch="sm_90", before=""):
 
 def first(program, weight, dtypes, index="int32", arch="sm_90"):
     kind = "hpgraph::Pattern" if weight is None else C[weight]
-    compiled(program, weight, dtypes, "first.cuh", (f"hpgraph::first<Program, {C[index]}, {kind}>",), arch)
+    compiled(program, weight, dtypes, "traversal.cuh", (f"hpgraph::first<Program, {C[index]}, {kind}>",), arch)
 
 
 def relax(program, weight, index="int32", arch="sm_90"):
     kind = "hpgraph::Pattern" if weight is None else C[weight]
     name = f"hpgraph::relax<Program, {C[index]}, {kind}, Program::Message>"
-    compiled(program, weight, (), "relax.cuh", (name,), arch)
+    compiled(program, weight, (), "delta_stepping.cuh", (name,), arch)
 
 
 @pytest.mark.parametrize("index", ["int32", "int64"])
@@ -148,16 +148,16 @@ def test_every_generation(arch):
 def test_without_techniques():
     chosen = "hpgraph::Techniques<0, 0, 0, 1, 1, 0>"
     name = f"hpgraph::first<Program, int, hpgraph::Pattern, {chosen}>"
-    compiled(bfs.Tree, None, (), "first.cuh", (name,))
+    compiled(bfs.Tree, None, (), "traversal.cuh", (name,))
     name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}>"
-    compiled(sssp.SingleDistances, "float32", (), "relax.cuh", (name,))
+    compiled(sssp.SingleDistances, "float32", (), "delta_stepping.cuh", (name,))
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
 def test_blocks_of_many_threads(arch):
     name = "hpgraph::relax<Program, int, float, Program::Message>"
     before = f"#define HPGRAPH_THREADS {traversal.THREADS_OF_MANY_ARCS}\n"
-    compiled(sssp.SingleDistances, "float32", (), "relax.cuh", (name,), arch, before)
+    compiled(sssp.SingleDistances, "float32", (), "delta_stepping.cuh", (name,), arch, before)
 
 
 @pytest.mark.parametrize("weight", [None, "float64"])
@@ -170,7 +170,7 @@ def test_products_of_a_program(weight):
         (functions.offer, code.reduce, code.message), (functions.edge_cond, get_monoid("lor"), np.dtype("uint8"))
     ):  # fmt: skip
         special = specialize(gather, monoid, None, weights, np.dtype("int32"), dtypes, message, True)
-        for source, kernels in (("product.cuh", PULL_ROWS), ("product_push.cuh", PUSHES)):
+        for source, kernels in (("spmv.cuh", PULL_ROWS), ("spmspv.cuh", PUSHES)):
             names = tuple(f"hpgraph::{kernel}<Product>" for kernel in kernels)
             made = compile_only(source, special.prologue, special.ltoir, names, "sm_90")
             assert made[:4] == b"\x7fELF"

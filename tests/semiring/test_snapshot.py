@@ -117,13 +117,13 @@ def test_members_of_an_enum_and_defaults_of_a_named_tuple_count():
 
 
 def test_machine_code_of_what_cannot_be_read_is_not_kept(tmp_path, monkeypatch):
-    from hpgraph.kernels.cuda import compile as compiler
+    from hpgraph.kernels.runtime.cuda import compile as compiler
     from hpgraph.semiring.cuda import LinkedCode
 
     monkeypatch.setattr(compiler.config, "cache_dir", tmp_path)
     monkeypatch.setattr(compiler, "_build", lambda *args: (b"cubin", {"kernel": "kernel"}))
     passing = LinkedCode("key", lambda: b"", lasting=False)
-    path, _ = compiler.build_cached("product.cuh", ltoir=(passing,), names=("kernel",))
+    path, _ = compiler.build_cached("spmv.cuh", ltoir=(passing,), names=("kernel",))
     assert path.read_bytes() == b"cubin" and not list(tmp_path.rglob("*.cubin"))
-    path, _ = compiler.build_cached("product.cuh", ltoir=(LinkedCode("key", lambda: b""),), names=("kernel",))
+    path, _ = compiler.build_cached("spmv.cuh", ltoir=(LinkedCode("key", lambda: b""),), names=("kernel",))
     assert list(tmp_path.rglob("*.cubin")) == [path]

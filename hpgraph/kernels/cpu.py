@@ -1,0 +1,54 @@
+"""The kernels for the CPU, compiled by Numba."""
+
+from hpgraph.kernels.entries.cpu import map_entries, select_entries, zip_entries
+from hpgraph.kernels.entries.cpu_extract import columns_of, positions_of, rows_of
+from hpgraph.kernels.entries.cpu_kronecker import kron
+from hpgraph.kernels.entries.cpu_merge import locate, merge
+from hpgraph.kernels.entries.union import union
+from hpgraph.kernels.relaxation.cpu import relax
+from hpgraph.kernels.runtime.cpu.interruption import in_python, interruptible
+from hpgraph.kernels.runtime.cpu.scatter import minimum_at
+from hpgraph.kernels.spgemm.cpu import multiply
+from hpgraph.kernels.spgemm.cpu_masked import masked_work, multiply_by_dots, multiply_by_rows
+from hpgraph.kernels.spmv.cpu import pull
+from hpgraph.kernels.spmv.cpu_spmm import pull_dense
+from hpgraph.kernels.spmv.cpu_spmspv import push
+from hpgraph.kernels.structure.cpu_components import components
+from hpgraph.kernels.structure.cpu_fifo import fifo_order
+from hpgraph.kernels.structure.cpu_transpose import transpose
+from hpgraph.kernels.superstep.cpu import aggregate, apply, pull_messages, push_messages
+from hpgraph.kernels.sweep.cpu import sweeps
+from hpgraph.kernels.traversal.cpu import first
+
+__all__ = [
+    "aggregate",
+    "apply",
+    "columns_of",
+    "components",
+    "fifo_order",
+    "first",
+    "in_python",
+    "interruptible",
+    "kron",
+    "locate",
+    "map_entries",
+    "masked_work",
+    "merge",
+    "minimum_at",
+    "multiply",
+    "multiply_by_dots",
+    "multiply_by_rows",
+    "positions_of",
+    "pull",
+    "pull_dense",
+    "pull_messages",
+    "push",
+    "push_messages",
+    "relax",
+    "rows_of",
+    "select_entries",
+    "sweeps",
+    "transpose",
+    "union",
+    "zip_entries",
+]  # fmt: skip

@@ -1,0 +1,59 @@
+"""The kernels for the GPU: CUDA C++ templates, compiled at run time."""
+
+import contextlib
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
+from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of
+from hpgraph.kernels.entries.cuda_kronecker import kron
+from hpgraph.kernels.entries.cuda_merge import locate, merge
+from hpgraph.kernels.entries.union import union
+from hpgraph.kernels.relaxation.cuda import relax
+from hpgraph.kernels.runtime.cuda.scatter import minimum_at
+from hpgraph.kernels.spgemm.cuda import multiply
+from hpgraph.kernels.spgemm.cuda_masked import masked_work, multiply_by_dots, multiply_by_rows
+from hpgraph.kernels.spmv.cuda import pull
+from hpgraph.kernels.spmv.cuda_spmm import pull_dense
+from hpgraph.kernels.spmv.cuda_spmspv import push
+from hpgraph.kernels.structure.cuda_components import components
+from hpgraph.kernels.structure.cuda_fifo import fifo_order
+from hpgraph.kernels.superstep.cuda import aggregate, apply, pull_messages, push_messages
+from hpgraph.kernels.sweep.cuda import sweeps
+from hpgraph.kernels.traversal.cuda import first
+
+transpose = CSR.transpose
+# The host waits for the GPU, and answers Ctrl-C when the kernel is done.
+in_python = interruptible = contextlib.nullcontext
+
+__all__ = [
+    "aggregate",
+    "apply",
+    "columns_of",
+    "components",
+    "fifo_order",
+    "first",
+    "in_python",
+    "interruptible",
+    "kron",
+    "locate",
+    "map_entries",
+    "masked_work",
+    "merge",
+    "minimum_at",
+    "multiply",
+    "multiply_by_dots",
+    "multiply_by_rows",
+    "positions_of",
+    "pull",
+    "pull_dense",
+    "pull_messages",
+    "push",
+    "push_messages",
+    "relax",
+    "rows_of",
+    "select_entries",
+    "sweeps",
+    "transpose",
+    "union",
+    "zip_entries",
+]  # fmt: skip

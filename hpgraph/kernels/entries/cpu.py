@@ -1,0 +1,253 @@
+"""Functions of a matrix's entries, one by one: new values for them, and the choice of some of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.tasks import TASK, task_bounds
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.spmv.cpu import plain
+from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, vertex, weight
+from hpgraph.semiring.atomics import fetch_add
+from hpgraph.semiring.jit import call
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _map_values(function, data, one, thunk, begin, end, out, zero):
+    for p in range(begin, end):
+        # Unsigned, because Numba tests a signed index for being negative, each time.
+        out[np.uint64(p)] = convert(zero, call(function, weight(data, p, one), thunk, 0, 0))
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _map_values_tasks(function, data, one, thunk, out, zero, task):
+    for k in prange(-(-out.size // task)):
+        _map_values(function, data, one, thunk, k * task, min(k * task + task, out.size), out, zero)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _map_rows(function, indptr, indices, data, one, thunk, begin, end, out, zero):
+    for i in range(begin, end):
+        for p in range(at(indptr, i), at(indptr, i + 1)):
+            out[np.uint64(p)] = convert(zero, call(function, weight(data, p, one), thunk, i, vertex(indices, p)))
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _map_rows_tasks(function, indptr, indices, data, one, thunk, bounds, out, zero, workers):
+    cursor = np.zeros(1, np.int64)
+    for _ in prange(workers):
+        while True:
+            task = fetch_add(cursor, 0, 1)
+            if task >= bounds.size - 1:
+                break
+            _map_rows(function, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], out, zero)
+
+
+def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
+    """A value for each entry of a matrix.
+
+    Parameters
+    ----------
+    csr : CSR
+        Where it is a pattern its values are True.
+    function : EntryFunction
+        ``f(x, thunk, row, column)``.
+    thunk : scalar
+        Converted to the type that `function` takes.
+
+    Returns
+    -------
+    array, shape (nnz,), of the function's dtype
+    """
+    out = np.empty(csr.nnz, function.dtype)
+    data, thunk, zero = plain(csr.data), function.y_dtype.type(thunk), function.dtype.type(0)
+    if not function.uses_position:
+        if len(out) <= 2 * TASK:
+            _map_values(function, data, True, thunk, 0, len(out), out, zero)
+        else:
+            with team():
+                _map_values_tasks(function, data, True, thunk, out, zero, TASK)
+        return out
+    bounds = task_bounds(csr.indptr)
+    rows = plain(csr.indptr), plain(csr.indices), data
+    if len(bounds) == 2:
+        _map_rows(function, *rows, True, thunk, 0, csr.shape[0], out, zero)
+    else:
+        with team() as workers:
+            _map_rows_tasks(function, *rows, True, thunk, bounds, out, zero, workers)
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _count_rows(predicate, indptr, indices, data, one, thunk, begin, end, counts):
+    for i in range(begin, end):
+        count = 0
+        for p in range(at(indptr, i), at(indptr, i + 1)):
+            count += call(predicate, weight(data, p, one), thunk, i, vertex(indices, p))
+        counts[i] = count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _keep_rows(predicate, indptr, indices, data, one, thunk, begin, end, kept_indptr, kept_indices, kept_data):
+    for i in range(begin, end):
+        p, k, stop = at(indptr, i), at(kept_indptr, i), at(kept_indptr, i + 1)
+        if stop - k == at(indptr, i + 1) - p:
+            while k < stop:
+                kept_indices[np.uint64(k)] = at(indices, p)
+                if data is not None:
+                    kept_data[np.uint64(k)] = at(data, p)
+                p += 1
+                k += 1
+        # Without a branch: what is not kept is written too, and overwritten by what comes next.
+        while k < stop:
+            kept_indices[np.uint64(k)] = at(indices, p)
+            if data is not None:
+                kept_data[np.uint64(k)] = at(data, p)
+            k += call(predicate, weight(data, p, one), thunk, i, vertex(indices, p))
+            p += 1
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _count_tasks(predicate, indptr, indices, data, one, thunk, bounds, counts, workers):
+    cursor = np.zeros(1, np.int64)
+    for _ in prange(workers):
+        while True:
+            task = fetch_add(cursor, 0, 1)
+            if task >= bounds.size - 1:
+                break
+            _count_rows(predicate, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], counts)
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _keep_tasks(predicate, indptr, indices, data, one, thunk, bounds, kept_indptr, kept_indices, kept_data, workers):
+    cursor = np.zeros(1, np.int64)
+    for _ in prange(workers):
+        while True:
+            task = fetch_add(cursor, 0, 1)
+            if task >= bounds.size - 1:
+                break
+            _keep_rows(predicate, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], kept_indptr,
+                       kept_indices, kept_data)
+
+
+def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
+    """The entries of a matrix for which a predicate holds.
+
+    Parameters
+    ----------
+    csr : CSR
+        Where it is a pattern its values are True.
+    predicate : EntryFunction
+        ``f(x, thunk, row, column)``, of bool.
+    thunk : scalar
+        Converted to the type that `predicate` takes.
+
+    Returns
+    -------
+    CSR
+        In the same order; the matrix itself where all are kept.
+    """
+    rows = csr.shape[0]
+    bounds = task_bounds(csr.indptr)
+    stored = plain(csr.indptr), plain(csr.indices), plain(csr.data)
+    what = (predicate, *stored, True, predicate.y_dtype.type(thunk))
+    kept_indptr = np.zeros(rows + 1, np.int64)
+    counts = kept_indptr[1:]
+    if len(bounds) == 2:
+        _count_rows(*what, 0, rows, counts)
+    else:
+        with team() as workers:
+            _count_tasks(*what, bounds, counts, workers)
+    np.cumsum(counts, out=counts)
+    nnz = int(kept_indptr[-1])
+    if nnz == csr.nnz:
+        return csr
+    indices = np.empty(nnz, csr.indices.dtype)
+    data = None if csr.data is None else np.empty(nnz, csr.dtype)
+    if len(bounds) == 2:
+        _keep_rows(*what, 0, rows, kept_indptr, indices, data)
+    else:
+        with team() as workers:
+            _keep_tasks(*what, bounds, kept_indptr, indices, data, workers)
+    return CSR(csr.shape, kept_indptr, indices, data, validate=False)
+
+
+@njit(error_model="numpy")
+def _has(words, i):
+    return words.size == 0 or is_set(words, i)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _zip(both, left, right, x, x_words, y, y_words, fill_x, fill_y, begin, end, out, zero):
+    for i in range(begin, end):
+        in_x, in_y = _has(x_words, i), _has(y_words, i)
+        value = zero
+        if in_x and in_y:
+            value = convert(zero, call(both, x[i], y[i], i, 0))
+        elif in_x:
+            if left is not None:
+                value = convert(zero, call(left, x[i], fill_y, i, 0))
+        elif in_y:  # noqa: SIM102 (Numba prunes a branch that asks for None alone)
+            if right is not None:
+                value = convert(zero, call(right, fill_x, y[i], i, 0))
+        out[i] = value
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _zip_tasks(both, left, right, x, x_words, y, y_words, fill_x, fill_y, out, zero, task):
+    for k in prange(-(-out.size // task)):
+        _zip(both, left, right, x, x_words, y, y_words, fill_x, fill_y, k * task, min(k * task + task, out.size), out,
+             zero)
+
+
+_NO_BITS = np.empty(0, np.uint64)
+
+
+def zip_entries(
+    x: Any,
+    y: Any,
+    x_present: Bitmask | None,
+    y_present: Bitmask | None,
+    both: Any,
+    left: Any,
+    right: Any,
+    dtype: Any,
+    *,
+    fill_x: Any = True,
+    fill_y: Any = True,
+) -> Any:
+    """Two vectors joined index by index.
+
+    Parameters
+    ----------
+    x, y : array, shape (n,)
+    x_present, y_present : Bitmask or None
+        Which of their entries are present; None for all.
+    both, left, right : EntryFunction or None
+        ``f(x, y, index, 0)`` where both are present, only `x` and only `y`.
+    dtype : dtype
+        Of the result.
+    fill_x, fill_y : scalar
+        What stands in for absent values of `x`, for `right`, and of `y`, for `left`.
+
+    Returns
+    -------
+    array, shape (n,)
+        0 where no function applies.
+    """
+    dtype = np.dtype(dtype)
+    out = np.empty(len(x), dtype)
+    x_words, y_words = (_NO_BITS if present is None else present.words for present in (x_present, y_present))
+    fills = x.dtype.type(fill_x), y.dtype.type(fill_y)
+    what = both, left, right, plain(x), x_words, plain(y), y_words, *fills
+    if len(out) <= 2 * TASK:
+        _zip(*what, 0, len(out), out, dtype.type(0))
+    else:
+        with team():
+            _zip_tasks(*what, out, dtype.type(0), TASK)
+    return out

@@ -1,0 +1,243 @@
+"""Parts of a matrix on the CPU: some of its rows, a range of its columns or any of them, single places.
+
+Rows are stretches of the arrays, so taking rows is copying; a range of columns shortens the stretches by two binary
+searches a row. Any other columns are looked up in a table that says where in the result each column goes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.device import check_memory
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats.checks import bits_type
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.prefetch import copy_items, prefetch
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.threads import team
+
+# Entries that a task copies, and entries from which on other threads are woken: copying is bound by memory, which one
+# core nearly saturates.
+TASK = 1 << 15
+MANY = 1 << 20
+# Rows ahead that are fetched into the cache.
+AHEAD = 8
+_NONE = np.empty(0, dtype=np.uint8)
+
+
+def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
+    """Some rows, of the columns low..high-1, which become 0..high-low-1.
+
+    Parameters
+    ----------
+    csr : CSR
+        Rows sorted.
+    rows : integer array, shape (m,)
+        Which, in the order of the result; within the matrix.
+    low, high : int
+        Columns.
+
+    Returns
+    -------
+    CSR
+    """
+    begin, indptr = np.empty(len(rows), dtype=np.int64), np.empty(len(rows) + 1, dtype=np.int64)
+    whole = low == 0 and high == csr.shape[1]
+    nnz = int(_stretches(csr.indptr, csr.indices, rows, whole, low, high, begin, indptr))
+    if nnz > TASK:
+        check_memory(nnz * (csr.indices.itemsize + (csr.data.itemsize if csr.data is not None else 0)), "a part", "cpu")
+    ids = index_dtype(max(len(rows), high - low))
+    indices = np.empty(nnz, dtype=csr.indices.dtype)
+    values, data = room(csr.data, nnz)
+    arrays = begin, indptr, csr.indices, bits_of(csr.data), csr.indices.dtype.type(low), indices, values
+    if nnz <= MANY:
+        _copy(*arrays)
+    else:
+        with team() as threads:
+            tasks = min(-(-nnz // TASK), 8 * threads)
+            cuts = np.searchsorted(indptr, np.linspace(0, nnz, tasks + 1).astype(np.int64)).astype(np.int64)
+            cuts[0], cuts[-1] = 0, len(rows)
+            _copy_parallel(cuts, *arrays)
+    return CSR((len(rows), high - low), indptr, indices.astype(ids, copy=False), data, validate=False)
+
+
+def columns_of(csr: CSR, columns: Any) -> CSR:
+    """Any columns, in any order, some more than once; rows of the result are sorted where the columns rise.
+
+    Parameters
+    ----------
+    csr : CSR
+        Rows sorted.
+    columns : integer array, shape (k,)
+        Which, in the order of the result; within the matrix.
+
+    Returns
+    -------
+    CSR
+    """
+    rows, width = csr.shape
+    # Column c of the matrix becomes the columns order[first[c]:first[c + 1]] of the result.
+    first = np.zeros(width + 1, dtype=np.int64)
+    np.cumsum(np.bincount(columns, minlength=width), out=first[1:])
+    order = columns.argsort(kind="stable")
+    indptr = np.zeros(rows + 1, dtype=np.int64)
+    with team():
+        _count_columns(csr.indptr, csr.indices, first, indptr)
+        np.cumsum(indptr, out=indptr)
+        nnz = int(indptr[-1])
+        indices = np.empty(nnz, dtype=index_dtype(max(rows, len(columns))))
+        values, data = room(csr.data, nnz)
+        _fill_columns(csr.indptr, csr.indices, bits_of(csr.data), first, order, indptr, indices, values)
+    return CSR((rows, len(columns)), indptr, indices, data, validate=False)
+
+
+def positions_of(csr: CSR, rows: Any, columns: Any) -> Any:
+    """Where in the arrays of a matrix single places stand.
+
+    Parameters
+    ----------
+    csr : CSR
+        Canonical.
+    rows, columns : integer arrays, shape (m,)
+        The places, within the matrix.
+
+    Returns
+    -------
+    int64 array, shape (m,)
+        -1 for places that hold no entry.
+    """
+    found = np.empty(len(rows), dtype=np.int64)
+    with team():
+        _find(csr.indptr, csr.indices, rows, columns, found)
+    return found
+
+
+def bits_of(data: Any) -> Any:
+    """Values as `bits_type` of their width: they are only moved, and few kernels serve all types.
+
+    Parameters
+    ----------
+    data : array or None
+
+    Returns
+    -------
+    array
+        Empty where there are no values.
+    """
+    return _NONE if data is None else data.view(bits_type(data.dtype))
+
+
+def room(data: Any, nnz: int) -> tuple[Any, Any]:
+    """An array for values like others, as `bits_of` it and as what it is.
+
+    Parameters
+    ----------
+    data : array or None
+        The others.
+    nnz : int
+        How many.
+
+    Returns
+    -------
+    tuple of two arrays; of an empty one and None where there are no values
+    """
+    if data is None:
+        return _NONE, None
+    made = np.empty(nnz, dtype=data.dtype)
+    return bits_of(made), made
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _first_at_least(indices, begin, end, column):
+    while begin < end:
+        middle = (begin + end) >> 1
+        if indices[middle] < column:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@njit(cache=True, nogil=True)
+def _stretches(indptr, indices, rows, whole, low, high, begin, offsets):
+    """Where in the matrix each row's part begins, and in the result; how many entries there are."""
+    total = 0
+    offsets[0] = 0
+    for i in range(rows.size):
+        row = np.uintp(rows[i])
+        first, last = indptr[row], indptr[row + np.uintp(1)]
+        if not whole:
+            first = _first_at_least(indices, first, last, low)
+            last = _first_at_least(indices, first, last, high)
+        begin[i] = first
+        total += last - first
+        offsets[i + 1] = total
+    return total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _copy_rows(first, last, begin, indptr, indices, data, low, out, values):
+    # Unsigned: an index that cannot be negative is not looked at twice, and the loops become vector instructions.
+    for i in range(first, last):
+        source, target = np.uintp(begin[i]), np.uintp(indptr[i])
+        length = np.uintp(indptr[i + 1]) - target
+        if i + AHEAD < last:
+            soon = begin[i + AHEAD]
+            prefetch(indices, soon)
+            prefetch(indices, soon + 16)
+            if data.size:
+                for line in range(4):
+                    prefetch(data, soon + 8 * line)
+        if low == 0:
+            copy_items(out, target, indices, source, length)
+        else:
+            for k in range(length):
+                out[target + k] = indices[source + k] - low
+        if data.size:
+            copy_items(values, target, data, source, length)
+
+
+@njit(cache=True, nogil=True)
+def _copy(begin, indptr, indices, data, low, out, values):
+    _copy_rows(0, begin.size, begin, indptr, indices, data, low, out, values)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _copy_parallel(cuts, begin, indptr, indices, data, low, out, values):
+    for task in prange(cuts.size - 1):
+        _copy_rows(cuts[task], cuts[task + 1], begin, indptr, indices, data, low, out, values)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _count_columns(indptr, indices, first, count):
+    """count[row + 1] = entries of the row in the result."""
+    for row in prange(indptr.size - 1):
+        total = 0
+        for p in range(np.uintp(indptr[row]), np.uintp(indptr[row + 1])):
+            column = np.uintp(indices[p])
+            total += first[column + np.uintp(1)] - first[column]
+        count[row + 1] = total
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _fill_columns(indptr, indices, data, first, order, offsets, out, values):
+    for row in prange(indptr.size - 1):
+        target = np.uintp(offsets[row])
+        for p in range(np.uintp(indptr[row]), np.uintp(indptr[row + 1])):
+            column = np.uintp(indices[p])
+            for k in range(np.uintp(first[column]), np.uintp(first[column + np.uintp(1)])):
+                out[target] = order[k]
+                if data.size:
+                    values[target] = data[p]
+                target += np.uintp(1)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _find(indptr, indices, rows, columns, found):
+    for k in prange(rows.size):
+        end = indptr[rows[k] + 1]
+        at = _first_at_least(indices, indptr[rows[k]], end, columns[k])
+        found[k] = at if at < end and indices[at] == columns[k] else -1

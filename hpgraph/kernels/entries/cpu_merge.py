@@ -1,0 +1,243 @@
+"""Union, intersection and difference of two matrices, entry by entry, with the operator in the same pass.
+
+Rows are sorted, so a row of the result is one merge of two lists. Tasks of about equal numbers of entries merge their
+rows and hand them over in order (`hpgraph.kernels.runtime.cpu.handover`), so nothing has to be counted first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.tasks import task_bounds
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.spgemm.cpu_rows import beside
+from hpgraph.kernels.spmv.cpu import plain
+from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex, weight
+from hpgraph.semiring.atomics import fetch_add
+from hpgraph.semiring.jit import call
+
+
+@njit(error_model="numpy")
+def _lower_bound(indices, begin, end, column):
+    """Where in the sorted indices[begin:end] a column stands, or would."""
+    while begin < end:
+        middle = (begin + end) >> 1
+        if vertex(indices, middle) < column:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@njit(error_model="numpy", inline="always")
+def _put(function, x, y, i, j, indices, data, k, zero, nonzero):
+    """Write one entry; where the next one goes."""
+    # Unsigned, because Numba tests a signed index for being negative, each time.
+    indices[np.uint64(k)] = j
+    if data is None:
+        return k + 1
+    value = convert(zero, call(function, x, y, i, j))
+    data[np.uint64(k)] = value
+    if nonzero is None:
+        return k + 1
+    # A zero is written over by what comes next.
+    return k + (value != zero)
+
+
+@njit(error_model="numpy")
+def _merge_rows(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b,
+                fill_a, fill_b, begin, end, indptr, indices, data, zero):
+    """Rows begin..end, one behind the other from 0 on; how many entries they have."""
+    k = 0
+    for i in range(begin, end):
+        p, p_end, q, q_end = at(indptr_a, i), at(indptr_a, i + 1), at(indptr_b, i), at(indptr_b, i + 1)
+        while p < p_end and q < q_end:
+            a, b = vertex(indices_a, p), vertex(indices_b, q)
+            if a == b:
+                if both is not None:
+                    x, y = weight(data_a, p, one_a), weight(data_b, q, one_b)
+                    k = _put(both, x, y, i, a, indices, data, k, zero, nonzero)
+                p += 1
+                q += 1
+            elif a < b:
+                if left is not None:
+                    k = _put(left, weight(data_a, p, one_a), fill_b, i, a, indices, data, k, zero, nonzero)
+                p += 1
+            else:
+                if right is not None:
+                    k = _put(right, fill_a, weight(data_b, q, one_b), i, b, indices, data, k, zero, nonzero)
+                q += 1
+        if left is not None:
+            while p < p_end:
+                a = vertex(indices_a, p)
+                k = _put(left, weight(data_a, p, one_a), fill_b, i, a, indices, data, k, zero, nonzero)
+                p += 1
+        if right is not None:
+            while q < q_end:
+                b = vertex(indices_b, q)
+                k = _put(right, fill_a, weight(data_b, q, one_b), i, b, indices, data, k, zero, nonzero)
+                q += 1
+        indptr[i + 1] = k
+    return k
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _merge(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b, fill_a,
+           fill_b, bounds, room, ends, indptr, indices, data, zero, workers):
+    cursor = np.zeros(1, np.int64)
+    for _ in prange(workers):
+        loose, values = np.empty(room, indices.dtype), beside(data, room)
+        while True:
+            task = fetch_add(cursor, 0, 1)
+            if task >= bounds.size - 1:
+                break
+            begin, end = bounds[task], bounds[task + 1]
+            count = _merge_rows(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b,
+                                one_a, one_b, fill_a, fill_b, begin, end, indptr, loose, values, zero)
+            hand_over(ends, task, begin, end, indptr, count, loose, values, indices, data)
+
+
+# The same for one thread: quicker to compile.
+@njit(cache=True, nogil=True, error_model="numpy")
+def _merge_alone(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b,
+                 fill_a, fill_b, indptr, indices, data, zero):
+    _merge_rows(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b,
+                fill_a, fill_b, 0, indptr_a.size - 1, indptr, indices, data, zero)
+
+
+def _arguments(csr: CSR, ids: Any) -> tuple[Any, Any]:
+    return plain(csr.indptr), plain(csr.indices.astype(ids, copy=False))
+
+
+def merge(
+    a: CSR,
+    b: CSR,
+    both: Any,
+    left: Any,
+    right: Any,
+    dtype: Any,
+    *,
+    fill_a: Any = True,
+    fill_b: Any = True,
+    nonzero: bool = False,
+) -> CSR:
+    """The entries that two matrices have, joined place by place.
+
+    Parameters
+    ----------
+    a, b : CSR
+        Of the same shape, rows sorted and free of duplicates. Where one is a pattern its values are True.
+    both, left, right : EntryFunction or None
+        ``f(x, y, row, column)`` makes the value where both matrices have an entry, only `a` and only `b`. None leaves
+        such places out: an intersection has `both` alone, a difference `left` alone.
+    dtype : dtype or None
+        Of the result; None makes a pattern, for which the functions are not called.
+    fill_a, fill_b : scalar
+        What stands in for the absent value of `a`, for `right`, and of `b`, for `left`.
+    nonzero : bool, default False
+        Whether entries that come out as zero are dropped.
+
+    Returns
+    -------
+    CSR
+        Rows sorted.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When it will not fit.
+    """
+    ids = np.result_type(a.indices.dtype, b.indices.dtype)
+    dtype = None if dtype is None else np.dtype(dtype)
+    kind, x, y = (np.dtype(bool) if given is None else given for given in (dtype, a.dtype, b.dtype))
+    room = _room(a, b, left is not None, right is not None)
+    most = int(room[-1])
+    size = ids.itemsize + (0 if dtype is None else dtype.itemsize)
+    check_memory(most * size, f"a result of up to {most} entries", "cpu")
+    indptr, indices = np.zeros(len(a.indptr), np.int64), np.empty(most, ids)
+    data = None if dtype is None else np.empty(most, dtype)
+    arrays = *_arguments(a, ids), plain(a.data), *_arguments(b, ids), plain(b.data)
+    what = both, left, right, True if nonzero else None, *arrays, True, True, x.type(fill_a), y.type(fill_b)
+    bounds = task_bounds(a.indptr + b.indptr)
+    if len(bounds) == 2:
+        _merge_alone(*what, indptr, indices, data, kind.type(0))
+    else:
+        widest = int(np.diff(room[bounds]).max())
+        with team() as workers:
+            _merge(*what, bounds, widest, new_ends(len(bounds) - 1), indptr, indices, data, kind.type(0), workers)
+    nnz = int(indptr[-1])
+    return CSR(a.shape, indptr, cut(indices, nnz), cut(data, nnz), validate=False)
+
+
+def _room(a: CSR, b: CSR, left: bool, right: bool) -> Any:
+    """Entries before each row of the result, were it to have as many as it can."""
+    if left and right:
+        return a.indptr + b.indptr
+    if left or right:
+        return a.indptr if left else b.indptr
+    return a.indptr if a.nnz <= b.nnz else b.indptr
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _locate_rows(indptr_a, indices_a, indptr_b, indices_b, begin, end, position):
+    for i in range(begin, end):
+        p, p_end, q, q_end = at(indptr_a, i), at(indptr_a, i + 1), at(indptr_b, i), at(indptr_b, i + 1)
+        if q_end - q > 16 * (p_end - p):
+            while p < p_end:
+                a = vertex(indices_a, p)
+                q = _lower_bound(indices_b, q, q_end, a)
+                position[p] = q if q < q_end and vertex(indices_b, q) == a else -1
+                p += 1
+            continue
+        while p < p_end and q < q_end:
+            a, b = vertex(indices_a, p), vertex(indices_b, q)
+            # Written again until it is final, rather than by a branch.
+            position[np.uint64(p)] = q if a == b else -1
+            p += a <= b
+            q += b <= a
+        while p < p_end:
+            position[p] = -1
+            p += 1
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _locate(indptr_a, indices_a, indptr_b, indices_b, bounds, position, workers):
+    cursor = np.zeros(1, np.int64)
+    for _ in prange(workers):
+        while True:
+            task = fetch_add(cursor, 0, 1)
+            if task >= bounds.size - 1:
+                break
+            _locate_rows(indptr_a, indices_a, indptr_b, indices_b, bounds[task], bounds[task + 1], position)
+
+
+def locate(a: CSR, b: CSR) -> Any:
+    """Where in one matrix the entries of another stand.
+
+    Parameters
+    ----------
+    a, b : CSR
+        Of the same shape, rows sorted and free of duplicates.
+
+    Returns
+    -------
+    int64 array, shape (a.nnz,)
+        Position in `b` of each entry of `a`, -1 where `b` has none.
+    """
+    ids = np.result_type(a.indices.dtype, b.indices.dtype)
+    first, second = _arguments(a, ids), _arguments(b, ids)
+    position = np.empty(a.nnz, np.int64)
+    bounds = task_bounds(a.indptr + b.indptr)
+    if len(bounds) == 2:
+        _locate_rows(*first, *second, 0, a.shape[0], position)
+    else:
+        with team() as workers:
+            _locate(*first, *second, bounds, position, workers)
+    return position

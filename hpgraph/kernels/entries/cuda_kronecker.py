@@ -1,0 +1,85 @@
+"""The Kronecker product on the GPU: what `kronecker.cuh` is compiled for, and its launch."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.semiring.cuda import LinkedCode, binary_functor, c_type
+
+SOURCE = "kronecker.cuh"
+# As in tiles.cuh.
+THREADS, TILE = 256, 2048
+
+
+@functools.lru_cache(maxsize=256)
+def kron_code(
+    op: Any, types: tuple[Any, Any], patterns: tuple[bool, bool], ids: tuple[Any, Any, Any]
+) -> tuple[str, tuple[LinkedCode, ...]]:
+    """The text before `kronecker.cuh` that says what is computed, and the code to link with it.
+
+    Parameters
+    ----------
+    op : BinaryOp
+    types : (dtype, dtype)
+        Of the factors' values.
+    patterns : (bool, bool)
+        Whether the factors have none.
+    ids : (dtype, dtype, dtype)
+        Types of the indices of the factors and of the result.
+
+    Returns
+    -------
+    str, tuple of LinkedCode
+    """
+    code = binary_functor(op, *types, "Apply")
+    flag = {True: "true", False: "false"}
+    a_index, b_index, index = ("int" if np.dtype(dtype).itemsize == 4 else "long long" for dtype in ids)
+    source = f"""{code.source}struct Kronecker {{
+    typedef {c_type(types[0])} A;
+    typedef {c_type(types[1])} B;
+    typedef {c_type(op.result_dtype(*types))} C;
+    typedef {a_index} AIndex;
+    typedef {b_index} BIndex;
+    typedef {index} Index;
+    static constexpr bool a_pattern = {flag[patterns[0]]};
+    static constexpr bool b_pattern = {flag[patterns[1]]};
+    __device__ static C apply(A a, B b) {{ return Apply::apply(a, b); }}
+}};
+"""
+    return source, code.ltoir
+
+
+def kron(a: CSR, b: CSR, op: Any, types: tuple[Any, Any], shape: tuple[int, int]) -> CSR:
+    """`hpgraph.kernels.entries.cpu_kronecker.kron` on the GPU.
+
+    Raises
+    ------
+    CompileError
+        When a Python function cannot be compiled for the GPU.
+    """
+    import cupy
+
+    nnz, ids = a.nnz * b.nnz, index_dtype(max(shape))
+    indptr = cupy.zeros(shape[0] + 1, np.int64)
+    if shape[0]:
+        cupy.cumsum(cupy.multiply.outer(a.degrees, b.degrees).ravel(), out=indptr[1:])
+    indices, data = cupy.empty(nnz, ids), cupy.empty(nnz, op.result_dtype(*types))
+    if nnz:
+        code = kron_code(
+            op, types, (a.data is None, b.data is None), (a.indices.dtype, b.indices.dtype, ids)
+        )
+        name = "hpgraph::kron_entries<Kronecker>"
+        module = load(SOURCE, prologue=code[0], ltoir=code[1], names=(name,), title="Kronecker products")
+        null = np.uint64(0)
+        arguments = (
+            indptr, np.int64(shape[0]), np.int64(nnz), a.indptr, a.indices, null if a.data is None else a.data,
+            b.indptr, b.indices, null if b.data is None else b.data, np.int64(b.shape[0]), np.int64(b.shape[1]),
+            indices, data,
+        )  # fmt: skip
+        module.function(name)((-(-nnz // TILE),), (THREADS,), arguments)
+    return CSR(shape, indptr, indices, data, validate=False)

@@ -1,0 +1,127 @@
+"""Some entries of a matrix on the GPU, marked by bits, and the matrix of those alone: see marks.cuh and keep.cuh."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.structs import struct
+
+SOURCE = "keep.cuh"
+THREADS = 256
+# Entries of a tile: as in tiles.cuh.
+TILE = 8 * THREADS
+_NULL = np.uint64(0)
+_WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
+
+
+def index_type(dtype: Any) -> str:
+    """The C++ type of column ids."""
+    return "int" if np.dtype(dtype).itemsize == 4 else "long long"
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Marked entries.
+
+    Attributes
+    ----------
+    words : uint32 CuPy array
+        A bit for each entry.
+    before : int64 CuPy array
+        How many are marked before each word; the last counts all.
+    entries : int
+        How many there are, marked or not.
+    """
+
+    words: Any
+    before: Any
+    entries: int
+
+    @classmethod
+    def empty(cls, entries: int) -> Self:
+        """Room for marks; a kernel with `blocks` blocks must call ``mark_tile`` on them, and then `add_up`."""
+        import cupy
+
+        words = entries // 32 + 1
+        return cls(cupy.empty(words, np.uint32), cupy.empty(words + 1, np.int64), entries)
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of a kernel that marks."""
+        return self.entries // TILE + 1
+
+    @property
+    def argument(self) -> Any:
+        """``struct Marks``, by value."""
+        return struct(self.words, self.before)
+
+    def add_up(self) -> Self:
+        """Turn the counts of single words into those of all words before."""
+        import cupy
+
+        return type(self)(self.words, cupy.cumsum(self.before), self.entries)
+
+    def count(self) -> int:
+        """How many entries are marked; waits for the device."""
+        return int(self.before[-1])
+
+
+@functools.lru_cache(maxsize=64)
+def _kernel(gpu: int, name: str) -> Any:
+    return load(SOURCE, names=(name,), title="marked entries").function(name)
+
+
+def mark_true(wanted: Any) -> Marks:
+    """The entries for which an array of bool is true.
+
+    Parameters
+    ----------
+    wanted : array of bool, shape (nnz,)
+
+    Returns
+    -------
+    Marks
+    """
+    import cupy
+
+    name, marks = "hpgraph::mark_true", Marks.empty(len(wanted))
+    kernel = _kernel(cupy.cuda.runtime.getDevice(), name)
+    kernel((marks.blocks,), (THREADS,), (wanted, np.int64(marks.entries), marks.argument))
+    return marks.add_up()
+
+
+def keep_marked(csr: CSR, marks: Marks) -> CSR:
+    """The entries of a matrix that are marked.
+
+    Parameters
+    ----------
+    csr : CSR
+    marks : Marks
+
+    Returns
+    -------
+    CSR
+        In the same order; the matrix itself where all are kept. Waits for the device, to learn how many they are.
+    """
+    import cupy
+
+    kept = marks.count()
+    if kept == csr.nnz:
+        return csr
+    width = 1 if csr.data is None else csr.data.itemsize
+    name = f"hpgraph::keep_marked<{index_type(csr.indices.dtype)}, {_WORD[width]}>"
+    indptr, indices = cupy.empty(len(csr.indptr), np.int64), cupy.empty(kept, csr.indices.dtype)
+    data = None if csr.data is None else cupy.empty(kept, csr.data.dtype)
+    given, made = (_NULL if values is None else values for values in (csr.data, data))
+    kernel = _kernel(cupy.cuda.runtime.getDevice(), name)
+    blocks = -(-max(csr.nnz, len(csr.indptr)) // TILE)
+    rows, entries = np.int64(csr.shape[0]), np.int64(csr.nnz)
+    arguments = csr.indptr, rows, csr.indices, given, entries, marks.argument, indptr, indices, made
+    kernel((blocks,), (THREADS,), arguments)
+    return CSR(csr.shape, indptr, indices, data, validate=False)

@@ -1,0 +1,169 @@
+"""Union, intersection and difference of two matrices on the GPU: what `merge.cuh` is compiled for, and its launches."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.entries.cuda_marks import THREADS, TILE, Marks, index_type
+from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.semiring.cuda import INCLUDE, LinkedCode, c_type, entry_functor
+
+SOURCE = "merge.cuh"
+# What the source needs to be read, for a kernel that computes nothing.
+_NOTHING = "struct Merge {};\n"
+MERGE_KERNELS = ("rank_left", "rank_right", "merge_rows", "merge_left", "merge_right")
+
+
+@functools.lru_cache(maxsize=512)
+def merge_code(
+    both: Any,
+    left: Any,
+    right: Any,
+    x_dtype: np.dtype[Any] | None,
+    y_dtype: np.dtype[Any] | None,
+    index_dtype: np.dtype[Any],
+    dtype: np.dtype[Any] | None,
+    nonzero: bool = False,
+) -> tuple[str, tuple[LinkedCode, ...]]:
+    """The text before `merge.cuh` that says what is merged, and the code to link with it.
+
+    Parameters
+    ----------
+    both, left, right : EntryFunction or None
+    x_dtype, y_dtype : dtype or None
+        Of the operands' values; None for a pattern.
+    index_dtype : dtype
+    dtype : dtype or None
+        Of the result; None for a pattern.
+    nonzero : bool, default False
+        Whether what comes out as zero is left out.
+
+    Returns
+    -------
+    str, tuple of LinkedCode
+    """
+    source, ltoir, members = INCLUDE, tuple[LinkedCode, ...](), ""
+    flag = {True: "true", False: "false"}
+    x, y = (c_type(bool if given is None else given) for given in (x_dtype, y_dtype))
+    r = c_type(bool if dtype is None else dtype)
+    for name, function in (("both", both), ("left", left), ("right", right)):
+        members += f"    static constexpr bool keeps_{name} = {flag[function is not None]};\n"
+        if function is None or dtype is None:
+            continue
+        code = entry_functor(function, name.title())
+        source += code.source
+        ltoir += code.ltoir
+        members += f"    __device__ static {r} {name}({x} x, {y} y, long long i, long long j) {{\n"
+        members += f"        return ({r}){name.title()}::apply(x, y, i, j);\n    }}\n"
+    source += f"""struct Merge {{
+    typedef {index_type(index_dtype)} Index;
+    typedef {x} X;
+    typedef {y} Y;
+    typedef {r} R;
+    static constexpr bool x_pattern = {flag[x_dtype is None]};
+    static constexpr bool y_pattern = {flag[y_dtype is None]};
+    static constexpr bool r_pattern = {flag[dtype is None]};
+    static constexpr bool nonzero = {flag[nonzero]};
+{members}}};
+"""
+    return source, tuple(dict.fromkeys(ltoir))
+
+
+@functools.lru_cache(maxsize=512)
+def _merge_module(gpu: int, code: tuple[str, tuple[LinkedCode, ...]], name: str) -> Module:
+    names = tuple(f"hpgraph::{kernel}<Merge>" for kernel in MERGE_KERNELS)
+    return load(SOURCE, prologue=code[0], ltoir=code[1], names=names, title=f"the merge by {name}")
+
+
+def merge(
+    a: CSR,
+    b: CSR,
+    both: Any,
+    left: Any,
+    right: Any,
+    dtype: Any,
+    *,
+    fill_a: Any = True,
+    fill_b: Any = True,
+    nonzero: bool = False,
+) -> CSR:
+    """`hpgraph.kernels.entries.cpu_merge.merge` on the GPU.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When it will not fit.
+    CompileError
+        When a Python function cannot be compiled for the GPU.
+
+    Notes
+    -----
+    Waits for the device, to learn how many entries there are. Besides the result it takes some 5 bytes an entry of `a`,
+    and of `b` where `right` is given; 9 where ids have 64 bits.
+    """
+    import cupy
+
+    ids = np.result_type(a.indices.dtype, b.indices.dtype)
+    dtype = None if dtype is None else np.dtype(dtype)
+    nonzero = nonzero and dtype is not None
+    rows = a.shape[0]
+    check_memory((ids.itemsize + 1) * (a.nnz + (b.nnz if right is not None else 0)), "merging two matrices", "cuda")
+    code = merge_code(both, left, right, a.dtype, b.dtype, ids, dtype, nonzero)
+    title = next((function.name for function in (both, left, right) if function is not None), "nothing")
+    module = _merge_module(cupy.cuda.runtime.getDevice(), code, title)
+    first, second = (csr.indices.astype(ids, copy=False) for csr in (a, b))
+    x, y = (np.dtype(bool) if csr.dtype is None else csr.dtype for csr in (a, b))
+    operands = (
+        struct(a.indptr, first, a.data, a.nnz),
+        struct(b.indptr, second, b.data, b.nnz),
+        np.int64(rows),
+    )
+    run = functools.partial(_run, module)
+    left_rank, left_marks = cupy.empty(a.nnz, ids), Marks.empty(a.nnz)
+    left_fill, right_fill = y.type(fill_b), x.type(fill_a)
+    run("rank_left", left_marks.blocks, *operands, left_fill, left_rank, left_marks.argument)
+    left_marks = left_marks.add_up()
+    right_rank, right_marks = None, left_marks
+    if right is not None:
+        right_rank, right_marks = cupy.empty(b.nnz, ids), Marks.empty(b.nnz)
+        run("rank_right", right_marks.blocks, *operands, right_fill, right_rank, right_marks.argument)
+        right_marks = right_marks.add_up() if nonzero else right_marks
+    marked = struct(left_marks.words, left_marks.before, right_marks.words, right_marks.before)
+    indptr = cupy.empty(rows + 1, np.int64)
+    run("merge_rows", -(-(rows + 1) // THREADS), *operands, marked, indptr)
+    nnz = int(indptr[-1])  # waits for the device
+    check_memory(nnz * (ids.itemsize + (0 if dtype is None else dtype.itemsize)), f"a result of {nnz} entries", "cuda")
+    indices = cupy.empty(nnz, ids)
+    data = None if dtype is None else cupy.empty(nnz, dtype)
+    place = indices, np.uint64(0) if data is None else data
+    if nnz and (both is not None or left is not None):
+        run("merge_left", -(-a.nnz // TILE), *operands, left_rank, marked, left_fill, *place)
+    if nnz and right_rank is not None:
+        run("merge_right", -(-b.nnz // TILE), *operands, right_rank, marked, right_fill, *place)
+    return CSR(a.shape, indptr, indices, data, validate=False)
+
+
+def _run(module: Module, name: str, blocks: int, *arguments: Any) -> None:
+    if blocks:
+        module.function(f"hpgraph::{name}<Merge>")((blocks,), (THREADS,), arguments)
+
+
+def locate(a: CSR, b: CSR) -> Any:
+    """`hpgraph.kernels.entries.cpu_merge.locate` on the GPU."""
+    import cupy
+
+    ids = np.result_type(a.indices.dtype, b.indices.dtype)
+    position = cupy.empty(a.nnz, np.int64)
+    if a.nnz:
+        name = f"hpgraph::locate_entries<{index_type(ids)}>"
+        kernel = load(SOURCE, prologue=_NOTHING, names=(name,), title="places of entries").function(name)
+        columns, others = (csr.indices.astype(ids, copy=False) for csr in (a, b))
+        arguments = a.indptr, np.int64(a.shape[0]), columns, np.int64(a.nnz), b.indptr, others, position
+        kernel((-(-a.nnz // TILE),), (THREADS,), arguments)
+    return position

@@ -1,0 +1,87 @@
+"""Programs that move one property one way, on the CPU: work space for the compiled loop, and the call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.relaxation import delta_stepping as relaxing
+from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, USED, blocks_of, room
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.trace import whole
+from hpgraph.kernels.runtime.cpu.work_stealing import blank_board
+from hpgraph.kernels.runtime.functions import functions_of
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin, buckets
+from hpgraph.kernels.spmv.cpu import plain
+
+
+def relax(
+    code: ProgramCode,
+    out: CSR,
+    state: tuple[np.ndarray, ...],
+    beginnings: tuple[Beginning | None, ...],
+    world: tuple[Any, ...],
+    sources: np.ndarray,
+    *,
+    delta: float | None,
+    ceiling: float | None,
+    limit: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Run a program that lowers one property in place by an idempotent monoid.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        The program; it has no `update`.
+    out : CSR
+        Arcs by their source.
+    state : tuple of one array
+        The property; changed in place.
+    beginnings : tuple of Beginning or None
+        What to fill it with first, if anything.
+    world : tuple of scalars
+        Parameters.
+    sources : array of vertex ids, without duplicates
+        Who is active at first.
+    delta : float or None
+        Width of a bucket: vertices with a value beyond the current bucket wait. None: nobody waits.
+    ceiling : float or None
+        Vertices with a value beyond it send nothing.
+    limit : int
+        Supersteps at the most.
+
+    Returns
+    -------
+    rows : int64 array of shape (supersteps, 4)
+        As `first`.
+    active : array of vertex ids
+        Who would have gone on.
+    """
+    program = functions_of(code)
+    n = out.shape[0]
+    begin(state, beginnings, sources)
+    with team() as workers:
+        waiting = np.zeros(n, np.uint8)
+        waiting[sources] = 1
+        blocks = room(n, workers)
+        store, link = np.empty(blocks * BLOCK, out.indices.dtype), np.empty(blocks, np.int32)
+        bins = np.zeros((workers, ROW), np.int64)
+        used = blocks_of(sources.size)
+        store[: sources.size], link[:used], bins[0, 0] = sources, np.arange(-1, used - 1), sources.size
+        board, progress = blank_board(workers), np.zeros(relaxing.PROGRESS, np.int64)
+        board[USED] = used
+        width, _, last = buckets(state[0].dtype, delta, ceiling, 0)
+        # A width below what numbers can divide by makes bins of single values.
+        density = 0.0 if delta is None else min(1 / float(width), 1e300) if width > 0 else 1e300
+        scale = np.array([state[0][sources].min() if sources.size else 0, density], np.float64)
+        rows = whole(
+            lambda trace: relaxing.relax(
+                program.gather, program.reduce, program.cond, program.edge_cond, state,
+                plain(out.indptr), plain(out.indices), plain(out.data),
+                waiting, bins, store, link, np.empty((blocks, 2), np.int32), board, progress, scale, last, trace, limit,
+            ),
+            board, progress, limit,
+        )  # fmt: skip
+    return rows, waiting.nonzero()[0].astype(out.indices.dtype)

@@ -1,0 +1,97 @@
+"""Programs that move one property one way, on the GPU: work space for the persistent kernel, and its launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.runtime.cuda.persistent import (
+    FAR,
+    HEADER,
+    LOCAL,
+    TALLY,
+    THREADS,
+    THREADS_OF_MANY_ARCS,
+    Record,
+    Space,
+    arcs_struct,
+    heavy_pieces,
+    kernel,
+    local_limits,
+    sources_struct,
+    techniques_type,
+    weight_dtype,
+)
+from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode, buckets
+from hpgraph.techniques import techniques
+
+# Arcs a vertex in the mean above which a graph is dense.
+MANY_ARCS = 8
+
+
+def _least(values: Any, beginning: Beginning | None, sources: Any) -> Any:
+    """The least value of a source, from which buckets are counted; waits for the device where an array was given."""
+    if beginning is None:
+        return values[sources].min().item() if len(sources) else 0
+    if isinstance(beginning.start, str):  # "id"
+        return sources.min().item() if len(sources) else 0
+    return beginning.fill if beginning.start is None else beginning.start
+
+
+def relax(
+    code: ProgramCode,
+    out: CSR,
+    state: tuple[Any, ...],
+    beginnings: tuple[Beginning | None, ...],
+    world: tuple[Any, ...],
+    sources: Any,
+    *,
+    delta: float | None,
+    ceiling: float | None,
+    limit: int,
+) -> tuple[Callable[[], np.ndarray], Any]:
+    """Run a program that lowers one property in place; see `hpgraph.kernels.relaxation.delta_stepping`.
+
+    Returns
+    -------
+    rows : callable
+        Fetches the trace rows.
+    active : array of vertex ids
+        Who would have gone on. Where `limit` can be reached, this waits for the kernel.
+    """
+    import cupy
+
+    program = cuda_program(code, weight_dtype(out))
+    n, ids = out.shape[0], out.indices.dtype
+    dtype = state[0].dtype
+    pieces, row = heavy_pieces(out) * 2 * ids.itemsize, (n + 63) // 64
+    bits = cupy.zeros((3, row), np.uint64)
+    vertices = n * ids.itemsize
+    space = Space(HEADER, 16, vertices, pieces, vertices, pieces, vertices, vertices)
+    least, *arrays = space.addresses
+    record = Record(n)
+    least_source = 0 if delta is None else _least(state[0], beginnings[0], sources)
+    step, end, last = buckets(dtype, delta, ceiling, least_source)
+    largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    masks = [bits.data.ptr + 8 * row * i for i in range(3)]
+    device = cupy.cuda.runtime.getDevice()
+    threads = THREADS_OF_MANY_ARCS if len(out.indices) > MANY_ARCS * n else THREADS
+    kernel(program, "delta_stepping.cuh", ", Program::Message", ids, out.data is None, techniques_type(), device, threads)(
+        (
+            program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), sources_struct(sources),
+            struct(np.int32(delta is not None or ceiling is not None), end, step, last, dtype.type(largest), least),
+            np.int64(limit), struct(*local_limits(techniques.local_block)),
+            struct(*space.header(0, TALLY), *masks, *arrays, *space.header(FAR), *record.fields,
+                   *space.header(LOCAL)),
+        ),
+    )  # fmt: skip
+    if limit >= np.iinfo(np.int64).max:
+        return record, sources[:0]
+    done, left = record.counts()
+    # The kernel swaps the two queues' bitmasks in every superstep.
+    return record, Bitmask(n, bits[done % 2] | bits[2]).to_indices() if left else sources[:0]

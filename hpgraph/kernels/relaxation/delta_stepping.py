@@ -1,0 +1,227 @@
+"""Label-correcting traversals: a value is lowered in place as messages arrive, and whoever changed sends again.
+
+The generalized Bellman–Ford loop for any idempotent monoid (min for distances, max for widths, ...), whole in one
+compiled call. With a width of bins, those of lower values send first (U. Meyer, P. Sanders, "Δ-stepping: a
+parallelizable shortest path algorithm", 2003), and a worker goes on by itself with the few that fall back into the bin
+at hand (the bucket fusion of Y. Zhang et al., "Optimizing ordered graph algorithms with GraphIt", CGO'20).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.relaxation.buckets import (
+    BINS,
+    BLOCK,
+    DENSITY,
+    LOST,
+    ORIGIN,
+    bin_of,
+    draw,
+    give_back,
+    hand_back,
+    is_short,
+    last_block,
+    put,
+    recover,
+    spread,
+)
+from hpgraph.kernels.runtime.cpu.claim import cycles
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import fence, peek, peek_after, prefetch, vertex
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, log
+from hpgraph.kernels.runtime.cpu.weights import entry, prefetch_entry
+from hpgraph.kernels.runtime.cpu.work_stealing import (
+    ALONE,
+    collect,
+    dismiss,
+    enter,
+    leads,
+    leave,
+    open_gate,
+    report,
+    set_out,
+    shut_gate,
+    take,
+)
+from hpgraph.kernels.traversal.direction_optimizing import AHEAD, FEW, PUSH
+from hpgraph.semiring.atomics import compare_and_swap
+from hpgraph.semiring.jit import call
+from hpgraph.semiring.stop import is_stopped
+
+# Up to so many blocks, and arcs, a worker goes on with a bin by itself.
+FEW_BLOCKS, FEW_ARCS = 16, 4096
+# Up to so many blocks, their vertices are shared out a few at a time.
+SCARCE = 32
+# What the leader keeps from one call to the next besides STEP and ACTIVE, and tallies.
+NOW = 2
+PROGRESS = 3
+SENDERS, SENT = range(2)
+
+
+@part
+def _store(values, v, old, new, alone):
+    """values[v] = new if it is still ``old``; whether it was."""
+    if alone:
+        values[v] = new
+        return True
+    return compare_and_swap(values, v, old, new)
+
+
+@part
+def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, row, store, link, begin, end, board,
+           origin, density, now, ceiling, alone):
+    """Send the messages of the vertices in store[begin:end] that wait; return how many those are, and arcs sent."""
+    stop, sent = begin, 0
+    for i in range(begin, end):
+        u = vertex(store, i)
+        store[stop] = u
+        stop += peek(waiting, u)
+        waiting[u] = 0
+        prefetch(indptr, u)
+    if not alone:
+        # Whoever improves one of them from here on lets it wait again; what was improved before is read below.
+        fence()
+    values = state[0]
+    for i in range(begin, stop):
+        if i + AHEAD < stop:
+            soon = peek(indptr, vertex(store, i + AHEAD))
+            prefetch(indices, soon)
+            prefetch_entry(data, soon)
+        u = vertex(store, i)
+        first, last = peek(indptr, u), peek(indptr, u + 1)
+        sent += last - first
+        for j in range(first, last):
+            v = vertex(indices, j)
+            if not call(cond, state, v):
+                continue
+            weight = entry(data, j)
+            if not call(edge_cond, state, u, weight, v):
+                continue
+            message = call(gather, state, u, weight, v)
+            while True:
+                old = values[v]
+                new = call(reduce, old, message)
+                # A NaN never equals itself: comparing twice keeps it from counting as a change for ever.
+                if new == old or new != new:
+                    break
+                if _store(values, v, old, new, alone):
+                    if not new > ceiling:
+                        bin_ = bin_of(new, origin, density, now)
+                        # Who waits does so in the bin of its value.
+                        if peek_after(waiting, v) == 0 or bin_of(old, origin, density, now) != bin_:
+                            waiting[v] = 1
+                            put(v, bin_, row, store, link, board)
+                    break
+    return stop - begin, sent
+
+
+@part
+def _next(values, indptr, waiting, bins, store, link, work, board, progress, scale):
+    """Draw the next bin that is not empty and order its vertices to send; return how many blocks they are."""
+    while True:
+        if board[LOST]:
+            recover(values, waiting, bins, store, link, board, scale)
+            progress[NOW] = 0
+        found = draw(bins, progress[NOW], link, work)
+        if progress[NOW] == BINS:
+            progress[NOW] = 0
+            if not spread(values, waiting, bins, found, store, link, work, board, scale):
+                return 0
+        elif found > 0:
+            break
+        else:
+            progress[NOW] += 1
+    arcs = 0
+    if found == 1:
+        for place in range(work[0, 0] * BLOCK, work[0, 0] * BLOCK + work[0, 1]):
+            u = vertex(store, place)
+            arcs += peek(indptr, u + 1) - peek(indptr, u)
+    set_out(board, 0, found * BLOCK, BLOCK // 8 if found < SCARCE else BLOCK, found == 1 and arcs < FEW)
+    return found
+
+
+@part
+def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store, link, work,
+          board, progress, scale, ceiling, trace, limit):
+    """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
+    leading = leads(board)
+    row = bins[worker]
+    turn, began, found = 0, 0, 0
+    while True:
+        if leading:
+            began = cycles()
+            found = 0
+            if progress[STEP] < min(limit, trace.shape[0]) and not is_stopped():
+                found = _next(state[0], indptr, waiting, bins, store, link, work, board, progress, scale)
+                progress[ACTIVE] = found
+            if found == 0:
+                dismiss(board)
+                break
+            if not board[ALONE]:
+                open_gate(board)
+        else:
+            turn = enter(board, turn)
+            if turn < 0:
+                break
+        alone, now = board[ALONE] != 0, progress[NOW]
+        origin, density = scale[ORIGIN], scale[DENSITY]
+        senders, sent, most = 0, 0, FEW_ARCS if density > 0 else 0
+        # First the blocks that all share, then those that fill anew in the worker's own bin, while they are few.
+        block, count, shared = -1, 0, True
+        while True:
+            if shared:
+                begin, stop = take(board, worker, alone)
+                if begin < stop:
+                    # No grain reaches into the next block.
+                    block, count = work[begin // BLOCK, 0], work[begin // BLOCK, 1]
+                    stop = min(stop - begin // BLOCK * BLOCK, count)
+                    begin %= BLOCK
+                else:
+                    shared, block = False, -1
+                    most += sent
+            if not shared:
+                if block < 0:
+                    place = row[now]
+                    if place == 0 or sent >= most or not is_short(place, link, FEW_BLOCKS):
+                        break
+                    row[now] = 0
+                    block = last_block(place)
+                    count = place - block * BLOCK
+                begin, stop = 0, count
+            s, a = _relax(
+                gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, row, store, link,
+                block * BLOCK + begin, block * BLOCK + stop, board, origin, density, now, ceiling, alone,
+            )  # fmt: skip
+            senders += s
+            sent += a
+            if not shared:
+                before = link[block]
+                give_back(block, row, link)
+                block, count = before, BLOCK
+        report(board, SENDERS, senders, alone)
+        report(board, SENT, sent, alone)
+        if leading:
+            if not alone:
+                shut_gate(board)
+            hand_back(bins, found, link, work)
+            progress[STEP] += 1
+            log(trace, progress[STEP], PUSH, collect(board, SENDERS), collect(board, SENT), cycles() - began)
+        else:
+            leave(board)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store, link, work, board,
+          progress, scale, ceiling, trace, limit):
+    """Relax until nobody waits, or for ``limit`` supersteps, or until the trace is full.
+
+    ``waiting`` has a 1 for each of the sources and the first bin of the first row of ``bins`` holds them. ``scale``
+    says where bins begin and how many there are to a unit of value. Who has a value beyond ``ceiling`` does not send.
+    A call with the arrays of the last one, a fresh gate and a longer trace goes on.
+    """
+    for worker in prange(bins.shape[0]):
+        _work(np.int64(worker), gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store,
+              link, work, board, progress, scale, ceiling, trace, limit)

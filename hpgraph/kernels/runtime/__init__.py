@@ -1,0 +1,1 @@
+"""What the kernels of all rooms share: how a vertex program becomes code, threads, compilers, launches."""

@@ -1,0 +1,100 @@
+"""Marking vertices from several threads, and gathering them in a queue: what every push over arcs shares.
+
+The queue is filled as in the GAP Benchmark Suite (S. Beamer, K. Asanović, D. Patterson, arXiv:1508.03619): each
+worker fills a small buffer of its own and reserves room in the shared queue once per buffer, with one atomic
+addition. The clock reads the processor's cycle counter because Numba's compiled code has no other.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+
+from hpgraph.kernels.runtime.cpu.bits import lowest_bit
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.work_stealing import TAIL
+from hpgraph.semiring.atomics import atomic_or, fetch_add
+from hpgraph.semiring.intrinsic import intrinsic
+
+# Vertices one worker gathers before it reserves room for them in the shared queue.
+BUFFER = 1024
+
+
+@part
+def bit(words, v):
+    """Bit ``v``, 0 or 1."""
+    return (words[v >> 6] >> np.uint64(v & 63)) & np.uint64(1)
+
+
+@part
+def test(words, v):
+    """Whether bit ``v`` is set."""
+    return bit(words, v) != np.uint64(0)
+
+
+@part
+def claim(words, v, alone):
+    """Set bit ``v``; true for the one caller that set it. ``alone`` says that nobody else writes these words now."""
+    flag = np.uint64(1) << np.uint64(v & 63)
+    if alone:
+        seen = words[v >> 6]
+        words[v >> 6] = seen | flag
+    else:
+        seen = atomic_or(words, v >> 6, flag)
+    return seen & flag == np.uint64(0)
+
+
+@part
+def mark(words, v):
+    """Set bit ``v`` where no other thread writes."""
+    words[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+
+
+@part
+def clear(words):
+    """Clear all bits."""
+    for i in range(words.size):
+        words[i] = 0
+
+
+@part
+def flush(buffer, filled, queue, board):
+    """Move ``filled`` vertices from a worker's buffer to the shared queue."""
+    start = fetch_add(board, TAIL, filled)
+    for i in range(filled):
+        queue[start + i] = buffer[i]
+    return 0
+
+
+@part
+def list_bits(words, queue, count):
+    """Write the positions of the set bits in ascending order to ``queue``, behind ``count``; return how many then."""
+    for i in range(words.size):
+        word = words[i]
+        while word:
+            low = word & (~word + np.uint64(1))
+            queue[count] = (i << 6) + lowest_bit(word)
+            count += 1
+            word ^= low
+    return count
+
+
+@intrinsic(lambda: time.perf_counter_ns())
+def cycles(typingctx):
+    """The processor's cycle counter."""
+
+    def codegen(context, builder, signature, args):
+        counter = builder.module.declare_intrinsic("llvm.readcyclecounter", fnty=ir.FunctionType(ir.IntType(64), []))
+        return builder.call(counter, [])
+
+    return types.int64(), codegen
+
+
+@njit(cache=True)
+def now():
+    """The cycle counter, for Python."""
+    return cycles()

@@ -1,0 +1,82 @@
+"""What tasks make, one behind the other, where nobody knows beforehand how many entries each will have.
+
+A task works in memory of its thread's own, as much as it may need. As soon as the tasks before it have said how many
+entries they have, it says where its own end, and copies them to their place, out of the cache still. So nothing is
+worked out twice, once to be counted and once to be kept: what "single-pass parallel prefix scan with decoupled
+look-back" (D. Merrill, M. Garland, NVIDIA, 2016) is for blocks of a GPU. Tasks are taken in their order, so the first
+that is not done waits for no one, however few threads there are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from hpgraph.kernels.runtime.cpu.prefetch import copy_items
+from hpgraph.kernels.runtime.cpu.work_stealing import breathe, make_way
+from hpgraph.semiring.atomics import atomic_load, fetch_add
+
+# Glances at the task before, until the thread offers its core to others between two of them.
+_PATIENCE = 2000
+
+
+def new_ends(tasks: int) -> np.ndarray:
+    """Where the entries of each task end, -1 while that is not known; the first starts at 0.
+
+    Parameters
+    ----------
+    tasks : int
+
+    Returns
+    -------
+    int64 array, shape (tasks + 1,)
+    """
+    ends = np.full(tasks + 1, -1, np.int64)
+    ends[0] = 0
+    return ends
+
+
+@njit
+def place_of(ends, task, count):
+    """Where the `count` entries of a task begin: waits for the tasks before it, and tells the next one."""
+    glances = 0
+    while atomic_load(ends, task) < 0:
+        if glances < _PATIENCE:
+            glances += 1
+            breathe()
+        else:
+            make_way()
+    start = ends[task]
+    fetch_add(ends, task + 1, start + count + 1)
+    return start
+
+
+@njit
+def hand_over(ends, task, begin, end, indptr, count, loose, values, indices, data):
+    """A task's rows begin..end, which `indptr` ends as if they were alone, to their place among all."""
+    start = place_of(ends, task, count)
+    for i in range(begin, end):
+        indptr[i + 1] += start
+    if count:
+        copy_items(indices, np.uint64(start), loose, np.uint64(0), np.uint64(count))
+        if values is not None:
+            copy_items(data, np.uint64(start), values, np.uint64(0), np.uint64(count))
+
+
+def cut(array: Any, length: int) -> Any:
+    """The beginning of an array that nothing else sees; the memory behind it goes back to the system.
+
+    Parameters
+    ----------
+    array : array or None
+    length : int
+
+    Returns
+    -------
+    array or None
+    """
+    if array is not None and len(array) != length:
+        array.resize(length, refcheck=False)
+    return array

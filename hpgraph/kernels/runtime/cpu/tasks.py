@@ -1,0 +1,45 @@
+"""Rows shared out among threads by their entries, anew for each call; `schedule` keeps what it finds with a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.semiring.atomics import fetch_add
+from hpgraph.semiring.stop import is_stopped
+
+# Entries and rows that one task takes; below twice that one thread does it all.
+TASK = 32768
+# A number that no task has.
+_NONE = 1 << 62
+
+
+@part
+def next_task(cursor, step=1):
+    """The number of the next task for this thread, `step` above the last one; past all once kernels are stopped."""
+    return _NONE if is_stopped() else fetch_add(cursor, 0, step)
+
+
+def task_bounds(ends: Any, task: int = TASK) -> Any:
+    """Rows to begin and end tasks at, so that each has about as much work.
+
+    Parameters
+    ----------
+    ends : int64 array, shape (rows + 1,)
+        Entries before each row.
+    task : int
+        Entries and rows to a task.
+
+    Returns
+    -------
+    int64 array
+        Ascending, from 0 to the number of rows; of two elements where one thread should do it all.
+    """
+    rows = len(ends) - 1
+    total = int(ends[-1]) + rows
+    if total <= 2 * task:
+        return np.array([0, rows])
+    work = ends + np.arange(rows + 1)
+    return np.unique(np.concatenate(([0], np.searchsorted(work, np.arange(task, total, task)), [rows])))

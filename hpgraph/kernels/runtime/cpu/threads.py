@@ -1,0 +1,224 @@
+"""The threads under the parallel CPU kernels: which library runs them, how many, and who may call at once.
+
+Numba offers three threading layers. TBB takes calls from several threads at once and survives a fork, so it goes
+first; but Numba asks the dynamic linker for ``libtbb.so.12`` and the linker does not look where pip puts it, hence
+`prepare`. OpenMP takes calls from several threads, but GNU's dies in a forked child. The last, workqueue, is always
+there and aborts the process when two threads meet in it, so such calls queue up here.
+
+Every call of a parallel kernel goes through `team`:
+
+>>> with team() as threads:
+...     threads >= 1
+True
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import importlib.metadata
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numba
+
+from hpgraph.config import config
+from hpgraph.errors import DeviceError
+from hpgraph.kernels.runtime.cpu import interruption
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
+from hpgraph.kernels.runtime.cpu.machine_code import alone, run_in_parallel
+from hpgraph.semiring.stop import word
+
+_LIBRARY = {"win32": "tbb12.dll", "darwin": "libtbb.12.dylib"}.get(sys.platform, "libtbb.so.12")
+
+_queue = threading.RLock()
+_forked_under: str | None = None
+
+
+def _packaged_tbb() -> Path | None:
+    """Where the installed distribution ``tbb`` keeps its shared library, if it is installed."""
+    try:
+        files = importlib.metadata.files("tbb") or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if file.name == _LIBRARY:
+            return Path(str(file.locate())).resolve()
+    return None
+
+
+@functools.cache
+def prepare() -> None:
+    """Load TBB's library so that Numba finds it; to be called before Numba compiles or loads a parallel kernel.
+
+    Notes
+    -----
+    Does nothing where the library is missing (Numba then takes its next layer) or where the user chose another layer
+    by NUMBA_THREADING_LAYER. A library once loaded answers to its name, wherever it came from.
+    """
+    if os.environ.get("NUMBA_THREADING_LAYER", "default").lower() in ("omp", "workqueue"):
+        return
+    library = _packaged_tbb()
+    if library is not None:
+        # One that cannot be loaded leaves Numba to look for the system's.
+        with contextlib.suppress(OSError):
+            ctypes.CDLL(str(library))
+
+
+def layer() -> str:
+    """The threading layer in use; starts it if need be.
+
+    Returns
+    -------
+    {"tbb", "omp", "workqueue"}
+    """
+    prepare()
+    import numba
+
+    numba.get_num_threads()
+    return str(numba.threading_layer())
+
+
+@functools.cache
+def _layer() -> str:
+    name = layer()
+    from llvmlite import binding
+
+    # Kernels are linked after this, and find ours under the name.
+    library = binding.address_of_symbol("numba_parallel_for")
+    binding.add_symbol("numba_parallel_for", run_in_parallel(library))
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
+    return name
+
+
+# Threads that are inside a team, that ever were, and that are about to fork.
+_under_way: set[int] = set()
+_known: set[int] = set()
+_forks: list[int] = []
+# A fork waits so many seconds for the kernels of other threads.
+_PATIENCE = 1.0
+
+
+def _before_fork() -> None:
+    """Let the kernels of other threads end, and compiling: what they hold, nobody would give back in the child."""
+    from numba.core.compiler_lock import global_compiler_lock
+
+    me = threading.get_ident()
+    _forks.append(me)
+    # Of threads that have ended the library knows nothing any more.
+    _known.intersection_update(sys._current_frames())
+    global_compiler_lock.acquire()
+    deadline = time.monotonic() + _PATIENCE
+    while _under_way - {me} and time.monotonic() < deadline:
+        time.sleep(_GLANCE)
+
+
+def _after_fork() -> None:
+    from numba.core.compiler_lock import global_compiler_lock
+
+    global_compiler_lock.release()
+    _forks.remove(threading.get_ident())
+
+
+def _after_fork_in_child() -> None:
+    global _queue, _forked_under
+    me = threading.get_ident()
+    # The parent's lock may have been held by a thread that the child does not have.
+    _queue = threading.RLock()
+    _forked_under = _layer()
+    # The library ends its threads before a fork, but not while another of our threads is known to it, and then its own
+    # locks may be held for ever in the child.
+    if _known - {me}:
+        alone.value = 1
+    _under_way.intersection_update({me})
+    _known.intersection_update({me})
+    _after_fork()
+    _forks.clear()
+    word.value = 0
+
+
+_GLANCE = 0.0005
+
+
+def _wait_for_forks(me: int) -> None:
+    while _forks and me not in _forks:
+        _under_way.discard(me)
+        time.sleep(_GLANCE)
+        _under_way.add(me)
+
+
+def rest() -> bool:
+    """To be asked between two kernels of one long run: lets a fork of another thread go ahead.
+
+    Returns
+    -------
+    bool
+        Whether the run is to go on; not once it is interrupted.
+    """
+    if _forks:
+        _wait_for_forks(threading.get_ident())
+    return word.value == 0
+
+
+class team:
+    """Context manager: threads for parallel kernels called inside the block, as many as `hpgraph.config` says.
+
+    Its value is their number, an int; never more than Numba launched (NUMBA_NUM_THREADS, by default the cores). In a
+    child forked while another thread of its parent had used kernels it is 1, as the threading library is not to be
+    trusted there.
+
+    Raises
+    ------
+    DeviceError
+        In a child forked from a process in which GNU OpenMP already ran kernels: the next one would kill the child.
+    KeyboardInterrupt
+        When the block is left, if the kernels were stopped (`hpgraph.kernels.runtime.cpu.interruption`).
+    """
+
+    __slots__ = ("_before", "_interruptible", "_outermost", "_queue", "_stops", "_thread", "_threads")
+
+    def __enter__(self) -> int:
+        name = _layer()
+        if _forked_under == "omp" and sys.platform == "linux":
+            raise DeviceError(
+                "parallel kernels cannot run in a process forked after OpenMP started: use the spawn start method of "
+                "multiprocessing, or install tbb (pip install tbb), whose threads survive a fork"
+            )
+        threads = 1 if alone.value else min(config.threads, int(numba.config.NUMBA_NUM_THREADS))
+        self._interruptible = None if interruption.is_inside() else interruptible()
+        if self._interruptible is not None:
+            self._interruptible.__enter__()
+        self._stops = interruption.stops
+        self._thread = threading.get_ident()
+        self._outermost = self._thread not in _under_way
+        if self._outermost:
+            _under_way.add(self._thread)
+            _known.add(self._thread)
+            if _forks:
+                _wait_for_forks(self._thread)
+        self._queue = _queue if name == "workqueue" else None
+        if self._queue is not None:
+            self._queue.acquire()
+        self._before = numba.get_num_threads()
+        self._threads = threads
+        if threads != self._before:
+            numba.set_num_threads(threads)
+        return threads
+
+    def __exit__(self, *error: object) -> None:
+        if self._threads != self._before:
+            numba.set_num_threads(self._before)
+        if self._queue is not None:
+            self._queue.release()
+        if self._outermost:
+            _under_way.discard(self._thread)
+        stopped = interruption.stopped_since(self._stops)
+        if self._interruptible is not None:
+            self._interruptible.__exit__()
+        if stopped:
+            raise KeyboardInterrupt

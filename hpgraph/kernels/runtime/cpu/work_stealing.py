@@ -1,0 +1,197 @@
+"""Threads that stay together through all the supersteps of a run, inside one parallel region.
+
+To enter a parallel region costs some 10 µs, to meet here a few hundred nanoseconds: a road network has thousands of
+supersteps of a few µs. One worker, the first to come, leads. It decides what a superstep does, works at it, and opens a
+gate where there is enough for several; whoever stands at the gate helps. The leader waits for helpers that are inside,
+never for one that has not come, so that a thread that the system runs elsewhere delays nobody, and a thread library
+that runs the workers one after another is right too.
+
+The gate is one word, so that entering and shutting are in one order for all: its lower half counts the helpers inside,
+its upper half goes up at each opening and shutting, odd while open; negative once the run is over.
+
+The board is what the crew shares: an int64 array, what different threads write on cache lines of its own.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.semiring.atomics import atomic_load, atomic_or, compare_and_swap, fetch_add
+from hpgraph.semiring.intrinsic import intrinsic
+from hpgraph.semiring.stop import is_stopped
+
+# Two cache lines, as processors fetch them in pairs.
+LINE = 16
+LEADER, GATE, TAIL, TALLY, JOB = (LINE * line for line in range(5))
+# What a kernel shares besides, and the heaps of work, a line each.
+OTHER, HEAPS = 5 * LINE, 8 * LINE
+# In the line of the leader's orders: the number of heaps, how much to take at a time, whether the leader is alone.
+_COUNT, _GRAIN, ALONE = range(JOB, JOB + 3)
+_TURN = 1 << 32
+_OVER = -(1 << 63)
+# Glances at the gate before the thread offers its core to others between two of them.
+_PATIENCE = 2000
+
+
+@intrinsic(lambda: None)
+def breathe(typingctx: Any) -> Any:
+    """Tell the processor that this thread is waiting."""
+    machine = platform.machine().lower()
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        nothing, number = ir.VoidType(), ir.IntType(32)
+        if machine in ("x86_64", "amd64"):
+            builder.call(builder.module.declare_intrinsic("llvm.x86.sse2.pause", fnty=ir.FunctionType(nothing, [])), [])
+        elif machine in ("aarch64", "arm64"):
+            hint = builder.module.declare_intrinsic("llvm.aarch64.hint", fnty=ir.FunctionType(nothing, [number]))
+            builder.call(hint, [ir.Constant(number, 1)])
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic(lambda: None)
+def make_way(typingctx: Any) -> Any:
+    """Let the system run another thread on this core."""
+    name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), name)
+        builder.call(function, [])
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@part
+def _wait(glances):
+    if glances < _PATIENCE:
+        breathe()
+    else:
+        make_way()
+    return glances + 1
+
+
+@part
+def leads(board):
+    """Whether the caller is the first to ask."""
+    return fetch_add(board, LEADER, 1) == 0
+
+
+@part
+def open_gate(board):
+    """Let helpers in; what the leader wrote before, they see."""
+    fetch_add(board, GATE, _TURN)
+
+
+@part
+def shut_gate(board):
+    """Let nobody in any more and wait until all are out; what they wrote, the leader sees."""
+    fetch_add(board, GATE, _TURN)
+    glances = 0
+    while atomic_load(board, GATE) & (_TURN - 1):
+        glances = _wait(glances)
+
+
+@part
+def dismiss(board):
+    """The run is over."""
+    atomic_or(board, GATE, _OVER)
+
+
+@part
+def enter(board, last):
+    """Wait for the gate to open again after the opening ``last``, and go in; the opening's number, negative at the end.
+
+    Number 0 is no opening.
+    """
+    glances = 0
+    while True:
+        gate = atomic_load(board, GATE)
+        if gate < 0:
+            return gate
+        turn = gate // _TURN
+        if turn & 1 and turn != last:
+            if compare_and_swap(board, GATE, gate, gate + 1):
+                return turn
+        else:
+            glances = _wait(glances)
+
+
+@part
+def leave(board):
+    """Go out."""
+    fetch_add(board, GATE, -1)
+
+
+@part
+def set_out(board, begin, end, grain, alone):
+    """Lay out the places from begin to end as work, a heap for each worker, or one where the leader is ``alone``."""
+    heaps = 1 if alone else (board.size - HEAPS) // LINE
+    board[_COUNT], board[_GRAIN], board[ALONE] = heaps, grain, alone
+    grains = (end - begin + grain - 1) // grain
+    for heap in range(heaps):
+        board[HEAPS + heap * LINE] = begin + grains * heap // heaps * grain
+        board[HEAPS + heap * LINE + 1] = min(begin + grains * (heap + 1) // heaps * grain, end)
+
+
+@part
+def take(board, heap, alone):
+    """Some of the work laid out, from where to where: off one heap as long as it lasts, then off any. Empty at the end.
+
+    Also empty once kernels are stopped.
+    Who takes the same heap each time finds in its cache what it wrote the last time.
+    """
+    if is_stopped():
+        return 0, 0
+    heaps, grain = board[_COUNT], board[_GRAIN]
+    for k in range(heaps):
+        place = HEAPS + (heap + k) % heaps * LINE
+        begin, end = board[place], board[place + 1]
+        if begin < end:
+            if alone:
+                board[place] = begin + grain
+            else:
+                begin = fetch_add(board, place, grain)
+            if begin < end:
+                return begin, min(begin + grain, end)
+    return 0, 0
+
+
+@part
+def report(board, column, amount, alone):
+    """Add to a tally."""
+    if alone:
+        board[TALLY + column] += amount
+    else:
+        fetch_add(board, TALLY + column, amount)
+
+
+@part
+def collect(board, column):
+    """A tally; it is zero afterwards."""
+    amount = board[TALLY + column]
+    board[TALLY + column] = 0
+    return amount
+
+
+def blank_board(workers: int) -> np.ndarray:
+    """A board for so many workers.
+
+    Parameters
+    ----------
+    workers : int
+
+    Returns
+    -------
+    int64 array
+    """
+    return np.zeros(HEAPS + workers * LINE, np.int64)

@@ -1,0 +1,1 @@
+"""The GPU's runtime: NVRTC and nvJitLink behind a cache, launches, persistent kernels."""

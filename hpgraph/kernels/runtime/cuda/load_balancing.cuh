@@ -1,0 +1,134 @@
+// How a grid shares the arcs that leave the vertices of a queue.
+//
+// Within a warp the arcs of up to 32 vertices are dealt to the lanes one by one, whoever they belong to, several to a
+// lane at once: what a lane waits for are loads that depend on each other, and only independent arcs can fill the time.
+// Where there are lanes enough, each vertex has some of its own instead.
+#pragma once
+#include "sliding_queue.cuh"
+
+namespace hpgraph {
+
+// Arcs a lane has under way at once; some may be none.
+template <class Index, int size>
+struct Batch {
+    bool live[size];
+    Index source[size];
+    i64 arc[size];
+};
+
+// values[k], where k is not known before: registers have no index.
+template <int size, class Value>
+__device__ Value pick(const Value (&values)[size], int k) {
+    Value value = values[0];
+#pragma unroll
+    for (int i = 1; i < size; ++i)
+        if (k == i) value = values[i];
+    return value;
+}
+
+// Deal the arcs of the warp's 32 vertices to its lanes; see for_each_arc.
+template <int size, class Index, class Visit>
+__device__ void deal_arcs(Index u, i64 start, int degree, Visit visit) {
+    const WarpScan scan(degree);
+    for (int begin = 0; begin < scan.total; begin += 32 * size) {
+        Batch<Index, size> batch;
+#pragma unroll
+        for (int k = 0; k < size; ++k) {
+            const int t = begin + 32 * k + lane_of_warp();
+            batch.live[k] = t < scan.total, batch.source[k] = 0, batch.arc[k] = 0;
+            if (begin + 32 * k >= scan.total) continue;
+            const int owner = scan.owner(t);
+            batch.source[k] = __shfl_sync(ALL, u, owner);
+            batch.arc[k] = __shfl_sync(ALL, start, owner) + t - __shfl_sync(ALL, scan.through - degree, owner);
+        }
+        visit(batch);
+    }
+}
+
+// A row of the matrix: a vertex, where its arcs begin, and how many it has.
+template <class Index>
+struct Row {
+    Index vertex;
+    i64 start;
+    int degree;
+};
+
+// Call visit(batch) until every arc of the rows row(0), row(1), ... was in a batch; by whole warps. Every row has lanes
+// of its own, as many as there are for so few, and nothing is dealt but what they leave of long ones: until the first
+// loads nothing has to be worked out.
+template <int size, class Index, class RowOf, class Visit>
+__device__ void for_each_arc_of_few(u32 rows, u32 thread, u32 threads, RowOf row, Visit visit) {
+    int shift = 5;
+    while (shift > 1 && (rows << shift) > threads) --shift;
+    const int group = 1 << shift, member = lane_of_warp() & (group - 1);
+    for (u32 i = thread >> shift; __any_sync(ALL, i < rows); i += threads >> shift) {
+        const Row<Index> mine = i < rows ? row(i) : Row<Index>{0, 0, 0};
+        Batch<Index, size> batch;
+#pragma unroll
+        for (int k = 0; k < size; ++k) {
+            const int t = member + k * group;
+            batch.live[k] = t < mine.degree, batch.source[k] = mine.vertex, batch.arc[k] = mine.start + t;
+        }
+        visit(batch);
+        const int rest = member == 0 ? max(0, mine.degree - size * group) : 0;
+        if (__any_sync(ALL, rest)) deal_arcs<size>(mine.vertex, mine.start + size * group, rest, visit);
+    }
+}
+
+// Whether there are lanes enough for two to stand ready for each vertex of a queue.
+template <class T>
+__device__ bool is_short(const Tally& queued) {
+    return T::SHORT_QUEUES && queued.pieces == 0 && queued.light * 2 <= (u64)gridDim.x * THREADS;
+}
+
+// The arcs of such a queue, as for_each_arc deals those of any.
+template <class T, class Index, class Graph, class Visit>
+__device__ void for_each_arc_of_short(const Graph& graph, const Index* light, u64 count, Visit visit) {
+    const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x >> 5);  // neighbours in the queue: other SMs
+    for_each_arc_of_few<T::BATCH, Index>((u32)count, warp * 32 + lane_of_warp(), gridDim.x * THREADS, [&](u32 i) {
+        const Index u = light[i];
+        const i64 start = graph.indptr[u];
+        return Row<Index>{u, start, (int)(graph.indptr[u + 1] - start)};
+    }, visit);
+}
+
+// Call visit(batch) until every arc that leaves a vertex of the frontier was in a batch; by whole warps, lanes without
+// an arc included, so that visit may use warp-wide votes.
+template <class T, class Index, class Graph, class Visit>
+__device__ void for_each_arc(const Graph& graph, Frontier<Index> frontier, u64 light, u64 pieces, Visit visit) {
+    const u32 lane = lane_of_warp();
+    const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x >> 5), warps = gridDim.x * WARPS;
+    // Where most warps would have nothing to do, several share what would be one's: by parts of a row.
+    const int shift = (pieces + light) * 8 <= warps ? 3 : 0, parts = 1 << shift;
+    pieces <<= shift, light <<= shift;
+    // Of 32 rows that a warp deals at a time, some are pieces and the others whole vertices.
+    const auto share = [&](u64 rows, u32 most) { return ((u32)min(rows, (u64)most * warps) + warps - 1) / warps; };
+    const u32 heavy = share(pieces, 16), some = min(share(light, 32), 32 - heavy);
+    const u64 all_heavy = (u64)warps * heavy, all_some = (u64)warps * some;
+    for (u64 p = (u64)warp * heavy, i = (u64)warp * some; p < pieces || i < light; p += all_heavy, i += all_some) {
+        Index u = 0;
+        i64 start = 0, end = 0;
+        int part = 0;
+        if (lane < heavy && p + lane < pieces) {
+            const Piece<Index> piece = frontier.pieces[(p + lane) >> shift];
+            u = piece.vertex, part = (p + lane) & (parts - 1);
+            start = graph.indptr[u] + (i64)piece.number * T::PIECE;
+            end = min(start + T::PIECE, graph.indptr[u + 1]);
+        } else if (lane >= heavy && lane - heavy < some && i + lane - heavy < light) {
+            u = frontier.light[(i + lane - heavy) >> shift], part = (i + lane - heavy) & (parts - 1);
+            start = graph.indptr[u], end = graph.indptr[u + 1];
+        }
+        start += part * (T::PIECE >> shift);
+        deal_arcs<T::BATCH>(u, start, (int)max((i64)0, min((i64)(T::PIECE >> shift), end - start)), visit);
+    }
+}
+
+// Values that loads have left in registers: without this the compiler puts off each load until what comes before needs it.
+template <int size, class Value>
+__device__ void loaded(Value (&values)[size]) {
+    static_assert(sizeof(Value) == 4, "one register each");
+#pragma unroll
+    for (int k = 0; k < size; ++k) asm volatile("" : "+r"(values[k]));
+}
+
+}  // namespace hpgraph

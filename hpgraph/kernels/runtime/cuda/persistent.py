@@ -1,0 +1,147 @@
+"""Persistent kernels, which run many supersteps in one launch: their work space, their launch, and their trace.
+
+Work runs on CuPy's current stream and takes its memory from CuPy's pool. Nothing here waits for the device unless it
+says so: a trace stays there until somebody looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR, HYB
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.program import CUDAProgram
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.techniques import techniques
+
+# As in load_balancing.cuh, sliding_queue.cuh and apply.cuh.
+PIECE = 256
+# Threads of a block. With 640 a thread has 96 registers and the kernels hardly spill: supersteps of a few thousand
+# vertices are over a quarter sooner. Relaxing the arcs of a dense graph takes all the loads in flight there can be.
+THREADS, THREADS_OF_MANY_ARCS = 640, 1024
+# Arcs a lane of a push has under way at once.
+BATCH = 2
+# Vertices and arcs that are few enough for a block alone.
+LOCAL_VERTICES, LOCAL_ARCS = 256, 1024
+# Supersteps a trace has room for; later ones run but are not listed.
+TRACE_ROWS = 1 << 20
+# What a launch finds zeroed: barrier, three tallies, two far tails, what a block alone returns; and where each lies.
+HEADER, TALLY, FAR, LOCAL = 320, 8, 176, 192
+
+
+@attached
+def heavy_pieces(arcs: CSR) -> int:
+    """Pieces all heavy vertices together take in the queue; waits for the device, once a graph."""
+    degrees = arcs.degrees
+    heavy = degrees[degrees > PIECE]
+    return int((-(-heavy // PIECE)).sum())
+
+
+def techniques_type(by_hubs: bool = False) -> str:
+    """The C++ type that says which techniques take part."""
+    flags = techniques.heavy_pieces, techniques.early_exit, techniques.lane_refill
+    return _type_of(*flags, BATCH if techniques.arc_batches else 1, by_hubs, techniques.short_queues)
+
+
+@cache
+def _type_of(*switches: int) -> str:
+    return f"hpgraph::Techniques<{', '.join(str(int(switch)) for switch in switches)}>"
+
+
+def local_limits(local: bool) -> tuple[np.int64, np.int64]:
+    """What a block takes on alone: the fields of a ``LocalLimits``."""
+    return np.int64(LOCAL_VERTICES if local else -1), np.int64(LOCAL_ARCS)
+
+
+class Space:
+    """One allocation, cut into the arrays a traversal works in; the first is cleared."""
+
+    def __init__(self, cleared: int, *sizes: int) -> None:
+        import cupy
+
+        ends = [0]
+        for size in (cleared, *sizes):
+            ends.append(ends[-1] + -(-size // 256) * 256)
+        self._memory = cupy.cuda.alloc(ends[-1])
+        self._memory.memset_async(0, cleared)
+        self.start = self._memory.ptr
+        self.addresses = [self.start + end for end in ends[1:-1]]
+
+    def header(self, *offsets: int) -> list[int]:
+        """Addresses in what is cleared."""
+        return [self.start + offset for offset in offsets]
+
+
+class Record:
+    """Trace rows on the device, with what came out in front (trace.cuh's ``Outcome``); fetched when called."""
+
+    def __init__(self, n: int) -> None:
+        import cupy
+
+        self.capacity = min(n + 2, TRACE_ROWS)
+        self._memory = cupy.empty((self.capacity + 2, 4), np.int64)
+        address = self._memory.data.ptr
+        self.fields = address + 64, self.capacity, address
+
+    def counts(self) -> tuple[int, int]:
+        """Supersteps done and vertices left active; waits for the kernel."""
+        done, left = self._memory[0, :2].get()
+        return int(done), int(left)
+
+    def __call__(self) -> np.ndarray:
+        done, _ = self.counts()
+        memory = self._memory[: min(done, self.capacity) + 2].get()
+        began, ended, *times = memory[:2].ravel()[2:6]
+        rows = memory[2:]
+        # Cycles at the end of each superstep, to nanoseconds that it took.
+        rows[:, 3] = np.diff(rows[:, 3], prepend=began) * ((times[1] - times[0]) / max(ended - began, 1))
+        return rows
+
+
+@attached
+def arcs_struct(csr: CSR) -> np.ndarray:
+    """A struct ``Arcs``: addresses, so that it does not keep alive what it belongs to."""
+    return struct(csr.indptr, csr.indices, csr.data)
+
+
+def sources_struct(sources: Any) -> np.ndarray:
+    """A single source travels with the launch; more lie in memory."""
+    single = sources[0] if isinstance(sources, np.ndarray) else sources.dtype.type(0)
+    return struct(None if isinstance(sources, np.ndarray) else sources, np.int64(len(sources)), single)
+
+
+@lru_cache(maxsize=256)
+def kernel(
+    program: CUDAProgram,
+    source: str,
+    arguments: str,
+    ids: np.dtype,
+    pattern: bool,
+    chosen: str,
+    device: int,
+    threads: int = THREADS,
+) -> Callable[..., None]:
+    """The traversal kernel of a file for a program, on a device: found once.
+
+    One block a multiprocessor, so that all are resident and barriers are short.
+    """
+    index = "int" if ids == np.int32 else "long long"
+    weight = "hpgraph::Pattern" if pattern else program.weight_type
+    name = f"hpgraph::{source.removesuffix('.cuh')}<Program, {index}, {weight}{arguments}, {chosen}>"
+    prologue, title = f"#define HPGRAPH_THREADS {threads}\n{program.prologue}", program.code.name
+    module = load(source, prologue=prologue, ltoir=program.ltoir, names=(name,), cooperative=True, title=title)
+    return partial(module.function(name), (multiprocessors(),), (threads,))
+
+
+def load_program(program: CUDAProgram, source: str, *names: str) -> Module:
+    return load(source, prologue=program.prologue, ltoir=program.ltoir, names=names, title=program.code.name)
+
+
+def weight_dtype(csr: CSR | HYB) -> np.dtype | None:
+    return None if csr.dtype is None else csr.dtype

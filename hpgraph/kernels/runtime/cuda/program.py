@@ -1,0 +1,230 @@
+"""A vertex program as C++: a struct of pointers to its property arrays, whose methods call the compiled functions.
+
+Numba compiles each function to LTO-IR under a C name; the struct that the prologue declares hands it the pointers.
+Linking inlines the calls, and loads of properties that a function does not read disappear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.functions import ProgramFunctions, functions_of
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode
+from hpgraph.semiring import get_monoid
+from hpgraph.semiring.cuda import LinkedCode, c_type
+from hpgraph.semiring.function import Function
+
+_ID = np.dtype(np.int64)
+_BOOL = np.dtype(np.bool_)
+
+
+class CUDAProgram:
+    """The C++ struct ``Program`` of a vertex program, and the code to link with it.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        The program.
+    weight : numpy.dtype or None
+        Type of the weights; None for a pattern, whose weights are int32 ones.
+    """
+
+    def __init__(self, code: ProgramCode, weight: np.dtype | None) -> None:
+        self.code = code
+        self.weight = np.dtype(np.int32 if weight is None else weight)
+        self._properties = tuple(dtype for _, dtype in code.properties)
+        self._world = tuple(dtype for _, dtype in code.parameters)
+        self._pointers = tuple(f"{dtype.name}*" for dtype in self._properties)
+
+    def struct(
+        self, state: tuple[Any, ...], world: tuple[Any, ...], beginnings: tuple[Beginning | None, ...] = ()
+    ) -> np.ndarray:
+        """The struct's value for given arrays and parameters.
+
+        Parameters
+        ----------
+        state : tuple of CuPy arrays
+            The properties.
+        world : tuple of scalars
+            The parameters.
+        beginnings : tuple of Beginning or None
+            What a traversal fills each property with first.
+
+        Returns
+        -------
+        numpy array of shape ()
+        """
+        parameters = [dtype.type(value) for value, dtype in zip(world, self._world, strict=True)]
+        return struct(*state, *parameters, *_fills(self._properties, beginnings or (None,) * len(state)))
+
+    @property
+    def weight_type(self) -> str:
+        """C++ type of the weights as they lie in memory."""
+        return c_type(self.weight)
+
+    @cached_property
+    def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
+        """Each function by its C name, with the types of its arguments and of its result."""
+        made, on_copies, code = functions_of(self.code), ProgramFunctions(self.code, own="0"), self.code
+        arc = (self._pointers, _ID, self.weight, _ID)
+        found: dict[str, tuple[Function, tuple[Any, ...], Any]] = {
+            "hpg_gather": (made.gather, arc, code.message),
+            "hpg_reduce": (made.reduce, (code.message, code.message), code.message),
+            "hpg_update": (on_copies.update, (self._pointers, _ID, code.message, self._world, _ID), _BOOL),
+        }
+        if code.edge_cond is not None:
+            found["hpg_edge_cond"] = (made.edge_cond, arc, _BOOL)
+        if code.cond is not None:
+            found["hpg_cond"] = (made.cond, (self._pointers, _ID), _BOOL)
+        if code.aggregate is not None:
+            arguments = (self._pointers, self._properties, _ID, self._world, _ID, "float64*")
+            found["hpg_aggregate"] = (made.aggregate, arguments, None)
+        return found
+
+    @cached_property
+    def ltoir(self) -> tuple[LinkedCode, ...]:
+        """The functions' code, compiled only if no finished kernel is cached."""
+        return tuple(
+            LinkedCode(
+                f"{name}{arguments}->{result}:{function.key}",
+                _producer(function, arguments, result, name),
+                function.is_lasting,
+            )
+            for name, (function, arguments, result) in self._functions.items()
+        )
+
+    @cached_property
+    def prologue(self) -> str:
+        """C++ text: the functions' declarations, and the struct ``Program``."""
+        m = _c(self.code.message)
+        arc = f"long long u, {_c(self.weight)} weight, long long v"
+        fields = [f"{_c(dtype)}* p{i};" for i, dtype in enumerate(self._properties)]
+        fields += [f"{_c(dtype)} w{i};" for i, dtype in enumerate(self._world)]
+        # How a property begins: 0 as it is, 1 filled, 2 with another value at the sources, 3 with their ids there.
+        for i, dtype in enumerate(self._properties):
+            fields += [f"{_c(dtype)} fill{i}, start{i};", f"unsigned char begins{i};"]
+        fills = [f"        if (begins{i}) p{i}[v] = fill{i};" for i in range(len(self._properties))]
+        starts = [
+            f"        if (begins{i} > 1) p{i}[v] = begins{i} == 3 ? ({_c(dtype)})v : start{i};"
+            for i, dtype in enumerate(self._properties)
+        ]
+        before = [f"        const {_c(dtype)} b{i} = p{i}[v];" for i, dtype in enumerate(self._properties)]
+        adds = []
+        if self.code.aggregate is not None:
+            adds = [f"        hpg_aggregate({self._p}, {self._list('b', self._properties)}, v{self._w}, step, sums);"]
+        return "\n".join(
+            [
+                *(self._declaration(name) for name in self._functions),
+                "struct Program {",
+                *(f"    {field}" for field in fields),
+                f"    typedef {m} Message;",
+                f"    static constexpr int SUMS = {self.code.aggregates};",
+                f"    static constexpr bool LEAST = {str(self.code.reduce == get_monoid('min')).lower()};",
+                self._method(m, "gather", arc, "u, weight, v"),
+                self._method("bool", "edge_cond", arc, "u, weight, v"),
+                self._method("bool", "cond", "long long v", "v"),
+                f"    __device__ {m} reduce({m} a, {m} b) const {{ return hpg_reduce(a, b); }}",
+                *self._updates("update", [f"p{i}[v]" for i in range(len(self._properties))]),
+                "    // The same for a vertex that still has what it began with: nothing is loaded that is known.",
+                *self._updates("receive", [f"begins{i} ? fill{i} : p{i}[v]" for i in range(len(self._properties))]),
+                f"    __device__ bool apply(long long v, {m} message, long long step, double* sums) const {{",
+                *before,
+                "        const bool changed = update(v, message, step);",
+                *adds,
+                "        return changed;",
+                "    }",
+                "    // What a traversal's vertices have before it, and its sources.",
+                "    __device__ void fill(long long v) const {",
+                *fills,
+                "    }",
+                "    __device__ void start(long long v) const {",
+                *starts,
+                "    }",
+                "    __device__ void contribute(long long v, long long step, double* sums) const {",
+                *before,
+                *adds,
+                "    }",
+                "};",
+                "",
+            ]
+        )
+
+    def _updates(self, name: str, values: list[str]) -> list[str]:
+        """A method that updates copies of a vertex's properties, so that they stay in registers, and stores them."""
+        types = [_c(dtype) for dtype in self._properties]
+        copies = [f"        {kind} c{i} = {value};" for i, (kind, value) in enumerate(zip(types, values, strict=True))]
+        addresses = ", ".join(f"&c{i}" for i in range(len(types)))
+        return [
+            f"    __device__ bool {name}(long long v, {_c(self.code.message)} message, long long step) const {{",
+            *copies,
+            f"        const bool changed = hpg_update({addresses}, v, message{self._w}, step);",
+            *(f"        p{i}[v] = c{i};" for i in range(len(types))),
+            "        return changed;",
+            "    }",
+        ]
+
+    @staticmethod
+    def _list(letter: str, members: tuple[Any, ...]) -> str:
+        return ", ".join(f"{letter}{i}" for i in range(len(members)))
+
+    @property
+    def _p(self) -> str:
+        return self._list("p", self._properties)
+
+    @property
+    def _w(self) -> str:
+        return "".join(f", w{i}" for i in range(len(self._world)))
+
+    def _declaration(self, name: str) -> str:
+        _, arguments, result = self._functions[name]
+        flat: list[Any] = []
+        for argument in arguments:
+            flat += argument if isinstance(argument, tuple) else (argument,)
+        types = [f"{_c(a[:-1])}*" if isinstance(a, str) else _c(a) for a in flat]
+        return f'extern "C" __device__ {"void" if result is None else _c(result)} {name}({", ".join(types)});'
+
+    def _method(self, result: str, name: str, parameters: str, arguments: str) -> str:
+        body = f"hpg_{name}({self._p}, {arguments})" if f"hpg_{name}" in self._functions else "true"
+        return f"    __device__ {result} {name}({parameters}) const {{ return {body}; }}"
+
+
+@lru_cache(maxsize=256)
+def _fills(dtypes: tuple[np.dtype, ...], beginnings: tuple[Beginning | None, ...]) -> list[Any]:
+    """What each property begins with, what at the sources, and how; see the prologue."""
+    fills = []
+    for dtype, beginning in zip(dtypes, beginnings, strict=True):
+        fill, start = (0, None) if beginning is None else (beginning.fill, beginning.start)
+        begins = (beginning is not None) + (start is not None) + (start == "id")
+        fills += [dtype.type(fill), dtype.type(0 if start in (None, "id") else start), np.uint8(begins)]
+    return fills
+
+
+def _c(dtype: Any) -> str:
+    """The C type Numba's device functions use: a bool is a byte."""
+    return "unsigned char" if dtype == _BOOL else c_type(dtype)
+
+
+def _producer(function: Function, arguments: tuple[Any, ...], result: Any, name: str) -> Callable[[], bytes]:
+    return lambda: function.cuda(arguments, result, name)
+
+
+@lru_cache(maxsize=256)
+def cuda_program(code: ProgramCode, weight: np.dtype | None) -> CUDAProgram:
+    """The C++ form of a program; made once.
+
+    Parameters
+    ----------
+    code : ProgramCode
+    weight : numpy.dtype or None
+        Type of the weights.
+
+    Returns
+    -------
+    CUDAProgram
+    """
+    return CUDAProgram(code, weight)

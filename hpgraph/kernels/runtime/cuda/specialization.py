@@ -1,0 +1,244 @@
+"""What the templates of products are compiled for: a gather, a monoid and types, as C++ text and code to link."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR, HYB
+from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.semiring.cuda import LinkedCode, binary_functor, c_type, gather_functor, monoid_functor
+
+
+@dataclass(frozen=True)
+class DeviceGather:
+    """A gather as a C++ struct: ``struct Gather { const S0* s0; ...; M operator()(i64 u, W w, i64 v) const; }``.
+
+    Attributes
+    ----------
+    source : str
+        C++ text that defines it, and what it calls, in the global namespace.
+    ltoir : tuple of LinkedCode
+        To be linked with the kernel.
+    state_dtypes : tuple of numpy.dtype
+        Of the arrays whose pointers are its members, in their order.
+    weight_dtype, message_dtype : numpy.dtype
+        W and M.
+    """
+
+    source: str
+    ltoir: tuple[LinkedCode, ...]
+    state_dtypes: tuple[np.dtype[Any], ...]
+    weight_dtype: np.dtype[Any]
+    message_dtype: np.dtype[Any]
+
+    @classmethod
+    def from_function(cls, gather: Any, weight_dtype: Any, state_dtypes: Any, message_dtype: Any) -> DeviceGather:
+        """From ``gather(state, source, weight, target)``, `state` being a tuple of arrays.
+
+        Parameters
+        ----------
+        gather : Function
+            That of a semiring becomes C++; any other Python function becomes LTO-IR.
+        weight_dtype : dtype-like
+        state_dtypes : sequence of dtype-like
+        message_dtype : dtype-like
+            What the result is converted to.
+
+        Returns
+        -------
+        DeviceGather
+
+        Examples
+        --------
+        >>> from hpgraph.semiring import get_semiring
+        >>> gather = get_semiring("min_plus").gather("float32", "float32")
+        >>> "s0[source]" in DeviceGather.from_function(gather, "float32", ("float32",), "float32").source
+        True
+        """
+        state = tuple(np.dtype(dtype) for dtype in state_dtypes)
+        code = gather_functor(gather, weight_dtype, state, message_dtype, np.int64, "GatherFunction")
+        members = "".join(f"    const {c_type(dtype)}* s{i};\n" for i, dtype in enumerate(state))
+        arguments = "".join(f"s{i}, " for i in range(len(state)))
+        source = f"""{code.source}struct Gather {{
+{members or "    const void* nothing;" + chr(10)}\
+    __device__ {c_type(message_dtype)} operator()(long long u, {c_type(weight_dtype)} w, long long v) const {{
+        return GatherFunction::apply({arguments}u, w, v);
+    }}
+}};
+"""
+        return cls(source, code.ltoir, state, np.dtype(weight_dtype), np.dtype(message_dtype))
+
+    def arguments(self, state: tuple[Any, ...]) -> Any:
+        """The struct itself, to be passed by value; of a single array the array, which is passed alike.
+
+        Parameters
+        ----------
+        state : tuple of CuPy arrays
+            Contiguous, of `state_dtypes`.
+
+        Returns
+        -------
+        array
+        """
+        return state[0] if len(state) == 1 else struct(*state) if state else struct(None)
+
+
+@dataclass(frozen=True)
+class Specialization:
+    """One instance of the templates: the prologue that says what is computed, and the code to link with it."""
+
+    prologue: str
+    ltoir: tuple[LinkedCode, ...]
+    gather: DeviceGather
+    title: str
+    loaded: dict[tuple[Any, ...], Module] = field(default_factory=dict, compare=False, repr=False)
+
+    def load(self, source: str, *names: str) -> Module:
+        """Kernels of a source file for this instance, on the current device.
+
+        Parameters
+        ----------
+        source : str
+            A ``.cuh`` file.
+        *names : str
+            Templates, without namespace and parameters.
+
+        Returns
+        -------
+        Module
+        """
+        import cupy
+
+        key = cupy.cuda.runtime.getDevice(), source, names
+        module = self.loaded.get(key)
+        if module is None:
+            expressions = tuple(f"hpgraph::{name}<Product>" for name in names)
+            module = load(source, prologue=self.prologue, ltoir=self.ltoir, names=expressions, title=self.title)
+            self.loaded[key] = module
+        return module
+
+
+def launch(module: Module, name: str, blocks: int, *arguments: Any) -> None:
+    """Launch a kernel with blocks of the usual size; no blocks, no launch.
+
+    Parameters
+    ----------
+    module : Module
+    name : str
+        Of the template, without namespace and parameters.
+    blocks : int
+    *arguments
+        As CuPy's kernels take them.
+    """
+    if blocks:
+        module.function(f"hpgraph::{name}<Product>")((blocks,), (BLOCK,), arguments)
+
+
+@functools.lru_cache(maxsize=512)
+def specialize(
+    gather: Any,
+    reduce: Any,
+    accum: Any,
+    weight_dtype: np.dtype[Any] | None,
+    index_dtype: np.dtype[Any],
+    state_dtypes: tuple[np.dtype[Any], ...],
+    message_dtype: np.dtype[Any],
+    filtered: bool,
+) -> Specialization:
+    """What the templates are compiled for.
+
+    Parameters
+    ----------
+    gather : Function or DeviceGather
+    reduce : Monoid
+    accum : BinaryOp or None
+    weight_dtype : dtype or None
+        None for a pattern, whose weights are 1 in the type of the messages.
+    index_dtype : dtype
+    state_dtypes : tuple of dtype
+    message_dtype : dtype
+    filtered : bool
+        Whether only some columns send.
+
+    Returns
+    -------
+    Specialization
+    """
+    weight = message_dtype if weight_dtype is None else weight_dtype
+    if not isinstance(gather, DeviceGather):
+        gather = DeviceGather.from_function(gather, weight, state_dtypes, message_dtype)
+    elif (gather.weight_dtype, gather.state_dtypes, gather.message_dtype) != (weight, state_dtypes, message_dtype):
+        raise TypeError(
+            f"gather was made for weights of {gather.weight_dtype}, a state of {gather.state_dtypes} and results of "
+            f"{gather.message_dtype}, not for {weight}, {state_dtypes} and {message_dtype}"
+        )
+    monoid = monoid_functor(reduce, message_dtype, "Reduce")
+    codes = [monoid]
+    accumulate = "return b;"
+    if accum is not None:
+        codes.append(binary_functor(accum, message_dtype, message_dtype, "Accumulate", message_dtype))
+        accumulate = "return Accumulate::apply(a, b);"
+    message = c_type(message_dtype)
+    # Only messages that a push may send are combined atomically.
+    atomic = "static bool atomic_reduce(Message* where, Message a) { return Reduce::atomic_combine(where, a); }"
+    prologue = f"""{gather.source}{"".join(code.source for code in codes)}
+struct Product {{
+    typedef {message} Message;
+    typedef {c_type(index_dtype)} Index;
+    typedef {c_type(weight)} Weight;
+    typedef ::Gather Gather;
+    static constexpr bool pattern = {_cpp(weight_dtype is None)};
+    static constexpr bool filtered = {_cpp(filtered)};
+    static constexpr bool terminates = Reduce::has_terminal;
+    __device__ static Message identity() {{ return Reduce::identity(); }}
+    __device__ static bool terminal(Message a) {{ return Reduce::is_terminal(a); }}
+    __device__ static Message reduce(Message a, Message b) {{ return Reduce::apply(a, b); }}
+    {"" if message_dtype.kind == "c" else f"__device__ {atomic}"}
+    __device__ static Message accumulate(Message a, Message b) {{ {accumulate} }}
+}};
+"""
+    ltoir = tuple(dict.fromkeys((*gather.ltoir, *(linked for code in codes for linked in code.ltoir))))
+    title = f"products over {reduce.name} in {message_dtype}"
+    return Specialization(prologue, ltoir, gather, title)
+
+
+def _cpp(flag: bool) -> str:
+    return "true" if flag else "false"
+
+
+def contiguous(state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arrays of a state, in C order; of complex numbers at multiples of their size, as they are loaded whole."""
+    import cupy
+
+    whole = (cupy.ascontiguousarray(array) for array in state)
+    return tuple(
+        array.copy() if array.dtype.kind == "c" and array.data.ptr % array.itemsize else array for array in whole
+    )
+
+
+def specialize_for(
+    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, accum: Any, filtered: bool
+) -> Specialization:
+    """`specialize` for the types of a matrix.
+
+    Parameters
+    ----------
+    rows : CSR or HYB
+    gather, reduce, state_dtypes, accum, filtered
+        As for `specialize`.
+    dtype : dtype
+        Of messages.
+
+    Returns
+    -------
+    Specialization
+    """
+    indices, data = (rows.indices, rows.data) if isinstance(rows, CSR) else (rows.tail_indices, rows.tail_data)
+    weight = None if data is None else data.dtype
+    return specialize(gather, reduce, accum, weight, indices.dtype, state_dtypes, dtype, filtered)

@@ -1,0 +1,48 @@
+// One row for every superstep, written by the first thread of the grid.
+//
+// Rows hold the multiprocessor's cycles, which cost nothing to read; the clock that counts nanoseconds takes as long as
+// a small superstep, so it is read at the beginning and the end alone, and the host converts.
+#pragma once
+#include "sliding_queue.cuh"
+
+namespace hpgraph {
+
+struct TraceRow {
+    i64 direction, active, looked, cycles;  // when it ended
+};
+
+struct Outcome {
+    i64 supersteps, left;  // done, and vertices left active
+    i64 cycles[2], nanoseconds[2];
+    i64 unused[2];
+};
+
+struct Trace {
+    TraceRow* rows;
+    i64 room;
+    Outcome* outcome;
+
+    __device__ static bool is_writer() { return (blockIdx.x | threadIdx.x) == 0; }
+
+    __device__ void clocks(int which) const {
+        i64 now;
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+        outcome->nanoseconds[which] = now, outcome->cycles[which] = clock64();
+    }
+
+    __device__ void begin() const {
+        if (is_writer()) clocks(0);
+    }
+
+    __device__ void add(i64 step, int direction, i64 active, i64 looked) const {
+        if (is_writer() && step <= room) rows[step - 1] = TraceRow{direction, active, looked, clock64()};
+    }
+
+    __device__ void end(i64 step, i64 left) const {
+        if (!is_writer()) return;
+        clocks(1);
+        outcome->supersteps = step, outcome->left = left;
+    }
+};
+
+}  // namespace hpgraph

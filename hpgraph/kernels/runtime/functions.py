@@ -1,0 +1,181 @@
+"""A vertex program's functions as kernels call them: over a tuple of arrays, one a property, and vertex ids.
+
+The same wrappers serve both backends: Numba compiles them for the CPU with arrays in the tuple, for the GPU with
+pointers.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Any
+
+from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.semiring.function import Function
+
+
+def _unpack(names: list[str]) -> str:
+    """The left side of an assignment from a function of the program; the compiler refuses a tuple of another length.
+
+    To add the empty tuple refuses a list, whose length would be looked at only when the kernel runs.
+    """
+    return f"{names[0]} =" if len(names) == 1 else f"{', '.join(names)} = () +"
+
+
+class ProgramFunctions:
+    """The functions kernels call. ``state`` is the tuple of property arrays, ``world`` a tuple of parameters.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        The program.
+    own : str
+        Where in its arrays `update` and `aggregate` find a vertex's properties: at "v", or at "0" of copies.
+    """
+
+    def __init__(self, code: ProgramCode, own: str = "v") -> None:
+        self.code = code
+        self.own = own
+
+    def _vertex(self, id_: str) -> str:
+        place = self.own if id_ == "v" else id_
+        return self._vertex_of(id_, [f"state[{i}][{place}]" for i in self._each])
+
+    def _vertex_of(self, id_: str, values: list[str]) -> str:
+        return f"Vertex({', '.join([id_, *values])})"
+
+    @property
+    def _each(self) -> range:
+        return range(len(self.code.properties))
+
+    @property
+    def _world(self) -> str:
+        return "World(step" + "".join(f", world[{i}]" for i in range(len(self.code.parameters))) + ")"
+
+    @cached_property
+    def gather(self) -> Function:
+        """``gather(state, u, weight, v) -> message``."""
+        body = f"return cast(gather({self._vertex('u')}, weight, {self._vertex('v')}))"
+        names = {"gather": self.code.gather, "cast": self.code.message.type}
+        return self.code.wrap("gather_at", "state, u, weight, v", body, **names)
+
+    @cached_property
+    def offer(self) -> Function:
+        """`gather`, or the monoid's identity where `edge_cond` lets no message through."""
+        if self.code.edge_cond is None:
+            return self.gather
+        return self.code.wrap(
+            "offer_at",
+            "state, u, weight, v",
+            "return gather(state, u, weight, v) if edge_cond(state, u, weight, v) else nothing",
+            gather=self.gather.python,
+            edge_cond=self.edge_cond.python,
+            nothing=self.code.reduce.identity_for(self.code.message).item(),
+        )
+
+    @cached_property
+    def edge_cond(self) -> Function:
+        """``edge_cond(state, u, weight, v) -> bool``."""
+        if self.code.edge_cond is None:
+            return self.code.wrap("edge_cond_at", "state, u, weight, v", "return True")
+        body = f"return edge_cond({self._vertex('u')}, weight, {self._vertex('v')})"
+        return self.code.wrap("edge_cond_at", "state, u, weight, v", body, edge_cond=self.code.edge_cond)
+
+    @cached_property
+    def reduce(self) -> Function:
+        """``reduce(a, b) -> message``."""
+        return self.code.reduce.reduce_for(self.code.message)
+
+    @cached_property
+    def cond(self) -> Function:
+        """``cond(state, v) -> bool``."""
+        if self.code.cond is None:
+            return self.code.wrap("cond_at", "state, v", "return True")
+        return self.code.wrap("cond_at", "state, v", f"return cond({self._vertex('v')})", cond=self.code.cond)
+
+    @cached_property
+    def update(self) -> Function:
+        """``update(state, v, message, world, step) -> bool``: writes the properties; whether any changed."""
+        text, names = self._renewal([f"state[{i}][{self.own}]" for i in self._each])
+        writes = "".join(f"\nstate[{i}][{self.own}] = new{i}" for i in self._each)
+        return self.code.wrap(
+            "update_at", "state, v, message, world, step", f"{text}{writes}\nreturn changed", **names
+        )
+
+    @cached_property
+    def renew(self) -> Function:
+        """``renew(before, v, message, world, step) -> after, changed``: `update` from tuple to tuple."""
+        text, names = self._renewal([f"before[{i}]" for i in self._each])
+        after = "".join(f"new{i}, " for i in self._each)
+        return self.code.wrap(
+            "renew_at", "before, v, message, world, step", f"{text}\nreturn ({after}), changed", **names
+        )
+
+    def _renewal(self, old: list[str]) -> tuple[str, dict[str, Any]]:
+        """Text that makes new0, new1, ... and `changed` of a vertex's `old` properties, and what it refers to."""
+        code = self.code
+        new = [f"new{i}" for i in self._each]
+        names: dict[str, Any] = {}
+        if code.update is None:
+            # Of two messages "any" may be either: the new one, which is what a vertex then shows to have received.
+            body = "new0 = message"
+            if not code.reduce.ends_on_anything:
+                body = f"new0 = reduce(message_type({old[0]}), message)"
+                names = {"reduce": self.reduce.python, "message_type": code.message.type}
+        else:
+            world = f", {self._world}" if code.takes_world(code.update, 2) else ""
+            body = f"{_unpack(new)} update({self._vertex_of('v', old)}, message{world})"
+            names = {"update": code.update}
+        # What is stored is what was compared: a result is first rounded to the property's type.
+        casts = {f"cast{i}": dtype.type for i, (_, dtype) in enumerate(code.properties)}
+        rounds = "".join(f"\n{name} = cast{i}({name})" for i, name in enumerate(new))
+        # A value that turns into NaN is no change: a NaN differs from itself for ever.
+        differs = " or ".join(f"({name} != {old[i]} and {name} == {name})" for i, name in enumerate(new))
+        return f"{body}{rounds}\nchanged = {differs}", {**names, **casts}
+
+    @cached_property
+    def aggregate(self) -> Function:
+        """``aggregate(state, before, v, world, step, sums)``: adds what v contributes; `before` has its old values."""
+        text, parts, names = self._contribution([f"state[{i}][{self.own}]" for i in self._each])
+        adds = "".join(f"\nsums[{i}] += {part}" for i, part in enumerate(parts))
+        parameters = "state, before, v, world, step, sums"
+        return self.code.wrap("aggregate_at", parameters, f"{text}{adds}\nreturn None", **names)
+
+    @cached_property
+    def tally(self) -> Function:
+        """``tally(before, after, v, world, step, changed, sums) -> sums``: tuples; the first sum counts changes."""
+        text, parts, names = self._contribution([f"after[{i}]" for i in self._each])
+        adds = "".join(f", sums[{1 + i}] + {part}" for i, part in enumerate(parts))
+        parameters = "before, after, v, world, step, changed, sums"
+        return self.code.wrap("tally_at", parameters, f"{text}\nreturn (sums[0] + changed{adds},)", **names)
+
+    def _contribution(self, now: list[str]) -> tuple[str, list[str], dict[str, Any]]:
+        """Text that works out what a vertex adds to the sums, the names it gives the parts, and what it refers to."""
+        code = self.code
+        if code.aggregate is None:
+            return "", [], {}
+        before = self._vertex_of("v", [f"before[{i}]" for i in self._each])
+        world = f", {self._world}" if code.takes_world(code.aggregate, 2) else ""
+        parts = [f"part{i}" for i in range(code.aggregates)]
+        text = f"{_unpack(parts)} aggregate({before}, {self._vertex_of('v', now)}{world})"
+        return text, parts, {"aggregate": code.aggregate}
+
+    @cached_property
+    def load(self) -> Function:
+        """``load(state, v) -> tuple`` of the properties of v."""
+        reads = "".join(f"state[{i}][v], " for i in range(len(self.code.properties)))
+        return self.code.wrap("load_at", "state, v", f"return ({reads})")
+
+
+@lru_cache(maxsize=256)
+def functions_of(code: ProgramCode) -> ProgramFunctions:
+    """The functions of a program; made once.
+
+    Parameters
+    ----------
+    code : ProgramCode
+
+    Returns
+    -------
+    ProgramFunctions
+    """
+    return ProgramFunctions(code)

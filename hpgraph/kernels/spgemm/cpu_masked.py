@@ -1,0 +1,387 @@
+"""The product of two sparse matrices at the places of a mask only, on the CPU.
+
+Two ways, and which is cheaper depends on the matrices (`masked_work` estimates both):
+
+- *dots*: for each place (i, j) of the mask the product of row i of A and column j of B, a row of Bᵀ. Row i is spread
+  out over a bit set, in which the entries of row j are looked up; where row j is much the longer one, its entries are
+  searched for those of row i instead. So a hub costs no more than its partners. The hubs that many places ask for have
+  bit sets of their own, for the time of the product.
+- *rows*: Gustavson's rows of A B (`hpgraph.kernels.spgemm.cpu`), in which only columns of the mask's row are let in.
+
+Loops over the entries of a row have no break: Numba would then count references to the arrays, at every place of the
+mask, by atomic operations that threads wait for.
+
+Both write where the mask has its entries, each run of rows from where the run begins there, places at which nothing met
+left out; at the end runs close up. So a product takes no memory beside its result, of which fresh pages cost as much as
+work does. Each value is made by one thread, in the order of the inner index.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.bits import bit_length
+from hpgraph.kernels.runtime.cpu.handover import cut
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.prefetch import put
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.spgemm.cpu_hubs import SAMPLE, STEP, hubs_of, pays_to_search
+from hpgraph.kernels.spgemm.cpu_rows import beside, next_run, pairs_of_rows, share
+from hpgraph.kernels.spmv.cpu import plain
+from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
+from hpgraph.semiring.jit import call
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _dot_work(m_indptr, m_indices, a_indptr, b_lengths, work):
+    for i in prange(m_indptr.size - 1):
+        length, total = at(a_indptr, i + 1) - at(a_indptr, i), 0
+        if length:
+            for p in range(at(m_indptr, i), at(m_indptr, i + 1)):
+                other = at(b_lengths, vertex(m_indices, p))
+                total += length * STEP * bit_length(other) if pays_to_search(length, other) else other
+            total += 2 * length
+        work[i] = total
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _sampled_work(m_indptr, m_indices, a_indptr, a_indices, row_lengths, column_lengths, step):
+    """The work of every so manieth row, by dots and by rows."""
+    dots, rows = 0, 0
+    for sample in prange((m_indptr.size + step - 2) // step):
+        i = sample * step
+        length = at(a_indptr, i + 1) - at(a_indptr, i)
+        if length and at(m_indptr, i) < at(m_indptr, i + 1):
+            for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
+                other = at(column_lengths, vertex(m_indices, m))
+                dots += length * STEP * bit_length(other) if pays_to_search(length, other) else other
+            # Letting a column in costs a look at where the mask's row has it.
+            rows += at(m_indptr, i + 1) - at(m_indptr, i)
+            for p in range(at(a_indptr, i), at(a_indptr, i + 1)):
+                rows += 2 * at(row_lengths, vertex(a_indices, p))
+    return dots, rows
+
+
+def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tuple[int, int]:
+    """What a product at the places of a mask would cost, in entries looked at.
+
+    Parameters
+    ----------
+    mask : CSR, shape (m, n)
+    a : CSR, shape (m, l)
+    row_lengths, column_lengths : int64 array, shape (l,) and (n,)
+        Entries of each row and of each column of B.
+
+    Returns
+    -------
+    int, int
+        By dots, and by rows; of many rows a sample tells.
+    """
+    step = max(1, mask.shape[0] // SAMPLE)
+    arrays = (plain(array) for array in (mask.indptr, mask.indices, a.indptr, a.indices, row_lengths, column_lengths))
+    with team():
+        dots, rows = _sampled_work(*arrays, step)
+    return step * int(dots), step * int(rows)
+
+
+@njit(error_model="numpy")
+def _search(indices, begin, end, k):
+    while begin < end:
+        middle = (begin + end) >> 1
+        if vertex(indices, middle) < k:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@njit(error_model="numpy")
+def _dot_by_search(product, reduce, terminal, one_a, one_b, zero, i, j, a_indices, a_data, first, last, b_indices,
+                   b_data, begin, end):
+    value, found = zero, False
+    p = first
+    while p < last and begin < end:
+        k = vertex(a_indices, p)
+        p += 1
+        begin = _search(b_indices, begin, end, k)
+        if begin < end and vertex(b_indices, begin) == k:
+            sent = call(product, weight(a_data, p - 1, one_a), weight(b_data, begin, one_b), i, k, j)
+            value = join(reduce, value, convert(zero, sent))
+            found = True
+            if terminal is not None and call(terminal, value):
+                p = last
+    return value, found
+
+
+@njit(error_model="numpy")
+def _dot_by_look_up(product, reduce, terminal, one_a, one_b, zero, i, j, bits, spread, largest, b_indices,
+                    b_data, begin, end):
+    value, found = zero, False
+    q = begin
+    while q < end and vertex(b_indices, q) <= largest:
+        k = vertex(b_indices, q)
+        q += 1
+        if is_set(bits, k):
+            sent = call(product, weight(spread, k, one_a), weight(b_data, q - 1, one_b), i, k, j)
+            value = join(reduce, value, convert(zero, sent))
+            found = True
+            if terminal is not None and call(terminal, value):
+                q = end
+    return value, found
+
+
+@njit(error_model="numpy")
+def _count_common(bits, offset, largest, b_indices, begin, end):
+    """How many of the sorted b_indices[begin:end] are set in bits[offset:]; no branch depends on which are."""
+    count: Any = 0
+    while begin + 8 <= end and vertex(b_indices, begin + 7) <= largest:
+        for step in range(8):
+            k = vertex(b_indices, begin + step)
+            count += np.int64((at(bits, offset + (k >> 6)) >> np.uint64(k & 63)) & np.uint64(1))
+        begin += 8
+    # Nothing beyond the largest is set.
+    for q in range(begin, min(begin + 8, end)):
+        k = vertex(b_indices, q)
+        count += np.int64((at(bits, offset + (k >> 6)) >> np.uint64(k & 63)) & np.uint64(1))
+    return count
+
+
+@njit(error_model="numpy")
+def _dot_with_hub(product, reduce, terminal, one_b, zero, i, j, hubs, offset, a_indices, a_data, first, last, one_a):
+    """`_dot_by_look_up` the other way about, of a row of B without values."""
+    value, found = zero, False
+    p = first
+    while p < last:
+        k = vertex(a_indices, p)
+        if is_set(hubs, 64 * offset + k):
+            sent = call(product, weight(a_data, p, one_a), one_b, i, k, j)
+            value = join(reduce, value, convert(zero, sent))
+            found = True
+            if terminal is not None and call(terminal, value):
+                p = last
+        p += 1
+    return value, found
+
+
+@njit(error_model="numpy")
+def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data,
+              b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, cursor, indptr, indices, values):
+    """What one thread does by dots: take runs of rows of the mask and compute them; `indptr` takes rows' lengths."""
+    bits = np.zeros((inner + 63) >> 6, np.uint64)
+    spread = beside(a_data, inner)
+    while True:
+        run = next_run(cursor, bounds)
+        if run < 0:
+            break
+        place = at(m_indptr, bounds[run])
+        for i in range(bounds[run], bounds[run + 1]):
+            first, last = at(a_indptr, i), at(a_indptr, i + 1)
+            start = place
+            if first == last or at(m_indptr, i) == at(m_indptr, i + 1):
+                indptr[i + 1] = 0
+                continue
+            for p in range(first, last):
+                k = vertex(a_indices, p)
+                bits[k >> 6] |= np.uint64(1) << np.uint64(k & 63)
+                if a_data is not None:
+                    spread[k] = a_data[p]
+            largest = vertex(a_indices, last - 1)
+            for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
+                j = vertex(m_indices, m)
+                begin, end = at(b_indptr, j), at(b_indptr, j + 1)
+                value, met = zero, False
+                if hub_of is not None and hub_of[j] >= 0 and last - first < end - begin:
+                    offset = hub_of[j] * bits.size
+                    if counts is not None:
+                        common = _count_common(hubs, offset, inner, a_indices, first, last)
+                        value, met = convert(zero, common), common > 0
+                    else:
+                        value, met = _dot_with_hub(product, reduce, terminal, one_b, zero, i, j, hubs, offset,
+                                                   a_indices, a_data, first, last, one_a)
+                elif pays_to_search(last - first, end - begin):
+                    value, met = _dot_by_search(product, reduce, terminal, one_a, one_b, zero, i, j, a_indices, a_data,
+                                                first, last, b_indices, b_data, begin, end)
+                elif counts is not None:
+                    common = _count_common(bits, 0, largest, b_indices, begin, end)
+                    value, met = convert(zero, common), common > 0
+                else:
+                    value, met = _dot_by_look_up(product, reduce, terminal, one_a, one_b, zero, i, j, bits, spread,
+                                                 largest, b_indices, b_data, begin, end)
+                # Without a branch: what is not kept is written over.
+                put(indices, place, m_indices[m])
+                put(values, place, value)
+                place += np.int64(met)
+            indptr[i + 1] = place - start
+            for p in range(first, last):
+                bits[vertex(a_indices, p) >> 6] = 0
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _dots(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data,
+          b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, threads, indptr, indices, values):
+    cursor = np.zeros(1, np.int64)
+    for _ in prange(threads):
+        _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices,
+                  a_data, b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, cursor, indptr, indices,
+                  values)
+
+
+@njit(error_model="numpy")
+def _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr,
+              b_indices, b_data, columns, bounds, cursor, indptr, indices, values):
+    """What one thread does by rows."""
+    # Where each column stands in the mask's row, from 1; negative until something met there, 0 where it does not.
+    stands = np.zeros(columns, np.int64)
+    while True:
+        run = next_run(cursor, bounds)
+        if run < 0:
+            break
+        place = at(m_indptr, bounds[run])
+        for i in range(bounds[run], bounds[run + 1]):
+            start, stop = at(m_indptr, i), at(m_indptr, i + 1)
+            for m in range(start, stop):
+                stands[vertex(m_indices, m)] = -(m + 1)
+                values[m] = zero
+            for p in range(at(a_indptr, i), at(a_indptr, i + 1)):
+                k = vertex(a_indices, p)
+                x = weight(a_data, p, one_a)
+                for q in range(at(b_indptr, k), at(b_indptr, k + 1)):
+                    j = vertex(b_indices, q)
+                    m = abs(at(stands, j)) - 1
+                    if m >= 0:
+                        sent = convert(zero, call(product, x, weight(b_data, q, one_b), i, k, j))
+                        values[m] = join(reduce, at(values, m), sent)
+                        stands[j] = m + 1
+            begin = place
+            for m in range(start, stop):
+                j = vertex(m_indices, m)
+                put(indices, place, m_indices[m])
+                put(values, place, at(values, m))
+                place += np.int64(at(stands, j) > 0)
+                stands[j] = 0
+            indptr[i + 1] = place - begin
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _rows(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr, b_indices,
+          b_data, columns, bounds, threads, indptr, indices, values):
+    cursor = np.zeros(1, np.int64)
+    for _ in prange(threads):
+        _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr,
+                  b_indices, b_data, columns, bounds, cursor, indptr, indices, values)
+
+
+@njit(cache=True, nogil=True)
+def _close_up(bounds, m_indptr, indptr, indices, values):
+    """Move each run from where the mask has it to where the one before ends."""
+    for run in range(bounds.size - 1):
+        begin, end = indptr[bounds[run]], indptr[bounds[run + 1]]
+        gap = m_indptr[bounds[run]] - begin
+        if gap:
+            for place in range(begin, end):
+                indices[place] = indices[place + gap]
+                values[place] = values[place + gap]
+
+
+def _room(mask: CSR, dtype: np.dtype[Any], more: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where a result that may be as large as its mask is written: lengths of its rows from 1 on, indices and values."""
+    needed = mask.nnz * (dtype.itemsize + mask.indices.itemsize) + more
+    check_memory(needed, f"a product at {mask.nnz} places", "cpu")
+    return np.zeros(mask.shape[0] + 1, np.int64), np.empty(mask.nnz, mask.indices.dtype), np.empty(mask.nnz, dtype)
+
+
+def _closed(mask: CSR, bounds: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> CSR:
+    """The result, its runs closed up."""
+    np.cumsum(indptr, out=indptr)
+    nnz = int(indptr[-1])
+    if nnz == mask.nnz:
+        return CSR(mask.shape, mask.indptr, mask.indices, values, validate=False)
+    _close_up(bounds, plain(mask.indptr), indptr, indices, values)
+    # Unused room is kept where it is the lesser part: memory given back comes again by faults of pages, which can take
+    # as long as the product.
+    kept = cut if 2 * nnz < mask.nnz else lambda array, length: array[:length]
+    return CSR(mask.shape, indptr, kept(indices, nnz), kept(values, nnz), validate=False)
+
+
+def _operands(mask: CSR, a: CSR, b: CSR, product: Any) -> tuple[Any, ...]:
+    a_data, b_data = a.data if product.reads_a else None, b.data if product.reads_b else None
+    arrays = (mask.indptr, mask.indices, a.indptr, a.indices, a_data, b.indptr, b.indices, b_data)
+    return tuple(plain(array) for array in arrays)
+
+
+def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any) -> CSR:
+    """The product at the places of a mask, by dot products.
+
+    Parameters
+    ----------
+    mask : CSR, shape (m, n)
+        A pattern.
+    a : CSR, shape (m, l)
+    b_turned : CSR, shape (n, l)
+        The transpose of the right-hand factor.
+    product : Product
+        ``f(a, b, i, k, j)`` makes what a pair of entries contributes.
+    reduce : Monoid
+        Joins contributions; a dot product ends at its terminal.
+
+    Returns
+    -------
+    CSR, shape (m, n)
+        Rows sorted.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When it will not fit.
+    """
+    dtype = product.dtype
+    made = _room(mask, dtype)
+    work = np.empty(mask.shape[0], np.int64)
+    terminal = reduce.terminal_test(dtype) if reduce.has_terminal(dtype) else None
+    with team() as threads:
+        _dot_work(plain(mask.indptr), plain(mask.indices), plain(a.indptr), b_turned.degrees, work)
+        hubs = (None, None) if product.reads_b and b_turned.data is not None else hubs_of(mask, a, b_turned, work.sum())
+        bounds = share(work, threads)
+        _dots(
+            product, reduce.reduce_for(dtype), terminal, True if product.semiring.counts else None,
+            product.a_dtype.type(1), product.b_dtype.type(1), reduce.identity_for(dtype),
+            *_operands(mask, a, b_turned, product), *hubs, a.shape[1], bounds, threads, *made,
+        )  # fmt: skip
+    return _closed(mask, bounds, *made)
+
+
+def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CSR:
+    """The product at the places of a mask, by rows.
+
+    Parameters
+    ----------
+    mask, a, product, reduce
+        As for `multiply_by_dots`.
+    b : CSR, shape (l, n)
+        The right-hand factor.
+
+    Returns
+    -------
+    CSR, shape (m, n)
+        Rows sorted.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When it will not fit.
+    """
+    dtype = product.dtype
+    with team() as threads:
+        made = _room(mask, dtype, 8 * threads * b.shape[1])
+        bounds = share(pairs_of_rows(a, b), threads)
+        _rows(
+            product, reduce.reduce_for(dtype), product.a_dtype.type(1), product.b_dtype.type(1),
+            reduce.identity_for(dtype), *_operands(mask, a, b, product), b.shape[1],
+            bounds, threads, *made,
+        )  # fmt: skip
+    return _closed(mask, bounds, *made)

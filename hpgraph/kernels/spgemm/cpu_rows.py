@@ -1,0 +1,113 @@
+"""Matrix products by rows on the CPU: how rows are shared out among threads, and what a thread builds them in."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange, types
+from numba.extending import overload
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.spmv.cpu_fold import at, vertex
+
+# Pairs of entries that one task takes, and what a row costs besides: some 100 microseconds of work.
+TASK = 65536
+ROW = 16
+
+
+@njit(error_model="numpy")
+def _pairs_of(indptr, indices, other, i):
+    total = 0
+    for p in range(indptr[i], indptr[i + 1]):
+        k = vertex(indices, p)
+        total += at(other, k + 1) - at(other, k)
+    return total
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _pairs(indptr, indices, other, pairs):
+    for i in prange(indptr.size - 1):
+        pairs[i] = _pairs_of(indptr, indices, other, i)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pairs_alone(indptr, indices, other, pairs):
+    for i in range(indptr.size - 1):
+        pairs[i] = _pairs_of(indptr, indices, other, i)
+
+
+def pairs_of_rows(a: CSR, b: CSR) -> np.ndarray:
+    """How many pairs of entries meet in each row of a product.
+
+    Parameters
+    ----------
+    a, b : CSR
+        The factors; of `b` only the lengths of rows matter.
+
+    Returns
+    -------
+    int64 array, shape (rows of a,)
+    """
+    pairs = np.empty(a.shape[0], np.int64)
+    if a.nnz + len(pairs) <= TASK // ROW:
+        _pairs_alone(a.indptr, a.indices, b.indptr, pairs)
+    else:
+        with team():
+            _pairs(a.indptr, a.indices, b.indptr, pairs)
+    return pairs
+
+
+def share(work: np.ndarray, threads: int) -> np.ndarray:
+    """Cut rows into runs of about equal work, several for each thread.
+
+    Parameters
+    ----------
+    work : int64 array
+        Of each row.
+    threads : int
+        How many threads there are.
+
+    Returns
+    -------
+    int64 array
+        Run t holds the rows bounds[t]..bounds[t + 1].
+    """
+    ends = work + ROW
+    np.cumsum(ends, out=ends)
+    total = int(ends[-1]) if len(ends) else 0
+    task = max(1, min(TASK, total // (8 * threads)))
+    cuts = np.searchsorted(ends, np.arange(task, total, task)) + 1
+    return np.unique(np.concatenate(([0], cuts, [len(work)]))).astype(np.int64)
+
+
+@njit(inline="always")
+def next_run(cursor, bounds):
+    """The next run of rows for this thread; -1 when none is left."""
+    run = next_task(cursor)
+    return run if run < bounds.size - 1 else -1
+
+
+def beside(data, length):
+    """An array of the type of `data`, of another length; None for None, which Numba must know by its type."""
+    return None if data is None else np.empty(length, data.dtype)
+
+
+@overload(beside)
+def _beside(data, length):
+    if isinstance(data, types.NoneType):
+        return lambda data, length: None
+    return lambda data, length: np.empty(length, data.dtype)
+
+
+def bits_beside(data, length):
+    """An empty set of bits; None where `data` is None."""
+    return None if data is None else np.zeros((length + 63) >> 6, np.uint64)
+
+
+@overload(bits_beside)
+def _bits_beside(data, length):
+    if isinstance(data, types.NoneType):
+        return lambda data, length: None
+    return lambda data, length: np.zeros((length + 63) >> 6, np.uint64)

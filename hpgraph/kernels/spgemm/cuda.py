@@ -1,0 +1,268 @@
+"""The product of two sparse matrices on the GPU: what `spgemm.cuh` is compiled for, and its launches."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.row_bins import address, words
+from hpgraph.semiring.cuda import LinkedCode, binary_functor, c_type, monoid_functor
+
+SOURCE = "spgemm.cuh"
+# As in the source.
+THREADS, LONG_THREADS, LEAST, WINDOWED, KINDS, CURSORS = 256, 128, 64, 6, 7, 512
+# Columns of a window when rows are computed, and when they are counted.
+WINDOW, COUNTED = 8192, 65536
+# Windows of a row from which they are made larger, up to so many columns.
+MANY_WINDOWS, LARGEST_WINDOW = 512, 65536
+# Shared memory that the warps of one block take together, where one warp needs less.
+BLOCK_ROOM = 32768
+KERNELS = (
+    "hpgraph::count_pairs<Multiply>",
+    "hpgraph::sort_tasks<false>",
+    "hpgraph::sort_tasks<true>",
+    "hpgraph::count_by_table<Multiply>",
+    "hpgraph::fill_by_table<Multiply>",
+    "hpgraph::count_by_bits<Multiply>",
+    "hpgraph::fill_by_windows<Multiply>",
+)
+
+
+@functools.lru_cache(maxsize=512)
+def multiply_code(
+    product: Any,
+    reduce: Any,
+    has_a: bool,
+    has_b: bool,
+    index_dtype: np.dtype[Any],
+    excludes: bool = False,
+    within: bool = False,
+) -> tuple[str, tuple[LinkedCode, ...]]:
+    """The text before the kernels of matrix products that says what is computed, and the code to link with it.
+
+    Parameters
+    ----------
+    product : Product
+    reduce : Monoid
+    has_a, has_b : bool
+        Whether the factors have values; those of a pattern are True.
+    index_dtype : dtype
+    excludes, within : bool
+        Whether a mask says what not to compute, or what to.
+
+    Returns
+    -------
+    str, tuple of LinkedCode
+    """
+    a, b, c = (c_type(dtype) for dtype in (product.a_dtype, product.b_dtype, product.dtype))
+    op = product.semiring.multiply
+    monoid = monoid_functor(reduce, product.dtype, "Reduce")
+    ltoir = monoid.ltoir
+    source = monoid.source
+    if product.index is not None:
+        value = f"({c}){product.index}"
+    elif op.cpp == "pair":
+        value = f"({c})1"
+    else:
+        code = binary_functor(op, product.a_dtype, product.b_dtype, "Times", product.dtype)
+        source += code.source
+        ltoir += code.ltoir
+        value = "Times::apply(a, b)"
+    flag = {True: "true", False: "false"}
+    source += f"""struct Multiply {{
+    typedef {a} A;
+    typedef {b} B;
+    typedef {c} C;
+    typedef {"int" if index_dtype.itemsize == 4 else "long long"} Index;
+    static constexpr bool reads_a = {flag[has_a and product.reads_a]};
+    static constexpr bool reads_b = {flag[has_b and product.reads_b]};
+    static constexpr bool counts = {flag[product.semiring.counts]};
+    static constexpr bool excludes = {flag[excludes]};
+    static constexpr bool within = {flag[within]};
+    __device__ static C product(A a, B b, long long i, long long k, long long j) {{ return {value}; }}
+    __device__ static C reduce(C a, C b) {{ return Reduce::apply(a, b); }}
+    __device__ static C identity() {{ return Reduce::identity(); }}
+}};
+"""
+    return source, tuple(dict.fromkeys(ltoir))
+
+
+@functools.lru_cache(maxsize=512)
+def load_product(gpu: int, source: str, names: tuple[str, ...], code: tuple[str, tuple[LinkedCode, ...]]) -> Module:
+    """The kernels for one product on one GPU.
+
+    Parameters
+    ----------
+    gpu : int
+        The current device.
+    source : str
+        A ``.cuh`` file.
+    names : tuple of str
+        Name expressions of its kernels.
+    code : (str, tuple of LinkedCode)
+        From `multiply_code`.
+
+    Returns
+    -------
+    Module
+    """
+    return load(source, prologue=code[0], ltoir=code[1], names=names, title="products of matrices")
+
+
+def run(module: Module, name: str, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
+    """Launch a kernel; no blocks, no launch.
+
+    Parameters
+    ----------
+    module : Module
+    name : str
+        Its name expression, without the namespace.
+    blocks, threads, shared : int
+        Size of the grid, of a block, and bytes of dynamic shared memory.
+    *arguments
+        As CuPy's kernels take them.
+    """
+    if not blocks:
+        return
+    kernel = module.function(f"hpgraph::{name}")
+    if shared > 48 * 1024:
+        # More than every GPU has is asked for by the kernel.
+        kernel.max_dynamic_shared_size_bytes = shared
+    kernel((blocks,), (threads,), arguments, shared_mem=shared)
+
+
+def windows_of(columns: int) -> tuple[int, int]:
+    """How many windows there are and how many columns each has.
+
+    Parameters
+    ----------
+    columns : int
+        Of the result.
+
+    Returns
+    -------
+    int, int
+    """
+    width = WINDOW
+    while width < LARGEST_WINDOW and columns > width * MANY_WINDOWS:
+        width *= 2
+    return max(1, -(-columns // width)), width
+
+
+def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
+    """`hpgraph.kernels.spgemm.cpu.multiply` on the GPU.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When it will not fit.
+    CompileError
+        When a Python function cannot be compiled for the GPU.
+
+    Notes
+    -----
+    Waits for the device twice, to learn how many tasks and how many entries there are. Takes 16 bytes a row and 40 a
+    task besides the result.
+    """
+    return by_rows(a, b, product, reduce, exclude, within=False)
+
+
+def by_rows(a: CSR, b: CSR, product: Any, reduce: Any, mask: CSR | None, *, within: bool) -> CSR:
+    """`multiply`, with a mask that excludes entries or, `within`, names those to compute."""
+    import cupy
+
+    rows, columns = a.shape[0], b.shape[1]
+    dtype = product.dtype
+    ids = np.result_type(*(csr.indices.dtype for csr in (a, b, mask) if csr is not None))
+    code = multiply_code(
+        product, reduce, a.data is not None, b.data is not None, ids, mask is not None and not within, within
+    )
+    module = load_product(cupy.cuda.runtime.getDevice(), SOURCE, KERNELS, code)
+    held = [None if csr is None else csr.indices.astype(ids, copy=False) for csr in (a, b, mask)]
+    factors = words(
+        address(a.indptr), address(held[0]), address(a.data), address(b.indptr), address(held[1]), address(b.data),
+        0 if mask is None else address(mask.indptr), address(held[2]),
+    )  # fmt: skip
+    windows, width = windows_of(columns)
+    check_memory(40 * rows, "the tasks of a matrix product", "cuda")
+    pairs, tasks = cupy.empty(rows, np.int64), cupy.zeros(rows + 1, np.int64)
+    blocks = -(-rows * 32 // THREADS)
+    run(module, "count_pairs<Multiply>", blocks, THREADS, 0, factors, np.int64(rows), np.int64(windows), pairs,
+        tasks[1:])  # fmt: skip
+    first_task = cupy.cumsum(tasks)
+    del tasks
+    work = _Tasks(module, pairs, first_task, rows, columns)
+    counts_of_kinds, n_tasks = work.count(None)
+    counts = cupy.zeros(n_tasks + 1, np.int64)
+    sizes = counts[1:]
+    task_row = cupy.empty(n_tasks, np.int64)
+    for kind, list_, length in work.lists(counts_of_kinds, n_tasks, None, task_row):
+        if kind == WINDOWED:
+            bits = min(COUNTED, -(-columns // 64) * 64)
+            warps = LONG_THREADS // 32
+            run(module, "count_by_bits<Multiply>", -(-length // warps), LONG_THREADS, warps * bits // 8, factors, list_,
+                np.int64(length), task_row, first_task, np.int64(windows), np.int64(width), np.int64(columns),
+                np.int64(bits), sizes)  # fmt: skip
+        else:
+            slots = LEAST << kind
+            warps = max(1, min(THREADS // 32, BLOCK_ROOM // (slots * ids.itemsize)))
+            run(module, "count_by_table<Multiply>", -(-length // warps), 32 * warps, warps * slots * ids.itemsize,
+                factors, list_, np.int64(length), task_row, np.uint32(slots), sizes)  # fmt: skip
+    counts_of_kinds, _ = work.count(sizes)
+    offsets = cupy.cumsum(counts)
+    indptr = offsets[first_task]
+    nnz = int(offsets[-1])
+    check_memory(nnz * (ids.itemsize + dtype.itemsize), f"a product of {nnz} entries", "cuda")
+    indices, data = cupy.empty(nnz, ids), cupy.empty(nnz, dtype)
+    for kind, list_, length in work.lists(counts_of_kinds, n_tasks, sizes, None):
+        if kind == WINDOWED:
+            warps = LONG_THREADS // 32
+            shared = warps * (width // 8 + width // 16 + 4 * CURSORS)
+            run(module, "fill_by_windows<Multiply>", -(-length // warps), LONG_THREADS, shared, factors, list_,
+                np.int64(length), task_row, first_task, np.int64(windows), np.int64(width), np.int64(columns), offsets,
+                indices, data)  # fmt: skip
+        else:
+            slots = LEAST << kind
+            room = slots * (ids.itemsize + dtype.itemsize)
+            warps = max(1, min(THREADS // 32, BLOCK_ROOM // room))
+            run(module, "fill_by_table<Multiply>", -(-length // warps), 32 * warps, warps * room, factors, list_,
+                np.int64(length), task_row, np.uint32(slots), offsets, indices, data)  # fmt: skip
+    return CSR((rows, columns), indptr, indices, data, validate=False)
+
+
+class _Tasks:
+    """The tasks of a product, by kind: the size of a table, or windows."""
+
+    def __init__(self, module: Module, pairs: Any, first_task: Any, rows: int, columns: int) -> None:
+        self.module, self.pairs, self.first_task = module, pairs, first_task
+        self.rows, self.columns = rows, columns
+
+    def _sort(self, listed: str, sizes: Any, starts: Any, totals: Any, list_: Any, task_row: Any) -> None:
+        null = np.uint64(0)
+        arguments = (null if array is None else array for array in (sizes, starts, totals, list_, task_row))
+        run(self.module, f"sort_tasks<{listed}>", -(-self.rows // THREADS), THREADS, 0, self.pairs, self.first_task,
+            np.int64(self.rows), np.int64(self.columns), *arguments)  # fmt: skip
+
+    def count(self, sizes: Any) -> tuple[list[int], int]:
+        """How many tasks there are of each kind, and in all; waits for the device."""
+        import cupy
+
+        totals = cupy.zeros(KINDS + 1, np.uint64)
+        self._sort("false", sizes, None, totals, None, None)
+        totals[KINDS] = self.first_task[-1]
+        *kinds, n_tasks = (int(total) for total in totals.get())
+        return kinds, n_tasks
+
+    def lists(self, kinds: list[int], n_tasks: int, sizes: Any, task_row: Any) -> list[tuple[int, Any, int]]:
+        """Each kind that there is, its tasks, and how many: the longest first."""
+        import cupy
+
+        starts = np.concatenate(([0], np.cumsum(kinds)))
+        list_ = cupy.empty(n_tasks, np.int64)
+        self._sort("true", sizes, cupy.asarray(starts), cupy.zeros(KINDS, np.uint64), list_, task_row)
+        return [(kind, list_[starts[kind] :], kinds[kind]) for kind in reversed(range(KINDS)) if kinds[kind]]

@@ -1,0 +1,100 @@
+// The product of two sparse matrices over a semiring, row by row: C[i, :] = sum over k of A[i, k] (x) B[k, :].
+//
+// A warp takes a row (F. G. Gustavson, ACM TOMS 4(3), 1978), twice: to count its entries, then to compute them where
+// they belong. Rows of up to MOST pairs go through a hash table in shared memory, of the least size that serves (after
+// Y. Nagasaka, A. Nukada, S. Matsuoka, "High-performance and memory-saving sparse general matrix-matrix multiplication
+// for NVIDIA Pascal GPU", ICPP'17), and are sorted there. Longer rows go window by window, a range of columns that has a
+// bit each in shared memory: which columns there are, and in which place each one stands, can be read from the bits. Very
+// long rows are several tasks, each a range of columns.
+//
+// The pairs of a row are dealt to the lanes 32 at a time in the order of A's entries. Lanes that hold the same column
+// join their values first, in their order, and no other warp writes there: no sum is made by atomic operations, and
+// results repeat bit for bit.
+//
+// The host writes before this text a struct that says what is computed:
+//
+//     struct Multiply {
+//         types A, B, C, Index; constants reads_a, reads_b, excludes (the mask says what not to compute), within (what to)
+//         static C product(A a, B b, i64 i, i64 k, i64 j), reduce(C a, C b), identity()
+//     };
+#pragma once
+#include "hash_rows.cuh"
+#include "window_rows.cuh"
+
+namespace hpgraph {
+
+constexpr int THREADS = 256;
+// Pairs of a row up to which a table serves; the smallest table; kinds of rows: tables, and windows.
+constexpr i64 MOST = 1024;
+constexpr u32 LEAST = 64;
+constexpr int WINDOWED = 6;
+constexpr int KINDS = 7;
+// Pairs of one task of a longer row.
+constexpr i64 SHARE = 32768;
+
+// Pairs of each row, and how many tasks it makes.
+template <class M>
+__global__ void __launch_bounds__(THREADS) count_pairs(Factors<M> f, i64 rows, i64 windows, i64* pairs, i64* tasks) {
+    const i64 row = (i64(blockIdx.x) * THREADS + threadIdx.x) / 32;
+    if (row >= rows) return;
+    i64 sum = 0;
+    for (i64 p = f.a_indptr[row] + threadIdx.x % 32; p < f.a_indptr[row + 1]; p += 32) {
+        const i64 k = f.a_indices[p];
+        sum += f.b_indptr[k + 1] - f.b_indptr[k];
+    }
+    sum = warp_sum(sum);
+    if (threadIdx.x % 32) return;
+    if constexpr (M::within) {
+        if (f.mask_indptr[row] == f.mask_indptr[row + 1]) sum = 0;
+    }
+    const i64 shares = (sum + SHARE - 1) / SHARE;
+    pairs[row] = sum;
+    tasks[row] = sum > MOST ? (shares < windows ? shares : windows) : sum > 0;
+}
+
+// The kind of a task: a table of LEAST << kind slots, or windows; -1 where there is nothing to do.
+__device__ inline int kind_of(i64 pairs, i64 size) {
+    if (size == 0) return -1;
+    if (pairs > MOST) return WINDOWED;
+    int kind = 0;
+    while ((i64(LEAST) << kind) < 2 * size) ++kind;
+    return kind;
+}
+
+// Sort the tasks by kind: first only count them, in `totals`; then, from `starts` on, list them. `sizes` has the number
+// of entries of each task; null before it is known.
+template <bool LIST>
+__global__ void __launch_bounds__(THREADS) sort_tasks(const i64* pairs, const i64* first_task, i64 rows, i64 columns,
+                                                      const i64* sizes, const i64* starts, u64* totals, i64* list,
+                                                      i64* task_row) {
+    __shared__ u32 here[KINDS];
+    __shared__ u64 base[KINDS];
+    if (threadIdx.x < KINDS) here[threadIdx.x] = 0;
+    __syncthreads();
+    const i64 row = i64(blockIdx.x) * THREADS + threadIdx.x;
+    const i64 begin = row < rows ? first_task[row] : 0, end = row < rows ? first_task[row + 1] : 0;
+    const i64 most = row < rows ? pairs[row] : 0;
+    // Tasks of one row are windows all, or there is one: a place in its kind for each.
+    u32 place = 0, count = 0;
+    int kind = -1;
+    for (i64 task = begin; task < end; ++task) {
+        const int its = kind_of(most, sizes ? sizes[task] : most < columns ? most : columns);
+        if (its >= 0) {
+            kind = its;
+            ++count;
+        }
+    }
+    if (count) place = atomicAdd(here + kind, count);
+    __syncthreads();
+    if (threadIdx.x < KINDS && here[threadIdx.x])
+        base[threadIdx.x] = atomicAdd(totals + threadIdx.x, u64(here[threadIdx.x]));
+    if constexpr (LIST) {
+        __syncthreads();
+        for (i64 task = begin; task < end; ++task) {
+            if (task_row) task_row[task] = row;
+            if (!sizes || sizes[task]) list[starts[kind] + i64(base[kind]) + place++] = task;
+        }
+    }
+}
+
+}  // namespace hpgraph

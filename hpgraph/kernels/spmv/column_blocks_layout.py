@@ -1,0 +1,368 @@
+"""A matrix by blocks of columns, as column_blocks.cuh reads it; built on the device once for each matrix.
+
+A product that gathers from a long vector is bound by how many random reads the second-level cache serves, whatever the
+format (on an H200 147 thousand million a second). Here the columns are split in blocks whose part of the vector fits
+the shared memory of a multiprocessor, hottest columns first where that makes fewer partial results; all else is read
+and written in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import check_memory
+from hpgraph.errors import DeviceMemoryError
+from hpgraph.formats import CSR, HYB
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.spmv.layout_cost import RATES, blocks_seconds, gathered_bytes
+from hpgraph.kernels.spmv.origin import csr_of
+
+# As in column_blocks.cuh, column_blocks_build.cuh and spmv.cuh.
+STRETCH, GROUP, BLOCK = 1024, 1024, 256
+PORTION, PLACERS, LOOK = 16384, 1024, 4096
+# A layout is not made for less than this: its time over that of direct products, as predicted.
+GAIN = 0.7
+# Below so many entries launches decide; blocks beyond the most would leave too little shared memory for their counters.
+FEWEST, MOST, MOST_BLOCKS = 1 << 23, 1 << 31, 1024
+
+# To load a block's part of the vector takes a multiprocessor as long as so many stretches.
+LOADING = 100
+# One entry in so many is looked at to tell whether there are hot columns: those of one block must hold this share.
+SAMPLED, HOT = 64, 0.1
+# One stretch of LOOK entries in so many is looked at to predict how long a product takes; of few stretches, more.
+EVERY, STRETCHES = 16, 4096
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """Arcs by block of columns, and within it by row.
+
+    Attributes
+    ----------
+    arguments : numpy void
+        ``struct Blocks`` of column_blocks.cuh.
+    arcs : uint16 CuPy array, shape (stretches * STRETCH,)
+        Column within the block; the highest bit marks a row's last arc in the block.
+    weights : CuPy array of the same length, or None
+    first : uint32 CuPy array, shape (stretches + 1,)
+        Partial results before each stretch.
+    block : uint32 CuPy array, shape (stretches,)
+    order : uint32 CuPy array or None
+        Columns in the order of the blocks.
+    share : uint32 CuPy array, shape (multiprocessors + 1,)
+        First stretch of each thread block.
+    row : uint16 CuPy array, shape (partials,)
+        Row of each partial result within its group of GROUP rows.
+    bounds : uint32 CuPy array, shape (groups + 1, blocks)
+        Where each group's partial results of each block begin.
+    partials, per_block : int
+        Partial results; columns of a block.
+    """
+
+    arguments: Any
+    arcs: Any
+    weights: Any
+    first: Any
+    block: Any
+    order: Any
+    share: Any
+    row: Any
+    bounds: Any
+    partials: int
+    per_block: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the layout; a product takes a partial result's size for each of `partials` besides."""
+        arrays = (self.arcs, self.weights, self.first, self.block, self.order, self.share, self.row, self.bounds)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+
+def pays(nnz: int, rows: int, columns: int, pairs: int, lines: int, weight: int, staged: int, message: int) -> bool:
+    """Whether a product by blocks is quicker than one that gathers from the whole vector.
+
+    As `hpgraph.kernels.spmv.layout_cost` has it, and by a margin: a layout must be worth making.
+
+    Parameters
+    ----------
+    nnz, rows, columns : int
+        Of the matrix.
+    pairs, lines : int
+        Partial results; lines of 32 columns that warps would touch taking the entries as they come.
+    weight, staged, message : int
+        Bytes of a weight (0 for a pattern), of what is gathered, and of a message.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> pays(10**8, 10**6, 10**6, 3 * 10**7, 10**8, 4, 4, 4)
+    True
+    >>> pays(10**8, 10**7, 10**7, 4 * 10**7, 2 * 10**7, 4, 4, 4)
+    False
+    """
+    rates = RATES["cuda"]
+    directly = (nnz * (4 + weight) + gathered_bytes(lines, nnz, columns, staged, rates)) / rates.bandwidth
+    return blocks_seconds(nnz, rows, pairs, weight, message, rates) < GAIN * directly
+
+
+def worth_a_look(rows: CSR | HYB) -> bool:
+    """Whether a matrix is of a size that products by blocks are for.
+
+    Parameters
+    ----------
+    rows : CSR or HYB
+
+    Returns
+    -------
+    bool
+    """
+    return FEWEST <= rows.nnz < MOST and max(rows.shape) < MOST
+
+
+def blocked(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
+    """The matrix by blocks of columns, or None where products are quicker without; decided and built once.
+
+    Parameters
+    ----------
+    rows : CSR or HYB
+        On the GPU.
+    staged, message : int
+        Bytes of what is gathered and of a message.
+
+    Returns
+    -------
+    Blocked or None
+
+    Notes
+    -----
+    The first call waits for the device. Its temporary arrays take up to 16 bytes an entry and the weight, and its
+    result 2, the weight, and up to 2 for a partial result. Where the memory for them is lacking, products go directly.
+    """
+    if not worth_a_look(rows):
+        return None
+    found = survey(rows, staged, message)
+    if found is None or not found.pays:
+        return None
+    if found.layout is None:
+        found.layout = _place(csr_of(rows), found)
+        found.rank = None
+    return found.layout
+
+
+@dataclass
+class Survey:
+    """What was found out about a matrix by blocks of columns, and the layout once it is made.
+
+    Attributes
+    ----------
+    pairs, lines : int
+        As for `pays`; estimates.
+    pays : bool
+        Whether products go by blocks.
+    n_blocks, shift : int
+        Blocks of columns, of two to the `shift` columns each.
+    order, rank : uint32 CuPy array or None
+        Columns in the order of the blocks, and the place of each column there.
+    layout : Blocked or None
+    """
+
+    pairs: int
+    lines: int
+    pays: bool
+    n_blocks: int
+    shift: int
+    order: Any
+    rank: Any
+    layout: Blocked | None = None
+
+
+def survey(rows: CSR | HYB, staged: int, message: int) -> Survey | None:
+    """Whether products go by blocks of columns; found out once, from the CSR that a HYB was made of.
+
+    Parameters
+    ----------
+    rows, staged, message
+        As for `blocked`.
+
+    Returns
+    -------
+    Survey or None
+        None where the matrix is too small or too large, or memory is lacking.
+    """
+    if not worth_a_look(rows):
+        return None
+    csr = csr_of(rows)
+    known = _surveys(csr)
+    key = staged > 4, message
+    if key not in known:
+        known[key] = _survey(csr, staged, message)
+    return known[key]
+
+
+@attached
+def _surveys(csr: CSR) -> dict[tuple[bool, int], Survey | None]:
+    return {}
+
+
+def _survey(csr: CSR, staged: int, message: int) -> Survey | None:
+    import cupy
+
+    shift = 15 if staged <= 4 else 14
+    n_blocks = -(-csr.shape[1] >> shift)
+    if n_blocks > MOST_BLOCKS or n_blocks < 2:
+        return None
+    weight = 0 if csr.data is None else csr.data.itemsize
+    try:
+        # Rows, places, results and their rows, at most.
+        check_memory(csr.nnz * (12 + message + weight), "a matrix by blocks of columns", "cuda")
+    except DeviceMemoryError:
+        return None
+    pairs, lines = _sample(csr, None, n_blocks, shift)
+    order = rank = None
+    if _hot(csr, 1 << shift):
+        heat = cupy.bincount(csr.indices, minlength=csr.shape[1])
+        order = cupy.argsort(-heat.astype(np.int32)).astype(np.uint32)
+        rank = cupy.empty_like(order)
+        rank[order] = cupy.arange(len(order), dtype=np.uint32)
+        ordered = _sample(csr, rank, n_blocks, shift)[0]
+        if ordered > 0.95 * pairs:
+            # Close to what it is without: then the columns' own order saves looking them up.
+            order = rank = None
+        else:
+            pairs = ordered
+    gains = pays(csr.nnz, *csr.shape, pairs, lines, weight, staged, message)
+    return Survey(pairs, lines, gains, n_blocks, shift, order, rank)
+
+
+def _hot(csr: CSR, per_block: int) -> bool:
+    """Whether a block of the hottest columns would hold a good part of the entries; judged by one entry in SAMPLED."""
+    import cupy
+
+    sample = cupy.sort(cupy.bincount(csr.indices[::SAMPLED], minlength=csr.shape[1]).astype(np.int32))
+    return int(sample[-per_block:].sum()) > HOT * int(sample.sum())
+
+
+def _module(index: str, weight: str) -> Module:
+    names = (
+        f"sample_blocks<{index}>", f"count_blocks<{index}>", f"place_arcs<{index}, {weight}>", "mark_last", "list_rows",
+        "bound_groups",
+    )  # fmt: skip
+    return load(
+        "column_blocks_build.cuh", names=[f"hpgraph::{name}" for name in names], title="products by blocks of columns"
+    )
+
+
+def _weight_type(csr: CSR) -> str:
+    """An integer of the weights' size: they are only moved."""
+    size = 1 if csr.data is None else csr.data.dtype.itemsize
+    return {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}[size]
+
+
+def _launch(csr: CSR, name: str, blocks: int, *arguments: Any, threads: int = BLOCK, shared: int = 0) -> None:
+    kernel = _module(_index(csr), _weight_type(csr)).function(f"hpgraph::{name}")
+    if shared > 48 << 10:
+        kernel.max_dynamic_shared_size_bytes = shared
+    kernel((blocks,), (threads,), arguments, shared_mem=shared)
+
+
+def _index(csr: CSR) -> str:
+    return "int" if csr.indices.dtype.itemsize == 4 else "long long"
+
+
+def _sample(csr: CSR, rank: Any, n_blocks: int, shift: int) -> tuple[int, int]:
+    """About how many partial results there are, and lines of 32 columns that warps touch. Waits for the device."""
+    import cupy
+
+    stretches = -(-csr.nnz // LOOK)
+    every = min(EVERY, max(1, stretches // STRETCHES))
+    tally = cupy.zeros(2, np.uint64)
+    _launch(
+        csr, f"sample_blocks<{_index(csr)}>", -(-stretches // (every * BLOCK // 32)), csr.indices, csr.indptr,
+        np.int64(csr.shape[0]), _or_null(rank), np.int64(csr.nnz), np.int64(every), np.int32(n_blocks), np.int32(shift),
+        tally, shared=BLOCK // 32 * n_blocks * 4,
+    )  # fmt: skip
+    pairs, lines = (min(int(value) * every, csr.nnz) for value in tally.get())
+    return pairs, lines
+
+
+def _or_null(array: Any) -> Any:
+    return np.uint64(0) if array is None else array
+
+
+def _place(csr: CSR, surveyed: Survey) -> Blocked:
+    import cupy
+
+    order, rank, n_blocks, shift = surveyed.order, surveyed.rank, surveyed.n_blocks, surveyed.shift
+    row_of = csr.expand_rows()
+    pieces = -(-csr.nnz // PORTION)
+    counts = cupy.empty((n_blocks, pieces), np.uint32)
+    _launch(
+        csr, f"count_blocks<{_index(csr)}>", pieces, csr.indices, _or_null(rank), np.int64(csr.nnz), np.int64(pieces),
+        np.int32(n_blocks), np.int32(shift), counts, threads=PLACERS, shared=4 * n_blocks,
+    )  # fmt: skip
+    # Each block begins at a stretch of its own.
+    totals = counts.sum(axis=1, dtype=np.int64)
+    stretches_of = -(-totals // STRETCH)
+    first_stretch = cupy.zeros(n_blocks + 1, np.int64)
+    first_stretch[1:] = cupy.cumsum(stretches_of)
+    stretches = int(first_stretch[-1])
+    through = cupy.cumsum(counts.ravel(), dtype=np.uint32).reshape(counts.shape)
+    shift_of = first_stretch[:-1] * STRETCH - (cupy.cumsum(totals) - totals)
+    offsets = through - counts + shift_of.astype(np.uint32)[:, None]
+    del through
+    slots = stretches * STRETCH
+    arcs = cupy.zeros(slots, np.uint16)
+    row_at = cupy.full(slots, 0xFFFFFFFF, np.uint32)
+    weights = None if csr.data is None else cupy.zeros(slots, csr.data.dtype)
+    _launch(
+        csr, f"place_arcs<{_index(csr)}, {_weight_type(csr)}>", pieces, csr.indices, row_of, _or_null(csr.data),
+        _or_null(rank), np.int64(csr.nnz), np.int64(pieces), np.int32(n_blocks), np.int32(shift), offsets, arcs, row_at,
+        _or_null(weights), threads=PLACERS, shared=8 * PORTION + (4 + 2 * PLACERS // 32) * n_blocks,
+    )  # fmt: skip
+    del offsets
+    block = (cupy.searchsorted(first_stretch, cupy.arange(stretches), side="right") - 1).astype(np.uint32)
+    ends = cupy.empty(stretches, np.uint32)
+    _launch(csr, "mark_last", -(-stretches * 32 // BLOCK), arcs, row_at, block, np.int64(stretches), ends)
+    first = cupy.zeros(stretches + 1, np.uint32)
+    first[1:] = cupy.cumsum(ends, dtype=np.uint32)
+    partials = int(first[-1])
+    row, whole = cupy.empty(partials, np.uint16), cupy.empty(partials, np.uint32)
+    _launch(csr, "list_rows", -(-stretches * 32 // BLOCK), arcs, row_at, first, np.int64(stretches), row, whole)
+    groups = -(-csr.shape[0] // GROUP)
+    bounds = cupy.empty((groups + 1, n_blocks), np.uint32)
+    _launch(
+        csr,
+        "bound_groups",
+        -(-bounds.size // BLOCK),
+        whole,
+        first[first_stretch],
+        np.int64(groups),
+        np.int64(n_blocks),
+        bounds,
+    )
+    share = _shares(first, block, multiprocessors())
+    arguments = struct(
+        arcs, first, block, order, share, np.int64(stretches), np.int64(csr.shape[1]), np.int64(1 << shift)
+    )
+    return Blocked(arguments, arcs, weights, first, block, order, share, row, bounds, partials, 1 << shift)
+
+
+def _shares(first: Any, block: Any, takers: int) -> Any:
+    """Where each thread block of the first phase begins, so that all are done at about the same time."""
+    import cupy
+
+    # A stretch whose arcs all end a row takes twice as long as one without; a block of columns must be loaded first.
+    cost = cupy.arange(1, len(block) + 1) + first[1:] / STRETCH + LOADING * (block.astype(np.float64) + 1)
+    wanted = cost[0] + (cost[-1] - cost[0]) * (cupy.arange(takers + 1) / takers)
+    share = cupy.searchsorted(cost, wanted)
+    share[0], share[-1] = 0, len(block)
+    return share.astype(np.uint32)

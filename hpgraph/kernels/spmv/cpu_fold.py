@@ -1,0 +1,219 @@
+"""The inner loop of every pull: the messages of some entries of one row, folded into one value.
+
+A matrix semiring and a vertex program arrive in the same form: ``gather(state, source, weight, target)`` makes the
+message of an entry, ``reduce(a, b)`` joins two. Both are arguments that Numba inlines (`hpgraph.semiring.jit`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+
+from hpgraph.kernels.runtime.cpu.prefetch import peek as at
+from hpgraph.kernels.runtime.cpu.prefetch import prefetch, vertex
+from hpgraph.kernels.runtime.cpu.weights import entry as weight
+from hpgraph.semiring.jit import call
+
+# How far ahead entries are fetched: some four thousand bytes. The hardware alone reaches half the rate of the memory.
+AHEAD = 512
+
+
+def convert(like, value):
+    """`value` in the type of `like`; what is not zero becomes True where that is bool."""
+    return type(like)(value)
+
+
+@overload(convert, inline="always")
+def _convert(like, value):
+    if like == value:
+        return lambda like, value: value
+    if isinstance(like, types.Boolean):
+        return lambda like, value: value != 0
+    kind = like
+    return lambda like, value: kind(value)
+
+
+@njit(inline="always")
+def is_set(words, v):
+    """Whether bit `v` of a bitmask is set."""
+    return (words[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != np.uint64(0)
+
+
+@njit(inline="always")
+def is_allowed(mask, complement, v):
+    """Whether row `v` may be written; an empty `mask` allows all."""
+    return mask.size == 0 or is_set(mask, v) != complement
+
+
+@njit(error_model="numpy", forceinline=True)
+def message(gather, state, indices, data, j, v, one):
+    """What entry `j` of row `v` sends, in the type of the result."""
+    return convert(one, call(gather, state, vertex(indices, j), weight(data, j, one), v))
+
+
+@njit(error_model="numpy", forceinline=True)
+def join(reduce, a, b):
+    """Two messages as one, in their own type (Numba would widen small integers)."""
+    return convert(a, call(reduce, a, b))
+
+
+@njit(error_model="numpy", forceinline=True)
+def _take(gather, reduce, state, indices, data, active, j, there, v, one, value, found):
+    """Join entry `j` if it is there and its source active; `found` is not zero once there was such a one.
+
+    The joined value is worked out in any case, of the matrix's first entry if need be, so that the processor has
+    nothing to guess.
+    """
+    j = j if there else 0
+    if active is not None:
+        takes_part = at(active, vertex(indices, j))
+        takes_part = takes_part if there else np.uint8(0)
+        found |= takes_part
+        there = takes_part != np.uint8(0)
+    joined = join(reduce, value, message(gather, state, indices, data, j, v, one))
+    return (joined if there else value), found
+
+
+@njit(error_model="numpy", forceinline=True)
+def _take_four(gather, reduce, state, indices, data, active, j, end, v, one, values, found):
+    """Join the entries j, j + 1, j + 2 and j + 3 to a value each, as far as they lie before `end`."""
+    a, b, c, d = values
+    a, found = _take(gather, reduce, state, indices, data, active, j, j < end, v, one, a, found)
+    b, found = _take(gather, reduce, state, indices, data, active, j + 1, j + 1 < end, v, one, b, found)
+    c, found = _take(gather, reduce, state, indices, data, active, j + 2, j + 2 < end, v, one, c, found)
+    d, found = _take(gather, reduce, state, indices, data, active, j + 3, j + 3 < end, v, one, d, found)
+    return (a, b, c, d), found
+
+
+@njit(error_model="numpy", forceinline=True)
+def _take_whole_four(gather, reduce, state, indices, data, active, j, v, one, values, found):
+    """`_take_four` where all four lie before the end."""
+    a, b, c, d = values
+    a, found = _take(gather, reduce, state, indices, data, active, j, True, v, one, a, found)
+    b, found = _take(gather, reduce, state, indices, data, active, j + 1, True, v, one, b, found)
+    c, found = _take(gather, reduce, state, indices, data, active, j + 2, True, v, one, c, found)
+    d, found = _take(gather, reduce, state, indices, data, active, j + 3, True, v, one, d, found)
+    return (a, b, c, d), found
+
+
+@njit(error_model="numpy", forceinline=True)
+def _any_ended(terminal, values):
+    a, b, c, d = values
+    return call(terminal, a) | call(terminal, b) | call(terminal, c) | call(terminal, d)
+
+
+@njit(error_model="numpy", forceinline=True)
+def fold(gather, reduce, terminal, identity, state, indices, data, begin, end, active, v, one, value):
+    """Fold the messages of entries begin..end, which point into row `v`, into `value`.
+
+    Four at a time in four chains, because one alone would wait for each result before it starts the next. How long a
+    row is and which sources are active cannot be foreseen, and a wrong guess costs as much as four entries: so all four
+    are made into messages, without branches, and those that have no part are passed over.
+
+    Parameters
+    ----------
+    gather, reduce : Function
+    terminal : Function or None
+        Tells of a value whether nothing more can change it.
+    identity : scalar
+        The monoid's, in the type of the result.
+    state : tuple of arrays
+    indices, data : array, array or None
+        Of at least one entry.
+    begin, end : int64
+    active : array of uint8, or None
+        1 for a source that takes part, else 0; None for all. Bits would have to be picked out one by one, which takes
+        as long as all the rest.
+    v : int64
+    one : scalar
+        A pattern's weight, in the type of the result.
+    value : scalar
+        Where to start from, in the type of the result.
+
+    Returns
+    -------
+    value
+    found : bool
+        Whether any entry took part.
+    """
+    values, found = (value, identity, identity, identity), np.uint8(0)
+    j = begin
+    if terminal is None:
+        while j + 4 < end:
+            fetch_ahead(indices, data, j + AHEAD)
+            values, found = _take_whole_four(gather, reduce, state, indices, data, active, j, v, one, values, found)
+            j += 4
+    values, found = _take_four(gather, reduce, state, indices, data, active, j, end, v, one, values, found)
+    if terminal is not None:
+        while j + 4 < end and not _any_ended(terminal, values):
+            j += 4
+            fetch_ahead(indices, data, j + AHEAD)
+            values, found = _take_four(gather, reduce, state, indices, data, active, j, end, v, one, values, found)
+    a, b, c, d = values
+    value = join(reduce, join(reduce, a, b), join(reduce, c, d))
+    return value, end > begin if active is None else found != np.uint8(0)
+
+
+@njit(error_model="numpy", forceinline=True)
+def fetch_ahead(indices, data, j):
+    """Fetch entry `j`, which will be wanted soon; it need not exist."""
+    prefetch(indices, j)
+    if data is not None:
+        prefetch(data, j)
+
+
+@njit(error_model="numpy", forceinline=True)
+def fold_slab(gather, reduce, terminal, state, slab, data, rows, start, count, allowed, active, one, values):
+    """`fold` over what an ELL slab holds of up to 64 rows, slot by slot: the rows of a slot lie side by side.
+
+    Parameters
+    ----------
+    gather, reduce, terminal, state, active, one
+        As for `fold`.
+    slab, data : array, array or None
+        The slab, flat: slot k of row v at ``k * rows + v``.
+    rows : int64
+        Rows of the matrix.
+    start, count : int64
+        First row, and how many.
+    allowed : uint64
+        Which of them to fold.
+    values : array, shape (64,)
+        Where to start from, and the folds.
+
+    Returns
+    -------
+    uint64
+        Rows in which any entry took part.
+    """
+    found = np.uint64(0)
+    if terminal is None and active is None:
+        for k in range(slab.size // rows):
+            first, live = k * rows + start, False
+            for i in range(count):
+                if at(slab, first + i) >= 0:
+                    live = True
+                    sent = message(gather, state, slab, data, first + i, start + i, one)
+                    values[i] = join(reduce, values[i], sent)
+                    if k == 0:
+                        found |= np.uint64(1) << np.uint64(i)
+            if not live:
+                break
+        return found & allowed
+    going = allowed
+    for k in range(slab.size // rows):
+        first, live = k * rows + start, False
+        for i in range(count):
+            bit = np.uint64(1) << np.uint64(i)
+            if going & bit and at(slab, first + i) >= 0:
+                live = True
+                if active is None or at(active, vertex(slab, first + i)):
+                    found |= bit
+                    sent = message(gather, state, slab, data, first + i, start + i, one)
+                    values[i] = join(reduce, values[i], sent)
+                    if terminal is not None and call(terminal, values[i]):
+                        going &= ~bit
+        if not live:
+            break
+    return found

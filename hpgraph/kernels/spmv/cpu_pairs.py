@@ -1,0 +1,224 @@
+"""Products in which every pair of entries counts as 1: no value of the matrix is read, and often nothing else.
+
+From all sources the lengths of rows tell what each row receives. From some, entries are counted without regard to rows:
+whether its source is active becomes a bit for each, and a row receives as many as there are up to its end, less those
+up to its beginning. Where one of them settles a row, and rows are longer, each is left at the first four that have one.
+Either way the lengths of rows, which cannot be foreseen, are hardly ever guessed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cpu.bits import popcount
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.prefetch import prefetch, put
+from hpgraph.kernels.runtime.cpu.schedule import schedule
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex
+
+# Entries of a row, in the mean, up to which it is quicker to count them all than to look for one.
+FEW = 6
+# How many entries ahead they are fetched, how many of them a cache line holds, and how many rows ahead beginnings are.
+AHEAD, LINE, ROWS_AHEAD = 1024, 16, 32
+
+
+def pull_pairs(
+    rows: CSR | HYB, arrays: tuple[Any, ...], gather: Any, reduce: Any, active: Bitmask | None, out: Any,
+    received: Bitmask | None,
+) -> bool:  # fmt: skip
+    """`hpgraph.kernels.spmv.cpu.pull` where every entry sends 1, without reading a value.
+
+    Parameters
+    ----------
+    rows, gather, reduce, active, out, received
+        As for `pull`.
+    arrays : tuple of arrays
+        Those of `rows`, as kernels take them (`hpgraph.kernels.spmv.cpu.arrays`).
+
+    Returns
+    -------
+    bool
+        False, and nothing done, where entries may send something else, or `pull` itself is as quick.
+    """
+    semiring = getattr(gather, "semiring", None)
+    if semiring is None or semiring.multiply.cpp != "pair" or not isinstance(rows, CSR):
+        return False
+    counts = semiring.counts and out.dtype.kind != "b"
+    if not (counts or reduce.idempotent):
+        return False
+    identity = reduce.identity_for(out.dtype)
+    if active is None:
+        _pull_all(rows, counts, identity, out, received)
+        return True
+    words = Bitmask.zeros(len(out)).words if received is None else received.words
+    words[:] = 0
+    senders = active.to_bool().view(np.uint8)
+    with team() as workers:
+        _pull_some(
+            True if counts else None, True if counts or rows.nnz <= FEW * len(out) else None, identity, arrays[3],
+            arrays[4], senders, *schedule(rows), out, words, workers,
+        )  # fmt: skip
+    return True
+
+
+def _pull_all(rows: CSR, counts: bool, identity: Any, out: Any, received: Bitmask | None) -> None:
+    """Every source sends: the lengths of rows tell what arrives."""
+    some = _has_entries(rows)
+    if counts:
+        np.subtract(rows.indptr[1:], rows.indptr[:-1], out=out, casting="unsafe")
+    else:
+        out.fill(1)
+        if some is not None:
+            np.copyto(out, identity, where=~some)
+    if received is not None:
+        received.words[:] = (Bitmask.full(len(out)) if some is None else Bitmask.from_bool(some)).words
+
+
+@attached
+def _has_entries(rows: CSR) -> Any:
+    """Which rows have an entry, an array of bool; None where all have."""
+    some = rows.indptr[1:] != rows.indptr[:-1]
+    return None if some.all() else some
+
+
+@njit(error_model="numpy", forceinline=True)
+def _bits_of(flags, indices, begin, count):
+    """The flags of so many entries as bits, the first one lowest."""
+    bits = np.uint64(0)
+    for j in range(begin + count - 1, begin - 1, -1):
+        bits += bits + np.uint64(at(flags, vertex(indices, j)))
+    return bits
+
+
+@njit(error_model="numpy")
+def _mark(flags, indices, begin, end, marks, before):
+    """Flags of the entries begin..end as bits, and how many are set before each word; how many there are in all."""
+    total = np.int64(0)
+    whole = (end - begin) >> 6
+    for i in range(whole):
+        first = begin + 64 * i
+        for line in range(0, 64, LINE):
+            prefetch(indices, first + AHEAD + line)
+        word = np.uint64(0)
+        # In chains of their own: in a single one each entry would wait for the one before.
+        for chain in range(0, 64, 8):
+            word |= _bits_of(flags, indices, first + chain, 8) << np.uint64(chain)
+        put(marks, i, word)
+        put(before, i, total)
+        total += popcount(word)
+    word = _bits_of(flags, indices, begin + 64 * whole, (end - begin) & 63)
+    put(marks, whole, word)
+    put(before, whole, total)
+    return total + popcount(word)
+
+
+@njit(error_model="numpy", forceinline=True)
+def _found_before(marks, before, j):
+    """How many of the first `j` entries are marked."""
+    below = (np.uint64(1) << np.uint64(j & 63)) - np.uint64(1)
+    return at(before, j >> 6) + popcount(at(marks, j >> 6) & below)
+
+
+@njit(error_model="numpy", forceinline=True)
+def _of_four(flags, indices, j, last):
+    """The flags of the entries from `j` on as one; beyond the last it is the last again."""
+    a, b = at(flags, vertex(indices, min(j, last))), at(flags, vertex(indices, min(j + 1, last)))
+    c, d = at(flags, vertex(indices, min(j + 2, last))), at(flags, vertex(indices, min(j + 3, last)))
+    return (a | b) | (c | d)
+
+
+@njit(error_model="numpy", forceinline=True)
+def _any_set(flags, indices, begin, end):
+    """Whether any of the entries begin..end has its flag set, if there are any; of the matrix there is one at least."""
+    last = max(end - 1, 0)
+    found = _of_four(flags, indices, begin, last) & np.uint8(begin < end)
+    j = begin + 4
+    # No break: Numba would then count references to the arrays, at every row, by atomic operations.
+    while found == 0 and j < end:
+        found = _of_four(flags, indices, j, last)
+        j += 4
+    return np.int64(found)
+
+
+@njit(error_model="numpy", forceinline=True)
+def _value(counts, identity, found):
+    """What a row holds that so many active sources send to."""
+    if counts is None:
+        return convert(identity, 1) if found else identity
+    return convert(identity, found)
+
+
+@njit(error_model="numpy")
+def _look(identity, indptr, indices, flags, begin, end, longest, out, received):
+    """Rows begin..end, but for long ones, each left early."""
+    for start in range(begin, end, 64):
+        bits = np.uint64(0)
+        for v in range(start, min(start + 64, end)):
+            first, last = at(indptr, v), at(indptr, v + 1)
+            prefetch(indices, at(indptr, min(v + ROWS_AHEAD, out.size)))
+            if last - first <= longest:
+                found = _any_set(flags, indices, first, last)
+                put(out, v, _value(None, identity, found))
+                bits |= np.uint64(found) << np.uint64(v & 63)
+        received[start >> 6] = bits
+
+
+@njit(error_model="numpy")
+def _count(counts, identity, indptr, indices, flags, begin, end, longest, marks, before, out, received):
+    """Rows begin..end, but for long ones, as many at a time as have `longest` entries."""
+    while begin < end:
+        first = at(indptr, begin)
+        stop = begin + np.searchsorted(indptr[begin + 1 : end + 1], first + longest, side="right")
+        if stop == begin:
+            begin += 1
+            continue
+        _mark(flags, indices, first, at(indptr, stop), marks, before)
+        so_far = np.int64(0)
+        for start in range(begin & ~63, stop, 64):
+            bits = np.uint64(0)
+            for v in range(max(start, begin), min(start + 64, stop)):
+                found = _found_before(marks, before, at(indptr, v + 1) - first)
+                put(out, v, _value(counts, identity, found - so_far))
+                bits |= np.uint64(found != so_far) << np.uint64(v & 63)
+                so_far = found
+            received[start >> 6] |= bits
+        begin = stop
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _pull_some(counts, whole, identity, indptr, indices, flags, bounds, longest, long_rows, long_pieces, piece_row,
+               piece_begin, piece_end, out, received, workers):
+    n_pieces = piece_row.size
+    found = np.zeros(n_pieces, np.int64)
+    cursor = np.zeros(1, np.int64)
+    for _ in prange(workers):
+        marks = np.empty((longest >> 6) + 1, np.uint64)
+        before = np.empty((longest >> 6) + 1, np.int64)
+        while True:
+            task = next_task(cursor)
+            if task >= n_pieces + bounds.size - 1:
+                break
+            b = task - n_pieces
+            if b < 0:
+                begin, end = piece_begin[task], piece_end[task]
+                if whole is None:
+                    found[task] = _any_set(flags, indices, begin, end)
+                else:
+                    found[task] = _mark(flags, indices, begin, end, marks, before)
+            elif whole is None:
+                _look(identity, indptr, indices, flags, bounds[b], bounds[b + 1], longest, out, received)
+            else:
+                _count(counts, identity, indptr, indices, flags, bounds[b], bounds[b + 1], longest, marks, before, out,
+                       received)
+    for i in range(long_rows.size):
+        v = long_rows[i]
+        total = found[long_pieces[i] : long_pieces[i + 1]].sum()
+        out[v] = _value(counts, identity, total)
+        received[v >> 6] |= np.uint64(total != 0) << np.uint64(v & 63)

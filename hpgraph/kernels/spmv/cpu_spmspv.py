@@ -1,0 +1,215 @@
+"""The product from a frontier, SpMSpV: the active vertices push messages along the arcs that leave them.
+
+Each thread owns a range of targets and goes through the whole frontier, but in each row only to the columns in its
+range, which binary search finds. So there are no atomic operations and no buffers of messages, and every target joins
+its messages in the order of the frontier, whatever the number of threads. (The alternative, owning a part of the
+frontier and merging, is the bucketed SpMSpV of A. Azad and A. Buluç, IPDPS'17.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.spmv.cpu import plain
+from hpgraph.kernels.spmv.cpu_fold import convert, is_allowed, is_set, join, vertex, weight
+from hpgraph.semiring.jit import call
+from hpgraph.semiring.stop import is_stopped
+
+# Arcs below which one thread does it all.
+SERIAL = 32768
+# Rows up to this length are scanned, not searched.
+SHORT = 16
+_NO_BITS = np.empty(0, np.uint64)
+
+
+@njit
+def _first_at_least(indices, begin, end, least):
+    while begin < end:
+        middle = (begin + end) >> 1
+        if vertex(indices, middle) < least:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@njit(error_model="numpy")
+def _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier, low, high, mask, complement, seen,
+          values, touched):
+    """Push to the targets low..high; return how many were touched, listed in `touched` where that is not empty."""
+    count = 0
+    for i in range(frontier.size):
+        if is_stopped():
+            continue
+        u = np.int64(frontier[i])
+        j, end = indptr[u], indptr[u + 1]
+        if is_sorted and end - j > SHORT and low > 0:
+            j = _first_at_least(indices, j, end, low)
+        while j < end:
+            v = vertex(indices, j)
+            if v >= high and is_sorted:
+                break
+            if low <= v < high and is_allowed(mask, complement, v):
+                sent = convert(one, call(gather, state, u, weight(data, j, one), v))
+                if is_set(seen, v):
+                    values[v] = join(reduce, values[v], sent)
+                else:
+                    seen[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+                    values[v] = sent
+                    if touched.size:
+                        touched[count] = v
+                    count += 1
+            j += 1
+    return count
+
+
+@njit
+def _list(seen, low, high, touched, count):
+    """Append the members of the bitmask between low and high, ascending."""
+    for word in range(low >> 6, (high + 63) >> 6):
+        if seen[word]:
+            for v in range(word << 6, min((word << 6) + 64, high)):
+                if is_set(seen, v):
+                    touched[count] = v
+                    count += 1
+
+
+@njit(error_model="numpy")
+def _write(accum, out, values, touched):
+    if accum is not None:
+        for i in range(touched.size):
+            v = touched[i]
+            out[v] = call(accum, out[v], values[v])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _push_alone(gather, reduce, accum, one, state, indptr, indices, data, frontier, limit, mask, complement, out):
+    n = out.size
+    seen = np.zeros((n + 63) >> 6, np.uint64)
+    values = out
+    if accum is not None:
+        values = np.empty(n, out.dtype)
+    touched = np.empty(limit, indices.dtype)
+    count = _send(gather, reduce, one, state, indptr, indices, data, False, frontier, 0, n, mask, complement, seen,
+                  values, touched)
+    touched = np.sort(touched[:count])
+    _write(accum, out, values, touched)
+    return touched
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _push(gather, reduce, accum, one, state, indptr, indices, data, is_sorted, frontier, bounds, mask, complement, out):
+    n = out.size
+    seen = np.zeros((n + 63) >> 6, np.uint64)
+    values = out
+    if accum is not None:
+        values = np.empty(n, out.dtype)
+    parts = bounds.size - 1
+    nothing = np.empty(0, indices.dtype)
+    counts = np.zeros(parts + 1, np.int64)
+    for p in prange(parts):
+        counts[p + 1] = _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier, bounds[p],
+                              bounds[p + 1], mask, complement, seen, values, nothing)
+    for p in range(parts):
+        counts[p + 1] += counts[p]
+    touched = np.empty(counts[parts], indices.dtype)
+    for p in prange(parts):
+        _list(seen, bounds[p], bounds[p + 1], touched, counts[p])
+    _write(accum, out, values, touched)
+    return touched
+
+
+@attached
+def _is_sorted(rows: CSR) -> bool:
+    return bool(rows.is_canonical())
+
+
+@attached
+def _targets(rows: CSR) -> Any:
+    """Some thousand targets, ascending: where they crowd, arcs do."""
+    return np.sort(rows.indices[:: max(1, rows.nnz // 4096)])
+
+
+def _bounds(rows: CSR, parts: int) -> Any:
+    """Ranges of targets with about the same number of arcs each, by whole words of a bitmask: each has one writer."""
+    n = rows.shape[1]
+    sample = _targets(rows)
+    inner = sample[len(sample) * np.arange(1, parts) // parts].astype(np.int64) & ~63
+    return np.concatenate(([0], inner, [n]))
+
+
+def push(
+    rows: CSR,
+    gather: Any,
+    reduce: Any,
+    state: tuple[Any, ...],
+    frontier: Any,
+    out: Any,
+    *,
+    mask: Bitmask | None = None,
+    complement: bool = False,
+    accum: Any = None,
+) -> Any:
+    """Let the vertices of a frontier send messages along their arcs: ``out[v] = reduce of gather(state, u, w, v)``.
+
+    Parameters
+    ----------
+    rows : CSR, shape (m, n)
+        Row u lists the targets that u sends to: a graph's adjacency matrix, the transpose of what `pull` takes.
+    gather, reduce, state
+        As for `hpgraph.kernels.spmv.cpu.pull`.
+    frontier : integer array
+        Sources that send, each once.
+    out : array, shape (n,)
+        Written in place at the targets that got a message, and nowhere else.
+    mask, complement, accum
+        As for `pull`.
+
+    Returns
+    -------
+    integer array
+        The targets written, ascending, in the type of the matrix's indices.
+
+    Raises
+    ------
+    ValueError
+        When lengths do not match.
+
+    Notes
+    -----
+    Messages of a target are joined in the order of `frontier`: results are the same bit for bit on any number of
+    threads.
+    """
+    n = rows.shape[1]
+    for name, length in (("out", len(out)), ("mask", n if mask is None else mask.n)):
+        if length != n:
+            raise ValueError(f"{name} must have length {n} to push along a matrix of shape {rows.shape}, not {length}")
+    if complement and mask is None:
+        raise ValueError("complement=True needs a mask to complement")
+    if not out.flags.c_contiguous:
+        raise ValueError("out must be contiguous: give a whole array, not a strided view")
+    frontier = plain(frontier)
+    arcs = int((rows.indptr[frontier + 1] - rows.indptr[frontier]).sum())
+    dtype = out.dtype
+    arguments = (
+        gather,
+        reduce.reduce_for(dtype),
+        None if accum is None else accum.typed(dtype, dtype, dtype),
+        dtype.type(1),
+        tuple(plain(array) for array in state),
+        plain(rows.indptr),
+        plain(rows.indices),
+        plain(rows.data),
+    )
+    targets = _NO_BITS if mask is None else mask.words, bool(complement), out
+    if arcs <= SERIAL:
+        return _push_alone(*arguments, frontier, min(arcs, n), *targets)
+    with team() as workers:
+        return _push(*arguments, _is_sorted(rows), frontier, _bounds(rows, workers), *targets)

@@ -1,0 +1,217 @@
+"""The generalized product on the GPU: its launches.
+
+Work runs on CuPy's current device and stream, and temporaries come from CuPy's pool. Nothing here waits for the device,
+except the first call with a matrix, which bins its rows.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.compile import Module
+from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, Bins, bins
+from hpgraph.kernels.runtime.cuda.specialization import Specialization, contiguous, launch, specialize_for
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.spmv.column_blocks import blocked_product, multiply_by_blocks
+from hpgraph.techniques import techniques
+
+# Does a whole product, given the state and the array to write.
+Multiply = Callable[[tuple[Any, ...], Any], None]
+
+PULL_ROWS = ("pull_slab", "pull_tail", "pull_long")
+
+
+def check(
+    rows: CSR | HYB, out: Any, active: Bitmask | None, mask: Bitmask | None, complement: bool, received: Bitmask | None
+) -> None:
+    """Lengths that a product's arguments must have.
+
+    Parameters
+    ----------
+    rows, out, active, mask, complement, received
+        As for `pull`.
+
+    Raises
+    ------
+    ValueError
+        When one does not.
+    """
+    n, m = rows.shape
+    for name, found, expected in (
+        ("out", len(out), n),
+        ("active", m if active is None else active.n, m),
+        ("mask", n if mask is None else mask.n, n),
+        ("received", n if received is None else received.n, n),
+    ):
+        if found != expected:
+            raise ValueError(f"{name} must have length {expected} for a matrix of shape {rows.shape}, not {found}")
+    if not out.flags.c_contiguous:
+        raise ValueError("out must be contiguous: give a whole array, not a strided view")
+    if complement and mask is None:
+        raise ValueError("complement=True needs a mask to complement")
+
+
+def pull(
+    rows: CSR | HYB,
+    gather: Any,
+    reduce: Any,
+    state: tuple[Any, ...],
+    out: Any,
+    *,
+    active: Bitmask | None = None,
+    mask: Bitmask | None = None,
+    complement: bool = False,
+    accum: Any = None,
+    received: Bitmask | None = None,
+    sources_only: bool = False,
+) -> None:
+    """Let every row reduce its messages; see `hpgraph.kernels.spmv.cpu.pull`, whose arguments are the same.
+
+    Parameters
+    ----------
+    rows, gather, reduce, state, out, active, mask, complement, accum, received
+        As there; on the GPU. `gather` may be a `DeviceGather` too.
+    sources_only : bool, default False
+        Whether `gather`, where it is no semiring's, is known to read neither target nor weight.
+
+    Raises
+    ------
+    ValueError
+        When lengths do not match.
+    CompileError
+        When a Python function cannot be compiled for the GPU.
+
+    Notes
+    -----
+    A whole product (no active set, mask, accumulator or `received`) of a large matrix goes by blocks of columns where
+    that is quicker: see `blocked.blocked_product`. Else reduction of a row stops when the monoid's terminal value is
+    reached. Results repeat bit for bit. Two launches for a CSR matrix, three for HYB, two more with `accum`, which
+    takes memory for another `out`.
+    """
+    import cupy
+
+    if active is None and mask is None and accum is None and received is None:
+        if complement or len(out) != rows.shape[0] or not out.flags.c_contiguous:
+            check(rows, out, active, mask, complement, received)
+        multiply = whole_product(rows, gather, reduce, tuple([a.dtype for a in state]), out.dtype, sources_only)
+        multiply(contiguous(state), out)
+        return
+    check(rows, out, active, mask, complement, received)
+    state = contiguous(state)
+    special = specialize_for(rows, gather, reduce, tuple(a.dtype for a in state), out.dtype, accum, active is not None)
+    result, bits = out, None if received is None else received.words
+    if accum is not None:
+        result = cupy.empty_like(out)
+        bits = cupy.empty((len(out) + 63) // 64, np.uint64) if bits is None else bits
+    if bits is not None:
+        bits.fill(0)
+    sets = struct(None if active is None else active.words, None if mask is None else mask.words, bits, int(complement))
+    _directly(rows, special, sets)(state, result)
+    if accum is not None:
+        module, n = special.load("spmv.cuh", "accumulate"), len(out)
+        launch(module, "accumulate", -(-n // BLOCK), result, bits, np.int64(n), out)
+
+
+def whole_product(
+    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, sources_only: bool
+) -> Multiply:
+    """What does a product in which every entry and every row takes part: worked out once, so that a call only launches.
+
+    Parameters
+    ----------
+    rows : CSR or HYB
+    gather, reduce, sources_only
+        As for `pull`.
+    state_dtypes : tuple of dtype
+    dtype : dtype
+        Of the result.
+
+    Returns
+    -------
+    callable
+        Takes the state, a tuple of contiguous arrays, and the array to write.
+    """
+    import cupy
+
+    kept = _whole_products(rows)
+    key = cupy.cuda.runtime.getDevice(), gather, reduce, state_dtypes, dtype, sources_only, techniques.switched
+    multiply = kept.get(key)
+    if multiply is None:
+        product = blocked_product(rows, gather, reduce, state_dtypes, dtype, sources_only)
+        if product is not None:
+            multiply = functools.partial(multiply_by_blocks, product)
+        else:
+            special = specialize_for(rows, gather, reduce, state_dtypes, dtype, None, False)
+            multiply = _directly(rows, special, struct(None, None, None, 0))
+        kept[key] = multiply
+    return multiply
+
+
+@attached
+def _whole_products(rows: CSR | HYB) -> dict[tuple[Any, ...], Multiply]:
+    return {}
+
+
+def _directly(rows: CSR | HYB, special: Specialization, sets: Any) -> Multiply:
+    """Launches of a product that gathers from the whole vector. Holds addresses of the matrix, not the matrix."""
+    module, n, binned = special.load("spmv.cuh", *PULL_ROWS), rows.shape[0], bins(rows)
+    tail = struct(*tail_of(rows))
+    grid = (-(-n // BLOCK),)
+    slab, constants = None, tuple[Any, ...]()
+    if isinstance(rows, HYB):
+        slab = module.function("hpgraph::pull_slab<Product>")
+        constants = struct(rows.ell.indices, rows.ell.data), np.int64(n), np.int64(rows.width), sets
+
+    def multiply(state: tuple[Any, ...], out: Any) -> None:
+        arguments = special.gather.arguments(state)
+        if slab is not None and n:
+            slab(grid, (BLOCK,), (arguments, *constants, out))
+        if binned.blocks:
+            pull_rows(module, arguments, tail, binned, sets, out)
+
+    return multiply
+
+
+def tail_of(rows: CSR | HYB) -> tuple[Any, ...]:
+    """Fields of ``struct Tail`` of spmv.cuh: what follows the slab, which in CSR is all.
+
+    Parameters
+    ----------
+    rows : CSR or HYB
+
+    Returns
+    -------
+    tuple
+    """
+    if isinstance(rows, CSR):
+        return None, rows.indptr, rows.indices, rows.data, 0
+    return rows.tail_rows, rows.tail_indptr, rows.tail_indices, rows.tail_data, 1
+
+
+def pull_rows(module: Module, gather: Any, tail: Any, binned: Bins, sets: Any, out: Any) -> None:
+    """Launch what follows the slab: the binned rows, and the joining of long ones.
+
+    Parameters
+    ----------
+    module : Module
+        Of spmv.cuh.
+    gather, tail, sets : numpy void
+        Structs of spmv.cuh.
+    binned : Bins
+    out : CuPy array
+    """
+    import cupy
+
+    part = found = np.uint64(0)
+    if binned.pieces:
+        part, found = cupy.empty(binned.pieces, out.dtype), cupy.empty(binned.pieces, np.bool_)
+    launch(module, "pull_tail", binned.blocks, gather, tail, binned.arguments, sets, out, part, found)
+    joiners = -(-binned.long_rows // (BLOCK // 32))
+    long_rows = np.int64(binned.long_rows)
+    launch(module, "pull_long", joiners, tail, binned.long_slots, binned.first_piece, long_rows, sets, out, part, found)

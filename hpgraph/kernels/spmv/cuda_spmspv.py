@@ -1,0 +1,176 @@
+"""The product from a frontier on the GPU: what `spmspv.cuh` is compiled for, and its launches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, make_bins
+from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specialization, contiguous, launch, specialize
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.spmv.cuda import PULL_ROWS, pull_rows
+from hpgraph.semiring.cuda import INCLUDE, c_type
+
+PUSHES = ("push_atomic", "push_expand", "push_write")
+# Blocks in flight: enough to fill any GPU; each takes as many stretches as there are.
+_BLOCKS_PER_PROCESSOR = 8
+
+
+def is_order_free(reduce: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether messages may meet in any order without the result showing it: not for sums of floats.
+
+    Nor for complex numbers, which cannot be joined atomically.
+
+    Parameters
+    ----------
+    reduce : Monoid
+    dtype : dtype
+
+    Returns
+    -------
+    bool
+    """
+    return dtype.kind in "biu" or (reduce.idempotent and dtype.kind != "c")
+
+
+def specialize_sorted(reduce: Any, message_dtype: np.dtype[Any]) -> Specialization:
+    """`specialize` for the rows that messages make once they are sorted by target: entry u is message u.
+
+    Parameters
+    ----------
+    reduce : Monoid
+    message_dtype : dtype
+
+    Returns
+    -------
+    Specialization
+    """
+    message = c_type(message_dtype)
+    source = f"""{INCLUDE}struct Gather {{
+    const {message}* messages;
+    __device__ {message} operator()(long long u, {message}, long long) const {{ return messages[u]; }}
+}};
+"""
+    gather = DeviceGather(source, (), (message_dtype,), message_dtype, message_dtype)
+    return specialize(gather, reduce, None, None, np.dtype(np.int64), (message_dtype,), message_dtype, False)
+
+
+def push(
+    rows: CSR,
+    gather: Any,
+    reduce: Any,
+    state: tuple[Any, ...],
+    frontier: Any,
+    out: Any,
+    *,
+    mask: Bitmask | None = None,
+    complement: bool = False,
+    accum: Any = None,
+) -> Any:
+    """Let the vertices of a frontier send messages; see `hpgraph.kernels.spmv.cpu_spmspv.push`, its twin.
+
+    Parameters
+    ----------
+    rows, gather, reduce, state, frontier, out, mask, complement, accum
+        As there; on the GPU.
+
+    Returns
+    -------
+    integer array
+        The targets written, ascending, in the type of the matrix's indices.
+
+    Raises
+    ------
+    ValueError
+        When lengths do not match.
+    CompileError
+        When a Python function cannot be compiled for the GPU.
+
+    Notes
+    -----
+    Waits for the device: how many targets there are must reach the host. Results repeat bit for bit, but for ``any``,
+    which may take another message each time. Takes memory for one message a vertex; where messages must be sorted
+    (sums of floats), some 40 bytes for each arc that leaves the frontier.
+    """
+    import cupy
+
+    n = rows.shape[1]
+    for name, length in (("out", len(out)), ("mask", n if mask is None else mask.n)):
+        if length != n:
+            raise ValueError(f"{name} must have length {n} to push along a matrix of shape {rows.shape}, not {length}")
+    if complement and mask is None:
+        raise ValueError("complement=True needs a mask to complement")
+    if not out.flags.c_contiguous:
+        raise ValueError("out must be contiguous: give a whole array, not a strided view")
+    state = contiguous(state)
+    frontier = cupy.ascontiguousarray(frontier, dtype=rows.indices.dtype)
+    if not len(frontier):
+        return cupy.empty(0, rows.indices.dtype)
+    special = specialize(
+        gather,
+        reduce,
+        accum,
+        None if rows.data is None else rows.data.dtype,
+        rows.indices.dtype,
+        tuple(array.dtype for array in state),
+        out.dtype,
+        False,
+    )
+    offsets = cupy.zeros(len(frontier) + 1, np.int64)
+    offsets[1:] = cupy.cumsum(rows.indptr[frontier + 1] - rows.indptr[frontier])
+    pushed = struct(frontier, offsets, len(frontier), rows.indptr, rows.indices, rows.data)
+    order_free = is_order_free(reduce, out.dtype)
+    # Where messages are sorted, there may be no atomic operation to compile.
+    module = special.load("spmspv.cuh", *(PUSHES if order_free else PUSHES[1:]))
+    arguments = special.gather.arguments(state)
+    blocks = _BLOCKS_PER_PROCESSOR * multiprocessors()
+    permitted = None if mask is None else mask.words
+    if order_free:
+        values = cupy.full(n, reduce.identity_for(out.dtype), out.dtype)
+        seen = Bitmask.zeros(n, "cuda")
+        sets = struct(None, permitted, seen.words, int(complement))
+        launch(module, "push_atomic", blocks, arguments, pushed, sets, values)
+        touched = seen.to_indices()
+    else:
+        # Waits: the messages are to be counted before there is room for them.
+        arcs = int(offsets[-1])
+        if not arcs:
+            return cupy.empty(0, rows.indices.dtype)
+        targets = cupy.empty(arcs, rows.indices.dtype)
+        messages = cupy.empty(arcs, out.dtype)
+        sets = struct(None, permitted, None, int(complement))
+        nowhere = rows.indices.dtype.type(n)
+        launch(module, "push_expand", blocks, arguments, pushed, sets, nowhere, targets, messages)
+        values = cupy.empty(n, out.dtype)
+        touched = _reduce_sorted(targets, messages, reduce, values)
+    touched = touched.astype(rows.indices.dtype, copy=False)
+    launch(module, "push_write", -(-len(touched) // BLOCK), touched, np.int64(len(touched)), values, out)
+    return touched
+
+
+def _reduce_sorted(targets: Any, messages: Any, reduce: Any, values: Any) -> Any:
+    """Reduce the messages of each target below len(values), in their order, into `values`; return those targets."""
+    import cupy
+
+    # CuPy's only sort is stable, so that a target's messages stay in the order of the frontier.
+    order = cupy.argsort(targets)
+    targets = targets[order]
+    allowed = int(cupy.searchsorted(targets, cupy.asarray([len(values)], targets.dtype))[0])
+    if not allowed:
+        return cupy.empty(0, np.int64)
+    targets, order = targets[:allowed], order[:allowed]
+    first = cupy.ones(allowed, np.bool_)
+    first[1:] = targets[1:] != targets[:-1]
+    starts = cupy.flatnonzero(first)
+    touched = targets[starts].astype(np.int64)
+    indptr = cupy.append(starts, allowed).astype(np.int64)
+    special = specialize_sorted(reduce, values.dtype)
+    tail = struct(touched, indptr, order, None, 0)
+    module = special.load("spmv.cuh", *PULL_ROWS)
+    pull_rows(
+        module, special.gather.arguments((messages,)), tail, make_bins(indptr), struct(None, None, None, 0), values
+    )
+    return touched

@@ -1,0 +1,85 @@
+// The product from a frontier: the active vertices push messages along the arcs that leave them.
+//
+// Blocks take stretches of the frontier's arcs, not vertices, so that no hub holds up a warp; which vertex an arc leaves
+// is found by binary search in the running sum of degrees (A. Davidson et al., IPDPS'14). Messages meet in `values` by
+// atomic operations where the order does not show in the result; where it does, they are written out, sorted by
+// target, and reduced as the rows of a matrix.
+#pragma once
+#include "spmv.cuh"
+
+namespace hpgraph {
+
+constexpr int STRETCH = BATCH * BLOCK;
+
+template <class P>
+struct Pushed {
+    const typename P::Index* frontier;
+    const i64* offsets;  // arcs of the frontier's vertices before each; one more entry: of all
+    i64 vertices;
+    const i64* indptr;
+    Entries<P> entries;
+};
+
+// The last i of low..high with offsets[i] <= position.
+__device__ inline i64 owner(const i64* offsets, i64 low, i64 high, i64 position) {
+    while (low < high) {
+        const i64 middle = (low + high + 1) / 2;
+        if (offsets[middle] <= position) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
+// visit(arc's number, u, j) for every arc of the frontier, shared out among all blocks.
+template <class P, class Visit>
+__device__ void for_each_arc(const Pushed<P>& pushed, Visit visit) {
+    __shared__ i64 range[2];
+    const i64 total = pushed.offsets[pushed.vertices];
+    for (i64 begin = i64(blockIdx.x) * STRETCH; begin < total; begin += i64(gridDim.x) * STRETCH) {
+        const i64 end = begin + STRETCH < total ? begin + STRETCH : total;
+        if (threadIdx.x < 2)
+            range[threadIdx.x] = owner(pushed.offsets, 0, pushed.vertices - 1, threadIdx.x ? end - 1 : begin);
+        __syncthreads();
+        for (i64 arc = begin + threadIdx.x; arc < end; arc += BLOCK) {
+            const i64 i = owner(pushed.offsets, range[0], range[1], arc);
+            const i64 u = pushed.frontier[i];
+            visit(arc, u, pushed.indptr[u] + arc - pushed.offsets[i]);
+        }
+        __syncthreads();
+    }
+}
+
+// Messages joined in values[v]; `received` notes the targets.
+template <class P>
+__global__ void __launch_bounds__(BLOCK) push_atomic(typename P::Gather gather, Pushed<P> pushed, Sets sets,
+                                                     typename P::Message* values) {
+    for_each_arc(pushed, [&](i64, i64 u, i64 j) {
+        const i64 v = pushed.entries.indices[j];
+        if (!sets.allows(v)) return;
+        P::atomic_reduce(values + v, gather(u, pushed.entries.weight(j), v));
+        sets.note(v);
+    });
+}
+
+// Messages and their targets, arc by arc; `nowhere` where the mask forbids the target.
+template <class P>
+__global__ void __launch_bounds__(BLOCK) push_expand(typename P::Gather gather, Pushed<P> pushed, Sets sets,
+                                                     typename P::Index nowhere, typename P::Index* targets,
+                                                     typename P::Message* messages) {
+    for_each_arc(pushed, [&](i64 arc, i64 u, i64 j) {
+        const auto v = pushed.entries.indices[j];
+        const bool allowed = sets.allows(v);
+        targets[arc] = allowed ? v : nowhere;
+        if (allowed) messages[arc] = gather(u, pushed.entries.weight(j), i64(v));
+    });
+}
+
+// out[v] = accumulate(out[v], values[v]) for the targets.
+template <class P>
+__global__ void __launch_bounds__(BLOCK) push_write(const typename P::Index* touched, i64 count,
+                                                    const typename P::Message* values, typename P::Message* out) {
+    const i64 i = i64(blockIdx.x) * BLOCK + threadIdx.x;
+    if (i < count) out[touched[i]] = P::accumulate(out[touched[i]], values[touched[i]]);
+}
+
+}  // namespace hpgraph

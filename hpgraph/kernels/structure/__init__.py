@@ -1,0 +1,1 @@
+"""Structure: transposes, orders by degree, components, triangles, and the order in which a queue meets vertices."""

@@ -1,0 +1,114 @@
+"""The transpose on the CPU: a counting sort by column, its input shared out among the threads.
+
+Each thread takes as many entries as any other, of rows in their order, and counts its columns; from all counts follows
+where each thread's entries of a column begin, and then all threads write at once (F. G. Gustavson, "Two fast
+algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4(3), 1978, a histogram a thread).
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+from numba import prange
+
+from hpgraph.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.entries.cpu_extract import bits_of, room
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.prefetch import prefetch
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.threads import team
+
+# Entries from which on several threads, and a histogram for each, pay.
+MANY = 1 << 17
+# Entries ahead whose places are fetched into the cache: they lie anywhere.
+AHEAD = np.uintp(24)
+
+
+def transpose(csr: CSR) -> CSR:
+    """The transpose, its rows sorted; duplicates keep their order.
+
+    Parameters
+    ----------
+    csr : CSR
+
+    Returns
+    -------
+    CSR
+
+    Raises
+    ------
+    DeviceMemoryError
+        When it will not fit.
+    """
+    nnz, (rows, columns) = csr.nnz, csr.shape
+    alone = nnz <= MANY
+    with contextlib.nullcontext(1) if alone else team() as shares:
+        check_memory(csr.nbytes + 16 * columns * shares, "the transpose of a CSR matrix", "cpu")
+        counts = np.zeros((shares, columns), dtype=np.int64)
+        indptr = np.zeros(columns + 1, dtype=np.int64)
+        indices = np.empty(nnz, dtype=csr.indices.dtype)
+        values, data = room(csr.data, nnz)
+        arrays = csr.indptr, csr.indices, bits_of(csr.data), counts, indptr, indices, values
+        if alone:
+            _transpose(np.array([0, rows]), *arrays)
+        else:
+            cuts = np.searchsorted(csr.indptr, np.linspace(0, nnz, shares + 1).astype(np.int64)).astype(np.int64)
+            cuts[0], cuts[-1] = 0, rows
+            _transpose_shared(cuts, *arrays)
+    return CSR((columns, rows), indptr, indices, data, validate=False)
+
+
+@njit(cache=True, nogil=True)
+def _transpose(cuts, indptr, indices, data, counts, offsets, out, values):
+    _count(cuts, 0, indptr, indices, counts)
+    _starts(counts, offsets)
+    _scatter(cuts, 0, indptr, indices, data, counts, out, values)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _transpose_shared(cuts, indptr, indices, data, counts, offsets, out, values):
+    for share in prange(cuts.size - 1):
+        _count(cuts, share, indptr, indices, counts)
+    _starts(counts, offsets)
+    for share in prange(cuts.size - 1):
+        _scatter(cuts, share, indptr, indices, data, counts, out, values)
+
+
+@njit(nogil=True)
+def _count(cuts, share, indptr, indices, counts):
+    mine = counts[share]
+    for p in range(np.uintp(indptr[cuts[share]]), np.uintp(indptr[cuts[share + 1]])):
+        mine[np.uintp(indices[p])] += 1
+
+
+@njit(nogil=True)
+def _starts(counts, indptr):
+    """Counts become the places where each share's entries of a column begin."""
+    total = 0
+    for column in range(counts.shape[1]):
+        for share in range(counts.shape[0]):
+            found = counts[share, column]
+            counts[share, column] = total
+            total += found
+        indptr[column + 1] = total
+
+
+@njit(nogil=True)
+def _scatter(cuts, share, indptr, indices, data, starts, out, values):
+    place = starts[share]
+    last = indptr[cuts[share + 1]]
+    for row in range(cuts[share], cuts[share + 1]):
+        for p in range(np.uintp(indptr[row]), np.uintp(indptr[row + 1])):
+            if p + AHEAD < last:
+                soon = place[np.uintp(indices[p + AHEAD])]
+                prefetch(out, soon)
+                if data.size:
+                    prefetch(values, soon)
+            column = np.uintp(indices[p])
+            target = np.uintp(place[column])
+            place[column] += 1
+            out[target] = row
+            if data.size:
+                values[target] = data[p]

@@ -1,0 +1,123 @@
+"""A graph's degree order on CUDA: keys made by kernels, sorted by CuPy's radix sort, read back into rows by kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.structure.orientation import DegreeOrder
+
+SOURCE = "degree_order.cuh"
+THREADS = 256
+# Arcs that a block of arc_keys reads.
+TILE = THREADS * 8
+
+
+def c_type(dtype: Any) -> str:
+    """The C++ type of vertex ids."""
+    return "int" if dtype.itemsize == 4 else "long long"
+
+
+def kernel_names(index: str) -> tuple[str, ...]:
+    """Name expressions of every kernel of the source, for ids of a C++ type.
+
+    Parameters
+    ----------
+    index : str
+        "int" or "long long".
+
+    Returns
+    -------
+    tuple of str
+    """
+    plain = ("degree_sums", "vertex_keys", "row_starts")
+    typed = (f"{name}<{index}>" for name in ("read_order", "arc_keys", "targets"))
+    return tuple(f"hpgraph::{name}" for name in (*plain, *typed))
+
+
+def _module(graph: CSR) -> Module:
+    return load(SOURCE, names=kernel_names(c_type(graph.indices.dtype)), title="the degree order")
+
+
+def degree_sums(graph: CSR) -> tuple[int, int, int]:
+    """Vertices with arcs, Σd² and the largest degree d. Waits for the stream.
+
+    Parameters
+    ----------
+    graph : CSR
+        On CUDA.
+
+    Returns
+    -------
+    (int, int, int)
+    """
+    import cupy
+
+    n = graph.shape[0]
+    sums = cupy.zeros(3, np.uint64)
+    if n:
+        blocks = min(-(-n // THREADS), 1024)
+        _module(graph).function("hpgraph::degree_sums")((blocks,), (THREADS,), (graph.indptr, np.int64(n), sums))
+    used, squares, largest = sums.get().tolist()
+    return used, squares, largest
+
+
+def order_by_degree(graph: CSR, largest: int) -> DegreeOrder:
+    """Vertices by falling degree, and the arcs towards higher degree. Waits for the stream.
+
+    Parameters
+    ----------
+    graph : CSR
+        Symmetric, free of duplicates, on CUDA, with at least one arc; self-loops are left out.
+    largest : int
+        Its largest degree.
+
+    Returns
+    -------
+    DegreeOrder
+
+    Raises
+    ------
+    ValueError
+        When there are more than 2³² vertices: a key holds two ids in 64 bits.
+    DeviceMemoryError
+        When it will not fit: 20 bytes for each edge.
+    """
+    import cupy
+
+    n, arcs, ids = graph.shape[0], graph.nnz, graph.indices.dtype
+    if n > 1 << 32:
+        raise ValueError(f"triangles on CUDA are counted in graphs of up to 2**32 vertices, not {n}: use the CPU")
+    # Keys, the sort's second copy of them, and the rows.
+    edges = arcs // 2
+    check_memory(edges * (16 + ids.itemsize) + n * (24 + 2 * ids.itemsize), "the degree order of a graph", "cuda")
+    module, index = _module(graph), c_type(ids)
+
+    def run(name: str, size: int, *arguments: Any) -> None:
+        module.function(f"hpgraph::{name}")((-(-size // THREADS),), (THREADS,), arguments)
+
+    keys = cupy.empty(n, np.uint64)
+    run("vertex_keys", n, graph.indptr, np.int64(n), np.int64(largest), keys)
+    keys.sort()
+    order, rank = cupy.empty(n, ids), cupy.empty(n, ids)
+    run(f"read_order<{index}>", n, keys, np.int64(n), order, rank)
+
+    keys, kept = cupy.empty(edges, np.uint64), cupy.zeros(1, np.uint64)
+    module.function(f"hpgraph::arc_keys<{index}>")(
+        (-(-arcs // TILE),),
+        (THREADS,),
+        (graph.indptr, graph.indices, rank, np.int64(n), np.int64(arcs), np.int64(edges), keys, kept),
+    )
+    # Half of the arcs that are no loops: fewer than room was made for when there are loops.
+    edges = int(kept[0])
+    keys = keys[:edges]
+    keys.sort()
+    row_start, lower = cupy.empty(n + 1, np.int64), cupy.empty(edges, ids)
+    run("row_starts", n + 1, keys, np.int64(edges), np.int64(n), row_start)
+    if edges:
+        run(f"targets<{index}>", edges, keys, np.int64(edges), lower)
+    return DegreeOrder(order, rank, row_start, lower)

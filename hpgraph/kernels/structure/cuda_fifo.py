@@ -1,0 +1,83 @@
+"""Vertices in the order in which a queue, first in, first out, meets them, on the GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.scatter import minimum_at
+from hpgraph.kernels.structure.cuda_degree_order import c_type
+
+SOURCE = "fifo.cuh"
+THREADS = 1024
+# Arcs that a block follows in the time that a grid's launches take.
+MOST_ARCS = 1 << 17
+
+
+def kernel_names(index: str) -> tuple[str, ...]:
+    """Name expressions of every kernel of the source, for ids of a C++ type.
+
+    Parameters
+    ----------
+    index : str
+        "int" or "long long".
+
+    Returns
+    -------
+    tuple of str
+    """
+    return (f"hpgraph::empty_queue<{index}>",)
+
+
+def fifo_order(rows: CSR, start: int, nobody: int) -> tuple[Any, Any]:
+    """`hpgraph.kernels.structure.cpu_fifo.fifo_order` on the GPU.
+
+    The arcs that leave a long queue are laid out in its order, and of those that meet the same vertex the first counts.
+    While the queue is short one block empties it in one launch, through any number of levels.
+    """
+    import cupy
+
+    n, ids = rows.shape[0], rows.indices.dtype
+    (name,) = kernel_names(c_type(ids))
+    empty_queue = load(SOURCE, names=(name,), title="queues").function(name)
+    predecessors = cupy.full(n, nobody, ids)
+    queue = cupy.empty(n, ids)
+    queue[0] = start
+    # The number of the arc that met a vertex first; arcs are numbered from 1.
+    earliest = cupy.full(n, np.iinfo(np.int64).max, np.int64)
+    earliest[start] = 0
+    head, tail, arc = 0, 1, 1
+    while True:
+        progress = cupy.array([head, tail, arc], np.int64)
+        empty_queue((1,), (THREADS,), (rows.indptr, rows.indices, np.int64(MOST_ARCS), progress, queue, predecessors,
+                                       earliest))  # fmt: skip
+        head, tail, arc = progress.tolist()
+        if head == tail:
+            return queue[:tail].copy(), predecessors
+        found, arcs = _follow(rows, queue[head:tail], arc, earliest, predecessors)
+        queue[tail : tail + len(found)] = found
+        head, tail, arc = tail, tail + len(found), arc + arcs
+
+
+def _follow(rows: CSR, level: Any, arc: int, earliest: Any, predecessors: Any) -> tuple[Any, int]:
+    """Follow all arcs of some vertices at once: who is met, in order, and how many arcs there are."""
+    import cupy
+
+    begin = rows.indptr[level]
+    ends = cupy.cumsum(rows.indptr[level + 1] - begin)
+    arcs = int(ends[-1])
+    place = cupy.arange(arcs, dtype=np.int64)
+    sender = cupy.searchsorted(ends, place, side="right")
+    before = cupy.concatenate([cupy.zeros(1, np.int64), ends[:-1]])
+    target = rows.indices[begin[sender] + place - before[sender]]
+    place += arc
+    new = earliest[target] > place
+    place, sender, target = place[new], sender[new], target[new]
+    minimum_at(earliest, target, place)
+    first = earliest[target] == place
+    found = target[first]
+    predecessors[found] = level[sender[first]]
+    return found, arcs

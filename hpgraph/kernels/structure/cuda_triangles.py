@@ -1,0 +1,210 @@
+"""Triangles on CUDA: which kernels of ``triangles.cuh`` serve a graph, and their launches.
+
+What bounds them: each wedge costs one coalesced read of four bytes and one probe of a bit in shared memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.structure.cuda_degree_order import c_type, degree_sums, order_by_degree
+from hpgraph.kernels.structure.orientation import DegreeOrder, worth_ordering
+from hpgraph.techniques import techniques
+
+SOURCE = "triangles.cuh"
+THREADS = 256
+# As in the source.
+LONG, PIECE = 256, 1024
+# Degree up to which one thread walks a vertex's rows.
+FEW = 16
+# Bits of the filter of a block: 16 KiB, so that the blocks an SM can hold have one each.
+MOST_BITS = 1 << 17
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the triangles of one graph are counted.
+
+    Attributes
+    ----------
+    by_degree : DegreeOrder or None
+        The order that "below" refers to; None is the order of ids.
+    few : bool
+        Whether no vertex has more than a few neighbours.
+    longest : int
+        The largest degree.
+    lanes : int
+        Lanes that read one row together.
+    """
+
+    by_degree: DegreeOrder | None
+    few: bool
+    longest: int
+    lanes: int
+
+
+def plan(graph: CSR) -> Plan:
+    """How to count the triangles of a graph, worked out once; waits for the stream then.
+
+    Parameters
+    ----------
+    graph : CSR
+        Symmetric, rows sorted and free of duplicates, on CUDA; self-loops are passed over.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    DeviceMemoryError
+        When the degree order will not fit.
+    """
+    found, ordered = _plans(graph), techniques.degree_order
+    if ordered not in found:
+        found[ordered] = _plan(graph, ordered)
+    return found[ordered]
+
+
+@attached
+def _plans(graph: CSR) -> dict[bool, Plan]:
+    return {}
+
+
+def _plan(graph: CSR, ordered: bool) -> Plan:
+    used, squares, longest = degree_sums(graph)
+    ordered = ordered and worth_ordering(used, graph.nnz, squares)
+    by_degree = order_by_degree(graph, longest) if ordered else None
+    # Neighbours below v in the row of a neighbour above it: a third of the row by ids; by degree order about as many as
+    # the average vertex has lower neighbours, because most wedges lie in rows much longer than the average.
+    row = graph.nnz / (2 * used) if used else 0
+    if by_degree is None:
+        row *= 2 / 3
+    lanes = 32 if row >= 32 else 16 if row >= 8 else 8
+    return Plan(by_degree, longest <= FEW, longest, lanes)
+
+
+def kernel_names(index: str, by_degree: bool, tally: bool, lanes: int, filtered: bool = True) -> tuple[str, ...]:
+    """Name expressions of the kernels that one plan launches.
+
+    Parameters
+    ----------
+    index : str
+        C++ type of vertex ids, "int" or "long long".
+    by_degree : bool
+        Whether there is a degree order.
+    tally : bool
+        Whether triangles are counted for each vertex.
+    lanes : int
+        8, 16 or 32.
+    filtered : bool, default True
+        Whether neighbours are looked up in a filter.
+
+    Returns
+    -------
+    tuple of str
+        For short rows, for long rows, for listing the tasks of these, and for graphs of few neighbours.
+    """
+    ordered, tallied, filters = ("true" if flag else "false" for flag in (by_degree, tally, filtered))
+    return (
+        f"hpgraph::count_short<{index}, {ordered}, {tallied}, {lanes}, {filters}>",
+        f"hpgraph::count_long<{index}, {ordered}, {tallied}, {lanes}, {filters}>",
+        f"hpgraph::list_tasks<{index}, {ordered}>",
+        f"hpgraph::count_few<{index}, {tallied}>",
+    )
+
+
+def _count(graph: CSR, chosen: Plan, tally: Any) -> Any:
+    """Launch; the first element of the uint64 array returned is the total. `tally`: None, or n zeros of uint64."""
+    import cupy
+
+    n, index = graph.shape[0], c_type(graph.indices.dtype)
+    by_degree = chosen.by_degree
+    names = kernel_names(index, by_degree is not None, tally is not None, chosen.lanes, techniques.triangle_filters)
+    module = load(SOURCE, names=names, title="triangles")
+    short, long_, list_tasks, few = (module.function(name) for name in names)
+    # Total, next short vertex, number of tasks, next task.
+    counters = cupy.zeros(4, np.uint64)
+    if chosen.few:
+        tallies = counters if tally is None else tally
+        few((-(-n // THREADS),), (THREADS,), (graph.indptr, graph.indices, np.int64(n), counters, tallies))
+        return counters
+    total, next_vertex, tasks, next_task = (counters[i : i + 1] for i in range(4))
+    tallies = total if tally is None else tally
+    if by_degree is None:
+        order = rank = graph.indices  # not read
+        row_start, lower = graph.indptr, graph.indices
+    else:
+        order, rank, row_start, lower = by_degree.order, by_degree.rank, by_degree.indptr, by_degree.indices
+    rows = (graph.indptr, graph.indices, order, rank, row_start, lower)
+    processors = multiprocessors()
+    blocks = processors * (2048 // THREADS)
+    if chosen.longest > LONG:
+        # The long tasks are started first: what is left at the end should be small.
+        most = graph.nnz // LONG + graph.nnz // PIECE + 1
+        task_vertex, task_begin = cupy.empty(most, graph.indices.dtype), cupy.empty(most, np.int64)
+        arguments: tuple[Any, ...] = (graph.indptr, order, row_start, np.int64(n), task_vertex, task_begin, tasks)
+        list_tasks((-(-n // THREADS),), (THREADS,), arguments)
+        bits = max(1024, min(MOST_BITS, 1 << (n - 1).bit_length()))
+        arguments = (*rows, task_vertex, task_begin, tasks, np.uint32(bits), next_task, total, tallies)
+        long_((blocks,), (THREADS,), arguments, shared_mem=bits // 8)
+    share = max(1, min(32, n // (blocks * THREADS // 32)))
+    short((blocks,), (THREADS,), (*rows, np.int64(n), np.int32(share), next_vertex, total, tallies))
+    return total
+
+
+def count(graph: CSR) -> int:
+    """Number of triangles; waits for the stream.
+
+    Parameters
+    ----------
+    graph : CSR
+        Symmetric, rows sorted and free of duplicates, on CUDA; self-loops are passed over, values are not read.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    DeviceMemoryError
+        When the degree order will not fit.
+    """
+    if not graph.nnz:
+        return 0
+    return int(_count(graph, plan(graph), None)[0])
+
+
+def per_vertex(graph: CSR) -> Any:
+    """Number of triangles at each vertex.
+
+    Parameters
+    ----------
+    graph : CSR
+        As for `count`.
+
+    Returns
+    -------
+    int64 cupy array of shape (n,)
+
+    Raises
+    ------
+    DeviceMemoryError
+        When the degree order will not fit.
+    """
+    import cupy
+
+    tally = cupy.zeros(graph.shape[0], np.uint64)
+    if graph.nnz:
+        chosen = plan(graph)
+        _count(graph, chosen, tally)
+        if chosen.by_degree is not None:
+            tally = tally[chosen.by_degree.rank]
+    return tally.view(np.int64)

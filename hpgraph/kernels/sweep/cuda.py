@@ -1,0 +1,196 @@
+"""Runs of supersteps over all vertices on the GPU, without the host between them.
+
+Three ways, by the matrix. One that is all slab takes a single cooperative kernel (sweep_slab.py). Elsewhere the
+launches of a superstep are captured in a CUDA graph that later supersteps replay: a product and then an update, or by
+blocks of columns, where the update belongs to the product's last phase. The host stays a little behind: it looks
+whether the program has converged while the next superstep is running.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hpgraph.errors import CompileError
+from hpgraph.formats import CSR, HYB
+from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
+from hpgraph.kernels.runtime.functions import functions_of
+from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.kernels.spmv.column_blocks import BlockedProduct, add_shape, blocked_product, gather_partials
+from hpgraph.kernels.spmv.cuda import pull
+from hpgraph.kernels.superstep.cuda import aggregate_to
+from hpgraph.kernels.sweep.cuda_program import SweepProgram, sources_only, sweep_program
+from hpgraph.kernels.sweep.cuda_slab import sweep_slab
+from hpgraph.techniques import techniques
+
+# As in apply.cuh.
+SPAN, THREADS = 2048, 256
+# Supersteps launched beyond the one whose outcome is known: enough to keep the device busy, few enough to waste little.
+AHEAD = 2
+KERNELS = tuple(f"hpgraph::{name}<Sweeping>" for name in ("sweep", "conclude"))
+BY_BLOCKS = ("hpgraph::sweep_blocks<Blocked, Sweeping>", KERNELS[1])
+
+
+def sweeps(
+    code: ProgramCode,
+    rows: CSR | HYB,
+    state: tuple[Any, ...],
+    world: tuple[Any, ...],
+    stop: Callable[..., Any] | None,
+    limit: int,
+) -> tuple[int, bool, np.ndarray, int] | None:
+    """Run supersteps in which every vertex sends and is updated, until the program stops.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        Of a program without `cond`.
+    rows : CSR or HYB
+        The arcs by the vertex that gathers.
+    state : tuple of CuPy arrays
+        The properties; changed in place.
+    world : tuple of scalars
+        Parameters, then sums, which are made anew.
+    stop : function or None
+        The program's `converged`.
+    limit : int
+        Supersteps at the most.
+
+    Returns
+    -------
+    steps : int
+        Supersteps done.
+    stopped : bool
+        Whether the program ended, rather than reaching the limit.
+    sums : float64 array
+        Those of the last superstep.
+    nanoseconds : int
+        Time of all supersteps.
+    None
+        If the program cannot run so; nothing was done then.
+
+    Notes
+    -----
+    Waits for the device, two supersteps behind it.
+    """
+    import cupy
+
+    made = sweep_program(code, stop)
+    columns = code.aggregates + 2
+    standing = cupy.zeros(2 + columns)
+    if code.aggregate is not None:
+        aggregate_to(code, state, world, standing[2:])
+    began = time.perf_counter_ns()
+    try:
+        end = sweep_slab(made, rows, state, world, limit, standing)
+        if end is None:
+            superstep = _superstep(made, rows, state, world, standing)
+            began = time.perf_counter_ns()
+            _replay(superstep, standing, limit)
+            end = standing.get()
+    except CompileError:
+        return None
+    steps, stopped = (int(value) for value in end[:2].view(np.int64))
+    return steps, bool(stopped), end[2 : 2 + code.aggregates], time.perf_counter_ns() - began
+
+
+def _superstep(
+    made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any
+) -> Callable[[], None]:
+    """What launches one superstep."""
+    import cupy
+
+    code, n = made.code, len(state[0])
+    program, offer, once = made.struct(state, world), functions_of(code).offer, sources_only(code)
+
+    def sums(blocks: int) -> Any:
+        return cupy.empty((blocks, code.aggregates + 2), np.float64)
+
+    product = blocked_product(rows, offer, code.reduce, tuple(a.dtype for a in state), code.message, once)
+    if product is not None and techniques.fused_supersteps:
+        return _superstep_by_blocks(made, product, state, n, program, standing, sums)
+    module = made.load("sweep.cuh", KERNELS)
+    message, of_blocks = cupy.empty(n, code.message), sums(-(-n // SPAN))
+
+    def superstep() -> None:
+        pull(rows, offer, code.reduce, state, message, sources_only=once)
+        arguments = program, np.int64(n), message, standing, of_blocks
+        module.function(KERNELS[0])((len(of_blocks),), (THREADS,), arguments)
+        module.function(KERNELS[1])((1,), (THREADS,), (program, of_blocks, np.int64(len(of_blocks)), standing))
+
+    return superstep
+
+
+def _superstep_by_blocks(
+    made: SweepProgram, product: BlockedProduct, state: tuple[Any, ...], n: int, program: Any, standing: Any, sums: Any
+) -> Callable[[], None]:
+    module = made.load("sweep_blocks.cuh", BY_BLOCKS, product.prologue, product.special.ltoir)
+    groups, blocks, shared = add_shape(product)
+    update, of_blocks, layout = module.function(BY_BLOCKS[0]), sums(blocks), product.layout
+    if update.max_dynamic_shared_size_bytes < shared:
+        update.max_dynamic_shared_size_bytes = shared
+
+    def superstep() -> None:
+        partial = gather_partials(product, state)
+        arguments = (
+            partial, layout.row, layout.bounds, np.int64(groups), np.int64(layout.bounds.shape[1]), np.int64(n),
+            program, standing, of_blocks,
+        )  # fmt: skip
+        update((blocks,), (BLOCK,), arguments, shared_mem=shared)
+        module.function(KERNELS[1])((1,), (THREADS,), (program, of_blocks, np.int64(blocks), standing))
+
+    return superstep
+
+
+def _replay(superstep: Callable[[], None], standing: Any, limit: int) -> None:
+    """Launch supersteps until one has stopped, or the limit is reached."""
+    import cupy
+
+    slots = AHEAD + 1
+    memory = cupy.cuda.alloc_pinned_memory(16 * slots)
+    seen = np.frombuffer(memory, np.int64, 2 * slots).reshape(slots, 2)
+    events = [cupy.cuda.Event(disable_timing=True) for _ in range(slots)]
+    stream = cupy.cuda.get_current_stream()
+    replay: tuple[Any, list[Any]] | None = None
+    for i in range(limit):
+        if i == 0 or not techniques.captured_graph:
+            superstep()
+        else:
+            # The graph goes on using the temporaries it was captured with, which are kept with it.
+            replay = _captured(superstep) if replay is None else replay
+            replay[0].launch(stream)
+        slot = i % slots
+        cupy.cuda.runtime.memcpyAsync(
+            seen[slot].ctypes.data, standing.data.ptr, 16, cupy.cuda.runtime.memcpyDeviceToHost, stream.ptr
+        )
+        events[slot].record(stream)
+        if i >= AHEAD:
+            events[(i - AHEAD) % slots].synchronize()
+            if seen[(i - AHEAD) % slots, 1]:
+                break
+
+
+def _captured(work: Callable[[], None]) -> tuple[Any, list[Any]]:
+    """What `work` launches as a CUDA graph, and the temporary memory it needs for as long as it is replayed."""
+    import cupy
+
+    outer, allocate = cupy.cuda.get_current_stream(), cupy.cuda.get_allocator()
+    kept: list[Any] = []
+
+    def keep(size: int) -> Any:
+        # CuPy's pool has free blocks for each stream, and this memory is used on the outer one.
+        with outer:
+            kept.append(allocate(size))
+        return kept[-1]
+
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with cupy.cuda.using_allocator(keep), stream:
+        stream.begin_capture()
+        try:
+            work()
+        finally:
+            graph = stream.end_capture()
+    return graph, kept

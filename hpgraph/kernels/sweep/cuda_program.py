@@ -1,0 +1,199 @@
+"""A vertex program that sweeps, supersteps over all vertices, as C++: the struct ``Sweeping`` of sweep.cuh."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.program import CUDAProgram, _c
+from hpgraph.kernels.runtime.functions import ProgramFunctions
+from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.kernels.spmv.column_blocks import unread
+from hpgraph.semiring.cuda import LinkedCode
+from hpgraph.semiring.function import Function
+
+# Bit for bit, so that what is stored is what was computed: a zero may change its sign.
+DIFFER = """
+template <class T> __device__ bool hpg_differ(T a, T b) {
+    if constexpr (sizeof(T) == 8) return *(unsigned long long*)&a != *(unsigned long long*)&b;
+    else if constexpr (sizeof(T) == 4) return *(unsigned*)&a != *(unsigned*)&b;
+    else return a != b;
+}
+"""
+
+
+def sources_only(code: ProgramCode) -> bool:
+    """Whether a program's message depends on the vertex that sends it alone, so that it can be made once.
+
+    Parameters
+    ----------
+    code : ProgramCode
+
+    Returns
+    -------
+    bool
+    """
+    if code.edge_cond is not None or code.gather.__code__.co_argcount != 3:
+        return False
+    return set(code.gather.__code__.co_varnames[1:3]) <= unread(code.gather)
+
+
+class SweepProgram(CUDAProgram):
+    """C++ text and code of a program that can sweep: the struct ``Sweeping`` of sweep.cuh.
+
+    Parameters
+    ----------
+    code : ProgramCode
+    stop : function or None
+        The program's `converged`.
+    """
+
+    def __init__(self, code: ProgramCode, stop: Callable[..., Any] | None) -> None:
+        super().__init__(code, None)
+        self.stop = stop
+
+    @cached_property
+    def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
+        # A vertex's properties are updated in registers: to read again what was just stored waits for the store.
+        made, found = ProgramFunctions(self.code, own="0"), dict(super()._functions)
+        found["hpg_advance"] = (made.update, *found["hpg_update"][1:])
+        if self.code.aggregate is not None:
+            found["hpg_tally"] = (made.aggregate, *found["hpg_aggregate"][1:])
+        if self.stop is not None:
+            world = "".join(f", world[{i}]" for i in range(len(self._world)))
+            body = f"return True if converged(World(step{world})) else False"
+            function = self.code.wrap("converged_at", "world, step", body, converged=self.stop)
+            found["hpg_converged"] = (function, (self._world, np.dtype(np.int64)), np.dtype(np.bool_))
+        return found
+
+    @cached_property
+    def prologue(self) -> str:
+        """C++ text: the program's, and the struct ``Sweeping``."""
+        fixed = len(self._world) - self.code.aggregates
+        takes = "".join(f" w{fixed + i} = sums[{i}];" for i in range(self.code.aggregates))
+        world = "".join(f"w{i}, " for i in range(len(self._world)))
+        types = [_c(dtype) for dtype in self._properties]
+        fresh = ", ".join(f"&n{i}" for i in range(len(types)))
+        before = ", ".join(f"b{i}" for i in range(len(types)))
+        loads = ", ".join(f"p{i}[v]" for i in range(len(types)))
+        tally = f"        hpg_tally({fresh}, {before}, v, {world}step, sums);\n" if self.code.aggregate else ""
+        return "".join(
+            [
+                super().prologue,
+                DIFFER,
+                "struct Sweeping : Program {\n",
+                "    struct Vertex {\n",
+                *(f"        {name} b{i};\n" for i, name in enumerate(types)),
+                "    };\n",
+                f"    __device__ Vertex vertex(long long v) const {{ return {{{loads}}}; }}\n",
+                "    // Updates a vertex whose properties were `held`; writes to `to`, whose arrays may be the same.\n",
+                "    __device__ bool apply(long long v, const Vertex& held, Message message, long long step,\n",
+                "                          double* sums, const Sweeping& to) const {\n",
+                *(
+                    f"        const {name} b{i} = held.b{i};\n        {name} n{i} = b{i};\n"
+                    for i, name in enumerate(types)
+                ),
+                f"        const bool changed = hpg_advance({fresh}, v, message, {world}step);\n",
+                tally,
+                *(
+                    f"        if (to.p{i} != p{i} || hpg_differ(n{i}, b{i})) to.p{i}[v] = n{i};\n"
+                    for i in range(len(types))
+                ),
+                "        return changed;\n    }\n",
+                "    __device__ bool apply(long long v, Message message, long long step, double* sums) const {\n",
+                "        return apply(v, vertex(v), message, step, sums, *this);\n    }\n",
+                f"    __device__ void take(const double* sums) {{{takes} }}\n",
+                "    __device__ bool converged(long long step) const {",
+                f" return {f'hpg_converged({world}step)' if self.stop else 'false'}; }}\n}};\n",
+            ]
+        )
+
+    def load(
+        self,
+        source: str,
+        names: tuple[str, ...],
+        prologue: str = "",
+        ltoir: tuple[LinkedCode, ...] = (),
+        cooperative: bool = False,
+    ) -> Module:
+        """Kernels of a source file for the program, on the current device.
+
+        Parameters
+        ----------
+        source : str
+            A ``.cuh`` file.
+        names : tuple of str
+            Name expressions of its kernels.
+        prologue, ltoir
+            Those of a product that takes part.
+        cooperative : bool, default False
+            Whether launches are cooperative.
+
+        Returns
+        -------
+        Module
+
+        Raises
+        ------
+        CompileError
+            When a function cannot be compiled, for instance `converged`, which Python alone may be able to answer.
+        """
+        linked = tuple(dict.fromkeys((*ltoir, *self.ltoir)))
+        return load(
+            source, prologue=prologue + self.prologue, ltoir=linked, names=names, cooperative=cooperative,
+            title=self.code.name,
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def sweep_program(code: ProgramCode, stop: Callable[..., Any] | None) -> SweepProgram:
+    """The C++ form of a program and its `converged`; made once.
+
+    Parameters
+    ----------
+    code : ProgramCode
+    stop : function or None
+
+    Returns
+    -------
+    SweepProgram
+    """
+    return SweepProgram(code, stop)
+
+
+@lru_cache(maxsize=256)
+def read_by_gather(code: ProgramCode) -> frozenset[int]:
+    """Properties that a program's messages may depend on, by number: those its `gather` reads, by its bytecode.
+
+    Parameters
+    ----------
+    code : ProgramCode
+
+    Returns
+    -------
+    frozenset of int
+        All of them where `gather` does more with a vertex than to read its attributes, or there is an `edge_cond`.
+    """
+    names = [name for name, _ in code.properties]
+    function = code.gather.__code__
+    vertices = {function.co_varnames[0], function.co_varnames[2]} if function.co_argcount == 3 else set()
+    read: set[str] = set()
+    plain = bool(vertices) and code.edge_cond is None and not function.co_cellvars
+    pending = False
+    for instruction in dis.get_instructions(function):
+        if pending:
+            plain = plain and instruction.opname == "LOAD_ATTR"
+            read.add(str(instruction.argval))
+            pending = False
+        elif "_FAST" in instruction.opname:
+            # Newer Pythons load two variables in one instruction: then it is not plain what becomes of the first.
+            value = instruction.argval
+            plain = plain and not isinstance(value, tuple)
+            pending = value in vertices
+    plain = plain and not {"locals", "eval", "vars"} & set(function.co_names)
+    return frozenset(i for i, name in enumerate(names) if not plain or name in read)

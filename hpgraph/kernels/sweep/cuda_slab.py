@@ -1,0 +1,80 @@
+"""Supersteps over a matrix that is all slab, in one cooperative launch: see sweep_slab.cuh."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR, HYB
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
+from hpgraph.kernels.runtime.cuda.specialization import specialize_for
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.functions import functions_of
+from hpgraph.kernels.sweep.cuda_program import SweepProgram, read_by_gather
+from hpgraph.techniques import techniques
+
+KERNEL = "hpgraph::sweep_slab<Product, Sweeping>"
+
+
+def sweep_slab(
+    made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], limit: int, standing: Any
+) -> np.ndarray | None:
+    """Run a program's supersteps, where the matrix is a HYB without a tail.
+
+    Parameters
+    ----------
+    made : SweepProgram
+    rows : CSR or HYB
+    state : tuple of CuPy arrays
+        The properties; changed in place.
+    world : tuple of scalars
+    limit : int
+        Supersteps at the most.
+    standing : float64 CuPy array
+        ``struct Standing`` of sweep.cuh.
+
+    Returns
+    -------
+    float64 array or None
+        The same at the end; None where nothing was done.
+
+    Raises
+    ------
+    CompileError
+        When a function of the program cannot be compiled.
+
+    Notes
+    -----
+    Waits for the device. Takes memory for a second copy of each property that `gather` reads.
+    """
+    import cupy
+    from cupy.cuda import driver
+
+    if not techniques.fused_supersteps or not isinstance(rows, HYB) or len(rows.tail_indices):
+        return None
+    code, n = made.code, rows.shape[0]
+    slab = rows.ell
+    types = tuple(array.dtype for array in state)
+    special = specialize_for(rows, functions_of(code).offer, code.reduce, types, code.message, None, False)
+    kernel = made.load("sweep_slab.cuh", (KERNEL,), special.prologue, special.ltoir, cooperative=True).function(KERNEL)
+    twice = read_by_gather(code)
+    other = tuple(cupy.empty_like(array) if i in twice else array for i, array in enumerate(state))
+    resident = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, BLOCK, 0)
+    blocks = min(resident * multiprocessors(), -(-n // BLOCK))
+    sums, arrived = cupy.empty((2, blocks, code.aggregates + 2), np.float64), cupy.zeros(1, np.uint32)
+    kernel(
+        (blocks,), (BLOCK,),
+        (
+            made.struct(state, world), made.struct(other, world), special.gather.arguments(state),
+            special.gather.arguments(other), struct(slab.indices, slab.data), np.int64(n), np.int64(slab.width),
+            np.int64(limit), standing, sums, arrived,
+        ),
+    )  # fmt: skip
+    end: np.ndarray = standing.get()
+    if int(end[:1].view(np.int64)[0]) % 2:
+        for mine, theirs in zip(state, other, strict=True):
+            if theirs is not mine:
+                mine[...] = theirs
+    return end

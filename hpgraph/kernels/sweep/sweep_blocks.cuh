@@ -1,0 +1,35 @@
+// A superstep by blocks of columns: the second phase of column_blocks.cuh updates each vertex as soon as its message is whole,
+// so that no message travels through memory.
+#pragma once
+#include "column_blocks.cuh"
+#include "sweep.cuh"
+
+namespace hpgraph {
+
+static_assert(BLOCK == THREADS, "sums are made by whole blocks");
+
+template <class P, class Program>
+__global__ void __launch_bounds__(BLOCK)
+sweep_blocks(const typename P::Message* partial, const u16* row, const u32* bounds, i64 groups, i64 n_blocks, i64 rows,
+             Program program, const Standing* standing, double* sums_of_blocks) {
+    extern __shared__ uint4 memory[];
+    if (standing->stopped) return;
+    program.take(standing->sums);
+    const i64 step = standing->step + 1;
+    typename P::Message* messages = reinterpret_cast<typename P::Message*>(memory) + threadIdx.x / 32 * GROUP;
+    const i64 group = i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32;
+    double sums[COLUMNS<Program>] = {};
+    u32 changed = 0, updated = 0;
+    if (group < groups) {
+        add_group<P>(partial, row, bounds, group, n_blocks, messages);
+        for (int i = threadIdx.x % 32; i < GROUP && group * GROUP + i < rows; i += 32) {
+            changed += program.apply(group * GROUP + i, messages[i], step, sums);
+            ++updated;
+        }
+    }
+    sums[Program::SUMS] = changed;
+    sums[Program::SUMS + 1] = updated;
+    sum_block(sums, sums_of_blocks + blockIdx.x * i64(COLUMNS<Program>));
+}
+
+}  // namespace hpgraph

@@ -1,0 +1,252 @@
+// A pull where the first message wins: every vertex not yet settled looks among its in-neighbours for an active one.
+//
+// Rows end early and at different places, so a warp that waited for its slowest lane would be idle for most of the
+// time. Here a lane that is done takes the next open vertex of the warp's share, whose row pointers were fetched while
+// it was still looking ("dynamic work fetch" of XBFS, A. Gaihre et al., HPDC'19, within a warp). Long rows that nobody
+// active is found in are looked through by the warp, up to a number of arcs; the others are put off, and the whole grid
+// looks through them afterwards, piece by piece: hubs stand side by side in the ids of many graphs, and one warp would
+// have 32 of them.
+#pragma once
+#include "load_balancing.cuh"
+
+namespace hpgraph {
+
+// Probes a lane makes alone before the warp takes over the rest of a row.
+constexpr int ALONE = 64;
+// Probes of each lane that are under way at once then.
+constexpr int TOGETHER = 2;
+// Arcs that a warp looks through so in one pull, some 30 microseconds.
+constexpr int SPARE = 2048;
+
+// A warp's share of 32 words of the bitmasks, while it works on them.
+struct PullShare {
+    u32 settled[32], changed[32];
+};
+
+__device__ inline bool bit(const u32* words, i64 v) { return words[v >> 5] >> (v & 31) & 1; }
+
+// The place of the n-th bit that is set, counted from 0.
+__device__ inline int nth_bit(u32 bits, int n) {
+    int place = 0;
+    for (int half = 16; half; half >>= 1) {
+        const int below = __popc(bits & ((1u << half) - 1));
+        if (n >= below) n -= below, place += half, bits >>= half;
+    }
+    return place;
+}
+
+// Four elements side by side, from where their address is a multiple of their size: one load, or two of wide ids.
+template <class Index>
+struct Quads {
+    const Index* indices;
+    int shift;
+
+    __device__ explicit Quads(const Index* indices)
+        : indices(indices), shift((int)((u64)indices / sizeof(Index) & 3)) {}
+
+    // Where the quad that element j lies in begins; the elements about the row's own are another's, or nobody's.
+    __device__ i64 begin(i64 j) const { return ((j + shift) & ~(i64)3) - shift; }
+
+    __device__ void load(i64 begin, Index (&u)[4]) const {
+        if constexpr (sizeof(Index) == 4) {
+            const int4 quad = *(const int4*)(indices + begin);
+            u[0] = quad.x, u[1] = quad.y, u[2] = quad.z, u[3] = quad.w;
+        } else {
+            const longlong2 low = *(const longlong2*)(indices + begin), high = *(const longlong2*)(indices + begin + 2);
+            u[0] = low.x, u[1] = low.y, u[2] = high.x, u[3] = high.y;
+        }
+    }
+};
+
+// A row yet to be looked through, and where in the share its vertex stands.
+template <class Index>
+struct OpenRow {
+    i64 begin;
+    Index degree;
+    int place;  // 32 * word + bit; -1: none
+};
+
+template <class T, class Program, class Index, class Weight>
+struct Pull {
+    const Program& program;
+    const Arcs<Index, Weight>& out;
+    const Arcs<Index, Weight>& in;
+    Quads<Index> quads;
+    const u32* active;
+    i64 step;
+    Collector<T, Index>& found;
+    u64 looked = 0;
+    int spare = SPARE;
+
+    __device__ bool sends(Index u, i64 j, i64 v) const { return program.edge_cond(u, in.weight(j), v); }
+    __device__ bool receive(Index u, i64 j, i64 v) const {
+        return program.receive(v, program.gather(u, in.weight(j), v), step);
+    }
+
+    // Look at the neighbours from the j-th arc to the end of its quad; whether one is active. `changed` tells what its
+    // message did, and j moves on.
+    __device__ bool probe(i64 v, i64& j, i64 end, bool heard, bool& changed) {
+        // Four neighbours lie in one sector of memory: fetch them together, and their bits together, then look in order.
+        const i64 begin = quads.begin(j);
+        Index u[4];
+        u32 word[4];
+        quads.load(begin, u);
+#pragma unroll
+        for (int k = 0; k < 4; ++k) word[k] = begin + k >= j && begin + k < end ? active[u[k] >> 5] : 0;
+        loaded(word);
+        int hit = -1;
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            if ((T::EARLY_EXIT && hit >= 0) || begin + k < j || begin + k >= end) continue;
+            ++looked;
+            if (hit < 0 && (word[k] >> (u[k] & 31) & 1) && sends(u[k], begin + k, v)) hit = k;
+        }
+        j = begin + 4;
+        if (hit >= 0 && !heard) changed = receive(pick(u, hit), begin + hit, v);
+        return heard || hit >= 0;
+    }
+
+    // By the whole warp: the first arc from the j-th on whose source is active, or -1. Who comes here has looked at many
+    // in vain, and what the warp then waits for are chains of two loads: so a lane has several under way.
+    __device__ i64 find(i64 v, i64 j, i64 end) {
+        i64 first = -1;
+        for (j += lane_of_warp(); __any_sync(ALL, j < end) && !(T::EARLY_EXIT && first >= 0); j += 32 * TOGETHER) {
+            Index u[TOGETHER];
+            u32 word[TOGETHER];
+#pragma unroll
+            for (int k = 0; k < TOGETHER; ++k) u[k] = j + 32 * k < end ? in.indices[j + 32 * k] : 0;
+#pragma unroll
+            for (int k = 0; k < TOGETHER; ++k) word[k] = j + 32 * k < end ? active[u[k] >> 5] : 0;
+            loaded(word);
+#pragma unroll
+            for (int k = 0; k < TOGETHER; ++k) {
+                const i64 arc = j + 32 * k;
+                looked += arc < end;
+                const u32 hits = __ballot_sync(ALL, (word[k] >> (u[k] & 31) & 1) && sends(u[k], arc, v));
+                if (hits && first < 0) first = __shfl_sync(ALL, arc, __ffs(hits) - 1);
+            }
+        }
+        return first;
+    }
+
+    // By the whole warp: a piece of a row that was put off, unless another piece had an active source already.
+    __device__ void look_through(const Piece<Index>& piece, u32* settled, u32* next) {
+        const i64 v = piece.vertex, begin = in.indptr[v] + (i64)piece.number * T::PIECE;
+        const u32 flag = 1u << (v & 31);
+        // One lane asks for all: another may have settled the vertex by the time the next one asks.
+        const u32 done = T::EARLY_EXIT && lane_of_warp() == 0 ? __ldcg(settled + (v >> 5)) : 0;
+        if (__shfl_sync(ALL, done, 0) & flag) return;
+        const i64 arc = find(v, begin, min(begin + T::PIECE, in.indptr[v + 1]));
+        if (arc < 0 || lane_of_warp() != 0 || (atomicOr(settled + (v >> 5), flag) & flag)) return;
+        if (!receive(in.indices[arc], arc, v)) return;
+        atomicOr(next + (v >> 5), flag);
+        found.note(out.indptr[v + 1] - out.indptr[v]);
+    }
+
+    // The open vertices among 32 words of this warp, `done` being the bits of the lane's own word.
+    __device__ void work_off(PullShare& share, i64 first, i64 stride, u32 done) {
+        const int lane = lane_of_warp();
+        share.settled[lane] = share.changed[lane] = 0;
+        __syncwarp();
+        const WarpScan open(__popc(~done));
+        int taken = 0;
+        const auto vertex = [&](int place) { return (first + (place >> 5) * stride) * 32 + (place & 31); };
+        OpenRow<Index> now{0, 0, -1}, next{0, 0, -1};
+        i64 j = 0;
+        bool heard = false, changed = false;
+        while (true) {
+            const bool may_take = T::REFILL || __all_sync(ALL, now.place < 0);
+            if (may_take && now.place < 0) {
+                now = next, next.place = -1, j = now.begin;
+                heard = changed = false;
+            }
+            const u32 lacking = __ballot_sync(ALL, next.place < 0);
+            if (lacking && taken < open.total) {
+                const int t = taken + __popc(lacking & lanes_below()), owner = open.owner(t);
+                const u32 bits = ~__shfl_sync(ALL, done, owner);
+                const int before = __shfl_sync(ALL, open.through, owner) - __popc(bits);
+                if (next.place < 0 && t < open.total) {
+                    next.place = 32 * owner + nth_bit(bits, t - before);
+                    const i64 v = vertex(next.place);
+                    next.begin = in.indptr[v], next.degree = (Index)(in.indptr[v + 1] - next.begin);
+                }
+                taken += __popc(lacking);
+            }
+            if (!__any_sync(ALL, now.place >= 0)) {
+                if (!__any_sync(ALL, next.place >= 0)) break;
+                continue;
+            }
+            const i64 end = now.begin + now.degree;
+            if (now.place >= 0) heard = probe(vertex(now.place), j, end, heard, changed);
+            const auto over = [&] { return j >= end || (T::EARLY_EXIT && heard); };
+            const bool in_vain = now.place >= 0 && !over() && j - now.begin >= ALONE;
+            const u32 divisible = __ballot_sync(ALL, in_vain && !heard && now.degree > T::PIECE);
+            u32 put_off = 0;
+            for (u32 rest = __ballot_sync(ALL, in_vain); rest; rest &= rest - 1) {
+                const int owner = __ffs(rest) - 1;
+                const i64 from = __shfl_sync(ALL, j, owner), to = __shfl_sync(ALL, end, owner);
+                if (divisible >> owner & 1) {
+                    if (to - from > spare) {
+                        put_off |= 1u << owner;
+                        continue;
+                    }
+                    spare -= (int)(to - from);
+                }
+                const i64 v = vertex(__shfl_sync(ALL, now.place, owner)), arc = find(v, from, to);
+                if (lane != owner) continue;
+                if (!heard && arc >= 0) heard = true, changed = receive(in.indices[arc], arc, v);
+                j = to;
+            }
+            if (put_off) {
+                const bool mine = put_off >> lane & 1;
+                append_pieces<T>((Index)vertex(now.place), mine ? (i64)now.degree : 0, found.next.pieces,
+                                 &found.tally->put_off);
+                if (mine) now.place = -1;
+            }
+            if (now.place >= 0 && over()) {
+                if (heard) atomicOr(&share.settled[now.place >> 5], 1u << (now.place & 31));
+                if (changed) {
+                    const i64 v = vertex(now.place);
+                    atomicOr(&share.changed[now.place >> 5], 1u << (now.place & 31));
+                    found.note(out.indptr == in.indptr ? (i64)now.degree : out.indptr[v + 1] - out.indptr[v]);
+                }
+                now.place = -1;
+            }
+        }
+        __syncwarp();
+    }
+};
+
+// Returns how many neighbours this lane looked at; what it puts off stands among the pieces of the queue to be.
+template <class T, class Program, class Index, class Weight>
+__device__ u64 pull_first(const Program& program, i64 step, i64 n, const Arcs<Index, Weight>& in,
+                          const Arcs<Index, Weight>& out, const u32* active, u32* settled, u32* next, PullShare* shares,
+                          Collector<T, Index>& found) {
+    const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
+    const i64 words = (n + 31) / 32;
+    PullShare& share = shares[threadIdx.x >> 5];
+    Pull<T, Program, Index, Weight> pull{program, out, in, Quads<Index>(in.indices), active, step, found};
+    for (i64 first = warp; first < words; first += 32 * warps) {
+        const i64 word = first + lane_of_warp() * warps;
+        const u32 done = word < words ? settled[word] : ALL;
+        pull.work_off(share, first, warps, done);
+        if (word < words) {
+            next[word] = share.changed[lane_of_warp()];
+            if (share.settled[lane_of_warp()]) settled[word] = done | share.settled[lane_of_warp()];
+        }
+    }
+    return pull.looked;
+}
+
+// The rows that were put off, once all of them are known; returns how many neighbours this lane looked at.
+template <class T, class Program, class Index, class Weight>
+__device__ u64 pull_put_off(const Program& program, i64 step, const Arcs<Index, Weight>& in,
+                            const Arcs<Index, Weight>& out, const u32* active, u32* settled, u32* next, u64 pieces,
+                            Collector<T, Index>& found) {
+    Pull<T, Program, Index, Weight> pull{program, out, in, Quads<Index>(in.indices), active, step, found};
+    for (u64 p = blockIdx.x + gridDim.x * (threadIdx.x >> 5); p < pieces; p += gridDim.x * WARPS)
+        pull.look_through(found.next.pieces[p], settled, next);
+    return pull.looked;
+}
+
+}  // namespace hpgraph

@@ -1,0 +1,314 @@
+"""Traversals in which the first message wins (breadth-first search and its kin), whole, in one compiled call.
+
+Direction-optimized: a superstep either pushes from the queue of active vertices, or lets every vertex that may
+still receive pull until it finds one active in-neighbour (S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing
+breadth-first search", SC'12). The loop over supersteps lies inside the kernel (the kernel fusion of H. Liu and
+H. H. Huang, SIMD-X, ATC'19), and its threads stay together from the first superstep to the last (`crew`), so a road
+network of thousands of levels pays neither a return to Python nor a parallel region for each.
+
+A vertex is settled by its first message. One bit says so: it is the test before a claim, the claim itself, and what
+lets a pull pass over 64 settled vertices at a glance. The queue slides: a vertex enters it once, behind those of its
+own superstep.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.runtime.cpu.bits import lowest_bit
+from hpgraph.kernels.runtime.cpu.claim import BUFFER, bit, claim, clear, cycles, flush, list_bits, mark, test
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, prefetch_each, vertex
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, log
+from hpgraph.kernels.runtime.cpu.weights import entry
+from hpgraph.kernels.runtime.cpu.work_stealing import (
+    ALONE,
+    LINE,
+    OTHER,
+    TAIL,
+    collect,
+    dismiss,
+    enter,
+    leads,
+    leave,
+    open_gate,
+    report,
+    set_out,
+    shut_gate,
+    take,
+)
+from hpgraph.semiring.atomics import fetch_add
+from hpgraph.semiring.jit import call
+from hpgraph.semiring.stop import is_stopped
+
+PUSH, PULL = 0, 1
+# Arcs and vertices below which to call for help costs more than it saves.
+FEW = 256
+# What a worker takes at a time: of the queue, as many vertices as send so many arcs, but no more than so many; of the
+# rows that pull, so many (a multiple of 64, so that the words of the next bitmask have one writer each).
+PUSH_ARCS, PUSH_MOST, PULL_ROWS = 512, 64, 1024
+# Arcs that cost as much as to reach a vertex by a push: a place of its own in every array.
+REACHED = 8
+# How many places ahead in the queue the row pointers and the first arcs of a vertex are fetched, and how many vertices
+# ahead the first arcs are in a pull; how many of them share a line of the cache.
+FAR_AHEAD, AHEAD, PULL_AHEAD = 8, 4, 32
+ARCS_A_LINE = 16
+# Neighbours that a pull tests together.
+AT_ONCE = 8
+# What the leader keeps from one call to the next besides STEP and ACTIVE, and tallies.
+DIRECTION, HEAD, ARCS, LOOKED, QUEUED, SWAPPED, OPEN, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 11)
+PROGRESS = 11
+FOUND, LEAVING, SEEN = range(3)
+# On the board: where the queue ended when the superstep began, and how many workers have added to it since.
+_TO, _ADDED = OTHER, OTHER + LINE
+
+
+@part
+def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, queue, begin, end, backward, settled,
+          alone, board, buffer, messages, filled):
+    """Offer a message along every arc that leaves queue[begin:end], each vertex's arcs from the last if ``backward``.
+
+    Whom it reaches goes to ``buffer`` with what it is told, after the ``filled`` there are. Returns how many are there
+    then, and the arcs that leave the vertices that were moved to the queue meanwhile.
+    """
+    arcs = 0
+    ahead = board[_TO] - 1
+    for i in range(begin, end):
+        # As far as the queue goes, because whoever takes these vertices mostly takes the next ones too.
+        prefetch(indptr, vertex(queue, min(i + FAR_AHEAD, ahead)))
+        soon = peek(indptr, vertex(queue, min(i + AHEAD, ahead)))
+        for line in range(3):
+            prefetch(indices, soon + line * ARCS_A_LINE)
+        u = vertex(queue, i)
+        first, last = peek(indptr, u), peek(indptr, u + 1)
+        for k in range(last - first):
+            j = last - 1 - k if backward else first + k
+            v = vertex(indices, j)
+            if test(settled, v):
+                continue
+            weight = entry(data, j)
+            if not (call(edge_cond, state, u, weight, v) and claim(settled, v, alone)):
+                continue
+            prefetch(indptr, v)
+            prefetch_each(state, v)
+            buffer[filled] = v
+            messages[filled] = call(gather, state, u, weight, v)
+            filled += 1
+            if filled == BUFFER:
+                arcs += _queue(update, state, world, step, indptr, buffer, messages, filled, queue, board)
+                filled = 0
+    return filled, arcs
+
+
+@part
+def _queue(update, state, world, step, indptr, buffer, messages, filled, queue, board):
+    """Update the vertices in a buffer and move those that change to the queue; return the arcs that leave them.
+
+    Apart from the claims, because an atomic operation waits until all writes before it are done, and these go all over
+    memory.
+    """
+    changed, arcs = 0, 0
+    for i in range(filled):
+        v = vertex(buffer, i)
+        if call(update, state, v, messages[i], world, step):
+            arcs += peek(indptr, v + 1) - peek(indptr, v)
+            buffer[changed] = v
+            changed += 1
+    flush(buffer, changed, queue, board)
+    return arcs
+
+
+@part
+def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, out_indptr, active, count, reached,
+          settled, begin, end):
+    """Let the unsettled among vertices begin..end look for one active in-neighbour each.
+
+    ``count`` vertices are ``active``. Returns how many found one, the arcs that leave those, and the arcs looked at.
+    """
+    found, arcs, looked = 0, 0, 0
+    n = indptr.size - 1
+    # Up to here several neighbours are tested together. Where most vertices are active, the first one mostly is.
+    several = indices.size - AT_ONCE if 2 * count < n else -1
+    for word in range(begin >> 6, (end + 63) >> 6):
+        hits, bits = np.uint64(0), np.uint64(0)
+        open_ = ~settled[word]
+        while open_:
+            v = (word << 6) + lowest_bit(open_)
+            flag = open_ & (~open_ + np.uint64(1))
+            open_ ^= flag
+            first, last = peek(indptr, v), peek(indptr, v + 1)
+            soon = peek(indptr, min(v + PULL_AHEAD, n))
+            for line in range(2):
+                prefetch(indices, soon + line * ARCS_A_LINE)
+            j = first
+            while j < last:
+                # No branch before all of them are tested, even those behind the end of the row: no processor foresees
+                # which is the first active one.
+                if j <= several:
+                    some = np.uint64(0)
+                    for k in range(AT_ONCE):
+                        some |= bit(active, vertex(indices, j + k)) << np.uint64(k)
+                    if last - j < AT_ONCE:
+                        some &= (np.uint64(1) << np.uint64(last - j)) - np.uint64(1)
+                    if not some:
+                        j += AT_ONCE
+                        continue
+                    j += lowest_bit(some)
+                elif not test(active, vertex(indices, j)):
+                    j += 1
+                    continue
+                u, weight = vertex(indices, j), entry(data, j)
+                j += 1
+                if call(edge_cond, state, u, weight, v):
+                    hits |= flag
+                    if call(update, state, v, call(gather, state, u, weight, v), world, step):
+                        bits |= flag
+                        found += 1
+                        arcs += peek(out_indptr, v + 1) - peek(out_indptr, v)
+                    break
+            looked += min(j, last) - first
+        reached[word] = bits
+        settled[word] |= hits
+    return found, arcs, looked
+
+
+@part
+def _choose(progress, n, everything, alpha, beta):
+    """The direction of the next superstep."""
+    count, arcs = progress[ACTIVE], progress[ARCS]
+    # Who is reached by a push costs more than an arc: of the last arcs so many reached somebody.
+    push = arcs + REACHED * count * arcs // max(progress[ARCS_BEFORE], 1)
+    if progress[DIRECTION] == PULL:
+        # The frontier dwindles; or the last pull looked at more than a push would now.
+        dwindles = count < beta * n and count < progress[ACTIVE_BEFORE]
+        return PUSH if dwindles or push < progress[LOOKED] else PULL
+    if arcs <= alpha * everything:
+        return PUSH
+    # Were the frontier's arcs spread evenly, one in everything / arcs would hit it.
+    return PULL if progress[OPEN] * min(everything / n, everything / arcs) < push else PUSH
+
+
+@part
+def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced):
+    """Order the next superstep."""
+    n = out_indptr.size - 1
+    count, arcs = progress[ACTIVE], progress[ARCS]
+    direction = forced if forced >= 0 else _choose(progress, n, out_indptr[n], alpha, beta)
+    front = reached if progress[SWAPPED] else active
+    if direction == PUSH and not progress[QUEUED]:
+        progress[HEAD] = board[TAIL]
+        board[TAIL] = list_bits(front, queue, board[TAIL])
+        progress[QUEUED] = 1
+    elif direction == PULL and progress[QUEUED]:
+        clear(front)
+        for i in range(progress[HEAD], progress[HEAD] + count):
+            mark(front, vertex(queue, i))
+        progress[QUEUED] = 0
+    progress[STEP] += 1
+    progress[DIRECTION] = direction
+    board[_TO] = board[TAIL]
+    board[_ADDED] = 0
+    if direction == PUSH:
+        grain = min(max(PUSH_ARCS * count // max(arcs, 1), 1), PUSH_MOST)
+        set_out(board, progress[HEAD], board[_TO], grain, arcs + count < FEW)
+    else:
+        set_out(board, 0, n, PULL_ROWS, n <= PULL_ROWS)
+
+
+@part
+def _end(board, progress):
+    """Take stock of a superstep."""
+    progress[ACTIVE_BEFORE], progress[ARCS_BEFORE] = progress[ACTIVE], progress[ARCS]
+    progress[ACTIVE], progress[LOOKED] = collect(board, FOUND), collect(board, SEEN)
+    if progress[DIRECTION] == PUSH:
+        progress[LOOKED] = progress[ARCS]
+        progress[HEAD] = board[_TO]
+        progress[ACTIVE] = board[TAIL] - board[_TO]
+    else:
+        progress[SWAPPED] = 1 - progress[SWAPPED]
+    progress[ARCS] = collect(board, LEAVING)
+    progress[OPEN] -= progress[ACTIVE]
+
+
+@part
+def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
+          in_data, queue, settled, active, reached, board, buffer, messages, progress, trace, alpha, beta, forced,
+          limit):
+    """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
+    leading = leads(board)
+    turn, began, part = 0, 0, worker
+    while True:
+        if leading:
+            began = cycles()
+            if progress[ACTIVE] == 0 or progress[STEP] == min(limit, trace.shape[0]) or is_stopped():
+                dismiss(board)
+                break
+            _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced)
+            if not board[ALONE]:
+                open_gate(board)
+        else:
+            turn = enter(board, turn)
+            if turn < 0:
+                break
+        direction, step, alone = progress[DIRECTION], progress[STEP], board[ALONE] != 0
+        if direction == PUSH:
+            filled, arcs = 0, 0
+            while True:
+                begin, end = take(board, part, alone)
+                if begin == end:
+                    break
+                filled, leaving = _push(
+                    gather, update, edge_cond, state, world, step, out_indptr, out_indices, out_data, queue,
+                    # Neighbours often have the same neighbours: from both ends, two workers meet them but once.
+                    begin, end, worker & 1 == 1, settled, alone, board, buffer, messages, filled,
+                )  # fmt: skip
+                arcs += leaving
+            arcs += _queue(update, state, world, step, out_indptr, buffer, messages, filled, queue, board)
+            if not alone:
+                # Next time, first the part of the queue that holds one's own.
+                part = fetch_add(board, _ADDED, 1)
+            report(board, LEAVING, arcs, alone)
+        else:
+            found, arcs, looked = 0, 0, 0
+            swapped = progress[SWAPPED] != 0
+            front, next_front = (reached, active) if swapped else (active, reached)
+            while True:
+                begin, end = take(board, worker, alone)
+                if begin == end:
+                    break
+                f, a, s = _pull(
+                    gather, update, edge_cond, state, world, step, in_indptr, in_indices, in_data, out_indptr,
+                    front, progress[ACTIVE], next_front, settled, begin, end,
+                )  # fmt: skip
+                found += f
+                arcs += a
+                looked += s
+            report(board, FOUND, found, alone)
+            report(board, LEAVING, arcs, alone)
+            report(board, SEEN, looked, alone)
+        if leading:
+            if not alone:
+                shut_gate(board)
+            _end(board, progress)
+            log(trace, step, direction, progress[ACTIVE_BEFORE], progress[LOOKED], cycles() - began)
+        else:
+            leave(board)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
+                   in_data, queue, settled, active, reached, board, buffers, messages, progress, trace, alpha, beta,
+                   forced, limit):
+    """Run supersteps until nobody is active, or ``limit`` of them, or the trace is full.
+
+    ``queue[:board[TAIL]]`` holds the sources. ``settled`` has the bits of those that receive nothing: the sources, and
+    whoever may not receive; bits past the last vertex are set. ``progress`` has the sources' number and that of their
+    arcs, and zeros; a call with the arrays of the last one, a fresh gate and a longer trace goes on.
+    Every superstep writes a row of the trace: direction, active vertices, arcs looked at, cycles.
+    """
+    for worker in prange(buffers.shape[0]):
+        _work(np.int64(worker), gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr,
+              in_indices, in_data, queue, settled, active, reached, board, buffers[worker],
+              messages[worker], progress, trace, alpha, beta, forced, limit)

@@ -1,0 +1,279 @@
+// Traversals in which the first message wins (breadth-first search and its kin): the whole of it is one kernel.
+//
+// A superstep pushes along the arcs of the queued vertices, or lets every vertex not yet reached pull until it finds
+// one active in-neighbour (Beamer et al., SC'12). Supersteps are separated by a barrier of the grid, not by launches
+// (SIMD-X, H. Liu and H. H. Huang, ATC'19), and every block takes the same decision from the same tally, so nothing
+// returns to the host until the traversal ends. A vertex is settled by its first message; one bit says so, and that
+// bit is both the test before and the claim on it.
+#pragma once
+#include "load_balancing.cuh"
+#include "grid_barrier.cuh"
+#include "one_block.cuh"
+#include "bottom_up.cuh"
+#include "trace.cuh"
+
+namespace hpgraph {
+
+constexpr int PUSH = 0, PULL = 1;
+// Vertices that a pull passes over in the time a push takes for an arc.
+constexpr int PULL_COST = 16;
+
+struct Policy {
+    i64 alpha;   // arcs above which a push turns into a pull
+    i64 beta;    // vertices below which a shrinking frontier turns back
+    i64 gamma;   // instead of alpha: hubs in the frontier
+    i64 hub;     // what has more arcs is one
+    int forced;  // PUSH, PULL or -1 for the choice above
+    i64 limit;   // supersteps at the most
+    i64 arcs;    // of the graph
+    LocalLimits local;
+
+    // Whether a frontier is one to pull to.
+    template <class T, class AnyTally>
+    __device__ bool dense(const AnyTally& now) const {
+        return T::BY_HUBS ? (i64)now.hubs > gamma : (i64)now.arcs > alpha;
+    }
+};
+
+template <class Index>
+struct FirstSpace {
+    unsigned* barrier;
+    Tally* tally;        // three, used in turn: one read, one filled, one cleared
+    const u32* unheard;  // who has no in-arcs
+    u32 *settled, *active, *next;
+    Frontier<Index> queue, following;
+    Trace trace;
+    LocalReturn* local;
+};
+
+// Who is told along the arcs of a batch for the first time, as bits; by whole warps. `v` receives the targets.
+template <int size, class Program, class Index, class Weight>
+__device__ u32 claim(const Program& program, const Arcs<Index, Weight>& out, u32* settled,
+                     const Batch<Index, size>& batch, Index (&v)[size]) {
+    u32 bits[size];
+#pragma unroll
+    for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
+#pragma unroll
+    for (int k = 0; k < size; ++k) bits[k] = batch.live[k] ? settled[v[k] >> 5] : ALL;
+    loaded(bits);
+#pragma unroll
+    for (int k = 0; k < size; ++k) {
+        const u32 flag = 1u << (v[k] & 31);
+        const bool open = !(bits[k] & flag) && program.edge_cond(batch.source[k], out.weight(batch.arc[k]), v[k]);
+        bits[k] = open ? atomicOr(settled + (v[k] >> 5), flag) : ALL;
+    }
+    u32 claimed = 0;
+#pragma unroll
+    for (int k = 0; k < size; ++k) claimed |= !(bits[k] >> (v[k] & 31) & 1) << k;
+    return claimed;
+}
+
+// An arc whose message came first.
+template <class Index>
+struct Claim {
+    i64 arc;
+    Index source;
+};
+
+// Bits to queue, and queue to bits, where the direction turns.
+template <class T, class Index>
+__device__ void queue_from_bits(const u32* words, i64 n, Stage<Claim<Index>>& stage, Collector<T, Index>& found) {
+    const int lane = lane_of_warp();
+    const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
+    for (i64 word = warp; word < (n + 31) / 32; word += warps) {
+        const u32 bits = words[word];
+        stage.add(bits >> lane & 1, Claim<Index>{0, (Index)(word * 32 + lane)},
+                  [&](bool mine, const Claim<Index>& one) { found.add(mine, one.source); });
+    }
+    Claim<Index> one{0, 0};
+    const bool has_one = stage.rest(one);
+    found.add(has_one, one.source);
+}
+
+template <class Index>
+__device__ void bits_from_queue(Frontier<Index> queue, const Tally& now, u32* words) {
+    const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x, threads = (u64)gridDim.x * THREADS;
+    for (u64 i = thread; i < now.light; i += threads)
+        atomicOr(words + (queue.light[i] >> 5), 1u << (queue.light[i] & 31));
+    for (u64 i = thread; i < now.pieces; i += threads)
+        if (queue.pieces[i].number == 0)
+            atomicOr(words + (queue.pieces[i].vertex >> 5), 1u << (queue.pieces[i].vertex & 31));
+}
+
+template <class Program, class Index, class Weight, class T = Techniques<>>
+__global__ void __launch_bounds__(THREADS, 1)
+first(const Program program, const i64 n, const Arcs<Index, Weight> out, const Arcs<Index, Weight> in,
+      const Sources<Index> sources, const Policy policy, const FirstSpace<Index> space) {
+    __shared__ union {
+        PullShare pull[WARPS];
+        LocalQueue<Index> local;
+    } shared;
+    // Raw, as a type with constructors cannot be shared.
+    __shared__ __align__(16) char slots[sizeof(Claim<Index>) * WARPS * 64];
+    __shared__ BlockSums sums;
+    if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
+    Stage<Claim<Index>> claims((Claim<Index>*)slots);
+    GridBarrier barrier(space.barrier);
+    const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+    const int lane = lane_of_warp();
+
+    // Nobody waits for a vertex without in-arcs, nor for one that `cond` keeps from receiving.
+    for (i64 v = thread; v < (n + 31) / 32 * 32; v += threads) {
+        if (v < n) program.fill(v);
+        const u32 bits = __ballot_sync(ALL, v >= n || !program.cond(v));
+        if (lane == 0) space.settled[v >> 5] = bits | space.unheard[v >> 5], space.active[v >> 5] = 0;
+    }
+    barrier.wait();
+    {
+        Collector<T, Index> found(out.indptr, space.queue, &space.tally[0], policy.hub);
+        for (i64 i = thread; i - lane < sources.count; i += threads) {
+            const bool mine = i < sources.count;
+            const Index v = mine ? sources[i] : 0;
+            if (mine) program.start(v);
+            if (mine) atomicOr(space.settled + (v >> 5), 1u << (v & 31));
+            found.add(mine, v);
+        }
+        found.finish(sums, false, 0);
+    }
+    barrier.wait();
+
+    space.trace.begin();
+    int direction = PUSH;
+    bool queued = true;
+    i64 step = 0, previous = 0;
+    u32 phase = 0;
+    Tally now = space.tally[0];
+    i64 unseen = policy.arcs - now.arcs;  // arcs that leave vertices not yet reached
+    bool queue_turned = false, bits_turned = false;
+    const auto queue = [&] { return of_two(space.queue, space.following, queue_turned); };
+    const auto following = [&] { return of_two(space.following, space.queue, queue_turned); };
+    const auto active = [&] { return of_two(space.active, space.next, bits_turned); };
+    const auto receive = [&](Index u, i64 j, Index v, i64 at) {
+        return program.receive(v, program.gather(u, out.weight(j), v), at);
+    };
+    while (now.count && step < policy.limit) {
+        if (policy.forced >= 0) direction = policy.forced;
+        else if (direction == PUSH && policy.template dense<T>(now)) direction = PULL;
+        else if (direction == PULL && (i64)now.arcs <= unseen + n / PULL_COST &&
+                 (((i64)now.count < policy.beta && (i64)now.count < previous) ||
+                  (2 * now.arcs < now.looked && !policy.template dense<T>(now))))
+            // The frontier dwindles, or the last pull looked at twice the arcs that a push would touch now; and those
+            // are no more than a pull could look at, of whom few may be left to be reached.
+            direction = PUSH;
+        previous = now.count;
+
+        if (direction == PUSH && !queued) {
+            // After a pull the tally's queue tails are still zero.
+            Collector<T, Index> found(out.indptr, queue(), &space.tally[phase % 3]);
+            queue_from_bits(active(), n, claims, found);
+            barrier.wait();
+            now = space.tally[phase % 3];
+            queued = true;
+        } else if (direction == PULL && queued) {
+            if (step > 0) {  // the bits of an earlier pull may still stand
+                for (i64 w = thread; w < (n + 31) / 32; w += threads) active()[w] = 0;
+                barrier.wait();
+            }
+            bits_from_queue(queue(), now, active());
+            barrier.wait();
+            queued = false;
+        }
+
+        if (direction == PUSH && policy.local.hold<Index>(now)) {
+            if (blockIdx.x == 0)
+                run_local<T>(
+                    shared.local, policy.local, out.indptr, policy.hub, queue(), following(), now, step, space.local,
+                    [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
+                        Index v[T::BATCH];
+                        const u32 claimed = claim(program, out, space.settled, batch, v);
+#pragma unroll
+                        for (int k = 0; k < T::BATCH; ++k)
+                            found.add((claimed >> k & 1) && receive(batch.source[k], batch.arc[k], v[k], at), v[k]);
+                    },
+                    [&](const Index*, const LocalTally& here, i64 at) {
+                        space.trace.add(at, PUSH, here.count, here.arcs);
+                    },
+                    [&](const LocalTally& found, i64 at) {
+                        return at < policy.limit && (policy.forced >= 0 || !policy.template dense<T>(found));
+                    });
+            barrier.wait();
+            now = space.local->tally, step = space.local->step, previous = space.local->previous;
+            unseen -= space.local->sent + now.arcs;
+            queue_turned = !queue_turned;
+            continue;
+        }
+
+        // One superstep of either direction, and what it leaves behind.
+        const auto superstep = [&](auto messages, auto... put_off) {
+            Tally* const tally = &space.tally[(phase + 1) % 3];
+            if (thread == 0) space.tally[(phase + 2) % 3] = Tally{};
+            const i64 count = now.count, arcs = now.arcs;
+            const auto all_of = [&](auto some) {
+                Collector<T, Index> found(out.indptr, following(), tally, policy.hub);
+                some(found);
+                barrier.wait();
+                now = *tally;
+            };
+            ++step, ++phase;
+            all_of(messages);
+            if constexpr (sizeof...(put_off) > 0)
+                if (now.put_off) (all_of(put_off), ...);
+            unseen -= now.arcs;
+            space.trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
+        };
+        if (direction == PULL) {
+            u32* const next = of_two(space.next, space.active, bits_turned);
+            superstep([&](Collector<T, Index>& found) {
+                found.finish_pull(sums, pull_first<T>(program, step, n, in, out, active(), space.settled, next,
+                                                      shared.pull, found));
+            }, [&](Collector<T, Index>& found) {
+                found.finish_pull(sums, pull_put_off<T>(program, step, in, out, active(), space.settled, next,
+                                                        now.put_off, found));
+            });
+            bits_turned = !bits_turned;
+            continue;
+        }
+        // The messages along the arcs that `each_arc` hands out in batches.
+        const auto push = [&](Collector<T, Index>& found, auto each_arc) {
+            // The claimed vertex, where its message changes it.
+            const auto take = [&](bool mine, const Claim<Index>& one, Index& v) {
+                v = mine ? out.indices[one.arc] : 0;
+                return mine && receive(one.source, one.arc, v, step);
+            };
+            each_arc([&](const Batch<Index, T::BATCH>& batch) {
+                Index v[T::BATCH];
+                for (u32 claimed = claim(program, out, space.settled, batch, v); __any_sync(ALL, claimed);
+                     claimed &= claimed - 1) {
+                    const int k = __ffs(claimed) - 1;
+                    claims.add(claimed, Claim<Index>{pick(batch.arc, k), pick(batch.source, k)},
+                               [&](bool mine, const Claim<Index>& one) {
+                                   Index target;
+                                   const bool changed = take(mine, one, target);
+                                   found.add(changed, target);
+                               });
+                }
+            });
+            Claim<Index> one;
+            Index last;
+            const bool has_one = claims.rest(one), has_last = take(has_one, one, last);
+            found.finish(sums, has_last, last);
+            queue_turned = !queue_turned;
+        };
+        if (!is_short<T>(now)) {
+            superstep([&](Collector<T, Index>& found) {
+                push(found, [&](auto visit) { for_each_arc<T, Index>(out, queue(), now.light, now.pieces, visit); });
+            });
+            continue;
+        }
+        // A loop of its own, so that what only others need keeps out of its registers.
+        do {
+            superstep([&](Collector<T, Index>& found) {
+                push(found, [&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now.light, visit); });
+            });
+        } while (now.count && step < policy.limit && is_short<T>(now) && !policy.local.hold<Index>(now) &&
+                 (policy.forced >= 0 || !policy.template dense<T>(now)));
+    }
+    space.trace.end(step, 0);
+}
+
+}  // namespace hpgraph
