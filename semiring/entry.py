@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hpgraph.semiring.function import Function
+from hpgraph.semiring.function import TypedFunction
 from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Python, UnaryOp, check_dtype, check_held
 
 Operator = UnaryOp | BinaryOp | IndexUnaryOp
 
 
-class EntryFunction(Function):
+class EntryFunction(TypedFunction):
     """``f(x, y, i, j)`` for given types. The operator comes along, so that a backend may use code of its own.
 
     Attributes
@@ -33,22 +33,12 @@ class EntryFunction(Function):
     def __init__(
         self, python: Python, op: Operator, x_dtype: np.dtype, y_dtype: np.dtype, dtype: np.dtype, swapped: bool
     ) -> None:
-        super().__init__(python, op.name)
+        super().__init__(python, op.name, (x_dtype, y_dtype, dtype))
         self.op = op
         self.x_dtype = x_dtype
         self.y_dtype = y_dtype
         self.dtype = dtype
         self.swapped = swapped
-
-    def _types(self) -> tuple[np.dtype, ...]:
-        return self.x_dtype, self.y_dtype, self.dtype
-
-    def __eq__(self, other: object) -> bool:
-        # The same Python text may serve several types, for which the GPU has code of its own.
-        return isinstance(other, EntryFunction) and self._types() == other._types() and super().__eq__(other)
-
-    def __hash__(self) -> int:
-        return hash((self.key, *self._types()))
 
     @property
     def uses_position(self) -> bool:

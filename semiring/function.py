@@ -164,3 +164,36 @@ class Function:
         except ImportError:
             raise MissingExtraError("numba-cuda", "cuda13", "a Python function on the GPU") from None
         return compile_ltoir(self, argument_dtypes, return_dtype, symbol, arch)
+
+
+class TypedFunction(Function):
+    """A `Function` made for given types, and equal to another only if these are the same.
+
+    The same Python text may serve several types, for each of which the GPU has code of its own.
+
+    Parameters
+    ----------
+    python : function
+        The function.
+    name : str
+        What messages call it.
+    dtypes : tuple of numpy.dtype
+        Of its operands and of its result.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> single, double = (TypedFunction(lambda a: a, "same", (np.dtype(name),)) for name in ("f4", "f8"))
+    >>> single == double
+    False
+    """
+
+    def __init__(self, python: Callable[..., Any], name: str, dtypes: tuple[Any, ...]) -> None:
+        super().__init__(python, name)
+        self.dtypes = dtypes
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TypedFunction) and self.dtypes == other.dtypes and super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash((self.key, self.dtypes))

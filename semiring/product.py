@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hpgraph.semiring.function import Function
+from hpgraph.semiring.function import TypedFunction
 from hpgraph.semiring.operators import Python, check_dtype
 from hpgraph.semiring.semiring import Semiring
 
 
-class Product(Function):
+class Product(TypedFunction):
     """``f(a, b, i, k, j)``: what the entries a = A[i, k] and b = B[k, j] contribute to the result's entry [i, j].
 
     The semiring and the types come along, so that a backend may use code of its own instead.
@@ -28,7 +28,7 @@ class Product(Function):
     def __init__(
         self, python: Python, semiring: Semiring, a_dtype: np.dtype, b_dtype: np.dtype, dtype: np.dtype
     ) -> None:
-        super().__init__(python, f"{semiring.name}_product")
+        super().__init__(python, f"{semiring.name}_product", (a_dtype, b_dtype, dtype))
         self.semiring = semiring
         self.a_dtype = a_dtype
         self.b_dtype = b_dtype

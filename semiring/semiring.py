@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hpgraph.semiring.arithmetic import BINARY, SATURATED
-from hpgraph.semiring.function import Function
+from hpgraph.semiring.function import TypedFunction
 from hpgraph.semiring.monoid import ANY_INDEX, Monoid
 from hpgraph.semiring.operators import BinaryOp, Python, check_dtype, check_held
 
 
-class Gather(Function):
+class Gather(TypedFunction):
     """The product of a semiring, as what a kernel computes for one matrix entry.
 
     The Python function is ``gather(state, source, weight, target)`` where ``state`` is a tuple of one array, the
@@ -34,7 +34,7 @@ class Gather(Function):
         vector_dtype: np.dtype,
         dtype: np.dtype,
     ) -> None:
-        super().__init__(python, f"{semiring.name}_gather")
+        super().__init__(python, f"{semiring.name}_gather", (matrix_dtype, vector_dtype, dtype))
         self.semiring = semiring
         self.matrix_dtype = matrix_dtype
         self.vector_dtype = vector_dtype

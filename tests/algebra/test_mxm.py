@@ -312,7 +312,7 @@ class TestUglyInputs:
     def test_what_will_not_fit_is_said_with_the_number(self, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
         A = hpg.Matrix(np.ones((40, 40))).to(device)
         A @ A
-        module = f"hpgraph.kernels.{device}.mxm.check_memory"
+        module = f"hpgraph.kernels.spgemm.{device}.check_memory"
         refused: list[str] = []
 
         def no_room(nbytes: int, what: str, where: str) -> None:
@@ -390,3 +390,11 @@ def test_triangles(device: str) -> None:
     G = hpg.datasets.social(10, device=device)
     L = hpg.tril(hpg.Matrix(G), -1)
     assert int(hpg.mxm(L, L.T, "plus_pair", mask=L).sum()) == hpg.triangle_count(G)
+
+
+def test_types_that_share_a_result_have_products_of_their_own(device: str) -> None:
+    """Machine code made for one pair of types does not serve another, whatever order they come in."""
+    whole, halves = np.arange(12).reshape(3, 4), np.arange(12).reshape(4, 3) / 2
+    for left, right in (("f8", "f8"), ("i4", "f8"), ("f4", "f8"), ("c16", "c16"), ("i4", "c16"), ("f8", "c16")):
+        A, B = (hpg.Matrix(array.astype(kind)).to(device) for array, kind in ((whole, left), (halves, right)))
+        np.testing.assert_allclose((A @ B).to("cpu").toarray(), whole @ halves)
