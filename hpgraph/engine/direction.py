@@ -64,6 +64,23 @@ class Direction:
         """The direction as kernels take it: -1 for a choice, 0 for push, 1 for pull."""
         return _FORCED[self.mode]
 
+    def pushes(self, leaving: int, arcs: int) -> tuple[bool, int]:
+        """Whether a superstep of the general loop pushes, and how many arcs it looks at.
+
+        Parameters
+        ----------
+        leaving : int
+            Arcs that leave the frontier.
+        arcs : int
+            All arcs.
+
+        Returns
+        -------
+        bool, int
+        """
+        push = self.mode == "push" or (self.mode == "auto" and leaving <= self.alpha * arcs)
+        return push, leaving if push else arcs
+
     @classmethod
     def of(cls, direction: str | Direction) -> Direction:
         """A policy as it is, or the standard one in the given mode.

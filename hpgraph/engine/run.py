@@ -16,19 +16,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.device import array_module, kernels, native, to_device, unmasked
+from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import Declarations, beginning, declarations_of
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.superstep import supersteps
 from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import array, scalar
-from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.formats import Bitmask
 from hpgraph.graph import Graph, as_graph
-from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.program import Beginning, begin
 from hpgraph.number import real, whole
 from hpgraph.semiring.operators import check_dtype
-from hpgraph.techniques import techniques
 from hpgraph.vertices import id
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def run(
         indices. None means everyone.
     direction : {"auto", "push", "pull"} or Direction
         How supersteps find the arcs of active vertices, where there is a choice: programs without `update` always push,
-        sums of floats are always pulled.
+        and sums of floats are pulled on the GPU, where pushed messages are joined in any order.
     max_iteration : int, optional
         Supersteps at the most; default, the program's `max_iteration`.
     delta : float, optional
@@ -154,7 +153,7 @@ def run(
         known = ", ".join([*declared.properties, *declared.parameters])
         raise TypeError(f"{declared.name} has no property or parameter {next(iter(initial))!r}; it has {known}")
     code = declared.code(tuple(values.dtype for values in state.values()))
-    arcs = _Arcs(declared, graph)
+    arcs = Arcs(graph, declared.edges, declared.weighted)
     sources = _sources(active, graph)
     arrays = tuple(state.values())
     left = None
@@ -174,7 +173,7 @@ def run(
                 raise ValueError("gamma is a policy of the GPU: give alpha, or move the graph there")
             by_hubs = {} if policy.gamma is None else {"gamma": policy.gamma}
             rows = backend.first(
-                code, arcs.sending, arcs.gathering, arrays, beginnings, tuple(world.values()), sources,
+                code, arcs.sending, arcs.by_target, arrays, beginnings, tuple(world.values()), sources,
                 alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=limit, **by_hubs,
             )  # fmt: skip
         elif _is_relaxation(declared, code):
@@ -201,41 +200,6 @@ def _is_relaxation(declared: Declarations, code: ProgramCode) -> bool:
     # The kernels swap whole words.
     words = code.message.kind in "iuf" and code.message.itemsize in (4, 8)
     return in_place and words and declared.runs_alone
-
-
-class _Arcs:
-    """The layouts a program runs over, each built when asked for: a transpose that nobody reads is never made."""
-
-    def __init__(self, declared: Declarations, graph: Graph) -> None:
-        self._graph = graph.undirected if declared.edges == "all" else graph
-        self._reversed = declared.edges == "out"
-        self._weighted = declared.weighted
-
-    def _layout(self, csr: CSR) -> CSR:
-        return csr if self._weighted or csr.data is None else pattern_of(csr)
-
-    @property
-    def sending(self) -> CSR:
-        """Arcs by the vertex that sends."""
-        return self._layout(self._graph.in_csr if self._reversed else self._graph.out_csr)
-
-    @property
-    def gathering(self) -> CSR:
-        """Arcs by the vertex that gathers."""
-        return self._layout(self._graph.out_csr if self._reversed else self._graph.in_csr)
-
-    @property
-    def product(self) -> CSR | HYB:
-        """The same in the format whole products are quickest in."""
-        if self._graph.device == "cpu" or self._reversed or not techniques.hyb:
-            return self.gathering
-        return self._graph.weighted_hyb if self._weighted else self._graph.hyb
-
-
-@attached
-def pattern_of(csr: CSR) -> CSR:
-    """The same arcs without their weights; made once, so that what is worked out from it is kept too."""
-    return csr.with_data(None)
 
 
 def _limit(max_iteration: int | None) -> int:

@@ -16,13 +16,13 @@ from hpgraph.kernels.spmv.cpu_spmspv import push
 from hpgraph.kernels.structure.cpu_components import components
 from hpgraph.kernels.structure.cpu_fifo import fifo_order
 from hpgraph.kernels.structure.cpu_transpose import transpose
-from hpgraph.kernels.superstep.cpu import aggregate, apply, pull_messages, push_messages
+from hpgraph.kernels.superstep.cpu import Supersteps, aggregate
 from hpgraph.kernels.sweep.cpu import sweeps
 from hpgraph.kernels.traversal.cpu import first
 
 __all__ = [
+    "Supersteps",
     "aggregate",
-    "apply",
     "columns_of",
     "components",
     "fifo_order",
@@ -41,9 +41,7 @@ __all__ = [
     "positions_of",
     "pull",
     "pull_dense",
-    "pull_messages",
     "push",
-    "push_messages",
     "relax",
     "rows_of",
     "select_entries",

@@ -17,7 +17,7 @@ from hpgraph.kernels.spmv.cuda_spmm import pull_dense
 from hpgraph.kernels.spmv.cuda_spmspv import push
 from hpgraph.kernels.structure.cuda_components import components
 from hpgraph.kernels.structure.cuda_fifo import fifo_order
-from hpgraph.kernels.superstep.cuda import aggregate, apply, pull_messages, push_messages
+from hpgraph.kernels.superstep.cuda import Supersteps, aggregate
 from hpgraph.kernels.sweep.cuda import sweeps
 from hpgraph.kernels.traversal.cuda import first
 
@@ -26,8 +26,8 @@ transpose = CSR.transpose
 in_python = interruptible = contextlib.nullcontext
 
 __all__ = [
+    "Supersteps",
     "aggregate",
-    "apply",
     "columns_of",
     "components",
     "fifo_order",
@@ -46,9 +46,7 @@ __all__ = [
     "positions_of",
     "pull",
     "pull_dense",
-    "pull_messages",
     "push",
-    "push_messages",
     "relax",
     "rows_of",
     "select_entries",

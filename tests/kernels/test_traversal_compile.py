@@ -9,13 +9,13 @@ import hpgraph as hpg
 from hpgraph.algorithms import bfs, negative_cycle, pagerank, sssp
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.program import Parameter, Property, declared
+from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.compile import compile_only
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.spmv.cuda import PULL_ROWS
 from hpgraph.kernels.spmv.cuda_spmspv import PUSHES
-from hpgraph.kernels.traversal import cuda as traversal
 from hpgraph.semiring import get_monoid
 
 pytest.importorskip("cuda.core")
@@ -153,10 +153,18 @@ def test_without_techniques():
     compiled(sssp.SingleDistances, "float32", (), "delta_stepping.cuh", (name,))
 
 
+@pytest.mark.parametrize("weight", [None, "float32"])
+@pytest.mark.parametrize("index", ["int32", "int64"])
+@pytest.mark.parametrize("program", [Everything, Widest])
+def test_small_supersteps(program, index, weight):
+    kind = "hpgraph::Pattern" if weight is None else C[weight]
+    compiled(program, weight, (), "frontier.cuh", (f"hpgraph::run_small<Program, {C[index]}, {kind}>",))
+
+
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
 def test_blocks_of_many_threads(arch):
     name = "hpgraph::relax<Program, int, float, Program::Message>"
-    before = f"#define HPGRAPH_THREADS {traversal.THREADS_OF_MANY_ARCS}\n"
+    before = f"#define HPGRAPH_THREADS {persistent.THREADS_OF_MANY_ARCS}\n"
     compiled(sssp.SingleDistances, "float32", (), "delta_stepping.cuh", (name,), arch, before)
 
 

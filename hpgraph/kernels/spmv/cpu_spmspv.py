@@ -127,7 +127,8 @@ def _push(gather, reduce, accum, one, state, indptr, indices, data, is_sorted, f
 
 
 @attached
-def _is_sorted(rows: CSR) -> bool:
+def is_sorted(rows: CSR) -> bool:
+    """Whether each row's columns ascend; looked at once a matrix."""
     return bool(rows.is_canonical())
 
 
@@ -137,7 +138,7 @@ def _targets(rows: CSR) -> Any:
     return np.sort(rows.indices[:: max(1, rows.nnz // 4096)])
 
 
-def _bounds(rows: CSR, parts: int) -> Any:
+def target_ranges(rows: CSR, parts: int) -> Any:
     """Ranges of targets with about the same number of arcs each, by whole words of a bitmask: each has one writer."""
     n = rows.shape[1]
     sample = _targets(rows)
@@ -212,4 +213,4 @@ def push(
     if arcs <= SERIAL:
         return _push_alone(*arguments, frontier, min(arcs, n), *targets)
     with team() as workers:
-        return _push(*arguments, _is_sorted(rows), frontier, _bounds(rows, workers), *targets)
+        return _push(*arguments, is_sorted(rows), frontier, target_ranges(rows, workers), *targets)

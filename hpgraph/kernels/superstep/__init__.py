@@ -1,5 +1,47 @@
 """One superstep of the general loop: messages along arcs, then APPLY (HPGraph, 2018, Figure 4).
 
-`push_messages` and `pull_messages` combine the messages that meet at a vertex, `apply` updates who received one,
-`aggregate` adds up what the vertices contribute to the sums.
+The seam is Ligra's (J. Shun, G. Blelloch, PPoPP'13): `push` and `pull` are its edgeMap over one part of the arcs,
+`apply` is its vertexMap. A backend keeps the messages between the two, and the work space of a run, in its class
+`Supersteps`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hpgraph.formats import CSR, HYB, Frontier
+
+
+class Part(Protocol):
+    """Arcs resident on the device that works on them."""
+
+    @property
+    def sending(self) -> CSR:
+        """Arcs by the vertex that sends."""
+
+    @property
+    def gathering(self) -> CSR | HYB:
+        """The same arcs by the vertex that gathers, in the format that whole products are quickest in."""
+
+
+class Supersteps(Protocol):
+    """What either backend's `Supersteps` offers; made anew for each run."""
+
+    pushes_repeat: bool
+
+    def few(
+        self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
+    ) -> tuple[np.ndarray, Frontier, np.ndarray] | None:
+        """Supersteps in one call of a kernel while frontiers are small; None where this one is not."""
+
+    def push(self, part: Part, frontier: Frontier) -> None:
+        """Messages along the arcs that leave the frontier."""
+
+    def pull(self, part: Part, frontier: Frontier) -> None:
+        """Messages from the frontier, gathered by whoever may receive."""
+
+    def apply(self, part: Part, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
+        """Update who received (or everyone): who changed, and the sums."""

@@ -1,4 +1,4 @@
-"""One superstep on the CPU: messages along arcs (`push_messages`, `pull_messages`), then APPLY."""
+"""The general loop's supersteps on the CPU: `edge_map` along arcs, then `vertex_map` where messages arrived."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
 from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.trace import Clock
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
-from hpgraph.kernels.spmv.cpu import pull
-from hpgraph.kernels.spmv.cpu_spmspv import push
-from hpgraph.kernels.superstep import cpu_apply as _apply
+from hpgraph.kernels.spmv.cpu import operators, plain, pull
+from hpgraph.kernels.spmv.cpu_spmspv import is_sorted, target_ranges
+from hpgraph.kernels.superstep import Part, cpu_apply, cpu_frontier
+from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Arcs, Functions, Inbox
+
+# Arcs of a frontier up to which one thread runs superstep after superstep: to wake the others costs some 10 µs, in
+# which one thread follows as many thousand arcs.
+FEW = 32768
+# Supersteps between two looks at the trace.
+ROWS = 4096
 
 
-def apply(
-    code: ProgramCode,
-    state: tuple[np.ndarray, ...],
-    message: np.ndarray,
-    received: Bitmask,
-    world: tuple[Any, ...],
-    step: int,
-    active: Bitmask,
-) -> tuple[np.ndarray, int, int]:
-    """Update the vertices that received a message.
+class Supersteps:
+    """Work space of one run of the general loop.
 
     Parameters
     ----------
@@ -32,34 +33,170 @@ def apply(
         The program.
     state : tuple of arrays of length n
         The properties; changed in place.
-    message : array of length n
-        Combined messages.
-    received : Bitmask
-        Who is updated.
-    world : tuple of scalars
-        Parameters and last sums.
-    step : int
-        Number of the superstep, from 1.
-    active : Bitmask
-        Overwritten: who changed.
-
-    Returns
-    -------
-    sums : float64 array
-        What `aggregate` contributed, added up over the updated vertices.
-    changed, updated : int
-        How many vertices changed, and were updated.
+    settled : Bitmask or None
+        Who may not receive any more, where each vertex receives only once; changed in place.
+    ids : numpy.dtype
+        Type of vertex ids.
     """
-    program = functions_of(code)
-    blocks = -(-message.size // _apply.BLOCK)
-    sums, counts = np.zeros((blocks, code.aggregates)), np.zeros((blocks, 2), np.int64)
-    with team():
-        _apply.apply_update(
-            program.update, program.aggregate, program.load, state, message, received.words, world, step, active.words,
-            sums, counts,
+
+    # Targets join their messages in the order of the frontier, whatever the number of threads: sums of floats repeat.
+    pushes_repeat = True
+
+    def __init__(
+        self, code: ProgramCode, state: tuple[np.ndarray, ...], settled: Bitmask | None, ids: np.dtype
+    ) -> None:
+        self.code, self.state = code, tuple(plain(values) for values in state)
+        self.n = n = len(state[0])
+        program = functions_of(code)
+        self._functions = Functions(
+            program.gather, program.reduce, program.edge_cond, program.cond, program.update, program.load,
+            program.aggregate,
         )  # fmt: skip
-    changed, updated = counts.sum(axis=0).tolist()
-    return sums.sum(axis=0), changed, updated
+        self._one = code.message.type(1)
+        received = np.zeros((n + 63) // 64, np.uint64)
+        self._inbox = Inbox(np.empty(n, code.message), received, None if settled is None else settled.words)
+        self._queues = np.empty(n, ids), np.empty(n, ids)
+        self._listed = np.empty(n, ids)
+
+    def few(
+        self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
+    ) -> tuple[np.ndarray, Frontier, np.ndarray] | None:
+        """Run supersteps while frontiers are small enough for one thread.
+
+        Parameters
+        ----------
+        part : Part
+            All arcs.
+        frontier : Frontier
+            Who is active.
+        world : tuple of scalars
+            Parameters and last sums.
+        done, limit : int
+            Supersteps done before, and to be done at the most, those included.
+
+        Returns
+        -------
+        rows : int64 array of shape (supersteps, 4)
+            The trace.
+        frontier : Frontier
+            Who is active now.
+        sums : float64 array
+            What `aggregate` contributed in the last superstep.
+        None
+            If the frontier is too large; nothing was done then.
+        """
+        if frontier.out_arcs(part.sending.indptr) > FEW:
+            return None
+        queue, following = self._queues
+        if frontier.ids.base is not queue and frontier.ids is not queue:
+            queue[: frontier.size] = frontier.ids
+        progress = np.array([done, frontier.size, frontier.arcs, 0], np.int64)
+        sums = np.zeros(self.code.aggregates)
+        clock, tables = Clock(), []
+        while True:
+            before, trace = progress[STEP], np.empty((min(ROWS, limit - done), 4), np.int64)
+            cpu_frontier.few(
+                self._functions, self._one, self.state, world, _arcs(part.sending), self._inbox, queue, following,
+                self._listed, sums, progress, trace, FEW, limit,
+            )  # fmt: skip
+            tables.append(trace[: progress[STEP] - before])
+            if len(tables[-1]) < len(trace) or progress[ACTIVE] == 0 or progress[STEP] == limit:
+                break
+        if progress[SWAPPED]:
+            self._queues = following, queue
+        size = int(progress[ACTIVE])
+        rows = clock.convert(tables[0] if len(tables) == 1 else np.concatenate(tables))
+        return rows, Frontier(self.n, ids=self._queues[0][:size], arcs=int(progress[ARCS])), sums
+
+    def push(self, part: Part, frontier: Frontier) -> None:
+        """The active vertices send along the arcs that leave them (top-down).
+
+        Parameters
+        ----------
+        part : Part
+            Arcs by the vertex that sends.
+        frontier : Frontier
+            Who sends.
+        """
+        arcs = part.sending
+        with team() as workers:
+            cpu_frontier.push_many(
+                self._functions, self._one, self.state, _arcs(arcs), is_sorted(arcs), self._inbox,
+                plain(frontier.ids), target_ranges(arcs, workers),
+            )  # fmt: skip
+
+    def pull(self, part: Part, frontier: Frontier) -> None:
+        """Who may receive combines the messages of its active in-neighbours (bottom-up).
+
+        Parameters
+        ----------
+        part : Part
+            Arcs by the vertex that gathers.
+        frontier : Frontier
+            Who sends.
+        """
+        code, rows = self.code, part.gathering
+        received = Bitmask(self.n, self._inbox.received)
+        if code.edge_cond is None or frontier.everyone:
+            active = None if frontier.everyone else frontier.bits
+            if frontier.everyone and code.cond is not None:
+                self._inbox.message.fill(code.reduce.identity_for(code.message))
+            offer = functions_of(code).offer
+            pull(rows, offer, code.reduce, self.state, self._inbox.message, active=active, received=received,
+                 **self._closed())  # fmt: skip
+            return
+        _, _, terminal, _, one = operators(code.reduce, None, code.message)
+        with team() as workers:
+            cpu_frontier.pull_some(
+                self._functions, terminal, one, self.state, _arcs(rows), self._inbox, frontier.bits.words, workers
+            )
+
+    def apply(
+        self, part: Part, world: tuple[Any, ...], step: int, everyone: bool
+    ) -> tuple[Frontier, np.ndarray]:
+        """Update who received; forget who did.
+
+        Parameters
+        ----------
+        part : Part
+            Arcs by the vertex that sends.
+        world : tuple of scalars
+            Parameters and last sums.
+        step : int
+            Number of the superstep, from 1.
+        everyone : bool
+            Update all vertices, whether they received or not.
+
+        Returns
+        -------
+        Frontier
+            Who changed.
+        float64 array
+            What `aggregate` contributed, added up over the updated vertices.
+        """
+        if everyone:
+            self._inbox.received[:] = Bitmask.full(self.n).words
+        blocks = -(-self.n // BLOCK)
+        counts, sums = np.zeros((blocks, 2), np.int64), np.zeros((blocks, self.code.aggregates))
+        following, queue = self._queues
+        with team():
+            cpu_frontier.apply_many(
+                self._functions, self.state, self._inbox, world, step, plain(part.sending.indptr), queue,
+                self._listed, counts, sums,
+            )  # fmt: skip
+        changed, arcs = counts.sum(axis=0).tolist()
+        self._queues = queue, following
+        return Frontier(self.n, ids=queue[:changed], arcs=arcs), sums.sum(axis=0)
+
+    def _closed(self) -> dict[str, Any]:
+        """The mask of a product: whoever `cond` keeps from receiving is left out."""
+        if self.code.cond is None:
+            return {}
+        with team():
+            words = settled_words(self.code, self.state, self.n)
+        if self.n % 64:
+            words[-1] &= ~past(self.n)
+        return {"mask": Bitmask(self.n, words), "complement": True}
 
 
 def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any, ...]) -> np.ndarray:
@@ -80,94 +217,26 @@ def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any
     """
     program = functions_of(code)
     n = state[0].size
-    sums = np.zeros((-(-n // _apply.BLOCK), code.aggregates))
+    sums = np.zeros((-(-n // BLOCK), code.aggregates))
     with team():
-        _apply.apply_aggregate(program.aggregate, program.load, state, world, n, sums)
+        cpu_apply.apply_aggregate(program.aggregate, program.load, state, world, n, sums)
     return sums.sum(axis=0)
 
 
-def pull_messages(
-    code: ProgramCode,
-    rows: CSR | HYB,
-    state: tuple[np.ndarray, ...],
-    active: Bitmask | None,
-    message: np.ndarray,
-    received: Bitmask,
-) -> None:
-    """Every vertex that may receive combines the messages of its active in-neighbours.
-
-    Parameters
-    ----------
-    code : ProgramCode
-        The program.
-    rows : CSR or HYB
-        Arcs by the vertex that gathers.
-    state : tuple of arrays of length n
-        The properties.
-    active : Bitmask or None
-        Who sends; None: all.
-    message : array of length n
-        Written: the combined message, the monoid's identity where none came.
-    received : Bitmask
-        Overwritten: who got one.
-    """
-    program = functions_of(code)
-    pull(rows, program.offer, code.reduce, state, message, active=active, received=received, **_closed(code, state))
-
-
-def push_messages(
-    code: ProgramCode,
-    arcs: CSR,
-    state: tuple[np.ndarray, ...],
-    frontier: np.ndarray,
-    message: np.ndarray,
-    received: Bitmask,
-) -> None:
-    """The active vertices send along the arcs that leave them; the same outcome as `pull_messages`.
-
-    Parameters
-    ----------
-    code : ProgramCode
-        The program.
-    arcs : CSR
-        Arcs by the vertex that sends.
-    state : tuple of arrays of length n
-        The properties.
-    frontier : array of vertex ids
-        Who sends.
-    message : array of length n
-        Written where a message came.
-    received : Bitmask
-        Overwritten: who got one.
-    """
-    program = functions_of(code)
-    message.fill(code.reduce.identity_for(code.message))
-    touched = push(arcs, program.offer, code.reduce, state, frontier, message, **_closed(code, state))
-    received.words[:] = Bitmask.from_indices(touched, received.n).words
-
-
-def _closed(code: ProgramCode, state: tuple[np.ndarray, ...]) -> dict[str, Any]:
-    """The mask of a product: whoever `cond` keeps from receiving is left out."""
-    if code.cond is None:
-        return {}
-    n = state[0].size
-    with team():
-        words = settled_words(code, state, n)
-    if n % 64:
-        words[-1] &= ~past(n)
-    return {"mask": Bitmask(n, words), "complement": True}
-
-
-def settled_words(code: ProgramCode, state: tuple[np.ndarray, ...], n: int) -> np.ndarray:
-    """Bitmask of the vertices that may not receive; bits past the last vertex are set."""
-    words = np.zeros((n + 63) // 64, np.uint64)
-    if code.cond is not None:
-        _apply.settle(functions_of(code).cond, state, n, words)
-    elif n:
-        words[-1] = past(n)
-    return words
+def _arcs(csr: Any) -> Arcs:
+    return Arcs(plain(csr.indptr), plain(csr.indices), plain(csr.data))
 
 
 def past(n: int) -> np.uint64:
     """The bits of the last word that lie past the last of n vertices."""
     return ~np.uint64(0) << np.uint64(n % 64) if n % 64 else np.uint64(0)
+
+
+def settled_words(code: ProgramCode, state: tuple[np.ndarray, ...], n: int) -> np.ndarray:
+    """Bitmask of the vertices that `cond` keeps from receiving; bits past the last vertex are set."""
+    words = np.zeros((n + 63) // 64, np.uint64)
+    if code.cond is not None:
+        cpu_apply.settle(functions_of(code).cond, state, n, words)
+    elif n:
+        words[-1] = past(n)
+    return words

@@ -1,4 +1,4 @@
-"""APPLY: what every vertex makes of its combined message, and the sums over all vertices (HPGraph, 2018, Figure 4)."""
+"""Passes over all vertices: the sums before the first superstep, and who may not receive."""
 
 from __future__ import annotations
 
@@ -12,31 +12,6 @@ from hpgraph.semiring.jit import call
 # Vertices whose contributions are summed one after another; the blocks' sums are then added in a fixed order, so that
 # a sum does not depend on the number of threads. A multiple of 64: each word of a bitmask has one writer.
 BLOCK = 4096
-
-
-@njit(parallel=LOOPS, cache=True, nogil=True)
-def apply_update(update, aggregate, load, state, message, received, world, step, active, sums, counts):
-    """Update the vertices whose bit in ``received`` is set; set the bits of those that changed in ``active``.
-
-    A row of ``sums`` takes what ``aggregate`` contributes for the vertices of a block that are updated, a row of
-    ``counts`` how many of them changed and how many were updated; both are zero before.
-    """
-    n = message.size
-    for block in prange(counts.shape[0]):
-        for word in range(block * (BLOCK // 64), min((block + 1) * (BLOCK // 64), (n + 63) // 64)):
-            bits = np.uint64(0)
-            wanted = received[word]
-            if wanted:
-                for v in range(word * 64, min(word * 64 + 64, n)):
-                    flag = np.uint64(1) << np.uint64(v & 63)
-                    if wanted & flag:
-                        before = call(load, state, v)
-                        counts[block, 1] += 1
-                        if call(update, state, v, message[v], world, step):
-                            bits |= flag
-                            counts[block, 0] += 1
-                        call(aggregate, state, before, v, world, step, sums[block])
-            active[word] = bits
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)

@@ -1,23 +1,45 @@
-"""One superstep on the GPU: messages along arcs (`push_messages`, `pull_messages`), then APPLY."""
+"""The general loop's supersteps on the GPU: messages along arcs, then APPLY."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.persistent import (
+    FAR,
+    HEADER,
+    LOCAL_ARCS,
+    TALLY,
+    Record,
+    Space,
+    arcs_struct,
+    heavy_pieces,
+    kernel,
     load_program,
+    sources_struct,
+    techniques_type,
+    weight_dtype,
 )
 from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.spmv.cuda_spmspv import push
+from hpgraph.kernels.superstep import Part
+from hpgraph.semiring import get_monoid
+from hpgraph.techniques import techniques
 
+# As in apply.cuh.
 SPAN, APPLY_THREADS = 2048, 256
+# Arcs of a frontier up to which supersteps run in one launch. One that the host launches costs some 50 µs in launches
+# and the way back, in which compare-and-swap serves millions of arcs; beyond, the hardware's own atomics pay.
+FEW = 1 << 22
 
 
 def _grid(n: int) -> tuple[tuple[int], tuple[int]]:
@@ -27,32 +49,6 @@ def _grid(n: int) -> tuple[tuple[int], tuple[int]]:
 def _sum(module: Module, rows: Any, sums: Any) -> None:
     """The rows' total."""
     module.function("hpgraph::total<Program>")((1,), (APPLY_THREADS,), (rows, np.int64(len(rows)), sums))
-
-
-def apply(
-    code: ProgramCode,
-    state: tuple[Any, ...],
-    message: Any,
-    received: Bitmask,
-    world: tuple[Any, ...],
-    step: int,
-    active: Bitmask,
-) -> tuple[np.ndarray, int, int]:
-    """Update the vertices that received a message; see `hpgraph.kernels.superstep.cpu_apply`. Waits for the device."""
-    import cupy
-
-    program = cuda_program(code, None)
-    n = len(message)
-    rows = cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
-    module = load_program(program, "apply.cuh", *_APPLY)
-    module.function("hpgraph::apply<Program>")(
-        *_grid(n),
-        (program.struct(state, world), np.int64(n), message, received.words, np.int64(step), active.words, rows),
-    )
-    sums = cupy.empty(rows.shape[1], np.float64)
-    _sum(module, rows, sums)
-    total = sums.get()  # Python decides by it whether to go on
-    return total[: code.aggregates], int(total[-2]), int(total[-1])
 
 
 _APPLY = tuple(f"hpgraph::{name}<Program>" for name in ("apply", "contribute", "total", "settle"))
@@ -89,21 +85,144 @@ def aggregate_to(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ..
     _sum(module, rows, sums)
 
 
-def pull_messages(
-    code: ProgramCode, rows: CSR | HYB, state: tuple[Any, ...], active: Bitmask | None, message: Any, received: Bitmask
-) -> None:
-    """Every vertex that may receive combines the messages of its active in-neighbours; see `hpgraph.kernels.cpu`."""
-    offer = functions_of(code).offer
-    pull(rows, offer, code.reduce, state, message, active=active, received=received, **_closed(code, state))
+class Supersteps:
+    """Work space of one run of the general loop; see `hpgraph.kernels.superstep.cpu.Supersteps`.
 
+    Parameters
+    ----------
+    code : ProgramCode
+        The program.
+    state : tuple of CuPy arrays of length n
+        The properties; changed in place.
+    settled : Bitmask or None
+        Who may not receive any more, where each vertex receives only once.
+    ids : numpy.dtype
+        Type of vertex ids.
+    """
 
-def push_messages(
-    code: ProgramCode, arcs: CSR, state: tuple[Any, ...], frontier: Any, message: Any, received: Bitmask
-) -> None:
-    """The active vertices send along the arcs that leave them; see `hpgraph.kernels.cpu`."""
-    message.fill(code.reduce.identity_for(code.message))
-    touched = push(arcs, functions_of(code).offer, code.reduce, state, frontier, message, **_closed(code, state))
-    received.words[:] = Bitmask.from_indices(touched, received.n).words
+    # Messages that meet are joined by atomic operations, in any order.
+    pushes_repeat = False
+
+    def __init__(self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype) -> None:
+        import cupy
+
+        self.code, self.state, self.n = code, state, len(state[0])
+        self._message = cupy.empty(self.n, code.message)
+        self._received, self._settled = Bitmask.zeros(self.n, "cuda"), settled
+
+    @cached_property
+    def _inbox(self) -> tuple[Any, Any]:
+        """Messages, all of them the identity, and who received, nobody: as small supersteps find and leave them."""
+        import cupy
+
+        identity = self.code.reduce.identity_for(self.code.message)
+        return cupy.full(self.n, identity, self.code.message), cupy.zeros((self.n + 63) // 64, np.uint64)
+
+    def few(
+        self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
+    ) -> tuple[np.ndarray, Frontier, np.ndarray] | None:
+        """Run supersteps in one launch while frontiers are small. Waits for the device."""
+        import cupy
+
+        code, out = self.code, part.sending
+        # "Any" has no identity that the first message would replace.
+        if code.reduce.ends_on_anything or frontier.out_arcs(out.indptr) > FEW:
+            return None
+        program, ids = cuda_program(code, weight_dtype(out)), out.indices.dtype
+        sources = cupy.ascontiguousarray(frontier.ids, dtype=ids)
+        message, bits = self._inbox
+        identity = np.asarray(code.reduce.identity_for(code.message), code.message)
+        pieces, vertices = heavy_pieces(out) * 2 * ids.itemsize, self.n * ids.itemsize
+        space, record = Space(HEADER, vertices, pieces, vertices, pieces), Record(self.n)
+        received = cupy.empty(self.n, ids)
+        launch = kernel(
+            program, "frontier.cuh", "run_small", "", ids, out.data is None, techniques_type(),
+            cupy.cuda.runtime.getDevice(),
+        )  # fmt: skip
+        launch(
+            (
+                program.struct(self.state, world), arcs_struct(out), sources_struct(sources), identity,
+                np.int64(done), np.int64(limit), np.int64(FEW), np.int64(LOCAL_ARCS if techniques.local_block else -1),
+                struct(*space.header(0, TALLY, FAR), bits, *space.addresses, received, message, *record.fields),
+            ),
+        )  # fmt: skip
+        rows = record()
+        count, arcs = record.passed()
+        if len(rows):
+            # Who did not change stands there as the complement of its id.
+            received = received[:count]
+            frontier = Frontier(self.n, ids=received[received >= 0], arcs=arcs)
+        return rows, frontier, np.zeros(0)
+
+    def push(self, part: Part, frontier: Frontier) -> None:
+        """The active vertices send along the arcs that leave them (top-down)."""
+        code = self.code
+        self._message.fill(code.reduce.identity_for(code.message))
+        offer = functions_of(code).offer
+        touched = push(
+            part.sending, offer, code.reduce, self.state, frontier.ids, self._message, **_closed(code, self.state)
+        )
+        self._received = Bitmask.from_indices(touched, self.n)
+        if code.edge_cond is not None:
+            self._let_through(
+                lambda passable, lor, passes: push(
+                    part.sending, passable, lor, self.state, frontier.ids, passes, mask=self._received
+                )
+            )
+
+    def pull(self, part: Part, frontier: Frontier) -> None:
+        """Who may receive combines the messages of its active in-neighbours (bottom-up)."""
+        code = self.code
+        if frontier.everyone and code.cond is not None:
+            self._message.fill(code.reduce.identity_for(code.message))
+        active = None if frontier.everyone else frontier.bits
+        self._received = Bitmask.zeros(self.n, "cuda")
+        pull(
+            part.gathering, functions_of(code).offer, code.reduce, self.state, self._message, active=active,
+            received=self._received, **_closed(code, self.state),
+        )  # fmt: skip
+        if code.edge_cond is not None:
+            self._let_through(
+                lambda passable, lor, passes: pull(
+                    part.gathering, passable, lor, self.state, passes, active=active, mask=self._received
+                )
+            )
+
+    def _let_through(self, product: Callable[[Any, Any, Any], Any]) -> None:
+        """Leave those to whom `edge_cond` let a message through: the product took the others' for neutral."""
+        import cupy
+
+        passes = cupy.zeros(self.n, np.uint8)
+        product(functions_of(self.code).edge_cond, get_monoid("lor"), passes)
+        self._received = Bitmask.from_bool(passes != 0)
+
+    def apply(
+        self, part: Part, world: tuple[Any, ...], step: int, everyone: bool
+    ) -> tuple[Frontier, np.ndarray]:
+        """Update who received, or everyone: who changed, and the sums. Waits for the device."""
+        import cupy
+
+        code, received = self.code, self._received
+        if everyone:
+            received = Bitmask.full(self.n, device="cuda")
+        elif self._settled is not None:
+            received = received.and_not(self._settled)
+            self._settled = self._settled | received
+        program = cuda_program(code, None)
+        active = Bitmask.zeros(self.n, "cuda")
+        rows = cupy.empty((-(-self.n // SPAN), code.aggregates + 2), np.float64)
+        module = load_program(program, "apply.cuh", *_APPLY)
+        module.function("hpgraph::apply<Program>")(
+            *_grid(self.n),
+            (
+                program.struct(self.state, world), np.int64(self.n), self._message, received.words, np.int64(step),
+                active.words, rows,
+            ),
+        )  # fmt: skip
+        sums = cupy.empty(rows.shape[1], np.float64)
+        _sum(module, rows, sums)
+        total = sums.get()  # Python decides by it whether to go on
+        return Frontier(self.n, bits=active, size=int(total[-2])), total[: code.aggregates]
 
 
 def _closed(code: ProgramCode, state: tuple[Any, ...]) -> dict[str, Any]:

@@ -129,6 +129,7 @@ class CUDAProgram:
                 self._method("bool", "edge_cond", arc, "u, weight, v"),
                 self._method("bool", "cond", "long long v", "v"),
                 f"    __device__ {m} reduce({m} a, {m} b) const {{ return hpg_reduce(a, b); }}",
+                f"    __device__ static {m} join({m} a, {m} b) {{ return hpg_reduce(a, b); }}",
                 *self._updates("update", [f"p{i}[v]" for i in range(len(self._properties))]),
                 "    // The same for a vertex that still has what it began with: nothing is loaded that is known.",
                 *self._updates("receive", [f"begins{i} ? fill{i} : p{i}[v]" for i in range(len(self._properties))]),

@@ -14,7 +14,7 @@ struct TraceRow {
 struct Outcome {
     i64 supersteps, left;  // done, and vertices left active
     i64 cycles[2], nanoseconds[2];
-    i64 unused[2];
+    i64 passed[2];  // what a kernel has to say besides
 };
 
 struct Trace {

@@ -1,0 +1,78 @@
+"""Where the engine's arcs come from: parts of a graph, each resident on a device when it is handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hpgraph.formats import CSR, HYB
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.techniques import techniques
+
+if TYPE_CHECKING:
+    from hpgraph.formats import Frontier
+    from hpgraph.graph import Graph
+    from hpgraph.kernels.superstep import Part
+
+
+class Arcs:
+    """The arcs that a program's messages go along, in memory on one device: one part.
+
+    Each layout is built when it is asked for: a transpose that nobody reads is never made.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    edges : {"in", "out", "all"}
+        Along which arcs a vertex gathers.
+    weighted : bool
+        Whether the program reads weights.
+    """
+
+    def __init__(self, graph: Graph, edges: str, weighted: bool) -> None:
+        self._graph = graph.undirected if edges == "all" else graph
+        self._reversed = edges == "out"
+        self._weighted = weighted
+
+    def _layout(self, csr: CSR) -> CSR:
+        return csr if self._weighted or csr.data is None else pattern_of(csr)
+
+    @property
+    def sending(self) -> CSR:
+        """Arcs by the vertex that sends."""
+        return self._layout(self._graph.in_csr if self._reversed else self._graph.out_csr)
+
+    @property
+    def by_target(self) -> CSR:
+        """Arcs by the vertex that gathers."""
+        return self._layout(self._graph.out_csr if self._reversed else self._graph.in_csr)
+
+    @property
+    def gathering(self) -> CSR | HYB:
+        """The same in the format whole products are quickest in."""
+        if self._graph.device == "cpu" or self._reversed or not techniques.hyb:
+            return self.by_target
+        return self._graph.weighted_hyb if self._weighted else self._graph.hyb
+
+    def parts(self, frontier: Frontier, push: bool) -> Iterator[Part]:
+        """The parts in which a superstep has to look, one after another.
+
+        Parameters
+        ----------
+        frontier : Frontier
+            Who sends.
+        push : bool
+            Whether arcs are looked up by who sends.
+
+        Yields
+        ------
+        Part
+        """
+        yield self
+
+
+@attached
+def pattern_of(csr: CSR) -> CSR:
+    """The same arcs without their weights; made once, so that what is worked out from it is kept too."""
+    return csr.with_data(None)

@@ -1,0 +1,249 @@
+"""Supersteps that cost what their frontier costs: top-down from a list, and APPLY of who received.
+
+`few` runs superstep after superstep on one thread, as long as frontiers stay small: a parallel region costs more to
+enter than such a superstep takes. `push_many` and `apply_many` share one large superstep out among threads. Each thread
+owns a range of targets, so there are no atomics, and every target joins its messages in the order of the frontier:
+results are the same bit for bit on any number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.runtime.cpu.claim import cycles, mark, test
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import vertex
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, log
+from hpgraph.kernels.runtime.cpu.weights import entry
+from hpgraph.kernels.spmv.cpu_fold import convert, join
+from hpgraph.semiring.atomics import fetch_add
+from hpgraph.semiring.jit import call
+from hpgraph.semiring.stop import is_stopped
+
+# What `few` keeps besides the number of the superstep and who is active: the arcs that leave them, and whether the two
+# queues have changed places an odd number of times.
+ARCS, SWAPPED = 2, 3
+PROGRESS = 4
+# Rows up to this length are scanned, not searched for the first target in a range.
+SHORT = 16
+# Vertices whose contributions are summed one after another; the blocks' sums are then added in order, so that a sum
+# does not depend on the number of threads. A multiple of 64: each word of a bitmask has one writer.
+BLOCK = 4096
+# Rows that a thread takes at a time in a pull.
+ROWS = 1024
+
+
+class Functions(NamedTuple):
+    """A program's functions, as `hpgraph.kernels.runtime.functions` has them."""
+
+    gather: Any
+    reduce: Any
+    edge_cond: Any
+    cond: Any
+    update: Any
+    load: Any
+    aggregate: Any
+
+
+class Arcs(NamedTuple):
+    """A CSR matrix."""
+
+    indptr: Any
+    indices: Any
+    data: Any
+
+
+class Inbox(NamedTuple):
+    """Messages; who received one, as bits; where each vertex receives only once, who may not any more, as bits."""
+
+    message: Any
+    received: Any
+    settled: Any
+
+
+# Numba leaves out what stands behind a None only where it is an argument of its own.
+@part(forceinline=True)
+def _is_settled(settled, v):
+    if settled is None:
+        return False
+    return test(settled, v)
+
+
+@part(forceinline=True)
+def _settle(settled, v):
+    if settled is not None:
+        mark(settled, v)
+
+
+@part(forceinline=True)
+def _unsettled(settled, word, bits):
+    if settled is None:
+        return bits
+    return bits & ~settled[word]
+
+
+# A function of its own: in a parallel loop Numba takes a write to an attribute's array for one that nobody reads.
+@part(forceinline=True)
+def _take_word(inbox, word):
+    """Who of 64 vertices received, and may; forgotten."""
+    bits = _unsettled(inbox.settled, word, inbox.received[word])
+    inbox.received[word] = 0
+    return bits
+
+
+@part(error_model="numpy", forceinline=True)
+def _receive(functions, state, inbox, sent, v):
+    """Join a message to those of `v`; true for the first."""
+    if test(inbox.received, v):
+        inbox.message[v] = join(functions.reduce, inbox.message[v], sent)
+        return False
+    mark(inbox.received, v)
+    inbox.message[v] = sent
+    return True
+
+
+@part(error_model="numpy", forceinline=True)
+def _send(functions, one, state, arcs, inbox, frontier, size, low, high, is_sorted, listed):
+    """Push from the first vertices of `frontier` to the targets low..high; list who receives, where there is room."""
+    count = 0
+    for i in range(size):
+        if is_stopped():
+            break
+        u = np.int64(frontier[i])
+        j, end = arcs.indptr[u], arcs.indptr[u + 1]
+        if is_sorted and end - j > SHORT and low > 0:
+            j += np.searchsorted(arcs.indices[j:end], low)
+        while j < end:
+            v = vertex(arcs.indices, j)
+            if v >= high and is_sorted:
+                break
+            if low <= v < high and not _is_settled(inbox.settled, v) and call(functions.cond, state, v):
+                weight = entry(arcs.data, j, one)
+                if call(functions.edge_cond, state, u, weight, v):
+                    sent = convert(one, call(functions.gather, state, u, weight, v))
+                    if _receive(functions, state, inbox, sent, v) and listed.size:
+                        listed[count] = v
+                        count += 1
+            j += 1
+    return count
+
+
+@part(error_model="numpy", forceinline=True)
+def _update(functions, state, inbox, v, world, step, sums):
+    """APPLY at one vertex; whether it changed."""
+    _settle(inbox.settled, v)
+    before = call(functions.load, state, v)
+    changed = call(functions.update, state, v, inbox.message[v], world, step)
+    call(functions.aggregate, state, before, v, world, step, sums)
+    return changed
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def few(functions, one, state, world, arcs, inbox, queue, following, listed, sums, progress, trace, most, limit):
+    """Supersteps on one thread, until nobody is active, over `most` arcs leave the frontier, or `limit` is reached.
+
+    Also until the trace is full; it holds cycles. The frontier is in `queue` or, where `progress` says so, in
+    `following`.
+    """
+    step, size, leaving, rows = progress[STEP], progress[ACTIVE], progress[ARCS], 0
+    swapped = progress[SWAPPED]
+    if swapped:
+        queue, following = following, queue
+    n = inbox.message.size
+    while size > 0 and leaving <= most and step < limit and rows < trace.shape[0]:
+        began = cycles()
+        step += 1
+        rows += 1
+        received = _send(functions, one, state, arcs, inbox, queue, size, 0, n, False, listed)
+        sums[:] = 0
+        changed, arcs_left = 0, 0
+        for i in range(received):
+            v = np.int64(listed[i])
+            inbox.received[v >> 6] = 0
+            if _update(functions, state, inbox, v, world, step, sums):
+                following[changed] = v
+                changed += 1
+                arcs_left += arcs.indptr[v + 1] - arcs.indptr[v]
+        log(trace, rows, 0, size, leaving, cycles() - began)
+        # Who stops the kernels throws away what they made.
+        size, leaving = 0 if is_stopped() else changed, arcs_left
+        queue, following = following, queue
+        swapped = 1 - swapped
+    progress[STEP], progress[ACTIVE], progress[ARCS], progress[SWAPPED] = step, size, leaving, swapped
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def push_many(functions, one, state, arcs, is_sorted, inbox, frontier, bounds):
+    """Push from all of `frontier`; each thread to a range of targets between two of the `bounds`, multiples of 64."""
+    nobody = np.empty(0, arcs.indices.dtype)
+    for p in prange(bounds.size - 1):
+        _send(
+            functions, one, state, arcs, inbox, frontier, frontier.size, bounds[p], bounds[p + 1], is_sorted, nobody
+        )
+
+
+@part(error_model="numpy", forceinline=True)
+def _pull_row(functions, terminal, one, state, arcs, inbox, active, v):
+    """Fold the messages of the active in-neighbours of `v`; true if there was one."""
+    found, value = False, one
+    for j in range(arcs.indptr[v], arcs.indptr[v + 1]):
+        u = vertex(arcs.indices, j)
+        if test(active, u):
+            weight = entry(arcs.data, j, one)
+            if call(functions.edge_cond, state, u, weight, v):
+                sent = convert(one, call(functions.gather, state, u, weight, v))
+                value = join(functions.reduce, value, sent) if found else sent
+                found = True
+                if terminal is not None and call(terminal, value):
+                    break
+    inbox.message[v] = value
+    return found
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def pull_some(functions, terminal, one, state, arcs, inbox, active, workers):
+    """Every vertex that may receive looks among its in-neighbours for active ones whose arc lets a message through."""
+    n = inbox.message.size
+    cursor = np.zeros(1, np.int64)
+    for _ in prange(workers):
+        while True:
+            begin = fetch_add(cursor, 0, ROWS)
+            if begin >= n or is_stopped():
+                break
+            for v in range(begin, min(begin + ROWS, n)):
+                waits = not _is_settled(inbox.settled, v) and call(functions.cond, state, v)
+                if waits and _pull_row(functions, terminal, one, state, arcs, inbox, active, v):
+                    mark(inbox.received, v)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def apply_many(functions, state, inbox, world, step, indptr, following, room, counts, sums):
+    """Update who received, by blocks of vertices, and list who changed, ascending, in `following`.
+
+    A row of ``counts`` takes a block's changed vertices and the arcs that leave them, a row of ``sums`` what it adds;
+    both are zero before. Who received is forgotten.
+    """
+    for block in prange(counts.shape[0]):
+        first = block * BLOCK
+        for word in range(first >> 6, min((first + BLOCK) >> 6, inbox.received.size)):
+            bits = _take_word(inbox, word)
+            v = word << 6
+            while bits:
+                received = bits & np.uint64(1) != np.uint64(0)
+                if received and _update(functions, state, inbox, v, world, step, sums[block]):
+                    room[first + counts[block, 0]] = v
+                    counts[block, 0] += 1
+                    counts[block, 1] += indptr[v + 1] - indptr[v]
+                bits >>= np.uint64(1)
+                v += 1
+    # Exclusive prefix sum of the blocks' sizes: where each goes in the list.
+    at = np.zeros(counts.shape[0], np.int64)
+    for block in range(1, counts.shape[0]):
+        at[block] = at[block - 1] + counts[block - 1, 0]
+    for block in prange(counts.shape[0]):
+        for k in range(counts[block, 0]):
+            following[at[block] + k] = room[block * BLOCK + k]
