@@ -267,9 +267,9 @@ def test_every_kernel_is_read_back_with_care() -> None:
 import importlib, pkgutil, sys, numba, hpgraph
 from numba.core.caching import FunctionCache
 from hpgraph.kernels.runtime.cpu.kernel import KernelCache
-for package in ("hpgraph.kernels.cpu", "hpgraph.engine", "hpgraph.formats", "hpgraph.semiring"):
-    for module in pkgutil.iter_modules(importlib.import_module(package).__path__, package + "."):
-        if not module.name.endswith(("cuda", "lto")):
+for package in ("hpgraph.kernels", "hpgraph.engine", "hpgraph.formats", "hpgraph.semiring"):
+    for module in pkgutil.walk_packages(importlib.import_module(package).__path__, package + "."):
+        if "cuda" not in module.name and not module.name.endswith("lto"):
             importlib.import_module(module.name)
 caches = {
     f"{name}.{key}": type(value._cache)

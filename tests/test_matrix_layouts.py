@@ -101,7 +101,7 @@ def test_explain_tells_who_chose(device, road):
 
 @pytest.mark.parametrize("device", ["cuda"], indirect=True)
 def test_explain_lists_blocks_where_they_are_used(device, monkeypatch):
-    from hpgraph.kernels.spmv import column_blocks_layout as blocked_layout
+    from hpgraph.kernels.spmv import cuda_column_blocks_layout as blocked_layout
 
     monkeypatch.setattr(blocked_layout, "FEWEST", 1)
     monkeypatch.setattr(blocked_layout, "pays", lambda *sizes: True)

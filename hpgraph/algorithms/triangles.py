@@ -16,7 +16,6 @@ import importlib
 from types import ModuleType
 from typing import Any
 
-from hpgraph.device import kernels
 from hpgraph.formats import CSR
 from hpgraph.graph import as_graph
 
@@ -92,4 +91,4 @@ def _adjacency(G: Any) -> CSR:
 
 
 def _kernels(adjacency: CSR) -> ModuleType:
-    return importlib.import_module(f"{kernels(adjacency.device).__name__}.triangles")
+    return importlib.import_module(f"hpgraph.kernels.structure.{adjacency.device}_triangles")

@@ -71,7 +71,7 @@ def _survey(matrix: MatrixStorage) -> Any:
     """What is known about products by blocks of columns; None where they are out of the question."""
     if matrix.device == "cpu" or not techniques.column_blocks:
         return None
-    from hpgraph.kernels.spmv.column_blocks_layout import survey
+    from hpgraph.kernels.spmv.cuda_column_blocks_layout import survey
 
     size = _operand_type(matrix).itemsize
     return survey(matrix.csr, size, size) if size in (4, 8) else None

@@ -20,7 +20,7 @@ from hpgraph.kernels.runtime.cuda.compile import compile_only
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, specialize
 from hpgraph.kernels.spgemm import cuda as mxm
 from hpgraph.kernels.spgemm import cuda_masked as mxm_masked
-from hpgraph.kernels.spmv import column_blocks as blocked
+from hpgraph.kernels.spmv import cuda_column_blocks as blocked
 from hpgraph.kernels.spmv import cuda_spmm as product_dense
 from hpgraph.kernels.spmv import cuda_spmspv as product_push
 

@@ -33,7 +33,7 @@ def test_an_edited_source_has_a_cache_of_its_own(tmp_path: Path) -> None:
 
 def test_every_source_of_inlined_code_counts() -> None:
     names = {f"{path.parent.name}/{path.name}" for path in compilation._sources()}
-    assert {"cpu/product.py", "cpu/fold.py", "semiring/arithmetic.py", "kernels/functions.py"} <= names
+    assert {"spmv/cpu.py", "spmv/cpu_fold.py", "semiring/arithmetic.py", "runtime/functions.py"} <= names
 
 
 def test_folders_of_versions_long_gone_are_removed(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from scipy.sparse import csgraph
 
 import hpgraph as hpg
 from hpgraph.kernels.relaxation import buckets as bins
+from hpgraph.kernels.relaxation import cpu as relaxation
+from hpgraph.kernels.runtime.cpu import trace
 from hpgraph.kernels.traversal import cpu as traversal
 
 N = 20_000
@@ -61,7 +63,8 @@ def test_more_workers_than_threads(csr, monkeypatch):
         with team() as threads:
             yield 2 * threads + 1
 
-    monkeypatch.setattr(traversal, "team", crowded)
+    for room in (relaxation, traversal):
+        monkeypatch.setattr(room, "team", crowded)
     check(csr)
 
 
@@ -69,12 +72,12 @@ def test_a_store_that_is_too_small(csr, monkeypatch):
     """All send at first, so the store is full when the first fall back into it."""
     least = bins.blocks_of(N) + bins.BINS + 2
     assert least < 2 * bins.blocks_of(N)
-    monkeypatch.setattr(traversal, "room", lambda n, workers: least)
+    monkeypatch.setattr(relaxation, "room", lambda n, workers: least)
     check(csr)
 
 
 def test_a_trace_that_is_too_short(csr, monkeypatch):
-    monkeypatch.setattr(traversal, "_ROWS", 1)
+    monkeypatch.setattr(trace, "ROWS", 1)
     check(csr)
     cut = hpg.bfs(hpg.Graph(csr, directed=False), 3, max_depth=3)
     assert len(cut.trace) == cut.level.max() == 3

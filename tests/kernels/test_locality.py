@@ -13,9 +13,9 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import compile_only
 from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.runtime.functions import functions_of
-from hpgraph.kernels.spmv import column_blocks_layout as blocked_layout
-from hpgraph.kernels.spmv.column_blocks import KERNELS, blocked_prologue, unread
-from hpgraph.kernels.spmv.column_blocks_layout import pays
+from hpgraph.kernels.spmv import cuda_column_blocks_layout as blocked_layout
+from hpgraph.kernels.spmv.cuda_column_blocks import KERNELS, blocked_prologue, unread
+from hpgraph.kernels.spmv.cuda_column_blocks_layout import pays
 from hpgraph.kernels.sweep.cuda import BY_BLOCKS
 from hpgraph.kernels.sweep.cuda import KERNELS as SWEEPS
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, read_by_gather, sources_only

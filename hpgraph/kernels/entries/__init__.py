@@ -1,1 +1,1 @@
-"""Entries: what goes entry by entry. Maps, selections, unions and intersections, parts of a matrix, Kronecker products."""
+"""Entries: what goes entry by entry. Maps, selections, unions, intersections, parts of a matrix, Kronecker products."""

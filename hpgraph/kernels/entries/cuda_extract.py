@@ -65,7 +65,7 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
 
 
 def columns_of(csr: CSR, columns: Any) -> CSR:
-    """`hpgraph.kernels.entries.cpu_extract.columns_of` on the GPU; waits for it, to learn how many entries there are."""
+    """`columns_of` of `cpu_extract` on the GPU; waits for it, to learn how many entries there are."""
     import cupy
 
     rows, width = csr.shape

@@ -81,7 +81,8 @@ def relax(
     masks = [bits.data.ptr + 8 * row * i for i in range(3)]
     device = cupy.cuda.runtime.getDevice()
     threads = THREADS_OF_MANY_ARCS if len(out.indices) > MANY_ARCS * n else THREADS
-    kernel(program, "delta_stepping.cuh", ", Program::Message", ids, out.data is None, techniques_type(), device, threads)(
+    source, message = "delta_stepping.cuh", ", Program::Message"
+    kernel(program, source, "relax", message, ids, out.data is None, techniques_type(), device, threads)(
         (
             program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), sources_struct(sources),
             struct(np.int32(delta is not None or ceiling is not None), end, step, last, dtype.type(largest), least),

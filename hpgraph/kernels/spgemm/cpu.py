@@ -6,8 +6,8 @@ that they come out sorted without being sorted. Rows of a few pairs are merged b
 computed by one thread in the order of A's entries: sums are the same, bit for bit, on any number of threads.
 
 How many entries a row has nobody knows beforehand, but never more than pairs meet in it. Where memory has room for as
-many, runs of rows are handed over in order (`hpgraph.kernels.runtime.cpu.handover`) and what is not needed is given back; else
-a first pass counts the entries of every row, and a second one computes them where they belong.
+many, runs of rows are handed over in order (`hpgraph.kernels.runtime.cpu.handover`) and what is not needed is given
+back; else a first pass counts the entries of every row, and a second one computes them where they belong.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The generalized product y<mask> accum= A (+.x) x<active>, by rows: each row pulls messages from its entries.
 
-Tasks of about equal numbers of arcs (`hpgraph.kernels.runtime.cpu.schedule`) are handed out one by one to the threads. Rows too
-long for one task leave partial results behind, which one thread joins in order: no result depends on how many threads
-there are or which of them was first.
+Tasks of about equal numbers of arcs (`hpgraph.kernels.runtime.cpu.schedule`) are handed out one by one to the threads.
+Rows too long for one task leave partial results behind, which one thread joins in order: no result depends on how many
+threads there are or which of them was first.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ above v the neighbours of u below v are looked up. Each pair of arcs that leave 
 as the GAP Benchmark Suite does (Beamer, Asanović & Patterson, arXiv:1508.03619), takes several times that and a
 mispredicted branch at nearly every step.
 
-"Below" is by rank in order of falling degree where degrees are uneven (see `hpgraph.kernels.structure.orientation`), and by id
-where they are not; then nothing has to be prepared, the rows are used as they lie. Where all rows are short, as in road
-networks, triangles are found at u instead: there are fewer pairs to look at, and marking does not pay.
+"Below" is by rank in order of falling degree where degrees are uneven (see `hpgraph.kernels.structure.orientation`),
+and by id where they are not; then nothing has to be prepared, the rows are used as they lie. Where all rows are short,
+as in road networks, triangles are found at u instead: there are fewer pairs to look at, and marking does not pay.
 """
 
 from __future__ import annotations

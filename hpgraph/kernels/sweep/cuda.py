@@ -19,8 +19,8 @@ from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
-from hpgraph.kernels.spmv.column_blocks import BlockedProduct, add_shape, blocked_product, gather_partials
 from hpgraph.kernels.spmv.cuda import pull
+from hpgraph.kernels.spmv.cuda_column_blocks import BlockedProduct, add_shape, blocked_product, gather_partials
 from hpgraph.kernels.superstep.cuda import aggregate_to
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, sources_only, sweep_program
 from hpgraph.kernels.sweep.cuda_slab import sweep_slab

@@ -13,7 +13,7 @@ from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram, _c
 from hpgraph.kernels.runtime.functions import ProgramFunctions
 from hpgraph.kernels.runtime.program import ProgramCode
-from hpgraph.kernels.spmv.column_blocks import unread
+from hpgraph.kernels.spmv.cuda_column_blocks import unread
 from hpgraph.semiring.cuda import LinkedCode
 from hpgraph.semiring.function import Function
 

@@ -92,9 +92,10 @@ def first(
     record = Record(n)
     hub, hubs = (0, 0) if gamma is None else _hubs(out)
     chosen, device = techniques_type(gamma is not None), cupy.cuda.runtime.getDevice()
-    kernel(program, "traversal.cuh", "", ids, out.data is None, chosen, device)(
+    kernel(program, "traversal.cuh", "first", "", ids, out.data is None, chosen, device)(
         (
-            program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), arcs_struct(in_), sources_struct(sources),
+            program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), arcs_struct(in_),
+            sources_struct(sources),
             _policy(n, arcs, alpha, beta, (gamma or 0) * hubs, hub, forced, limit, techniques.local_block),
             struct(*space.header(0, TALLY), empty_rows(in_).words, *space.addresses, *record.fields,
                    *space.header(LOCAL)),

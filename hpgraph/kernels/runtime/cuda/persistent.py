@@ -89,12 +89,18 @@ class Record:
         address = self._memory.data.ptr
         self.fields = address + 64, self.capacity, address
 
+    def passed(self) -> tuple[int, int]:
+        """The two numbers that a kernel has to say besides; waits for it."""
+        first, second = self._memory[1, 2:].get()
+        return int(first), int(second)
+
     def counts(self) -> tuple[int, int]:
         """Supersteps done and vertices left active; waits for the kernel."""
         done, left = self._memory[0, :2].get()
         return int(done), int(left)
 
     def __call__(self) -> np.ndarray:
+        """The trace; waits for the kernel."""
         done, _ = self.counts()
         memory = self._memory[: min(done, self.capacity) + 2].get()
         began, ended, *times = memory[:2].ravel()[2:6]
@@ -120,6 +126,7 @@ def sources_struct(sources: Any) -> np.ndarray:
 def kernel(
     program: CUDAProgram,
     source: str,
+    name: str,
     arguments: str,
     ids: np.dtype,
     pattern: bool,
@@ -127,21 +134,23 @@ def kernel(
     device: int,
     threads: int = THREADS,
 ) -> Callable[..., None]:
-    """The traversal kernel of a file for a program, on a device: found once.
+    """The persistent kernel of that name in a file, for a program, on a device: found once.
 
     One block a multiprocessor, so that all are resident and barriers are short.
     """
     index = "int" if ids == np.int32 else "long long"
     weight = "hpgraph::Pattern" if pattern else program.weight_type
-    name = f"hpgraph::{source.removesuffix('.cuh')}<Program, {index}, {weight}{arguments}, {chosen}>"
+    name = f"hpgraph::{name}<Program, {index}, {weight}{arguments}, {chosen}>"
     prologue, title = f"#define HPGRAPH_THREADS {threads}\n{program.prologue}", program.code.name
     module = load(source, prologue=prologue, ltoir=program.ltoir, names=(name,), cooperative=True, title=title)
     return partial(module.function(name), (multiprocessors(),), (threads,))
 
 
 def load_program(program: CUDAProgram, source: str, *names: str) -> Module:
+    """Kernels of a file for a program."""
     return load(source, prologue=program.prologue, ltoir=program.ltoir, names=names, title=program.code.name)
 
 
 def weight_dtype(csr: CSR | HYB) -> np.dtype | None:
+    """Type of a matrix's weights; None for a pattern."""
     return None if csr.dtype is None else csr.dtype

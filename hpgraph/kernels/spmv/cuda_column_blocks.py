@@ -14,7 +14,7 @@ from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, specialize_for
-from hpgraph.kernels.spmv.column_blocks_layout import GROUP, Blocked, blocked, worth_a_look
+from hpgraph.kernels.spmv.cuda_column_blocks_layout import GROUP, Blocked, blocked, worth_a_look
 from hpgraph.semiring.cuda import c_type
 from hpgraph.semiring.semiring import Gather
 from hpgraph.techniques import techniques
