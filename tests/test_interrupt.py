@@ -19,6 +19,8 @@ import hpgraph
 BEGINNING = """
 import faulthandler, signal, time
 faulthandler.dump_traceback_later(120, exit=True)
+# What is started in the background of a shell ignores SIGINT, and so does what it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 import hpgraph as hpg
 

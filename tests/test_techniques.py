@@ -8,13 +8,21 @@ import scipy.sparse
 import scipy.sparse.csgraph
 
 import hpgraph as hpg
-from hpgraph.device import to_device
+from hpgraph.device import cuda_available, to_device
 
 PRODUCTS = (
     "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_splitting", "triangle_filters",
 )  # fmt: skip
 TRAVERSALS = ("arc_batches", "early_exit", "heavy_pieces", "lane_refill", "local_block", "short_queues")
 NAMES = (*PRODUCTS, *TRAVERSALS)
+
+
+@pytest.fixture
+def device() -> str:
+    """The GPU alone: nothing here is switched on or off on the CPU."""
+    if not cuda_available():
+        pytest.skip("no CUDA GPU here")
+    return "cuda"
 
 
 @pytest.fixture(scope="module")
