@@ -39,8 +39,10 @@ def returned_dtype(function: Function, argument_dtypes: tuple[Any, ...]) -> np.d
     >>> returned_dtype(halve, (np.dtype("int64"),))
     dtype('float64')
     """
-    from numba import from_dtype
+    from numba import config, from_dtype
 
+    if config.DISABLE_JIT:
+        return _dtype_seen(function, argument_dtypes)
     found = returned_type(function, tuple(from_dtype(dtype) for dtype in argument_dtypes))
     dtype = dtype_of(found)
     if dtype is None:
@@ -48,6 +50,15 @@ def returned_dtype(function: Function, argument_dtypes: tuple[Any, ...]) -> np.d
             function.name, f"it must return a number, not {described(found)} {last_return(function.python)}"
         )
     return dtype
+
+
+def _dtype_seen(function: Function, argument_dtypes: tuple[Any, ...]) -> np.dtype:
+    """The dtype of what a function returns for ones, where nothing is compiled."""
+    with np.errstate(all="ignore"):
+        returned = np.asarray(function(*(dtype.type(1) for dtype in argument_dtypes)))
+    if returned.ndim or returned.dtype.kind not in "biufc":
+        raise CompileError(function.name, f"it must return a number {last_return(function.python)}")
+    return returned.dtype
 
 
 def returned_type(function: Function, argument_types: tuple[Any, ...]) -> Any:
