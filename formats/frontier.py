@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from hpgraph.formats.bitmask import Bitmask
 
 
@@ -38,6 +36,7 @@ class Frontier:
 
     Examples
     --------
+    >>> import numpy as np
     >>> frontier = Frontier(4, ids=np.array([2, 0]))
     >>> frontier.size, frontier.bits.to_indices().tolist(), frontier.everyone
     (2, [0, 2], False)
@@ -92,25 +91,3 @@ class Frontier:
 
     def __repr__(self) -> str:
         return f"<Frontier: {'everyone' if self.everyone else self.size} of {self.n}>"
-
-
-def nobody(n: int, ids: np.dtype | type = np.int64) -> Frontier:
-    """The empty frontier, on the CPU.
-
-    Parameters
-    ----------
-    n : int
-        Number of vertices.
-    ids : dtype
-        Type of its list.
-
-    Returns
-    -------
-    Frontier
-
-    Examples
-    --------
-    >>> nobody(3)
-    <Frontier: 0 of 3>
-    """
-    return Frontier(n, ids=np.empty(0, ids), arcs=0)

@@ -178,15 +178,15 @@ class Supersteps:
             self._inbox.received[:] = Bitmask.full(self.n).words
         blocks = -(-self.n // BLOCK)
         counts, sums = np.zeros((blocks, 2), np.int64), np.zeros((blocks, self.code.aggregates))
-        following, queue = self._queues
+        queue, following = self._queues
         with team():
             cpu_frontier.apply_many(
-                self._functions, self.state, self._inbox, world, step, plain(part.sending.indptr), queue,
+                self._functions, self.state, self._inbox, world, step, plain(part.sending.indptr), following,
                 self._listed, counts, sums,
             )  # fmt: skip
         changed, arcs = counts.sum(axis=0).tolist()
-        self._queues = queue, following
-        return Frontier(self.n, ids=queue[:changed], arcs=arcs), sums.sum(axis=0)
+        self._queues = following, queue
+        return Frontier(self.n, ids=following[:changed], arcs=arcs), sums.sum(axis=0)
 
     def _closed(self) -> dict[str, Any]:
         """The mask of a product: whoever `cond` keeps from receiving is left out."""

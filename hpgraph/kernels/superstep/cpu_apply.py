@@ -7,11 +7,8 @@ from numba import prange
 
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.superstep.cpu_frontier import BLOCK
 from hpgraph.semiring.jit import call
-
-# Vertices whose contributions are summed one after another; the blocks' sums are then added in a fixed order, so that
-# a sum does not depend on the number of threads. A multiple of 64: each word of a bitmask has one writer.
-BLOCK = 4096
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
