@@ -14,7 +14,7 @@ from hpgraph.kernels.runtime.cuda.compile import compile_only
 from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.spmv import cuda_column_blocks_layout as blocked_layout
-from hpgraph.kernels.spmv.cuda_column_blocks import KERNELS, blocked_prologue, unread
+from hpgraph.kernels.spmv.cuda_column_blocks import KERNELS, blocked_prologue
 from hpgraph.kernels.spmv.cuda_column_blocks_layout import pays
 from hpgraph.kernels.sweep.cuda import BY_BLOCKS
 from hpgraph.kernels.sweep.cuda import KERNELS as SWEEPS
@@ -194,10 +194,7 @@ def test_layout_and_sweeps_compile(arch):
         assert compile_only(source, before + program.prologue, ltoir, names, arch)[:4] == b"\x7fELF"
 
 
-def test_what_a_function_reads():
-    assert unread(lambda state, source, weight, target: state[0][source] * weight) == {"target"}
-    assert unread(lambda a, b: locals()) == frozenset()
-    assert unread(lambda a, b: lambda: a) == {"b"}
+def test_messages_of_the_source_alone_are_known():
     assert sources_only(declarations_of(Spread).code((np.dtype(np.float64),)))
 
     class Weighted(Spread):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import dis
-import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,36 +21,6 @@ GATHERERS, CHUNK = 1024, 256
 KERNELS = ("gather_blocks", "join_stretches", "add_blocks")
 # Operators that never look at the vector.
 _OF_ENTRIES_ALONE = ("first", "pair")
-
-
-@functools.lru_cache(maxsize=512)
-def unread(function: Callable[..., Any]) -> frozenset[str]:
-    """Parameters that a Python function never reads, by its bytecode.
-
-    Parameters
-    ----------
-    function : function
-
-    Returns
-    -------
-    frozenset of str
-
-    Examples
-    --------
-    >>> sorted(unread(lambda source, weight, target: source + 1))
-    ['target', 'weight']
-    """
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount]
-    # Newer Pythons read two variables in one instruction; one that is captured, or all by locals(), is taken as read.
-    read: set[str] = set(code.co_cellvars)
-    if "locals" in code.co_names or "eval" in code.co_names:
-        return frozenset()
-    for instruction in dis.get_instructions(code):
-        if "_FAST" in instruction.opname and instruction.argval is not None:
-            value = instruction.argval
-            read.update(value if isinstance(value, tuple) else (value,))
-    return frozenset(names) - read
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ changes in place.
 
 from __future__ import annotations
 
-import dis
-import itertools
 import time
 from collections.abc import Callable
 from functools import lru_cache
@@ -30,6 +28,7 @@ from hpgraph.kernels.spmv.cpu_fold import AHEAD, at, fetch_ahead, fold, join
 from hpgraph.kernels.superstep.cpu import aggregate
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.jit import call
+from hpgraph.semiring.reads import reads
 
 
 @njit(error_model="numpy", forceinline=True)
@@ -225,26 +224,8 @@ def sent_properties(code: ProgramCode) -> tuple[bool, ...]:
     names: set[str] = set()
     for function in (code.gather, code.edge_cond):
         if function is not None:
-            read = _attributes(function, function.__code__.co_varnames[0])
-            if read is None:
+            source = next(iter(reads(function).values()))
+            if source is None:
                 return (True,) * len(code.properties)
-            names |= read
+            names |= source
     return tuple(name in names for name, _ in code.properties)
-
-
-def _attributes(function: Callable[..., Any], variable: str) -> set[str] | None:
-    """Attributes of a variable that a function reads, by its bytecode; None if it does anything else with it."""
-    if variable in function.__code__.co_cellvars:
-        return None
-    found = set()
-    for here, following in itertools.pairwise(dis.get_instructions(function)):
-        # Newer Pythons read two variables in one instruction.
-        used = here.argval if isinstance(here.argval, tuple) else (here.argval,)
-        if "_FAST" not in here.opname or variable not in used:
-            continue
-        if not (here.opname.startswith("LOAD") and used.index(variable) == len(used) - 1):
-            return None
-        if following.opname != "LOAD_ATTR":
-            return None
-        found.add(following.argval)
-    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any
@@ -13,9 +12,9 @@ from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram, _c
 from hpgraph.kernels.runtime.functions import ProgramFunctions
 from hpgraph.kernels.runtime.program import ProgramCode
-from hpgraph.kernels.spmv.cuda_column_blocks import unread
 from hpgraph.semiring.cuda import LinkedCode
 from hpgraph.semiring.function import Function
+from hpgraph.semiring.reads import reads, unread
 
 # Bit for bit, so that what is stored is what was computed: a zero may change its sign.
 DIFFER = """
@@ -168,7 +167,7 @@ def sweep_program(code: ProgramCode, stop: Callable[..., Any] | None) -> SweepPr
 
 @lru_cache(maxsize=256)
 def read_by_gather(code: ProgramCode) -> frozenset[int]:
-    """Properties that a program's messages may depend on, by number: those its `gather` reads, by its bytecode.
+    """Properties that a program's messages may depend on, by number: those its `gather` reads of either end of an arc.
 
     Parameters
     ----------
@@ -179,21 +178,8 @@ def read_by_gather(code: ProgramCode) -> frozenset[int]:
     frozenset of int
         All of them where `gather` does more with a vertex than to read its attributes, or there is an `edge_cond`.
     """
-    names = [name for name, _ in code.properties]
-    function = code.gather.__code__
-    vertices = {function.co_varnames[0], function.co_varnames[2]} if function.co_argcount == 3 else set()
-    read: set[str] = set()
-    plain = bool(vertices) and code.edge_cond is None and not function.co_cellvars
-    pending = False
-    for instruction in dis.get_instructions(function):
-        if pending:
-            plain = plain and instruction.opname == "LOAD_ATTR"
-            read.add(str(instruction.argval))
-            pending = False
-        elif "_FAST" in instruction.opname:
-            # Newer Pythons load two variables in one instruction: then it is not plain what becomes of the first.
-            value = instruction.argval
-            plain = plain and not isinstance(value, tuple)
-            pending = value in vertices
-    plain = plain and not {"locals", "eval", "vars"} & set(function.co_names)
-    return frozenset(i for i, name in enumerate(names) if not plain or name in read)
+    read = reads(code.gather)
+    source, _, target = read.values() if len(read) == 3 else (None, None, None)
+    if source is None or target is None or code.edge_cond is not None:
+        return frozenset(range(len(code.properties)))
+    return frozenset(i for i, (name, _) in enumerate(code.properties) if name in source | target)
