@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
-from hpgraph.device import array_module, require_cupy
+from hpgraph.core.device import array_module, require_cupy
 from hpgraph.semiring import Semiring, get_binary, get_monoid
 
 from .algebra_entries import ENTRYWISE

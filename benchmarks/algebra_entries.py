@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
-from hpgraph.device import array_module, kernels
+from hpgraph.core.device import array_module
+from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import Semiring, get_binary, get_monoid
 
 Contestants = dict[str, Callable[[], Any]]

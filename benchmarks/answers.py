@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import to_device
+from hpgraph.core.device import to_device
 
 from .graphs import Case
 from .works import SEMIRINGS

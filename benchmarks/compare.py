@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import hpgraph as hpg
-from hpgraph.device import cuda_available
+from hpgraph.core.device import cuda_available
 
 from . import graphs, peers_cpu, peers_gpu, report, works
 from .library import HPGraph

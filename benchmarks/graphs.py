@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
-from hpgraph.device import array_module, to_device
+from hpgraph.core.device import array_module, to_device
 
 # Arcs looked at in one go where a temporary per arc is needed.
 CHUNK = 1 << 24

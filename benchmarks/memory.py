@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from hpgraph import ConvergenceWarning
-from hpgraph.device import require_cupy
+from hpgraph.core.device import require_cupy
 
 from . import graphs
 from .graphs import Case

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import hpgraph as hpg
-from hpgraph.device import require_cupy
+from hpgraph.core.device import require_cupy
 from hpgraph.io.replace import check_writable, replacing_text
 
 from .graphs import Case

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hpgraph import ConvergenceWarning
-from hpgraph.device import require_cupy
+from hpgraph.core.device import require_cupy
 
 from .answers import prove
 from .graphs import Case

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import require_cupy
+from hpgraph.core.device import require_cupy
 from hpgraph.formats.launch import ID, THREADS, launch, on_its_device, strided
 
 Array = Any

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, device_of, unmasked
+from hpgraph.core.device import array_module, device_of, unmasked
 
 INT32_MAX = int(np.iinfo(np.int32).max)
 INT64_MAX = int(np.iinfo(np.int64).max)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import fits, require_cupy
+from hpgraph.core.device import fits, require_cupy
 from hpgraph.formats.checks import bits_type
 from hpgraph.formats.convert_cpu import duplicate_error
 from hpgraph.formats.launch import ID, THREADS, launch, on_its_device, strided

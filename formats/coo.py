@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, device_of, is_cuda
+from hpgraph.core.device import array_module, device_of, is_cuda
 from hpgraph.formats.checks import as_ids, as_shape, as_value_dtype, as_values, index_dtype
 from hpgraph.formats.csr import CSR, Duplicates
 from hpgraph.formats.ownership import hand_out, own

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hpgraph.device import Device, array_module, check_memory, device_of, is_cuda
+from hpgraph.core.device import Device, array_module, check_memory, device_of, is_cuda
 from hpgraph.formats.checks import as_ids, as_rows, as_shape, as_value_dtype, as_values, index_dtype
 from hpgraph.formats.ownership import own
 from hpgraph.formats.storage import Storage, backend

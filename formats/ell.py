@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, check_memory, device_of
+from hpgraph.core.device import array_module, check_memory, device_of
 from hpgraph.formats.checks import as_ids, as_shape, as_values
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.ownership import own

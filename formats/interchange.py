@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hpgraph.device import array_module, is_cuda
+from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats.checks import as_rows, as_value_dtype, index_dtype
 from hpgraph.formats.csr import CSR, Duplicates
 from hpgraph.formats.ownership import own, read_only

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from hpgraph.device import require_cupy
+from hpgraph.core.device import require_cupy
 
 P = ParamSpec("P")
 R = TypeVar("R")

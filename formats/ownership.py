@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.device import array_module, is_cuda
+from hpgraph.core.device import array_module, is_cuda
 
 
 def own(array: Any, given: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from hpgraph.device import Device, device_of, normalize_device, to_device
+from hpgraph.core.device import Device, device_of, normalize_device, to_device
 
 
 def backend(subject: Literal["convert", "bits"], *arrays: Any) -> ModuleType:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module
+from hpgraph.core.device import array_module
 
 MEMORY_LIMIT = 1.5
 NO_TAIL_LIMIT = 1.1

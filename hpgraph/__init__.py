@@ -10,8 +10,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from hpgraph.config import config
-from hpgraph.errors import (
+from hpgraph.core.config import config
+from hpgraph.core.errors import (
     CompileError,
     ConvergenceWarning,
     DeviceError,
@@ -21,7 +21,7 @@ from hpgraph.errors import (
     MissingExtraError,
     NegativeCycleError,
 )
-from hpgraph.techniques import techniques
+from hpgraph.kernels.runtime.techniques import techniques
 
 if TYPE_CHECKING:
     from hpgraph import algebra, algorithms, csgraph, datasets, formats, interop, io, semiring, viz
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
     from hpgraph.algorithms.sssp import SSSPResult, sssp
     from hpgraph.algorithms.triangles import triangle_count, triangles
+    from hpgraph.containers.graph import Graph, as_graph
+    from hpgraph.containers.vertices import id as id
     from hpgraph.engine.direction import Direction
     from hpgraph.engine.program import Parameter, Property, VertexProgram
     from hpgraph.engine.run import RunResult, run
     from hpgraph.engine.trace import Trace
-    from hpgraph.graph import Graph, as_graph
     from hpgraph.interop.networkx import from_networkx, to_networkx
     from hpgraph.io import read
-    from hpgraph.matrix.matrix import Matrix, hyb_array
-    from hpgraph.vector.vector import Vector
-    from hpgraph.vertices import id as id
+    from hpgraph.scipy_api.matrix import Matrix, hyb_array
+    from hpgraph.scipy_api.vector import Vector
 
 __version__ = "0.1.0"
 
@@ -103,15 +103,15 @@ _MODULE_OF = {
     "run": "hpgraph.engine.run",
     "Trace": "hpgraph.engine.trace",
     "VertexProgram": "hpgraph.engine.program",
-    "Graph": "hpgraph.graph",
-    "as_graph": "hpgraph.graph",
+    "Graph": "hpgraph.containers.graph",
+    "as_graph": "hpgraph.containers.graph",
     "from_networkx": "hpgraph.interop.networkx",
-    "id": "hpgraph.vertices",
+    "id": "hpgraph.containers.vertices",
     "to_networkx": "hpgraph.interop.networkx",
     "read": "hpgraph.io",
-    "Matrix": "hpgraph.matrix.matrix",
-    "hyb_array": "hpgraph.matrix.matrix",
-    "Vector": "hpgraph.vector.vector",
+    "Matrix": "hpgraph.scipy_api.matrix",
+    "hyb_array": "hpgraph.scipy_api.matrix",
+    "Vector": "hpgraph.scipy_api.vector",
 }
 _SUBPACKAGES = ("algebra", "algorithms", "csgraph", "datasets", "formats", "interop", "io", "semiring", "viz")
 

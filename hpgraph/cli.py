@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hpgraph import __version__
-from hpgraph.config import config
-from hpgraph.errors import HpgraphError
+from hpgraph.core.config import config
+from hpgraph.core.errors import HpgraphError
 
 if TYPE_CHECKING:
-    from hpgraph.graph import Graph
+    from hpgraph.containers.graph import Graph
 
 BAD_INPUT = 2
 """Exit status when a file, an argument or the machine does not allow what was asked for; argparse uses the same."""
@@ -166,7 +166,7 @@ def _info(arguments: Any) -> None:
 
 def _bfs(arguments: Any) -> None:
     import hpgraph as hpg
-    from hpgraph.device import to_device
+    from hpgraph.core.device import to_device
 
     _check_output(arguments.output)
     graph = _load(arguments, arguments.device)
@@ -187,7 +187,7 @@ def _sssp(arguments: Any) -> None:
     import numpy as np
 
     import hpgraph as hpg
-    from hpgraph.device import to_device
+    from hpgraph.core.device import to_device
 
     _check_output(arguments.output)
     graph = _load(arguments, arguments.device)
@@ -212,7 +212,7 @@ def _sssp(arguments: Any) -> None:
 
 def _pagerank(arguments: Any) -> None:
     import hpgraph as hpg
-    from hpgraph.device import to_device
+    from hpgraph.core.device import to_device
 
     _check_output(arguments.output)
     graph = _load(arguments, arguments.device)
@@ -235,7 +235,7 @@ def _pagerank(arguments: Any) -> None:
 
 def _triangles(arguments: Any) -> None:
     import hpgraph as hpg
-    from hpgraph.device import to_device
+    from hpgraph.core.device import to_device
 
     _check_output(arguments.output)
     graph = _load(arguments, arguments.device)
@@ -248,7 +248,7 @@ def _triangles(arguments: Any) -> None:
 
 
 def _warmup(arguments: Any) -> None:
-    from hpgraph.device import cuda_available
+    from hpgraph.core.device import cuda_available
     from hpgraph.warmup import warm_up
 
     devices = [arguments.device] if arguments.device else ["cpu", *(["cuda"] if cuda_available() else [])]
@@ -280,7 +280,7 @@ def _load(arguments: Any, device: str) -> Graph:
 
 def _source(graph: Graph, arguments: Any) -> int:
     """The index of the vertex to start from: of a name where the graph has names, which may be numbers."""
-    from hpgraph.vertices import id
+    from hpgraph.containers.vertices import id
 
     if arguments.source_id is not None:
         return graph.index_of(id(arguments.source_id), "--source-id")
@@ -302,7 +302,7 @@ def _timed(device: str, call: Callable[[], Any]) -> tuple[Any, float]:
     start = time.perf_counter()
     result = call()
     if device == "cuda":
-        from hpgraph.device import array_module
+        from hpgraph.core.device import array_module
 
         array_module(device).cuda.get_current_stream().synchronize()
     return result, time.perf_counter() - start

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
-from hpgraph.device import array_module, cuda_available, to_device
+from hpgraph.core.device import array_module, cuda_available, to_device
 from hpgraph.io.replace import check_writable, replacing
 
 CENTRE, START = "libc6", "firefox-esr"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
-from hpgraph.device import array_module, normalize_device
+from hpgraph.core.device import array_module, normalize_device
 
 # The types that graphs have in practice; any other compiles when it is first met.
 _WEIGHTS = ("int32", "int64", "float32", "float64")

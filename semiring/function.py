@@ -12,7 +12,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from hpgraph.errors import MissingExtraError
+from hpgraph.core.errors import MissingExtraError
 from hpgraph.semiring.fingerprint import fingerprint_of_copy, is_lasting
 from hpgraph.semiring.refusal import check_function
 from hpgraph.semiring.snapshot import copy_function

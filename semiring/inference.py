@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.errors import CompileError
+from hpgraph.core.errors import CompileError
 from hpgraph.semiring.complaint import at_line, reason
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import NativeValue, models, register_model, unbox
 
-from hpgraph.errors import CompileError
+from hpgraph.core.errors import CompileError
 from hpgraph.semiring.complaint import reason
 from hpgraph.semiring.fingerprint import is_lasting
 

@@ -24,7 +24,7 @@ from numba.cuda.mathimpl import get_unary_impl_for_fn_and_ty
 from numba.cuda.np.ufunc_db import get_ufunc_info, get_ufuncs
 from numba.cuda.ufuncs import ufunc_db
 
-from hpgraph.errors import CompileError
+from hpgraph.core.errors import CompileError
 from hpgraph.semiring.complaint import reason
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.snapshot import copy_function

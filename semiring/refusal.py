@@ -14,7 +14,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from hpgraph.errors import CompileError
+from hpgraph.core.errors import CompileError
 from hpgraph.semiring.complaint import KNOWN, at_line
 from hpgraph.semiring.references import is_known_by_name
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hpgraph.device import cuda_available
+from hpgraph.core.device import cuda_available
 
 
 @pytest.fixture(params=["cpu", "cuda"])

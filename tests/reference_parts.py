@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
-from hpgraph.device import to_device
+from hpgraph.core.device import to_device
 from hpgraph.formats import CSR
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from hpgraph import cache_folder
-from hpgraph.config import Config
+from hpgraph.core import cache_folder
+from hpgraph.core.config import Config
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and modes are those of POSIX")
 

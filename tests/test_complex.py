@@ -10,7 +10,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 import hpgraph as hpg
-from hpgraph.device import to_device
+from hpgraph.core.device import to_device
 
 SINGLE, DOUBLE = np.dtype("complex64"), np.dtype("complex128")
 

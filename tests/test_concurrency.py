@@ -137,7 +137,7 @@ assert same(expected, answers())
 # A child is forked while another thread has begun to build a layout, and holds what guards it.
 BUILDING = """
 import faulthandler
-from hpgraph.layouts import Layouts
+from hpgraph.containers.layouts import Layouts
 layouts, begun, forked = Layouts(), threading.Event(), threading.Event()
 def build():
     begun.set()

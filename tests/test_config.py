@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hpgraph.config import Config
+from hpgraph.core.config import Config
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import scipy.sparse
 import scipy.sparse.csgraph
 
 import hpgraph as hpg
+from hpgraph.core.device import to_device
 from hpgraph.datasets import make_debian
-from hpgraph.device import to_device
 
 GENERATORS = {
     "kron": lambda **options: hpg.datasets.kron(10, 8, **options),

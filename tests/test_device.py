@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from hpgraph import device as placing
-from hpgraph.errors import DeviceError, DeviceMemoryError, HpgraphError, MissingExtraError
+from hpgraph.core import device as placing
+from hpgraph.core.errors import DeviceError, DeviceMemoryError, HpgraphError, MissingExtraError
+from hpgraph.kernels.backend import kernels
 
 
 class _CudaArray:
@@ -79,7 +80,7 @@ def test_memory(device: str) -> None:
 
 def test_kernels_of_the_device(device: str) -> None:
     name = "cuda" if device == "cuda" else "cpu"
-    assert placing.kernels(device).__name__ == f"hpgraph.kernels.{name}"
+    assert kernels(device).__name__ == f"hpgraph.kernels.{name}"
 
 
 def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hpgraph.device import cuda_available
+from hpgraph.core.device import cuda_available
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

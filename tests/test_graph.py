@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hpgraph as hpg
-from hpgraph.device import array_module, cuda_available, to_device
-from hpgraph.errors import DeviceError, DeviceMemoryError, MissingExtraError
+from hpgraph.core.device import array_module, cuda_available, to_device
+from hpgraph.core.errors import DeviceError, DeviceMemoryError, MissingExtraError
 from hpgraph.formats import COO, CSR, ELL, HYB
 
 # 0 -> 1 (3), 0 -> 2 (0, stored), 2 -> 0 (5), 2 -> 2 (1); vertex 3 alone

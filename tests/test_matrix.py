@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hpgraph as hpg
-from hpgraph.device import array_module, to_device
+from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import COO, CSR, ELL, HYB
 
 DTYPES = ["bool", "int8", "uint16", "int64", "uint64", "float32", "float64"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
-from hpgraph.device import to_device
+from hpgraph.core.device import to_device
 from hpgraph.formats import HYB
 from hpgraph.kernels.spmv.layout_cost import RATES, Shape, blocks_seconds, csr_seconds, hyb_seconds
 from hpgraph.kernels.spmv.origin import csr_of, hyb_of

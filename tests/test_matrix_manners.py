@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse
 
 import hpgraph as hpg
-from hpgraph.device import to_device
+from hpgraph.core.device import to_device
 
 DTYPES = ["float64", "int8", "bool"]
 

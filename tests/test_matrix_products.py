@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from reference_masked_product import mxv, write
 
 import hpgraph as hpg
-from hpgraph import masked_product
-from hpgraph.device import array_module, cuda_available, to_device
-from hpgraph.errors import CompileError
+from hpgraph.algebra import masked_product
+from hpgraph.core.device import array_module, cuda_available, to_device
+from hpgraph.core.errors import CompileError
 from hpgraph.formats import Bitmask
-from hpgraph.product_plan import swapped
+from hpgraph.kernels.spmv.product_plan import swapped
 from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_semiring
 
 S = scipy.sparse.random_array((37, 53), density=0.15, rng=5, format="csr") - 0.5 * scipy.sparse.random_array(

@@ -11,7 +11,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from hpgraph.device import cuda_available
+from hpgraph.core.device import cuda_available
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")

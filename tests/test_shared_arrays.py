@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import hpgraph as hpg
-from hpgraph.device import array_module, to_device
+from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import COO, CSR, ELL, HYB
 from hpgraph.formats.convert_cpu import inspect_rows
 

@@ -13,7 +13,7 @@ import scipy.sparse
 from scipy.sparse import linalg
 
 import hpgraph as hpg
-from hpgraph.device import cuda_available
+from hpgraph.core.device import cuda_available
 
 LAYOUTS = ["csr", "hyb"]
 

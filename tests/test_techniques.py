@@ -8,7 +8,7 @@ import scipy.sparse
 import scipy.sparse.csgraph
 
 import hpgraph as hpg
-from hpgraph.device import cuda_available, to_device
+from hpgraph.core.device import cuda_available, to_device
 
 PRODUCTS = (
     "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_splitting", "triangle_filters",

@@ -15,7 +15,7 @@ PROGRAM = """
 import multiprocessing, sys, threading
 import numpy as np
 from hpgraph import config
-from hpgraph.errors import DeviceError
+from hpgraph.core.errors import DeviceError
 from hpgraph.kernels.runtime.cpu.threads import layer, team
 import numba
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hpgraph as hpg
-from hpgraph.device import array_module, cuda_available, to_device
+from hpgraph.core.device import array_module, cuda_available, to_device
 from hpgraph.formats import Bitmask
 
 

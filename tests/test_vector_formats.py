@@ -9,8 +9,8 @@ import pytest
 from reference_parts import shown
 
 import hpgraph as hpg
-from hpgraph.device import to_device
-from hpgraph.vector.storage import BITMAP_ABOVE, LIST_BELOW
+from hpgraph.containers.vector import BITMAP_ABOVE, LIST_BELOW
+from hpgraph.core.device import to_device
 
 
 def vector(entries: int, size: int = 1000, device: str = "cpu") -> hpg.Vector:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
-from hpgraph.device import to_device
+from hpgraph.core.device import to_device
 from hpgraph.viz.degrees import cumulative
 
 matplotlib = pytest.importorskip("matplotlib")

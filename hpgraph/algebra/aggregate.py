@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.rows import fold, fold_made, fold_rows, occupied, one_row
-from hpgraph.device import array_module
+from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
-from hpgraph.product_plan import value_dtype
+from hpgraph.kernels.spmv.product_plan import value_dtype
+from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import Function, get_monoid
-from hpgraph.vector.vector import Vector
 
 
 def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -12,10 +12,10 @@ from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_container, as_number, values_dtype
 from hpgraph.algebra.write import check_write, write
 from hpgraph.algebra.write_vector import check_write_vector, write_vector
+from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import BinaryOp, Function, IndexUnaryOp, UnaryOp, get_binary, get_index_unary, get_unary
 from hpgraph.semiring.entry import EntryFunction
 from hpgraph.semiring.registry import index_unary_names
-from hpgraph.vector.vector import Vector
 
 
 def apply(

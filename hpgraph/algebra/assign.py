@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algebra.dense_operands import as_operand
 from hpgraph.algebra.mask import as_matrix_mask, restrict
 from hpgraph.algebra.region import all_places, joined, part, replaced, within
 from hpgraph.algebra.selection import Axis, Selection, as_axis, size_of
 from hpgraph.algebra.take import as_row, take
 from hpgraph.algebra.write import write
-from hpgraph.device import array_module, check_memory, unmasked
+from hpgraph.core.device import array_module, check_memory, unmasked
+from hpgraph.core.number import beyond_range
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.matrix.matrix import Matrix
-from hpgraph.number import beyond_range
-from hpgraph.operands import as_operand
-from hpgraph.vector.vector import Vector
+from hpgraph.scipy_api.matrix import Matrix
+from hpgraph.scipy_api.vector import Vector
 
 
 def assign(

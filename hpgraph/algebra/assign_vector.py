@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.assign import assign, broadcast, refuse_complex, subassign
+from hpgraph.algebra.dense_operands import as_mask
 from hpgraph.algebra.region import last_of_each
 from hpgraph.algebra.selection import Axis, as_axis, index_of, size_of
 from hpgraph.algebra.take import as_row, vector_of
-from hpgraph.device import array_module, unmasked
+from hpgraph.core.device import array_module, unmasked
+from hpgraph.core.number import beyond_range
 from hpgraph.formats import Bitmask
-from hpgraph.matrix.matrix import Matrix
-from hpgraph.number import beyond_range
-from hpgraph.operands import as_mask
-from hpgraph.vector.vector import Vector
+from hpgraph.scipy_api.matrix import Matrix
+from hpgraph.scipy_api.vector import Vector
 
 
 def assign_entries(

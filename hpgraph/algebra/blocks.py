@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, check_memory, device_of
+from hpgraph.core.device import array_module, check_memory, device_of
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_value_dtype
-from hpgraph.matrix.matrix import Matrix
+from hpgraph.scipy_api.matrix import Matrix
 
 
 def block_array(blocks: Sequence[Sequence[Any]], dtype: Any = None) -> Matrix:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.tuples import csr_from_tuples
-from hpgraph.device import array_module, check_memory, device_of, normalize_device, unmasked
+from hpgraph.core.device import array_module, check_memory, device_of, normalize_device, unmasked
+from hpgraph.core.number import whole
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape, as_value_dtype
-from hpgraph.matrix.matrix import Matrix
-from hpgraph.number import whole
-from hpgraph.vector.vector import Vector
+from hpgraph.scipy_api.matrix import Matrix
+from hpgraph.scipy_api.vector import Vector
 
 
 def eye(m: int, n: int | None = None, k: int = 0, dtype: Any = float, *, device: str = "cpu") -> Matrix:

@@ -11,11 +11,11 @@ from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_number, as_pair, values_dtype
 from hpgraph.algebra.write import check_write, write
 from hpgraph.algebra.write_vector import check_write_vector, write_vector
-from hpgraph.device import kernels
 from hpgraph.formats import Bitmask
+from hpgraph.kernels.backend import kernels
+from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import BinaryOp, Monoid, get_binary
 from hpgraph.semiring.entry import EntryFunction, entry_function
-from hpgraph.vector.vector import Vector
 
 Operator = BinaryOp | Monoid | str | Any
 

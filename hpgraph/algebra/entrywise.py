@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, kernels
+from hpgraph.core.device import array_module
 from hpgraph.formats import Bitmask
+from hpgraph.kernels.backend import kernels
+from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring.entry import EntryFunction, Operator, entry_function
-from hpgraph.vector.vector import Vector
 
 
 def function_for(

@@ -9,8 +9,8 @@ from hpgraph.algebra.selection import as_axis, size_of
 from hpgraph.algebra.take import take, take_entries, vector_of
 from hpgraph.algebra.write import check_write, write
 from hpgraph.algebra.write_vector import write_vector
-from hpgraph.matrix.storage import MatrixStorage
-from hpgraph.vector.vector import Vector
+from hpgraph.containers.matrix import MatrixStorage
+from hpgraph.scipy_api.vector import Vector
 
 
 def extract(

@@ -8,11 +8,11 @@ import numpy as np
 
 from hpgraph.algebra.aggregate import aggregate, to_number
 from hpgraph.algebra.rows import fold
-from hpgraph.device import array_module
+from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
-from hpgraph.product_plan import value_dtype
+from hpgraph.kernels.spmv.product_plan import value_dtype
+from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import get_monoid
-from hpgraph.vector.vector import Vector
 
 
 def _ufunc(rows: CSR, name: str, *, skip_nan: bool) -> Any:

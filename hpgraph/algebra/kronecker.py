@@ -7,10 +7,11 @@ from typing import Any
 from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.mxm import as_matrix
 from hpgraph.algebra.write import check_write, write
-from hpgraph.device import check_memory, kernels
+from hpgraph.core.device import check_memory
 from hpgraph.formats import index_dtype
 from hpgraph.formats.checks import INT64_MAX
-from hpgraph.product_plan import value_dtype
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.spmv.product_plan import value_dtype
 from hpgraph.semiring import BinaryOp, get_binary
 
 

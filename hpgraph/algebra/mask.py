@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, is_cuda, kernels
+from hpgraph.containers.matrix import MatrixStorage
+from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats import CSR
-from hpgraph.matrix.storage import MatrixStorage
-from hpgraph.product_plan import value_dtype
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.spmv.product_plan import value_dtype
 from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function
 

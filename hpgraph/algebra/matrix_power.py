@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.mxm import as_matrix, mxm
-from hpgraph.device import array_module
+from hpgraph.core.device import array_module
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.semiring import Semiring, get_semiring
 
@@ -79,7 +79,7 @@ def matrix_power(A: Any, power: int, semiring: Semiring | str = "plus_times") ->
 
 
 def _identity(A: Any) -> Any:
-    from hpgraph.matrix.matrix import Matrix
+    from hpgraph.scipy_api.matrix import Matrix
 
     xp, n = array_module(A.device), A.shape[0]
     indices = xp.arange(n, dtype=index_dtype(n))

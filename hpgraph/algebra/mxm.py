@@ -8,11 +8,12 @@ import numpy as np
 
 from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.write import check_write, write
-from hpgraph.device import array_module, kernels
+from hpgraph.containers.matrix import MatrixStorage
+from hpgraph.core.device import array_module
 from hpgraph.formats import CSR, index_dtype
+from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.attached import attached
-from hpgraph.matrix.storage import MatrixStorage
-from hpgraph.product_plan import value_dtype
+from hpgraph.kernels.spmv.product_plan import value_dtype
 from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_semiring
 from hpgraph.semiring.product import Product, product_of
 
@@ -140,7 +141,7 @@ def as_matrix(x: Any, name: str) -> Any:
     if isinstance(x, MatrixStorage):
         return x
     if hasattr(x, "tocsr"):
-        from hpgraph.matrix.matrix import Matrix
+        from hpgraph.scipy_api.matrix import Matrix
 
         return Matrix(x)
     raise TypeError(f"{name} must be a Matrix or a sparse array, not {type(x).__name__}: wrap it, hpg.Matrix({name})")

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import is_cuda
-from hpgraph.matrix.storage import MatrixStorage
-from hpgraph.number import real
-from hpgraph.product_plan import value_dtype
+from hpgraph.containers.matrix import MatrixStorage
+from hpgraph.core.device import is_cuda
+from hpgraph.core.number import real
+from hpgraph.kernels.spmv.product_plan import value_dtype
+from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring.operators import check_dtype
-from hpgraph.vector.vector import Vector
 
 
 def as_container(x: Any, name: str) -> MatrixStorage | Vector:
@@ -36,7 +36,7 @@ def as_container(x: Any, name: str) -> MatrixStorage | Vector:
     if isinstance(x, MatrixStorage | Vector):
         return x
     if hasattr(x, "tocsr"):
-        from hpgraph.matrix.matrix import Matrix
+        from hpgraph.scipy_api.matrix import Matrix
 
         return Matrix(x)
     raise TypeError(

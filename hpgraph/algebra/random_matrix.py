@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, check_memory, normalize_device
+from hpgraph.core.device import array_module, check_memory, normalize_device
+from hpgraph.core.number import real
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape, as_value_dtype
-from hpgraph.matrix.matrix import Matrix
-from hpgraph.number import real
+from hpgraph.scipy_api.matrix import Matrix
 from hpgraph.semiring.operators import real_dtype
 
 

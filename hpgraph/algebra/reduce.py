@@ -8,8 +8,8 @@ from hpgraph.algebra.aggregate import AGGREGATORS, aggregate, aggregate_all, to_
 from hpgraph.algebra.operands import as_container
 from hpgraph.algebra.rows import as_axis, fold, fold_rows, one_row, row_of_vector
 from hpgraph.algebra.write_vector import write_vector
+from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import BinaryOp, Monoid, get_monoid
-from hpgraph.vector.vector import Vector
 
 
 def reduce(

@@ -8,9 +8,10 @@ import numpy as np
 
 from hpgraph.algebra.selection import Axis, ids_of, index_of, is_whole, size_of
 from hpgraph.algebra.take import take
-from hpgraph.device import array_module, kernels, to_device
+from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import bits_type
+from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, kernels
+from hpgraph.core.device import array_module
 from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.attached import attached
-from hpgraph.product_plan import plan, value_dtype
+from hpgraph.kernels.spmv.product_plan import plan, value_dtype
+from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import Monoid, Semiring, get_binary
-from hpgraph.vector.vector import Vector
 
 
 @functools.lru_cache(maxsize=256)

@@ -12,12 +12,12 @@ from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_container, as_number, values_dtype
 from hpgraph.algebra.write import check_write, write
 from hpgraph.algebra.write_vector import check_write_vector, write_vector
-from hpgraph.device import kernels
 from hpgraph.formats import Bitmask
+from hpgraph.kernels.backend import kernels
+from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import BinaryOp, IndexUnaryOp, UnaryOp, get_binary, get_index_unary
 from hpgraph.semiring.arithmetic import VALUE_COMPARISONS
 from hpgraph.semiring.entry import EntryFunction, entry_function
-from hpgraph.vector.vector import Vector
 
 
 def select(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, is_cuda, unmasked
+from hpgraph.core.device import array_module, is_cuda, unmasked
 from hpgraph.formats import index_dtype
 
 Axis = Any  # int, range, or integer array of one dimension (of two where places are selected one by one)

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.selection import Axis, Selection, ids_of, index_of, is_whole, size_of
-from hpgraph.device import array_module, kernels, to_device
+from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.product_plan import value_dtype
-from hpgraph.vector.vector import Vector
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.spmv.product_plan import value_dtype
+from hpgraph.scipy_api.vector import Vector
 
 
 def take(csr: CSR, rows: Axis, columns: Axis) -> CSR:

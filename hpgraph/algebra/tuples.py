@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, device_of, is_cuda, kernels, unmasked
+from hpgraph.core.device import array_module, device_of, is_cuda, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_ids, as_shape, as_values
-from hpgraph.product_plan import plan
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import BinaryOp, Monoid, Semiring, get_binary, get_monoid, get_semiring
 
 # Operators that CSR's own building knows.

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algebra.dense_operands import check_accum
 from hpgraph.algebra.mask import restrict
-from hpgraph.device import kernels
+from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.formats import CSR
-from hpgraph.matrix.storage import MatrixStorage
-from hpgraph.operands import check_accum
-from hpgraph.product_plan import value_dtype
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.spmv.product_plan import value_dtype
 from hpgraph.semiring import BinaryOp, get_binary
 from hpgraph.semiring.entry import entry_function
 
@@ -64,7 +64,7 @@ def write(
     """
     check_write(result.shape, value_dtype(result.dtype), result.device, out, mask, complement, accum)
     if out is None:
-        from hpgraph.matrix.matrix import Matrix
+        from hpgraph.scipy_api.matrix import Matrix
 
         return Matrix._of(result if masked else restrict(result, mask, complement))
     allowed = result if masked else restrict(result, mask, complement)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import kernels
+from hpgraph.algebra.dense_operands import as_mask, check_accum
 from hpgraph.formats import Bitmask
-from hpgraph.operands import as_mask, check_accum
+from hpgraph.kernels.backend import kernels
+from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import BinaryOp, get_binary
 from hpgraph.semiring.entry import entry_function
-from hpgraph.vector.vector import Vector
 
 
 def write_vector(

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.number import whole
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
-from hpgraph.graph import Graph, as_graph
-from hpgraph.number import whole
-from hpgraph.vertices import id
 
 
 class Tree(VertexProgram):

@@ -8,11 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
-from hpgraph.device import array_module, kernels
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module
 from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.run import run
-from hpgraph.graph import Graph, as_graph
-from hpgraph.vertices import id
+from hpgraph.kernels.backend import kernels
 
 # The lower half of a color: a vertex's number. The upper half is the part of the graph in which it lies.
 _NUMBER = (1 << 32) - 1

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, to_device
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module, to_device
+from hpgraph.core.errors import NegativeCycleError
 from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.run import run
-from hpgraph.errors import NegativeCycleError
-from hpgraph.graph import Graph
 
 
 class Offer(VertexProgram):

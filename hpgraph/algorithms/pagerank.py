@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, to_device, unmasked
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module, to_device, unmasked
+from hpgraph.core.errors import ConvergenceWarning
+from hpgraph.core.number import real, whole
 from hpgraph.engine.program import Parameter, Property, VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
-from hpgraph.errors import ConvergenceWarning
 from hpgraph.formats import CSR
-from hpgraph.graph import Graph, as_graph
 from hpgraph.kernels.runtime.attached import attached
-from hpgraph.number import real, whole
-from hpgraph.vertices import id
 
 
 class PageRank(VertexProgram):

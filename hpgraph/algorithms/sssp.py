@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.negative_cycle import check_no_negative_cycle
-from hpgraph.device import array_module
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module
+from hpgraph.core.number import real
 from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
 from hpgraph.formats import CSR
-from hpgraph.graph import Graph, as_graph
 from hpgraph.kernels.runtime.attached import attached
-from hpgraph.number import real
-from hpgraph.vertices import id
 
 # Supersteps before the first look for a negative cycle; every further stretch is twice as long.
 FIRST_LOOK = 32

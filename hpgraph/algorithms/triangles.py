@@ -16,8 +16,8 @@ import importlib
 from types import ModuleType
 from typing import Any
 
+from hpgraph.containers.graph import as_graph
 from hpgraph.formats import CSR
-from hpgraph.graph import as_graph
 
 
 def triangle_count(G: Any) -> int:

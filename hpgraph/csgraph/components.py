@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import hpgraph.algorithms.components as algorithm
+from hpgraph.containers.graph import Graph
 from hpgraph.csgraph.graph_input import as_graph_input
 from hpgraph.formats.interchange import scipy_of_csr
-from hpgraph.graph import Graph
 
 
 def connected_components(

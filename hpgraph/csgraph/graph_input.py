@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import array_module, is_cuda
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats import CSR
 from hpgraph.formats.checks import as_value_dtype
 from hpgraph.formats.interchange import scipy_of_csr
-from hpgraph.graph import Graph
-from hpgraph.matrix.matrix import Matrix
+from hpgraph.scipy_api.matrix import Matrix
 
 # SciPy's mark for a vertex that has no predecessor.
 NO_PREDECESSOR = -9999

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse.csgraph
 
-import hpgraph.errors
 from hpgraph.algorithms.sssp import sssp
+from hpgraph.containers.graph import Graph
+from hpgraph.core import errors
+from hpgraph.core.device import array_module, to_device
+from hpgraph.core.number import real
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_graph_input
 from hpgraph.csgraph.pointers import roots
-from hpgraph.device import array_module, to_device
 from hpgraph.formats import CSR
-from hpgraph.graph import Graph
-from hpgraph.number import real
 
 
-class NegativeCycleError(hpgraph.errors.NegativeCycleError, scipy.sparse.csgraph.NegativeCycleError):
+class NegativeCycleError(errors.NegativeCycleError, scipy.sparse.csgraph.NegativeCycleError):
     """A graph has a cycle of negative length; SciPy's error, and hpgraph's."""
 
 
@@ -261,7 +261,7 @@ def _search(graph: Graph, start: int, cutoff: float | None, with_parents: bool) 
     """Distances and predecessors from one vertex."""
     try:
         found = sssp(graph, start, cutoff=cutoff, parents=with_parents, deterministic=with_parents)
-    except hpgraph.errors.NegativeCycleError as error:
+    except errors.NegativeCycleError as error:
         raise NegativeCycleError(str(error)) from None
     if not with_parents:
         return found.distance, None

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import array_module
 from hpgraph.csgraph.graph_input import as_graph_input
 from hpgraph.csgraph.pointers import roots
-from hpgraph.device import array_module, kernels
 from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
 
 
 def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:

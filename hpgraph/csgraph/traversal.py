@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.vertices import checked_index
 from hpgraph.csgraph.graph_input import NO_PREDECESSOR, GraphInput, as_graph_input
-from hpgraph.device import kernels
 from hpgraph.formats import CSR
-from hpgraph.vertices import checked_index
+from hpgraph.kernels.backend import kernels
 
 
 def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hpgraph.device import normalize_device
+from hpgraph.core.device import normalize_device
 
 if TYPE_CHECKING:
-    from hpgraph.graph import Graph
+    from hpgraph.containers.graph import Graph
 
 
 def debian(
@@ -60,8 +60,8 @@ def debian(
     >>> [str(G.names[j]) for j in needs[:4]]
     ['debianutils', 'fontconfig', 'libasound2', 'libatk1.0-0']
     """
+    from hpgraph.containers.graph import Graph
     from hpgraph.formats import CSR
-    from hpgraph.graph import Graph
 
     device = normalize_device(device)
     file = resources.files("hpgraph.datasets") / "data" / "debian-bookworm.npz"

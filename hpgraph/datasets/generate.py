@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.device import array_module, check_memory, normalize_device
-from hpgraph.number import real, whole
+from hpgraph.core.device import array_module, check_memory, normalize_device
+from hpgraph.core.number import real, whole
 
 if TYPE_CHECKING:
-    from hpgraph.graph import Graph
+    from hpgraph.containers.graph import Graph
 
 # An arc is one int64 key, source * n + target, while it is sorted.
 _MAX_SCALE = 31
@@ -252,8 +252,8 @@ def _keys(xp: ModuleType, n: int, source: Any, target: Any) -> Any:
 
 def _undirected(xp: ModuleType, n: int, key: Any, weighted: bool) -> Graph:
     """The graph of the arcs that the keys stand for, without loops, each once; the keys are sorted in place."""
+    from hpgraph.containers.graph import Graph
     from hpgraph.formats import CSR
-    from hpgraph.graph import Graph
 
     key.sort()
     kept = xp.ones(key.size, dtype=bool)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.attached import attached
-from hpgraph.techniques import techniques
+from hpgraph.kernels.runtime.techniques import techniques
 
 if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
     from hpgraph.formats import Frontier
-    from hpgraph.graph import Graph
     from hpgraph.kernels.superstep import Part
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.errors import CompileError, HpgraphError
+from hpgraph.core.errors import CompileError, HpgraphError
 from hpgraph.kernels.runtime.program import GENERATED
 from hpgraph.semiring.complaint import at_line, reason
 from hpgraph.semiring.function import Function

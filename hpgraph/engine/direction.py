@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from hpgraph.number import real
+from hpgraph.core.number import real
 
 _FORCED = {"auto": -1, "push": 0, "pull": 1}
 

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.device import array_module, kernels, native, to_device, unmasked
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module, native, to_device, unmasked
+from hpgraph.core.number import real, whole
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import Declarations, beginning, declarations_of
@@ -24,11 +27,9 @@ from hpgraph.engine.superstep import supersteps
 from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import array, scalar
 from hpgraph.formats import Bitmask
-from hpgraph.graph import Graph, as_graph
+from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.program import Beginning, begin
-from hpgraph.number import real, whole
 from hpgraph.semiring.operators import check_dtype
-from hpgraph.vertices import id
 
 if TYPE_CHECKING:
     from hpgraph.engine.program import VertexProgram

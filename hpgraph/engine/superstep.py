@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.device import array_module, device_of, kernels
+from hpgraph.core.device import array_module, device_of
 from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.backend import kernels
 
 if TYPE_CHECKING:
     from hpgraph.engine.arcs import Arcs

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.number import real
 from hpgraph.formats.ownership import own
-from hpgraph.number import real
 
 
 def scalar(value: Any, dtype: np.dtype, name: str) -> Any:

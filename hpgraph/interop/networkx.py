@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.errors import MissingExtraError
+from hpgraph.core.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from hpgraph.graph import Graph
+    from hpgraph.containers.graph import Graph
 
 
 def from_networkx(graph: Any, weight: str | None = "weight") -> Graph:
@@ -45,7 +45,7 @@ def from_networkx(graph: Any, weight: str | None = "weight") -> Graph:
     >>> G.n_vertices, G.n_edges, G.names.tolist()
     (3, 4, ['a', 'b', 'c'])
     """
-    from hpgraph.graph import Graph
+    from hpgraph.containers.graph import Graph
 
     nx = _networkx("from_networkx")
     if not isinstance(graph, nx.Graph):
@@ -100,9 +100,9 @@ def to_networkx(graph: Any) -> Any:
     >>> hpg.to_networkx(G).edges(data="weight")
     OutEdgeDataView([(0, 1, 5), (1, 2, 7)])
     """
-    from hpgraph.graph import as_graph
+    from hpgraph.containers.graph import as_graph
+    from hpgraph.containers.names import python_values
     from hpgraph.io.arcs import Arcs
-    from hpgraph.names import python_values
 
     nx = _networkx("to_networkx")
     arcs = Arcs.of(as_graph(graph).to("cpu")).each_edge_once()

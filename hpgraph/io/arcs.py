@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from hpgraph.graph import Graph
+    from hpgraph.containers.graph import Graph
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -76,7 +76,7 @@ class Arcs:
         Graph
             On the CPU; of two arcs with the same ends the lighter is kept.
         """
-        from hpgraph.graph import Graph
+        from hpgraph.containers.graph import Graph
 
         return Graph.from_edges(
             self.source, self.target, weight, n_vertices=self.n_vertices, directed=directed, names=self.names

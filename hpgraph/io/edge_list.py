@@ -15,7 +15,7 @@ from typing import IO
 
 import numpy as np
 
-from hpgraph.errors import FileFormatError
+from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.layout import (
     Layout,

@@ -7,13 +7,13 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from hpgraph.containers.names import text_or_numbers
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.own_comment import TITLES, OwnComment
 from hpgraph.io.replace import replacing_text
-from hpgraph.names import text_or_numbers
 
 if TYPE_CHECKING:
-    from hpgraph.graph import Graph
+    from hpgraph.containers.graph import Graph
 
 _BLOCK = 1 << 16
 _INT64_MAX = 2**63 - 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.device import normalize_device
+from hpgraph.core.device import normalize_device
 from hpgraph.io.edge_list import read_edge_list
 from hpgraph.io.edge_list_writer import write_edge_list
 from hpgraph.io.matrix_market import read_matrix_market, write_matrix_market
@@ -18,7 +18,7 @@ from hpgraph.io.npz import read_npz, write_npz
 from hpgraph.io.replace import check_writable
 
 if TYPE_CHECKING:
-    from hpgraph.graph import Graph
+    from hpgraph.containers.graph import Graph
 
 EDGE_LISTS = (".txt", ".tsv", ".csv", ".el", ".wel")
 """Suffixes of edge lists; each also with .gz."""
@@ -161,7 +161,7 @@ def write(graph: Any, path: str | os.PathLike[str]) -> None:
     0 1
     1 2
     """
-    from hpgraph.graph import as_graph
+    from hpgraph.containers.graph import as_graph
 
     place = _path(path)
     kind = _format(place)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
-from hpgraph.errors import FileFormatError
+from hpgraph.core.errors import FileFormatError
 from hpgraph.io.own_comment import OwnComment
 from hpgraph.io.stream import open_text, shortened
 

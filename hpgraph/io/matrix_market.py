@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from hpgraph.errors import FileFormatError
+from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.matrix_market_header import Header, read_header
 from hpgraph.io.memory import Budget
@@ -22,7 +22,7 @@ from hpgraph.io.replace import replacing
 from hpgraph.io.stream import LineBound, count_lines, line_at, line_of, open_bytes
 
 if TYPE_CHECKING:
-    from hpgraph.graph import Graph
+    from hpgraph.containers.graph import Graph
 
 # Bytes given to SciPy's parser at a time, however many it asks for: it asks for 1,024, a call to Python each.
 _PIECE = 1 << 16

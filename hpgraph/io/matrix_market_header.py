@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from hpgraph.errors import FileFormatError
+from hpgraph.core.errors import FileFormatError
 from hpgraph.io.memory import Budget
 from hpgraph.io.stream import LONGEST_LINE, shortened
 

@@ -9,8 +9,8 @@ import operator
 import re
 from dataclasses import dataclass
 
-from hpgraph.device import free_memory
-from hpgraph.errors import DeviceMemoryError
+from hpgraph.core.device import free_memory
+from hpgraph.core.errors import DeviceMemoryError
 
 _UNITS = {"": 1, "b": 1, **{f"{prefix}ib": 1 << 10 * power for power, prefix in enumerate("kmgt", start=1)}}
 _UNITS |= {f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", start=1)}

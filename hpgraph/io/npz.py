@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.errors import FileFormatError
+from hpgraph.containers.names import text_or_numbers
+from hpgraph.core.errors import FileFormatError
 from hpgraph.formats.checks import as_ids, as_offsets
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.memory import Budget
 from hpgraph.io.npz_archive import Archive, Member
 from hpgraph.io.replace import replacing
 from hpgraph.io.stream import open_bytes, shortened
-from hpgraph.names import text_or_numbers
 
 if TYPE_CHECKING:
-    from hpgraph.graph import Graph
+    from hpgraph.containers.graph import Graph
 
 _DIRECTED = "hpgraph_directed"
 _PATTERN = "hpgraph_pattern"

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from hpgraph.errors import FileFormatError
+from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Array
 from hpgraph.io.stream import shortened
 

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
-from hpgraph.config import config
-from hpgraph.errors import FileFormatError
+from hpgraph.core.config import config
+from hpgraph.core.errors import FileFormatError
 
 PATIENCE = 1.0
 """Seconds that a read may take before it shows a progress bar."""

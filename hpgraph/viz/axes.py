@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hpgraph.errors import MissingExtraError
+from hpgraph.core.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

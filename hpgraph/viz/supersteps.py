@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.device import to_device
+from hpgraph.core.device import to_device
 from hpgraph.viz.axes import BLUE, GREY, ORANGE, axes_or_new, dress
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 import hpgraph as hpg
-from hpgraph.device import cuda_available, to_device
+from hpgraph.core.device import cuda_available, to_device
 from hpgraph.formats import CSR
 
 gb: Any

@@ -11,7 +11,7 @@ import scipy.sparse
 from reference_parts import AXIS, dense, shown
 
 import hpgraph as hpg
-from hpgraph.device import to_device
+from hpgraph.core.device import to_device
 
 
 @pytest.fixture(autouse=True, params=[0, 64], ids=["whole", "spliced"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference_parts import dense, shown
 
 import hpgraph as hpg
-from hpgraph.device import array_module, to_device
+from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR
 
 

@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse
 
 import hpgraph as hpg
-from hpgraph.device import array_module, cuda_available, to_device
-from hpgraph.errors import CompileError
+from hpgraph.core.device import array_module, cuda_available, to_device
+from hpgraph.core.errors import CompileError
 from hpgraph.formats import CSR
 
 

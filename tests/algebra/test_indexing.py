@@ -11,7 +11,7 @@ import scipy.sparse
 from reference_parts import AXIS, dense, shown
 
 import hpgraph as hpg
-from hpgraph.device import array_module, to_device
+from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR, Bitmask
 
 DTYPES = ["bool", "int8", "uint16", "int64", "float32", "float64"]

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from reference_parts import shown
 
 import hpgraph as hpg
-from hpgraph.device import kernels
-from hpgraph.errors import CompileError, DeviceMemoryError
+from hpgraph.core.errors import CompileError, DeviceMemoryError
 from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import Monoid, Semiring, get_binary, get_monoid, get_semiring
 from hpgraph.semiring.product import product_of
 
@@ -336,7 +336,7 @@ class TestUglyInputs:
             again = hpg.mxm(hpg.Matrix(A), hpg.Matrix(B), mask=mask, complement=mask is not None).csr
             for one, other in zip(first.csr.arrays, again.arrays, strict=True):
                 np.testing.assert_array_equal(one, other)
-        monkeypatch.setattr("hpgraph.device.free_memory", lambda device: 2 << 20)
+        monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: 2 << 20)
         with pytest.raises(DeviceMemoryError, match=rf"a product of {found[0].nnz} entries needs"):
             hpg.mxm(hpg.Matrix(A), hpg.Matrix(B))
 

@@ -11,8 +11,8 @@ import scipy.sparse
 from reference_parts import shown
 
 import hpgraph as hpg
-from hpgraph.device import cuda_available
-from hpgraph.errors import DeviceMemoryError
+from hpgraph.core.device import cuda_available
+from hpgraph.core.errors import DeviceMemoryError
 
 DENSE = np.array([[0, 4, 1.0], [0, 0, 7], [2, 0, 0]])
 MATRIX: dict[str, Callable[..., Any]] = {

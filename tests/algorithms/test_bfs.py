@@ -8,7 +8,7 @@ import scipy.sparse
 from reference_algorithms import GRAPHS, check_tree, hubs, levels, random_digraph, smallest_parents, sources, stored
 
 import hpgraph as hpg
-from hpgraph.device import device_of, to_device
+from hpgraph.core.device import device_of, to_device
 from hpgraph.formats import CSR
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import hpgraph as hpg
 from hpgraph import csgraph
-from hpgraph.device import array_module, to_device
+from hpgraph.core.device import array_module, to_device
 
 SOURCE, TARGET = [0, 0, 1, 1, 2, 2, 3, 3, 0, 3], [1, 2, 2, 3, 3, 0, 0, 1, 4, 4]
 WEIGHT = np.arange(1.0, 11.0)

@@ -10,7 +10,7 @@ import scipy.sparse
 from reference_algorithms import GRAPHS, pagerank, random_digraph, stored
 
 import hpgraph as hpg
-from hpgraph.device import device_of, to_device
+from hpgraph.core.device import device_of, to_device
 from hpgraph.formats import CSR
 
 # Small, with loops, dangling vertices and one that nothing reaches.

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reference_algorithms import GRAPHS, bellman_ford, check_shortest_paths, hubs, random_digraph, sources, stored
 
 import hpgraph as hpg
-from hpgraph.device import device_of, to_device
+from hpgraph.core.device import device_of, to_device
 from hpgraph.formats import CSR
 
 INF = np.inf

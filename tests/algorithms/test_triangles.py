@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from reference_triangles import triangles_by_product, triangles_by_sets
 
 import hpgraph as hpg
-from hpgraph.errors import DeviceMemoryError
+from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.kernels.structure import cpu_triangles as cpu
 from hpgraph.kernels.structure.orientation import worth_ordering
 

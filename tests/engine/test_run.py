@@ -10,7 +10,7 @@ import scipy.sparse.csgraph
 from reference_algorithms import core, levels, random_digraph, widest
 
 import hpgraph as hpg
-from hpgraph.device import device_of, to_device
+from hpgraph.core.device import device_of, to_device
 from hpgraph.formats import Bitmask
 
 SMALL = random_digraph(200, 900, seed=1)

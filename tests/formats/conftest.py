@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hpgraph.device import to_device
+from hpgraph.core.device import to_device
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hpgraph.device import cuda_available
+from hpgraph.core.device import cuda_available
 from hpgraph.formats import COO, CSR, ELL, HYB, Bitmask, index_dtype
 
 

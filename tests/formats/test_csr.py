@@ -142,7 +142,7 @@ def test_from_scipy_refuses_what_is_not_sparse(matrix):
 
 def test_round_trip_through_cupy():
     pytest.importorskip("cupy")
-    from hpgraph.device import cuda_available
+    from hpgraph.core.device import cuda_available
 
     if not cuda_available():
         pytest.skip("no CUDA GPU here")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hpgraph.device import cuda_available
+from hpgraph.core.device import cuda_available
 from hpgraph.formats import CSR, HYB
 
 LIMIT = 2.5

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 import hpgraph as hpg
-from hpgraph.device import array_module, to_device
+from hpgraph.core.device import array_module, to_device
 
 
 def poisson(n: int = 20) -> scipy.sparse.csr_array:

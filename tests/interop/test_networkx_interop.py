@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
-from hpgraph.errors import MissingExtraError
+from hpgraph.core.errors import MissingExtraError
 
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hpgraph.errors import FileFormatError
+from hpgraph.core.errors import FileFormatError
 from hpgraph.io import read
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
-from hpgraph.errors import FileFormatError
+from hpgraph.core.errors import FileFormatError
 from hpgraph.io import read
 
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 
 import hpgraph as hpg
-from hpgraph.errors import FileFormatError
+from hpgraph.core.errors import FileFormatError
 from hpgraph.io import read, stream, write
 
 SUFFIXES = [".mtx", ".mtx.gz", ".el", ".txt", ".tsv", ".csv", ".el.gz", ".csv.gz", ".npz"]

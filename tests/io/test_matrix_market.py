@@ -11,7 +11,7 @@ import scipy.io
 import scipy.sparse
 
 import hpgraph as hpg
-from hpgraph.errors import FileFormatError
+from hpgraph.core.errors import FileFormatError
 from hpgraph.io import read, write
 
 REAL = "%%MatrixMarket matrix coordinate real general\n"

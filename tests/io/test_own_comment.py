@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
-from hpgraph.errors import FileFormatError
+from hpgraph.core.errors import FileFormatError
 from hpgraph.io import read, write
 
 SUFFIXES = [".el", ".txt", ".tsv", ".csv", ".el.gz", ".csv.gz"]

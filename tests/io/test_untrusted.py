@@ -16,7 +16,7 @@ import pytest
 import scipy.sparse
 
 import hpgraph as hpg
-from hpgraph.errors import DeviceMemoryError, FileFormatError
+from hpgraph.core.errors import DeviceMemoryError, FileFormatError
 from hpgraph.io.memory import Budget
 from hpgraph.io.stream import LONGEST_LINE
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hpgraph import config
-from hpgraph.errors import CompileError
+from hpgraph.core.errors import CompileError
 from hpgraph.kernels.runtime.cuda import compile as compiler
 from hpgraph.semiring.cuda import LinkedCode
 

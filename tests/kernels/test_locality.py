@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 import hpgraph as hpg
-from hpgraph.device import cuda_available, to_device
+from hpgraph.core.device import cuda_available, to_device
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import compile_only

@@ -9,8 +9,9 @@ import pytest
 import scipy.sparse
 
 import hpgraph as hpg
-from hpgraph.device import kernels, to_device
+from hpgraph.core.device import to_device
 from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
 
 
 def made(rng: Any, shape: tuple[int, int], density: float, index: str = "int32") -> CSR:

@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from reference_product import messages, product, total
 
 from hpgraph import config
-from hpgraph.device import is_cuda, kernels
+from hpgraph.core.device import is_cuda
 from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import DTYPES, Function, get_binary, get_monoid, get_semiring
 
 SEMIRINGS = {

@@ -8,8 +8,9 @@ import scipy.sparse as sp
 from reference_product import product
 
 from hpgraph import config
-from hpgraph.device import is_cuda, kernels
+from hpgraph.core.device import is_cuda
 from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_binary, get_semiring
 
 

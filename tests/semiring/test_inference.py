@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 
-from hpgraph.errors import CompileError
+from hpgraph.core.errors import CompileError
 from hpgraph.semiring import BinaryOp, IndexUnaryOp, UnaryOp, get_binary, get_index_unary, get_unary
 from hpgraph.semiring.cuda import entry_functor
 from hpgraph.semiring.entry import entry_function

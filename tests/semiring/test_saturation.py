@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
-from hpgraph.device import array_module
+from hpgraph.core.device import array_module
 from hpgraph.semiring import get_binary, get_semiring
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from hpgraph.device import check_memory
+from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import bits_type
 from hpgraph.kernels.runtime.cpu.kernel import njit

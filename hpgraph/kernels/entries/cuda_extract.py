@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import check_memory, require_cupy
+from hpgraph.core.device import check_memory, require_cupy
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import bits_type
 from hpgraph.kernels.runtime.cuda.compile import Module, load

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.device import kernels
 from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function
 

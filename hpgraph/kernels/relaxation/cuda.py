@@ -28,7 +28,7 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode, buckets
-from hpgraph.techniques import techniques
+from hpgraph.kernels.runtime.techniques import techniques
 
 # Arcs a vertex in the mean above which a graph is dense.
 MANY_ARCS = 8

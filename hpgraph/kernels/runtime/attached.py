@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from hpgraph.locks import Lock
+from hpgraph.core.locks import Lock
 
 Made = TypeVar("Made")
 

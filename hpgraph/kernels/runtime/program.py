@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.number import real
+from hpgraph.core.number import real
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import Monoid
 

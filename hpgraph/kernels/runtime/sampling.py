@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import to_device
+from hpgraph.core.device import to_device
 
 # Arcs of each vertex that are followed before the sample is taken (Sutton et al., IPDPS'18, Section III).
 NEIGHBOURS = 2

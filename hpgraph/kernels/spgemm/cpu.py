@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from hpgraph.device import check_memory, free_memory
+from hpgraph.core.device import check_memory, free_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from hpgraph.device import check_memory
+from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import bit_length
 from hpgraph.kernels.runtime.cpu.handover import cut

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import check_memory
+from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.entries.cuda_marks import keep_marked, mark_true
 from hpgraph.kernels.runtime.cuda.compile import load

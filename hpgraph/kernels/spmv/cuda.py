@@ -18,8 +18,8 @@ from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, Bins, bins
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, contiguous, launch, specialize_for
 from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda_column_blocks import blocked_product, multiply_by_blocks
-from hpgraph.techniques import techniques
 
 # Does a whole product, given the state and the array to write.
 Multiply = Callable[[tuple[Any, ...], Any], None]

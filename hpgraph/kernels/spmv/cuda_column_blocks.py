@@ -11,10 +11,10 @@ from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, specialize_for
+from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda_column_blocks_layout import GROUP, Blocked, blocked, worth_a_look
 from hpgraph.semiring.cuda import c_type
 from hpgraph.semiring.semiring import Gather
-from hpgraph.techniques import techniques
 
 # As in column_blocks.cuh: threads of the first phase, arcs a warp takes at once.
 GATHERERS, CHUNK = 1024, 256

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import check_memory
-from hpgraph.errors import DeviceMemoryError
+from hpgraph.core.device import check_memory
+from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import Module, load

@@ -12,7 +12,7 @@ import contextlib
 import numpy as np
 from numba import prange
 
-from hpgraph.device import check_memory
+from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.entries.cpu_extract import bits_of, room
 from hpgraph.kernels.runtime.cpu.kernel import njit

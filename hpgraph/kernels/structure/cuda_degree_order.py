@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.device import check_memory
+from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.structure.orientation import DegreeOrder

@@ -14,9 +14,9 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.cuda_degree_order import c_type, degree_sums, order_by_degree
 from hpgraph.kernels.structure.orientation import DegreeOrder, worth_ordering
-from hpgraph.techniques import techniques
 
 SOURCE = "triangles.cuh"
 THREADS = 256

@@ -29,11 +29,11 @@ from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.spmv.cuda_spmspv import push
 from hpgraph.kernels.superstep import Part
 from hpgraph.semiring import get_monoid
-from hpgraph.techniques import techniques
 
 # As in apply.cuh.
 SPAN, APPLY_THREADS = 2048, 256

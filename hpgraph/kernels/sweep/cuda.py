@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.errors import CompileError
+from hpgraph.core.errors import CompileError
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.spmv.cuda_column_blocks import BlockedProduct, add_shape, blocked_product, gather_partials
 from hpgraph.kernels.superstep.cuda import aggregate_to
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, sources_only, sweep_program
 from hpgraph.kernels.sweep.cuda_slab import sweep_slab
-from hpgraph.techniques import techniques
 
 # As in apply.cuh.
 SPAN, THREADS = 2048, 256

@@ -12,8 +12,8 @@ from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import specialize_for
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.functions import functions_of
+from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, read_by_gather
-from hpgraph.techniques import techniques
 
 KERNEL = "hpgraph::sweep_slab<Product, Sweeping>"
 

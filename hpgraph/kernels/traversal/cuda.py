@@ -27,8 +27,8 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
+from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
-from hpgraph.techniques import techniques
 
 # There are no more hubs than this: vertices whose degree is above a power of two.
 HUBS = 4096

@@ -13,8 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
-from hpgraph import cache_folder
-from hpgraph.config import config
+from hpgraph.core import cache_folder
+from hpgraph.core.config import config
 from hpgraph.kernels.runtime.cpu.interruption import in_python
 from hpgraph.kernels.runtime.cpu.threads import prepare
 

@@ -1,7 +1,7 @@
 """`njit` for the kernels of this package: what ``cache=True`` keeps on disk is read back only if it is ours and whole.
 
 Numba unpickles whatever lies in its cache folder and raises on a file that was cut short. Here a file passes
-`hpgraph.cache_folder` first; one that does not is compiled anew and overwritten.
+`hpgraph.core.cache_folder` first; one that does not is compiled anew and overwritten.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numba.core.caching import (
 )
 from numba.extending import is_jitted
 
-from hpgraph import cache_folder
+from hpgraph.core import cache_folder
 from hpgraph.kernels.runtime.cpu import compilation
 
 

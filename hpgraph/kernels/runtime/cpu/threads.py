@@ -26,8 +26,8 @@ from pathlib import Path
 
 import numba
 
-from hpgraph.config import config
-from hpgraph.errors import DeviceError
+from hpgraph.core.config import config
+from hpgraph.core.errors import DeviceError
 from hpgraph.kernels.runtime.cpu import interruption
 from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.machine_code import alone, run_in_parallel

@@ -21,9 +21,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hpgraph import cache_folder
-from hpgraph.config import config
-from hpgraph.errors import CompileError, MissingExtraError
+from hpgraph.core import cache_folder
+from hpgraph.core.config import config
+from hpgraph.core.errors import CompileError, MissingExtraError
 from hpgraph.semiring.cuda import LinkedCode
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)

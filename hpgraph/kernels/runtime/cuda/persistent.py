@@ -18,7 +18,7 @@ from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram
 from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.techniques import techniques
+from hpgraph.kernels.runtime.techniques import techniques
 
 # As in load_balancing.cuh, sliding_queue.cuh and apply.cuh.
 PIECE = 256

@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.techniques import techniques
+from hpgraph.kernels.runtime.techniques import techniques
 
 # Entries of a piece of a long row, threads of a block: as in spmv.cuh.
 PIECE = 1024

@@ -1,0 +1,140 @@
+"""Dense operands and masks, as users give them and as kernels take them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import is_cuda, native, unmasked
+from hpgraph.formats import Bitmask
+from hpgraph.formats.checks import as_value_dtype
+from hpgraph.scipy_api.vector import Vector
+from hpgraph.semiring import BinaryOp
+
+
+def as_operand(x: Any, name: str, device: str) -> Any:
+    """A dense operand as an array, if it lies on the device and kernels serve its type.
+
+    Parameters
+    ----------
+    x : array or sequence
+        The operand. On the CPU a sequence, or whatever NumPy can view, becomes a NumPy array; on CUDA an array of
+        another library that says where it lies is viewed by CuPy.
+    name : str
+        What messages call it.
+    device : {"cpu", "cuda"}
+        Where it must lie.
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    TypeError
+        When it lies elsewhere, or holds values that no kernel serves.
+
+    Examples
+    --------
+    >>> as_operand([1, 2], "x", "cpu")
+    array([1, 2])
+    """
+    x = native(unmasked(x, name))
+    if is_cuda(x) != (device == "cuda"):
+        place = "GPU" if is_cuda(x) else "CPU"
+        move = "cupy.asarray" if device == "cuda" else "cupy.asnumpy"
+        raise TypeError(
+            f'{name} lies on the {place} and the matrix on "{device}": give {move}({name}), or move the matrix by .to()'
+        )
+    if device == "cpu":
+        x = np.asarray(x)
+    kind = as_value_dtype(x.dtype, name)
+    return x if kind.isnative else x.astype(kind.newbyteorder("="))
+
+
+def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
+    """The entries that a mask allows.
+
+    Parameters
+    ----------
+    mask : Bitmask, array of bool, Vector or None
+        A Bitmask counts as it is. An array counts where it is true; a Vector where it is present and not zero.
+    name : str
+        What messages call it.
+    n : int
+        Length it must have.
+    device : {"cpu", "cuda"}
+        Where it must lie.
+
+    Returns
+    -------
+    Bitmask or None
+        None for None, which allows everything.
+
+    Raises
+    ------
+    ValueError
+        When it has another length.
+    TypeError
+        When it lies elsewhere, or is no mask.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_mask(np.array([True, False, True]), "mask", 3, "cpu").to_indices()
+    array([0, 2], dtype=int32)
+    """
+    if mask is None:
+        return None
+    if isinstance(mask, Bitmask):
+        length, place = mask.n, mask.device
+    elif isinstance(mask, Vector):
+        length, place = mask.size, mask.device
+    elif hasattr(mask, "tocsr"):
+        raise TypeError(f"{name} must be a Bitmask, an array of bool or a Vector, not a {type(mask).__name__}")
+    else:
+        flags = native(unmasked(mask, name))
+        flags = flags if is_cuda(flags) else np.asarray(flags)
+        if flags.dtype != np.bool_:
+            raise TypeError(
+                f"{name} must be a Bitmask, an array of bool or a Vector, not an array of {flags.dtype}: "
+                f"give {name} != 0, or Bitmask.from_indices for a list of places"
+            )
+        if flags.ndim != 1:
+            raise ValueError(f"{name} must have one dimension, not shape {flags.shape}")
+        length, place = len(flags), "cuda" if is_cuda(flags) else "cpu"
+    if length != n:
+        raise ValueError(f"{name} must have length {n}, that of the result, not {length}")
+    if place != device:
+        raise TypeError(f'{name} lies on "{place}" and the matrix on "{device}": move one of them with .to()')
+    if isinstance(mask, Bitmask):
+        return mask
+    if isinstance(mask, Vector):
+        true = Bitmask.from_bool(mask.values != 0)
+        return true if mask.present is None else true & mask.present
+    return Bitmask.from_bool(flags)
+
+
+def check_accum(op: BinaryOp, held: np.dtype[Any], given: np.dtype[Any]) -> None:
+    """Refuse an accumulator whose result the output cannot hold.
+
+    Parameters
+    ----------
+    op : BinaryOp
+        Joins what the output holds with the result of an operation.
+    held, given : dtype
+        Of the output and of the result.
+
+    Raises
+    ------
+    TypeError
+        When it does not take the types, or gives another kind of number than the output's.
+    CompileError
+        When it is a Python function that does not compile for them.
+    """
+    natural = op.result_dtype(held, given)
+    # Whole numbers that a Python function returns are int64 whatever they were.
+    wraps = op.result == "returned" and natural.kind in "iu" and held.kind in "iu"
+    if not wraps and not np.can_cast(natural, held, "same_kind"):
+        raise TypeError(f"accum gives {natural}, which cannot be written to out, which is {held}")

@@ -1,0 +1,205 @@
+"""GraphBLAS's matrix-vector product: y⟨mask⟩ accum= A ⊕.⊗ x, with vectors of which entries may be absent.
+
+Everything is checked before anything is written: an error leaves the output as it was.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.algebra.dense_operands import as_mask, as_operand, check_accum
+from hpgraph.core.device import array_module, is_cuda
+from hpgraph.formats import CSR, Bitmask, index_dtype
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.spmv.product_plan import plan
+from hpgraph.scipy_api.vector import Vector
+from hpgraph.semiring import BinaryOp, Semiring, get_binary, get_semiring
+
+if TYPE_CHECKING:
+    from hpgraph.containers.matrix import MatrixStorage
+
+# Share of the matrix's entries up to which the columns of a sparse vector push, rather than all rows pull.
+PUSH_SHARE = 0.1
+
+
+def multiply_masked(
+    A: MatrixStorage,
+    semiring: Semiring,
+    x: Any,
+    mask: Any,
+    complement: bool,
+    accum: BinaryOp | str | None,
+    replace: bool,
+    out: Any,
+) -> Any:
+    """`Matrix.mxv`.
+
+    Parameters
+    ----------
+    A : MatrixStorage
+        The matrix.
+    semiring : Semiring
+        What adds and multiplies.
+    x, mask, complement, accum, replace, out
+        As for `Matrix.mxv`.
+
+    Returns
+    -------
+    array or Vector
+        `out` where given, else what x is.
+    """
+    values = as_operand(x.values if isinstance(x, Vector) else x, "x", A.device)
+    active = x.present if isinstance(x, Vector) else None
+    rows, columns = A.shape
+    if values.shape != (columns,):
+        raise ValueError(f"x must have shape ({columns},) for a product with shape {A.shape}, not {values.shape}")
+    allowed = as_mask(mask, "mask", rows, A.device)
+    if complement:
+        if allowed is None:
+            raise ValueError("complement=True needs a mask to complement")
+        allowed = ~allowed
+    op = None if accum is None else get_binary(accum)
+    if op is not None and out is None:
+        raise ValueError("accum joins the product with what out holds: give out as well")
+    product = _Product(A, semiring, values, active, allowed)
+    if out is None:
+        result, received = product.compute(with_received=isinstance(x, Vector))
+        return Vector(result, received) if isinstance(x, Vector) else result
+    held = out.values if isinstance(out, Vector) else out
+    _check_out(held, product.dtype, rows, A.device)
+    if op is not None:
+        check_accum(op, held.dtype, product.dtype)
+    present = out.present if isinstance(out, Vector) else None
+    if not product.fits(held):
+        # The type of the sum decides how it is computed, that of the output only how it is kept.
+        result, received = product.compute(with_received=True)
+        assert received is not None
+        _assign(held, result, received, allowed, present, op)
+    elif op is not None and present is not None:
+        result, received = product.compute(with_received=True)
+        assert received is not None
+        _assign(held, result, received, allowed, present, op)
+    else:
+        received = Bitmask.zeros(rows, A.device) if isinstance(out, Vector) else None
+        product.pull(held, op, received)
+    if isinstance(out, Vector):
+        out._present = _present_after(present, received, allowed, op)
+    if replace and allowed is not None:
+        if isinstance(out, Vector):
+            out._present = allowed if out.present is None else out.present & allowed
+        else:
+            held[~allowed.to_bool()] = product.reduce.identity_for(held.dtype)
+    return out
+
+
+class _Product:
+    """One product, its operands checked."""
+
+    def __init__(
+        self, A: MatrixStorage, semiring: Semiring, values: Any, active: Bitmask | None, allowed: Bitmask | None
+    ) -> None:
+        stored = A.stored_dtype
+        self.gather, self.reduce, self.dtype = plan(semiring, stored, values.dtype)
+        self.A, self.values, self.active, self.allowed = A, values, active, allowed
+        self.backend = kernels(A.device)
+
+    def fits(self, out: Any) -> bool:
+        """Whether the product can be written straight into an array."""
+        xp = array_module(out)
+        return out.dtype == self.dtype and out.flags.c_contiguous and not xp.may_share_memory(out, self.values)
+
+    def compute(self, *, with_received: bool) -> tuple[Any, Bitmask | None]:
+        """The product in an array of its own, identities where nothing met; and where something did, if asked for."""
+        rows, device = self.A.shape[0], self.A.device
+        xp = array_module(device)
+        senders = self._senders()
+        if senders is not None:
+            columns, frontier = senders
+            out = xp.full(rows, self.reduce.identity_for(self.dtype), dtype=self.dtype)
+            touched = self.backend.push(
+                columns, self.gather, self.reduce, (self.values,), frontier, out, mask=self.allowed
+            )
+            return out, Bitmask.from_indices(touched, rows) if with_received else None
+        if self.allowed is None:
+            out = xp.empty(rows, self.dtype)
+        else:
+            # The mask's other entries are not written by the product.
+            out = xp.full(rows, self.reduce.identity_for(self.dtype), dtype=self.dtype)
+        received = Bitmask.zeros(rows, device) if with_received else None
+        self.pull(out, None, received)
+        return out, received
+
+    def pull(self, out: Any, op: BinaryOp | None, received: Bitmask | None) -> None:
+        """Every allowed row takes the product, or, with an operator, joins it with what it holds."""
+        self.backend.pull(
+            self.A.rows,
+            self.gather,
+            self.reduce,
+            (self.values,),
+            out,
+            active=self.active,
+            mask=self.allowed,
+            accum=op,
+            received=received,
+        )
+
+    def _senders(self) -> tuple[CSR, Any] | None:
+        """The matrix by columns and the columns that take part, where these are few and columns are at hand."""
+        columns = None if self.active is None else self.A.columns_if_built
+        if columns is None or self.active is None:
+            return None
+        frontier = self.active.to_indices()
+        arcs = int((columns.indptr[frontier + 1] - columns.indptr[frontier]).sum())
+        return (columns, frontier) if arcs <= PUSH_SHARE * columns.nnz else None
+
+
+def _check_out(held: Any, dtype: np.dtype[Any], rows: int, device: str) -> None:
+    if not isinstance(held, np.ndarray) and not is_cuda(held):
+        raise TypeError(f"out must be an array or a Vector, not {type(held).__name__}")
+    if is_cuda(held) != (device == "cuda"):
+        raise TypeError(f'out must lie where the matrix lies, on "{device}": move it, or the matrix with .to()')
+    if held.shape != (rows,):
+        raise ValueError(f"out must have shape ({rows},) for a result of that length, not {held.shape}")
+    if isinstance(held, np.ndarray) and not held.flags.writeable:
+        raise ValueError("out is read-only: give an array that can be written")
+    if not held.dtype.isnative or not np.can_cast(dtype, held.dtype, "same_kind"):
+        raise TypeError(f"a product of type {dtype} cannot be written to out, which is {held.dtype}: give {dtype}")
+
+
+def _assign(
+    held: Any, result: Any, received: Bitmask, allowed: Bitmask | None, present: Bitmask | None, op: BinaryOp | None
+) -> None:
+    """Write a finished product, joined with what is present where there is an operator."""
+    rows = len(held)
+    if op is None:
+        where = allowed.to_bool() if allowed is not None else slice(None)
+        held[where] = result[where].astype(held.dtype, copy=False)
+        return
+    # A product with the identity matrix brings the operator to each entry, on either device.
+    xp = array_module(held)
+    ids = index_dtype(rows)
+    diagonal = CSR((rows, rows), xp.arange(rows + 1, dtype=np.int64), xp.arange(rows, dtype=ids), None, validate=False)
+    gather, reduce, _ = plan(get_semiring("any_second"), None, result.dtype, held.dtype)
+    joined = held if held.flags.c_contiguous else xp.ascontiguousarray(held)
+    pull = kernels("cuda" if is_cuda(held) else "cpu").pull
+    both = received if present is None else received & present
+    pull(diagonal, gather, reduce, (result,), joined, active=received, mask=both, accum=op)
+    if present is not None:
+        pull(diagonal, gather, reduce, (result,), joined, active=received, mask=received.and_not(present))
+    if joined is not held:
+        held[...] = joined
+
+
+def _present_after(
+    present: Bitmask | None, received: Bitmask | None, allowed: Bitmask | None, op: BinaryOp | None
+) -> Bitmask | None:
+    """Which entries the output has now; None for all."""
+    assert received is not None
+    if op is not None:
+        return None if present is None else present | received
+    if allowed is None:
+        return received
+    kept = ~allowed if present is None else present.and_not(allowed)
+    return kept | received

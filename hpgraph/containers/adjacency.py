@@ -1,0 +1,281 @@
+"""What a graph can be made of, turned into its adjacency matrix: one CSR, rows sorted, no arc twice.
+
+Everything that may be wrong with a user's arcs is found here, so that `Graph` and the algorithms need not look again.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, native, unmasked
+from hpgraph.formats import COO, CSR, ELL, HYB, index_dtype
+from hpgraph.formats.checks import as_value_dtype
+from hpgraph.formats.interchange import csr_of_scipy
+
+MAX_ID = int(np.iinfo(np.int64).max) - 1
+
+
+def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
+    """The adjacency matrix of whatever holds arcs: a sparse matrix, a container or a tuple of arrays.
+
+    Parameters
+    ----------
+    source : SciPy or CuPy sparse array or matrix, Matrix, CSR, COO, ELL, HYB or tuple of arrays
+        The arcs.
+    both_ways : bool
+        Whether each arc stands for its reverse as well; a CSR is trusted to hold them.
+    copy : bool, default True
+        Whether to copy arrays that could be shared with the caller.
+
+    Returns
+    -------
+    CSR
+        Sorted, no arc twice.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        As `hpgraph.Graph`.
+    """
+    if isinstance(source, CSR):
+        return from_container(source)
+    if isinstance(source, tuple) and len(source) in (2, 3):
+        weight = source[2] if len(source) == 3 else None
+        return from_arcs(source[0], source[1], weight, None, both_ways=both_ways, copy=copy)
+    if isinstance(source, COO | ELL | HYB):
+        csr = from_container(source)
+    elif isinstance(getattr(source, "csr", None), CSR):
+        csr = from_container(source.csr)  # Matrix
+    elif hasattr(source, "tocsr") and len(getattr(source, "shape", ())) == 2:
+        csr = from_sparse(source, copy=copy)
+    else:
+        raise TypeError(_no_graph(source))
+    return add_reverses(csr) if both_ways and not csr.is_symmetric() else csr
+
+
+def is_networkx(source: Any) -> bool:
+    """Whether it is a NetworkX graph; never imports NetworkX.
+
+    Examples
+    --------
+    >>> is_networkx([])
+    False
+    """
+    return any(kind.__module__.partition(".")[0] == "networkx" for kind in type(source).__mro__)
+
+
+def from_sparse(matrix: Any, *, copy: bool = True) -> CSR:
+    """The adjacency matrix that a SciPy or CuPy sparse array holds; of arcs given twice the lightest is kept.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse or cupyx.scipy.sparse array or matrix, shape (n, n)
+        Entry (i, j) is the arc i -> j, a stored zero too. Boolean values say only that, and are left out.
+    copy : bool, default True
+        Whether to copy indices and values of a canonical CSR input, which could be shared.
+
+    Returns
+    -------
+    CSR
+
+    Raises
+    ------
+    ValueError
+        When it is not square.
+    TypeError
+        When its values are complex or of another type that no kernel serves.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> S = scipy.sparse.coo_array(([5, 2], ([0, 0], [1, 1])), shape=(2, 2))
+    >>> from_sparse(S).data
+    array([2])
+    """
+    require_square(matrix.shape, "the adjacency matrix")
+    pattern = matrix.dtype == np.bool_
+    if not pattern:
+        as_value_dtype(matrix.dtype, "the adjacency matrix", real=True)
+    if matrix.format == "coo":
+        # SciPy's own conversion would sum duplicates.
+        return CSR.from_coo(
+            matrix.row, matrix.col, None if pattern else matrix.data, matrix.shape, duplicates="min", copy=copy
+        )
+    return csr_of_scipy(matrix, pattern, copy, "min")
+
+
+def from_container(container: CSR | COO | ELL | HYB) -> CSR:
+    """The adjacency matrix that one of hpgraph's own containers holds.
+
+    Parameters
+    ----------
+    container : CSR, COO, ELL or HYB, shape (n, n)
+        A CSR is taken as it is when its rows are sorted and free of duplicates.
+
+    Returns
+    -------
+    CSR
+
+    Raises
+    ------
+    ValueError
+        When it is not square.
+    TypeError
+        When its values are complex.
+    """
+    require_square(container.shape, "the adjacency matrix")
+    if container.dtype is not None:
+        as_value_dtype(container.dtype, "the adjacency matrix", real=True)
+    if isinstance(container, COO):
+        row, col, data = container.row, container.col, container.data
+        return CSR.from_coo(row, col, data, container.shape, duplicates="min", copy=False)
+    return canonical(container if isinstance(container, CSR) else container.to_csr())
+
+
+def canonical(csr: CSR) -> CSR:
+    """The same arcs, each row sorted and of arcs given twice the lightest kept; on CUDA this waits for the stream."""
+    if csr.is_canonical():
+        return csr
+    return CSR.from_coo(csr.expand_rows(), csr.indices, csr.data, csr.shape, duplicates="min", copy=False)
+
+
+def from_arcs(
+    source: Any, target: Any, weight: Any, n_vertices: int | None, *, both_ways: bool, copy: bool = True
+) -> CSR:
+    """The adjacency matrix of a list of arcs, built where the arrays lie.
+
+    Parameters
+    ----------
+    source, target : array or sequence of integers, shape (m,)
+        Ends of each arc.
+    weight : array or sequence of real numbers, shape (m,), or None
+        Weights.
+    n_vertices : int or None
+        Number of vertices; None counts up to the largest id.
+    both_ways : bool
+        Whether each arc stands for its reverse as well.
+    copy : bool, default True
+        Whether to copy arrays that could be shared with the caller, which those of arcs in order could.
+
+    Returns
+    -------
+    CSR
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError, DeviceMemoryError
+        As `Graph.from_edges`.
+    """
+    source, target = _as_array(source, "source"), _as_array(target, "target")
+    weight = None if weight is None else _as_array(weight, "weight")
+    device = device_of(source, target, weight)
+    for name, ids in (("source", source), ("target", target)):
+        _check_ids(name, ids)
+    if len(source) != len(target):
+        raise ValueError(
+            f"source and target must have one id for each arc, not {len(source)} and {len(target)}: pair them up first"
+        )
+    if weight is not None:
+        if weight.shape != source.shape:
+            raise ValueError(
+                f"weight must have one value for each arc, shape {source.shape}, not shape {weight.shape}"
+            )
+        as_value_dtype(weight.dtype, "weight", real=True)
+    # Reading the extreme ids of CUDA arrays waits for the stream.
+    ends = (("source", source), ("target", target))
+    extremes = [(name, int(ids.min()), int(ids.max())) for name, ids in ends if ids.size]
+    n = 1 + max((highest for _, _, highest in extremes), default=-1) if n_vertices is None else _count(n_vertices)
+    for name, lowest, highest in extremes:
+        _check_range(name, lowest, highest, n, n_vertices is not None)
+    ids = index_dtype(n)
+    check_memory(
+        16 * (n + 1),
+        f"a graph of {n} vertices (where few ids occur, number them with numpy.unique(ids, return_inverse=True))",
+        device,
+    )
+    source, target = source.astype(ids, copy=False), target.astype(ids, copy=False)
+    if both_ways:
+        xp = array_module(device)
+        source, target = xp.concatenate((source, target)), xp.concatenate((target, source))
+        weight = None if weight is None else xp.concatenate((weight, weight))
+    return CSR.from_coo(source, target, weight, (n, n), duplicates="min", copy=copy)
+
+
+def add_reverses(csr: CSR) -> CSR:
+    """The arcs and their reverses, each once; of two weights the lighter."""
+    xp = array_module(csr.indices)
+    row, col = csr.expand_rows(), csr.indices
+    data = None if csr.data is None else xp.concatenate((csr.data, csr.data))
+    return CSR.from_coo(
+        xp.concatenate((row, col)), xp.concatenate((col, row)), data, csr.shape, duplicates="min", copy=False
+    )
+
+
+def require_square(shape: Sequence[int], what: str) -> None:
+    """Refuse a matrix that cannot be an adjacency matrix.
+
+    Raises
+    ------
+    ValueError
+        When it is not square.
+    """
+    if len(shape) != 2 or shape[0] != shape[1]:
+        size = " x ".join(map(str, shape))
+        raise ValueError(
+            f"{what} must be square, one row and one column for each vertex, not {size}; a bipartite matrix B "
+            "becomes square as scipy.sparse.block_array([[None, B], [B.T, None]])"
+        )
+
+
+def _as_array(values: Any, name: str) -> Any:
+    values = native(unmasked(values, name))
+    return values if is_cuda(values) else np.asarray(values)
+
+
+def _check_ids(name: str, ids: Any) -> None:
+    if ids.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, one id for each arc, not of shape {ids.shape}")
+    # An empty list becomes float64.
+    if ids.dtype.kind not in "iu" and ids.size:
+        raise TypeError(
+            f"{name} must hold whole numbers below 2**63, not {ids.dtype}: convert with .astype(numpy.int64), or "
+            "number names with numpy.unique(..., return_inverse=True)"
+        )
+
+
+def _check_range(name: str, lowest: int, highest: int, n: int, given: bool) -> None:
+    if lowest < 0:
+        raise IndexError(f"{name} holds {lowest}; vertices are numbered from 0")
+    if highest > MAX_ID:
+        raise ValueError(
+            f"{name} holds {highest}, and ids must fit 64 bits with a sign: number the vertices with "
+            "numpy.unique(ids, return_inverse=True)"
+        )
+    if given and highest >= n:
+        raise IndexError(f"{name} holds {highest}: with n_vertices={n} ids are below {n}; raise it to {highest + 1}")
+
+
+def _count(n_vertices: Any) -> int:
+    try:
+        n = operator.index(n_vertices)
+    except TypeError:
+        raise TypeError(f"n_vertices must be a whole number or None, not {n_vertices!r}") from None
+    if isinstance(n_vertices, bool) or n < 0 or n > MAX_ID:
+        raise ValueError(f"n_vertices must be a number of vertices from 0 to 2**63 - 2, not {n_vertices!r}")
+    return n
+
+
+def _no_graph(source: Any) -> str:
+    remedy = "give a sparse array of SciPy or CuPy, a NetworkX graph, or arrays (source, target[, weight])"
+    if hasattr(source, "ndim") and getattr(source, "ndim", 0) == 2:
+        remedy = (
+            "wrap a dense adjacency matrix in scipy.sparse.csr_array; give a list of edges as a tuple of its columns, "
+            "(edges[:, 0], edges[:, 1])"
+        )
+    elif isinstance(source, str) or hasattr(source, "__fspath__"):
+        remedy = "read a file with hpgraph.read(path)"
+    return f"no graph can be made of {type(source).__name__}: {remedy}"

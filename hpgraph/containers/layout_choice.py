@@ -1,0 +1,155 @@
+"""Which layout a Matrix's products read, and why: the choice of format="auto", and `Matrix.explain`."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from hpgraph.core.device import array_module
+from hpgraph.formats import CSR, HYB, hyb_width
+from hpgraph.formats.ell import entry_bytes
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.runtime.techniques import techniques
+from hpgraph.kernels.spmv.layout_cost import RATES, Shape, blocks_seconds, csr_seconds, hyb_seconds
+from hpgraph.kernels.spmv.product_plan import plan
+from hpgraph.semiring import get_semiring
+
+if TYPE_CHECKING:
+    from hpgraph.containers.matrix import MatrixStorage
+
+# Matrices of fewer entries take no longer in one layout than in another: launches, or waking threads, decide.
+_FEW = 1 << 14
+# How often `explain(measure=True)` repeats a product; it takes the median.
+_REPEATS = 5
+
+
+def choose(matrix: MatrixStorage) -> Literal["csr", "hyb"]:
+    """The layout that products are predicted to be quickest in, ``A @ x`` with x of the matrix's type.
+
+    Parameters
+    ----------
+    matrix : MatrixStorage
+
+    Returns
+    -------
+    {"csr", "hyb"}
+        By blocks of columns both take as long: then CSR, which takes less memory.
+
+    Notes
+    -----
+    On CUDA this waits for the device.
+    """
+    if matrix.nnz < _FEW:
+        return "csr"
+    predicted = predict(matrix)
+    return "csr" if "blocks" in predicted or predicted["csr"] <= predicted["hyb"] else "hyb"
+
+
+def predict(matrix: MatrixStorage) -> dict[str, float]:
+    """Seconds of a product by layout; "blocks" only where products go by blocks of columns.
+
+    Parameters
+    ----------
+    matrix : MatrixStorage
+
+    Returns
+    -------
+    dict
+    """
+    csr, rates = matrix.csr, RATES[matrix.device]
+    x = _operand_type(matrix)
+    surveyed = _survey(matrix)
+    shape = _shape(csr, x.itemsize, csr.nnz if surveyed is None else surveyed.lines)
+    found = {"csr": csr_seconds(shape, rates), "hyb": hyb_seconds(shape, rates)}
+    if surveyed is not None and surveyed.pays:
+        found["blocks"] = blocks_seconds(shape.entries, shape.rows, surveyed.pairs, shape.weight, shape.result, rates)
+    return found
+
+
+def _survey(matrix: MatrixStorage) -> Any:
+    """What is known about products by blocks of columns; None where they are out of the question."""
+    if matrix.device == "cpu" or not techniques.column_blocks:
+        return None
+    from hpgraph.kernels.spmv.cuda_column_blocks_layout import survey
+
+    size = _operand_type(matrix).itemsize
+    return survey(matrix.csr, size, size) if size in (4, 8) else None
+
+
+def _operand_type(matrix: MatrixStorage) -> np.dtype[Any]:
+    return np.dtype(np.float32) if matrix.is_pattern else matrix.dtype
+
+
+def _shape(csr: CSR, operand: int, lines: int) -> Shape:
+    degrees = csr.degrees
+    width = hyb_width(degrees, entry_bytes(csr))
+    longer = degrees[degrees > width]
+    tail_rows = len(longer)
+    index, weight = csr.indices.dtype.itemsize, 0 if csr.dtype is None else csr.dtype.itemsize
+    tail, short = int(longer.sum()) - width * tail_rows, int(((degrees > 0) & (degrees <= 4)).sum())
+    return Shape(*csr.shape, csr.nnz, index, weight, operand, operand, width, tail, tail_rows, short, lines)
+
+
+def _measure(matrix: MatrixStorage, rows: CSR | HYB, by_blocks: bool) -> float:
+    """Seconds of a product, the device idle before and after: the median of some."""
+    xp, pull = array_module(matrix.device), kernels(matrix.device).pull
+    x = xp.ones(rows.shape[1], _operand_type(matrix))
+    gather, reduce, dtype = plan(get_semiring("plus_times"), rows.dtype, x.dtype)
+    out = xp.empty(rows.shape[0], dtype)
+    wait = xp.cuda.get_current_stream().synchronize if matrix.device == "cuda" else lambda: None
+    seconds = []
+    with techniques(column_blocks=by_blocks):
+        for _ in range(_REPEATS + 1):
+            wait()
+            began = time.perf_counter()
+            pull(rows, gather, reduce, (x,), out)
+            wait()
+            seconds.append(time.perf_counter() - began)
+    return sorted(seconds[1:])[_REPEATS // 2]
+
+
+def explain(matrix: MatrixStorage, measure: bool = False) -> str:
+    """See `hpgraph.Matrix.explain`."""
+    predicted, surveyed = predict(matrix), _survey(matrix)
+    chosen = "blocks" if "blocks" in predicted else matrix.layout
+    measured: dict[str, float] = {}
+    if measure and min(matrix.shape):
+        measured = {"csr": _measure(matrix, matrix.csr, False), "hyb": _measure(matrix, matrix.hyb, False)}
+        if "blocks" in predicted:
+            measured["blocks"] = _measure(matrix, matrix.rows, True)
+    table = [("layout", "predicted", "measured", "memory", "")]
+    for name, seconds in predicted.items():
+        taken = f"{measured[name] * 1e3:.3g} ms" if name in measured else ""
+        mark = "chosen" if name == chosen else ""
+        table.append((name, f"{seconds * 1e3:.3g} ms", taken, _memory(matrix, name, surveyed), mark))
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
+        for row in table
+    ]
+    return "\n".join([*(line.rstrip() for line in lines), _reason(matrix, chosen, predicted)])
+
+
+def _memory(matrix: MatrixStorage, name: str, surveyed: Any) -> str:
+    """Bytes of a layout, where it is built."""
+    kept = matrix.layout_if_built(name)
+    if name == "blocks":
+        kept = surveyed.layout
+    return "not built" if kept is None else f"{kept.nbytes / 2**20:,.1f} MiB"
+
+
+def _reason(matrix: MatrixStorage, chosen: str, predicted: dict[str, float]) -> str:
+    x = _operand_type(matrix)
+    what = f"A @ x, x of {x}"
+    if chosen == "blocks":
+        return (
+            f"{what}: by blocks of columns, whose part of x lies in shared memory; masked products read {matrix.layout}"
+        )
+    if not matrix.is_auto:
+        return f'{what}: {chosen}, as format="{chosen}" asks'
+    if matrix.nnz < _FEW:
+        return f"{what}: csr, as of fewer than {_FEW:,} entries; launches or threads take longer than either"
+    other = "hyb" if chosen == "csr" else "csr"
+    return f"{what}: {chosen} is predicted to take {predicted[chosen] / predicted[other]:.2f} of the time of {other}"

@@ -1,0 +1,171 @@
+"""Several layouts of one matrix, which may share arrays: counted once, moved once, still shared where they arrive."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from hpgraph.core.device import Device, array_module, check_memory, normalize_device, to_device
+from hpgraph.core.locks import Lock
+from hpgraph.formats import CSR, ELL, HYB, Storage
+
+
+class Layouts:
+    """Layouts and what else is worked out from them, by name: each built when first asked for, then kept.
+
+    Parameters
+    ----------
+    **given : object
+        What is there from the start.
+
+    Notes
+    -----
+    Several threads may ask at once: the first builds, the others wait.
+
+    Examples
+    --------
+    >>> layouts = Layouts(rows=3)
+    >>> layouts.once("twice", lambda: 2 * layouts["rows"])
+    6
+    >>> layouts.get("twice"), layouts.get("thrice")
+    (6, None)
+    """
+
+    def __init__(self, **given: Any) -> None:
+        self._kept = given
+        self._lock = Lock()
+
+    def __getitem__(self, name: str) -> Any:
+        return self._kept[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        with self._lock:
+            self._kept[name] = value
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._kept
+
+    def get(self, name: str) -> Any:
+        """What is kept under the name, or None.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        object
+        """
+        return self._kept.get(name)
+
+    def once(self, name: str, build: Callable[[], Any]) -> Any:
+        """What is kept under the name, built now if it is not there.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        build : callable
+            Makes it, without arguments.
+
+        Returns
+        -------
+        object
+        """
+        try:
+            return self._kept[name]
+        except KeyError:
+            pass
+        with self._lock:
+            if name not in self._kept:
+                self._kept[name] = build()
+            return self._kept[name]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that is kept; arrays that layouts share count once."""
+        return sum(array.nbytes for array in self._arrays().values())
+
+    def _arrays(self) -> dict[int, Any]:
+        """Every array kept, by identity."""
+        found: dict[int, Any] = {}
+        with self._lock:
+            values = list(self._kept.values())
+        for value in values:
+            if isinstance(value, Storage):
+                found.update((id(array), array) for array in value.arrays)
+            elif hasattr(value, "nbytes"):
+                found[id(value)] = value
+        return found
+
+    def to(self, device: str, what: str) -> Layouts:
+        """Copies of all that is kept, on another device.
+
+        Parameters
+        ----------
+        device : {"cpu", "cuda"}
+            Where to.
+        what : str
+            What they are layouts of, should the memory not suffice.
+
+        Returns
+        -------
+        Layouts
+
+        Raises
+        ------
+        DeviceMemoryError
+            When they will not fit.
+        """
+        device = normalize_device(device)
+        array_module(device)  # says what is missing before anything is counted
+        check_memory(self.nbytes, f"a copy of {what}", device)
+        moved: dict[int, Any] = {}
+        with self._lock:
+            kept = dict(self._kept)
+        return Layouts(**{name: _move(value, device, moved) for name, value in kept.items()})
+
+
+def _move(value: Any, device: Device, moved: dict[int, Any]) -> Any:
+    if id(value) in moved:
+        return moved[id(value)]
+    again = functools.partial(_move, device=device, moved=moved)
+    result = value
+    if isinstance(value, CSR):
+        result = CSR(value.shape, again(value.indptr), again(value.indices), again(value.data), validate=False)
+    elif isinstance(value, ELL):
+        result = ELL(value.shape, again(value.indices), again(value.data), nnz=value.nnz, validate=False)
+    elif isinstance(value, HYB):
+        result = HYB(
+            value.shape,
+            again(value.ell),
+            again(value.tail_rows),
+            again(value.tail_indptr),
+            again(value.tail_indices),
+            again(value.tail_data),
+            validate=False,
+        )
+    elif hasattr(value, "to"):
+        result = value.to(device)
+    elif hasattr(value, "nbytes"):
+        result = to_device(value, device)
+    moved[id(value)] = result
+    return result
+
+
+def pattern_of(hyb: HYB) -> HYB:
+    """The pattern of a HYB matrix, over the same ids.
+
+    Parameters
+    ----------
+    hyb : HYB
+        With values or without.
+
+    Returns
+    -------
+    HYB
+    """
+    slab = ELL(hyb.shape, hyb.ell.indices, None, nnz=hyb.ell.nnz, validate=False)
+    return HYB(hyb.shape, slab, hyb.tail_rows, hyb.tail_indptr, hyb.tail_indices, None, validate=False)

@@ -1,0 +1,139 @@
+"""``A.data``, ``A.indices`` and ``A.indptr``: arrays to read and to write to, as SciPy's are.
+
+A matrix keeps several layouts of its entries, so an array that anybody may write to cannot be one of them. What is
+handed out is a copy, and the matrix remembers that: before it is next used it compares, and becomes the matrix of what
+was written. Nobody who holds no such array pays for it; who holds one pays a pass over it in each use.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.layouts import Layouts
+from hpgraph.core.device import array_module, unmasked
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats.interchange import canonical_csr
+from hpgraph.formats.ownership import own
+from hpgraph.scipy_api.indexing import Indexing
+
+# References to an array that only a matrix's own `_lent` has: from there, from the loop, and from the question.
+_OWN_REFERENCES = 3
+
+_settling = threading.RLock()
+
+
+class Lending(Indexing):
+    """The arrays of a `Matrix` in others' hands."""
+
+    # Each array that was handed out, by name; and layouts and plans, put away until it is known what became of them.
+    _lent: tuple[dict[str, Any], Any, Any] | None = None
+
+    @property
+    def data(self) -> Any:
+        """Value of each entry, by rows; bool all true for a pattern.
+
+        As with SciPy's arrays, what is written to it is written to the matrix, which compares before it is used again:
+        ``A.csr.data`` gives the array that products read, to be read only, without a copy.
+        """
+        return self._lend("data")
+
+    @data.setter
+    def data(self, values: Any) -> None:
+        given = unmasked(values, "data")
+        array = array_module(self.device).asarray(given)
+        self._rebind(self.csr.with_data(own(array, given), copy=False))
+
+    @property
+    def indices(self) -> Any:
+        """Column of each entry, by rows; as `data`."""
+        return self._lend("indices")
+
+    @property
+    def indptr(self) -> Any:
+        """Where each row begins in `data` and `indices`, in the type that SciPy would have; as `data`."""
+        return self._lend("indptr")
+
+    def _lend(self, name: str) -> Any:
+        with _settling:
+            csr = self.csr  # what was written before counts first
+            lent = self._lent[0] if self._lent else self._put_away({})
+            if name not in lent:
+                lent[name] = _shown(csr, name).copy()
+            return lent[name]
+
+    def _put_away(self, lent: dict[str, Any]) -> dict[str, Any]:
+        self._lent = lent, self._layouts, self._plans
+        # Whoever asks for them from now on settles first; nobody else loses time by looking whether to.
+        self._layouts, self._plans = _Layouts(self), _Plans(self)
+        return lent
+
+    def _settle(self) -> Layouts:
+        return super()._settle() if self._lent is None else self._settled()[0]
+
+    def _settled(self) -> tuple[Layouts, dict[Any, Any]]:
+        """Layouts and plans of what the arrays that were handed out hold by now."""
+        with _settling:
+            if self._lent is None:
+                return self._layouts, self._plans  # another thread was faster
+            lent, self._layouts, self._plans = self._lent
+            self._lent = None
+            held = any(sys.getrefcount(array) > _OWN_REFERENCES for array in lent.values())
+            csr = self.csr
+            written = {name for name, array in lent.items() if not _same(array, _shown(csr, name))}
+            if written:
+                arrays = {name: getattr(csr, name) for name in ("indptr", "indices", "data")} | lent
+                # What does not fit is refused, and the matrix stays as it was.
+                self._rebind(canonical_csr(csr.shape, tuple(arrays.values()), True, "sum"))
+            found = self._layouts, self._plans
+            if held and written <= {"data"}:
+                self._put_away(lent)
+            return found
+
+
+class _Layouts:
+    """In the place of a matrix's layouts while arrays of it are lent."""
+
+    def __init__(self, matrix: Lending) -> None:
+        self._matrix = matrix
+
+    def __getitem__(self, name: str) -> Any:
+        return self._matrix._settle()[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._matrix._settle()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._matrix._settle(), name)
+
+
+class _Plans(dict[Any, Any]):
+    """In the place of a matrix's plans while arrays of it are lent: empty, so that each is looked for here."""
+
+    def __init__(self, matrix: Lending) -> None:
+        self._matrix = matrix
+
+    def __missing__(self, key: Any) -> Any:
+        return self._matrix._settled()[1][key]
+
+    def __setitem__(self, key: Any, plan: Any) -> None:
+        self._matrix._settled()[1][key] = plan
+
+
+def _shown(csr: CSR, name: str) -> Any:
+    """An array of a CSR as SciPy would have it."""
+    if name == "data" and csr.data is None:
+        return array_module(csr.device).ones(csr.nnz, dtype=np.bool_)
+    if name == "indptr":
+        fits = csr.indices.dtype == np.int32 and index_dtype(max(csr.nnz, *csr.shape)) == np.int32
+        return csr.indptr.astype(np.int32 if fits else np.int64, copy=False)
+    return getattr(csr, name)
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two arrays of one type hold the same bits, NaN or not. On CUDA this waits for the stream."""
+    bits = np.dtype(f"u{min(a.dtype.itemsize, 8)}")
+    return a.shape == b.shape and bool((a.view(bits) == b.view(bits)).all())

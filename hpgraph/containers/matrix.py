@@ -1,0 +1,343 @@
+"""What a Matrix consists of: layouts of it and of its transpose, each made when first asked for."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from hpgraph.containers.layout_choice import choose, explain
+from hpgraph.containers.layouts import Layouts
+from hpgraph.containers.matrix_source import csr_from_tuple
+from hpgraph.core.device import Device, array_module, is_cuda, is_masked, normalize_device
+from hpgraph.formats import COO, CSR, ELL, HYB
+from hpgraph.formats.checks import as_shape, as_value_dtype
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.runtime.techniques import techniques
+from hpgraph.kernels.spmv.origin import hyb_of
+from hpgraph.kernels.spmv.product_plan import value_dtype
+
+Format = Literal["auto", "csr", "hyb"]
+
+
+class MatrixStorage:
+    """Entries, shape, layouts and place of a `hpgraph.Matrix`.
+
+    Parameters
+    ----------
+    source, shape, dtype, copy, format
+        As for `hpgraph.Matrix`.
+    """
+
+    ndim = 2
+
+    # Arrays that others may write to, of which `hpgraph.containers.lending` knows.
+    _lent: Any = None
+
+    def __init__(
+        self, source: Any, shape: Any = None, dtype: Any = None, copy: bool = True, *, format: Format = "auto"
+    ) -> None:
+        if format not in ("auto", "csr", "hyb"):
+            raise ValueError(f'format must be "auto", "csr" or "hyb", not {format!r}')
+        kind = None if dtype is None else as_value_dtype(dtype, "dtype")
+        if isinstance(source, tuple):
+            layouts, turned = _new(csr_from_tuple(source, shape, kind, copy)), False
+        else:
+            layouts, turned = _layouts_of(source, copy)
+        if kind is not None and kind != layouts["dtype"]:
+            layouts, turned = _new(_csr(layouts, turned).astype(kind)), False
+        self._set(layouts, turned, format)
+        if shape is not None and as_shape(shape) != self.shape:
+            raise ValueError(f"shape is {as_shape(shape)}, and the matrix given has {self.shape}: use A.resize(shape)")
+
+    def _set(self, layouts: Layouts, turned: bool, format: Format) -> Self:
+        if self._lent is not None:
+            self._lent = None
+        self._layouts: Any = layouts
+        self._turned = turned
+        self._format = format
+        rows, columns = layouts["shape"]
+        self._shape = (columns, rows) if turned else (rows, columns)
+        # What A @ x needs for each type of x: kept with the layouts, so that A.T finds it each time.
+        plans: dict[tuple[Format, bool], dict[Any, Any]] = layouts.once("plans", dict)
+        self._plans: Any = plans.setdefault((format, turned), {})
+        self._array_type: Any = array_module(self.device).ndarray
+        if layouts["device"] == "cuda":
+            # By this CuPy's arrays leave array + matrix to us; NumPy looks at the class, and finds its method there.
+            self.__dict__["__array_ufunc__"] = None
+        return self
+
+    def _settle(self) -> Layouts:
+        """The layouts, for another matrix to share."""
+        layouts: Layouts = self._layouts
+        return layouts
+
+    @classmethod
+    def _of(cls, csr: CSR, format: Format = "auto") -> Self:
+        """The matrix of a CSR that is known to have sorted rows free of duplicates."""
+        return object.__new__(cls)._set(_new(csr), False, format)
+
+    def _with(self, csr: CSR) -> Self:
+        """Another matrix of the same kind."""
+        return self._of(csr, self._format)
+
+    def _rebind(self, csr: CSR) -> Self:
+        """Make this matrix another one; what was taken from it before stays as it was."""
+        return self._set(_new(csr), False, self._format)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values; bool for a pattern."""
+        return value_dtype(self._layouts["dtype"])
+
+    @property
+    def nnz(self) -> int:
+        """Stored entries, explicit zeros among them."""
+        return int(self._layouts["nnz"])
+
+    @property
+    def size(self) -> int:
+        """Stored entries, as in SciPy."""
+        return self.nnz
+
+    @property
+    def device(self) -> Device:
+        """Where the matrix lies: "cpu" or "cuda"."""
+        device: Device = self._layouts["device"]
+        return device
+
+    @property
+    def format(self) -> str:
+        """What SciPy's functions take the matrix for, "csr": its `data`, `indices` and `indptr` are those of CSR."""
+        return "csr"
+
+    @property
+    def layout(self) -> str:
+        """The layout that products read: "csr" or "hyb"."""
+        if not self.is_auto:
+            return self._format
+        if not techniques.hyb:
+            return "csr"
+        chosen: str = self._layouts.once(self._choice, lambda: choose(self))
+        return chosen
+
+    @property
+    def _choice(self) -> str:
+        return f"choice on {self.device}{'_t' if self._turned else ''}"
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether the layout that products read was left to be chosen."""
+        return self._format == "auto"
+
+    def layout_if_built(self, name: str) -> Any:
+        """A layout of the matrix, or None where it is not there yet.
+
+        Parameters
+        ----------
+        name : {"csr", "hyb"}
+
+        Returns
+        -------
+        CSR, HYB or None
+        """
+        return self._layouts.get(f"{name}_t" if self._turned else name)
+
+    def explain(self, measure: bool = False) -> str:
+        """Why products read the layout that they read: what each is predicted to take, and what it takes.
+
+        Parameters
+        ----------
+        measure : bool, default False
+            Whether to build every layout and time ``A @ x`` in it.
+
+        Returns
+        -------
+        str
+            A table: layout, predicted and measured time, memory, and which is chosen; then the reason. "blocks", by
+            blocks of columns, is listed where it is used: on CUDA, where gathering would take longest.
+
+        Notes
+        -----
+        The constants of the prediction are in `hpgraph.kernels.spmv.layout_cost`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> print(hpg.Matrix([[0, 1.0], [2.0, 0]]).explain().splitlines()[-1])
+        A @ x, x of float64: csr, as of fewer than 16,384 entries; launches or threads take longer than either
+        """
+        return explain(self, measure)
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether there are places only, no values."""
+        return self._layouts["dtype"] is None
+
+    @property
+    def structure(self) -> Self:
+        """The places of the entries, without values: as a mask, the structural one. Shares what it can."""
+        return self if self.is_pattern else self._with(self.csr.with_data(None))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all layouts built so far, of the transpose too; arrays that they share count once."""
+        return self._layouts.nbytes
+
+    @property
+    def csr(self) -> CSR:
+        """The matrix as CSR."""
+        return _csr(self._layouts, self._turned)
+
+    @property
+    def hyb(self) -> HYB:
+        """The matrix as HYB."""
+        return _hyb(self._layouts, self._turned)
+
+    @property
+    def rows(self) -> CSR | HYB:
+        """The layout that products read."""
+        return self.hyb if self.layout == "hyb" else self.csr
+
+    @property
+    def stored_dtype(self) -> np.dtype[Any] | None:
+        """Type of the stored values; None for a pattern."""
+        dtype: np.dtype[Any] | None = self._layouts["dtype"]
+        return dtype
+
+    @property
+    def columns_if_built(self) -> CSR | None:
+        """The matrix by columns, as CSR of the transpose, where that is there already."""
+        csr: CSR | None = self._layouts.get("csr" if self._turned else "csr_t")
+        return csr
+
+    @property
+    def T(self) -> Self:
+        """The transpose: a view that shares every layout with the matrix."""
+        return object.__new__(type(self))._set(self._settle(), not self._turned, self._format)
+
+    @property
+    def mT(self) -> Self:
+        """The transpose, under the array API's name."""
+        return self.T
+
+    @property
+    def H(self) -> Self:
+        """The conjugate transpose: for real values the transpose itself, for complex ones a new matrix."""
+        turned = self.T
+        if self.dtype.kind != "c":
+            return turned
+        return turned._with(turned.csr.with_data(turned.csr.data.conj()))
+
+    def to(self, device: str) -> Self:
+        """The matrix on a device, with every layout built so far; itself where it lies there already.
+
+        Parameters
+        ----------
+        device : {"cpu", "cuda"}
+            Where to.
+
+        Returns
+        -------
+        Matrix
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit.
+        MissingExtraError, DeviceError
+            When CUDA cannot be had.
+        """
+        device = normalize_device(device)
+        if device == self.device:
+            return self
+        layouts = self._layouts.to(device, "the matrix")
+        layouts["device"] = device
+        layouts["plans"] = {}
+        return object.__new__(type(self))._set(layouts, self._turned, self._format)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What can be built again is left out.
+        return {"csr": self.csr, "format": self._format}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set(_new(state["csr"]), False, state["format"])
+
+
+def _new(csr: CSR, **others: Any) -> Layouts:
+    return Layouts(shape=csr.shape, nnz=csr.nnz, dtype=csr.dtype, device=csr.device, csr=csr, **others)
+
+
+def _csr(layouts: Layouts, turned: bool) -> CSR:
+    """The matrix, or its transpose, as CSR. Layouts of the transpose have names that end in ``_t``."""
+    here, there = ("_t", "") if turned else ("", "_t")
+
+    def build() -> CSR:
+        if f"hyb{here}" in layouts:
+            made: CSR = layouts[f"hyb{here}"].to_csr()
+            return made
+        if f"csr{there}" not in layouts:
+            layouts[f"csr{there}"] = layouts[f"hyb{there}"].to_csr()
+        turned_csr: CSR = kernels(layouts["device"]).transpose(layouts[f"csr{there}"])
+        return turned_csr
+
+    csr: CSR = layouts.once(f"csr{here}", build)
+    return csr
+
+
+def _hyb(layouts: Layouts, turned: bool) -> HYB:
+    hyb: HYB = layouts.once("hyb_t" if turned else "hyb", lambda: hyb_of(_csr(layouts, turned)))
+    return hyb
+
+
+def _layouts_of(source: Any, copy: bool) -> tuple[Layouts, bool]:
+    """Layouts that hold the source, and whether they hold its transpose."""
+    from hpgraph.containers.graph import Graph
+
+    if isinstance(source, MatrixStorage):
+        return source._settle(), source._turned
+    if isinstance(source, Graph):
+        turned = source._layouts.get("in_csr")
+        return _new(source.out_csr, **({} if turned is None else {"csr_t": turned})), False
+    if isinstance(source, CSR):
+        return _new(_canonical(source)), False
+    if isinstance(source, COO):
+        return _new(CSR.from_coo(source.row, source.col, source.data, source.shape, copy=False)), False
+    if isinstance(source, ELL | HYB):
+        csr = source.to_csr()
+        canonical = _canonical(csr)
+        kept = {"hyb": source} if isinstance(source, HYB) and canonical is csr else {}
+        return _new(canonical, **kept), False
+    if hasattr(source, "tocsr"):
+        return _new(CSR.from_scipy(source, copy=copy)), False
+    return _new(_from_dense(source)), False
+
+
+def _canonical(csr: CSR) -> CSR:
+    if csr.is_canonical():
+        return csr
+    return CSR.from_coo(csr.expand_rows(), csr.indices, csr.data, csr.shape, copy=False)
+
+
+def _from_dense(source: Any) -> CSR:
+    if not (is_cuda(source) or isinstance(source, np.ndarray | list | tuple)):
+        raise TypeError(
+            f"no matrix can be made of {type(source).__name__}: give a sparse array of SciPy or CuPy, a Graph or a "
+            "two-dimensional array"
+        )
+    xp = array_module("cuda" if is_cuda(source) else "cpu")
+    array = source if is_masked(source) else xp.asarray(source)
+    if array.ndim != 2:
+        raise ValueError(f"a matrix needs two dimensions, not shape {array.shape}")
+    as_value_dtype(array.dtype, "the matrix")
+    row, col = array.nonzero()
+    values = array[row, col]
+    if is_masked(source):
+        # A masked element is no entry, as in ``scipy.sparse.csgraph``.
+        values = values.data
+    return CSR.from_coo(row, col, values, array.shape, copy=False)

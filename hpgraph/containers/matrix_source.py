@@ -1,0 +1,99 @@
+"""Matrices from tuples: SciPy's forms (shape), (values, (rows, columns)) and (values, indices, indptr)."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, unmasked
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats.checks import as_shape
+from hpgraph.formats.interchange import canonical_csr
+
+
+def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | None, copy: bool = True) -> CSR:
+    """The matrix that a tuple describes.
+
+    Parameters
+    ----------
+    source : tuple
+        ``(rows, columns)`` counts, ``(values, (rows, columns))`` arrays, or ``(values, indices, indptr)``.
+    shape : (int, int) or None
+        By default just large enough.
+    dtype : dtype or None
+        Type of the values; by default theirs, and float64 where there are none.
+    copy : bool, default True
+        Whether to copy arrays that could be shared.
+
+    Returns
+    -------
+    CSR
+        Rows sorted, values at the same place summed.
+
+    Raises
+    ------
+    TypeError
+        When the tuple is none of these.
+    ValueError
+        When arrays do not fit each other.
+    IndexError
+        When an index is negative or beyond the shape.
+
+    Examples
+    --------
+    >>> csr_from_tuple(([5, 6], ([0, 1], [2, 0])), None, None)
+    <CSR 2x3, 2 entries, int64, cpu, 48 bytes>
+    """
+    counts = _counts(source)
+    if counts is not None:
+        rows, columns = as_shape(counts)
+        check_memory(8 * (rows + 1), f"a matrix of {rows} rows", "cpu")
+        data = np.zeros(0, dtype=np.float64 if dtype is None else dtype)
+        ids = index_dtype(max(rows, columns))
+        return CSR((rows, columns), np.zeros(rows + 1, np.int64), np.zeros(0, ids), data, validate=False)
+    if len(source) == 2:
+        values, places = source
+        try:
+            row, column = places
+        except (TypeError, ValueError):
+            raise TypeError(
+                "a tuple of two must be (values, (rows, columns)), or the shape of a matrix without entries: give rows "
+                "of numbers as a list"
+            ) from None
+        row, column = _as_array(row, "rows"), _as_array(column, "columns")
+        return CSR.from_coo(row, column, _as_values(values, dtype, row), shape, copy=copy)
+    if len(source) == 3:
+        values, indices, indptr = source
+        indices, indptr = _as_array(indices, "indices"), _as_array(indptr, "indptr")
+        data = _as_values(values, dtype, indices)
+        if indptr.size and len(data) == len(indices) > int(indptr[-1]) >= 0:
+            # SciPy allows arrays longer than the last offset says.
+            indices, data = indices[: int(indptr[-1])], data[: int(indptr[-1])]
+        if shape is None:
+            shape = len(indptr) - 1, int(indices.max()) + 1 if indices.size else 0
+        return canonical_csr(shape, (indptr, indices, data), copy, "sum")
+    raise TypeError(
+        "a tuple must be (rows, columns), (values, (rows, columns)) or (values, indices, indptr), "
+        f"not {len(source)} items"
+    )
+
+
+def _counts(source: tuple[Any, ...]) -> tuple[int, int] | None:
+    """A pair of whole numbers, which is a shape."""
+    try:
+        rows, columns = (operator.index(length) for length in source)
+    except (TypeError, ValueError):
+        return None
+    return rows, columns
+
+
+def _as_array(ids: Any, name: str) -> Any:
+    return ids if is_cuda(ids) else np.asarray(unmasked(ids, name))
+
+
+def _as_values(values: Any, dtype: np.dtype[Any] | None, beside: Any) -> Any:
+    values = unmasked(values, "values")
+    xp = array_module(device_of(values if hasattr(values, "dtype") else None, beside))
+    return xp.asarray(values, dtype=dtype)

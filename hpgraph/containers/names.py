@@ -1,0 +1,294 @@
+"""Names of vertices, and the way back from a name to its vertex.
+
+Names may be of any hashable type, and two are the same where Python says so: 1, 1.0 and True are one name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import operator
+from collections.abc import Iterable
+from functools import cached_property
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.vertices import checked_index, id
+from hpgraph.core.device import is_cuda, to_device, unmasked
+from hpgraph.formats.ownership import own
+
+# Names compared with one that is unknown: comparing is slow, and a message must come at once.
+_COMPARED = 200_000
+# Names that a graph shows of itself, and characters of each.
+_SHOWN = 3
+_LONGEST_SHOWN = 40
+
+
+class Names:
+    """One name for each vertex.
+
+    Attributes
+    ----------
+    array : numpy.ndarray of shape (n,)
+        Of text, whole numbers or floats where all names are such, else of objects; cannot be written to.
+
+    Examples
+    --------
+    >>> names = Names(np.array([1001, 7, 12]))
+    >>> names.index_of(7), names.indices_of([12, 1001]).tolist()
+    (1, [2, 0])
+    """
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        if array.flags.writeable:
+            array = array.copy()
+            array.flags.writeable = False
+        self.array = array
+
+    @property
+    def some(self) -> str:
+        """The first names, as a message shows them.
+
+        Examples
+        --------
+        >>> Names(np.array(["a", "b", "c", "d"])).some
+        "'a', 'b', 'c', ..."
+        """
+        shown = [text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
+                 for text in map(repr, python_values(self.array[:_SHOWN]))]  # fmt: skip
+        return ", ".join(shown + ["..."] * (len(self.array) > _SHOWN))
+
+    def index_of(self, name: Any) -> int:
+        """The vertex of a name.
+
+        Raises
+        ------
+        ValueError
+            When no vertex has it, or two have the same.
+        """
+        if getattr(name, "shape", None) == () and not isinstance(name, np.generic):
+            name = name.item()  # an array without dimensions stands for its value
+        index = self._table.find(name)
+        if index < 0:
+            raise self._unknown(name)
+        return index
+
+    def indices_of(self, names: Any) -> np.ndarray[Any, Any]:
+        """The vertices of many names: an int64 array of shape (k,).
+
+        Parameters
+        ----------
+        names : array or sequence of names
+            Those in a sequence may be `hpgraph.id` as well.
+
+        Raises
+        ------
+        ValueError
+            When no vertex has one of them, or two have the same name.
+        IndexError
+            When an `hpgraph.id` is not below the number of vertices.
+        """
+        if not isinstance(names, np.ndarray):
+            names = to_device(names, "cpu") if is_cuda(names) or hasattr(names, "__array__") else _array_of(list(names))
+        names = names.reshape(-1)
+        if isinstance(self._table, _SortedNumbers) and names.dtype.kind in "iu":
+            indices = self._table.find_all(names)
+            if names.size and indices.min() < 0:
+                raise self._unknown(names[indices < 0][0].item())
+            return indices
+        return np.array([self._index_of_either(name) for name in python_values(names)], dtype=np.int64)
+
+    def _index_of_either(self, name: Any) -> int:
+        return checked_index(name, len(self.array), "index") if isinstance(name, id) else self.index_of(name)
+
+    @cached_property
+    def _table(self) -> _SortedNumbers | _Numbering:
+        return (_SortedNumbers if self.array.dtype.kind in "iu" else _Numbering)(self.array)
+
+    def _unknown(self, name: Any) -> ValueError:
+        """What to raise where no vertex has this name: the message shows those that come near."""
+        asked = f"no vertex is named {name!r}"
+        twin = _as_other_type(name)
+        meant = f": did you mean {twin!r}? Names" if twin is not None and self._table.find(twin) >= 0 else "; names"
+        if isinstance(name, str) and meant == "; names":
+            known = [text for text in python_values(self.array[:_COMPARED]) if isinstance(text, str)]
+            if near := difflib.get_close_matches(name, known, n=3):
+                return ValueError(f"{asked}: did you mean {' or '.join(map(repr, near))}?")
+        index = f"{int(name)}" if isinstance(name, int | np.integer) and 0 <= name < len(self.array) else "i"
+        by_index = f"hpgraph.id({index}) is the vertex of index {index}"
+        return ValueError(f"{asked}{meant} are such as {self.some}; {by_index}")
+
+
+class _Numbering:
+    """The vertex of each name, in a dictionary."""
+
+    def __init__(self, names: np.ndarray[Any, Any]) -> None:
+        listed = python_values(names)
+        self._numbers = {name: vertex for vertex, name in enumerate(listed)}
+        if len(self._numbers) < len(listed):
+            vertex = next(vertex for vertex, name in enumerate(listed) if self._numbers[name] != vertex)
+            raise _twice(vertex, self._numbers[listed[vertex]], listed[vertex])
+
+    def find(self, name: Any) -> int:
+        """The vertex, or -1."""
+        try:
+            return self._numbers.get(name, -1)
+        except TypeError:  # what has no hash is no name
+            return -1
+
+
+class _SortedNumbers:
+    """The vertex of each of many whole numbers, by binary search: 16 bytes a name at most, none where they ascend."""
+
+    def __init__(self, names: np.ndarray[Any, Any]) -> None:
+        self._sorted, self._order = names, None
+        if not (names[1:] > names[:-1]).all():
+            self._order = np.argsort(names)
+            self._sorted = names[self._order]
+            again = np.flatnonzero(self._sorted[1:] == self._sorted[:-1])
+            if again.size:
+                first, second = sorted(self._order[again[0] : again[0] + 2].tolist())
+                raise _twice(first, second, int(names[first]))
+        self._least, self._most = (int(self._sorted[0]), int(self._sorted[-1])) if names.size else (0, -1)
+
+    def find(self, name: Any) -> int:
+        """The vertex, or -1."""
+        number = _as_integer(name)
+        if number is None or not self._least <= number <= self._most:
+            return -1
+        # In the names' own type: NumPy would convert all of them to one that holds both.
+        place = int(self._sorted.searchsorted(self._sorted.dtype.type(number)))
+        if self._sorted[place] != number:
+            return -1
+        return place if self._order is None else int(self._order[place])
+
+    def find_all(self, names: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The vertices, with -1 for what is no name."""
+        if self._sorted.size == 0:
+            return np.full(names.shape, -1)
+        inside = (names >= self._least) & (names <= self._most)
+        wanted = names.astype(self._sorted.dtype)
+        # In ascending order, where one search begins near the end of the last: several times as fast for many names.
+        order = np.argsort(wanted)
+        places = np.empty(wanted.size, dtype=np.int64)
+        places[order] = self._sorted.searchsorted(wanted[order])
+        places = np.minimum(places, self._sorted.size - 1)
+        there = inside & (self._sorted[places] == wanted)
+        return np.where(there, places if self._order is None else self._order[places], -1)
+
+
+def _as_other_type(name: Any) -> int | str | None:
+    """A number as text, text as a number."""
+    if isinstance(name, str) and name.isascii() and name.lstrip("+-").isdecimal() and len(name) < 20:
+        return int(name)
+    return str(name) if isinstance(name, int | np.integer) else None
+
+
+def _as_integer(name: Any) -> int | None:
+    """The whole number that a name equals, as 5.0 equals 5."""
+    try:
+        return operator.index(name)
+    except TypeError:
+        pass
+    if not isinstance(name, Number | np.generic):
+        return None
+    try:
+        number = int(name)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if number == name else None
+
+
+def _twice(first: int, second: int, name: Any) -> ValueError:
+    return ValueError(f"vertices {first} and {second} are both named {name!r}: names must differ to be looked up")
+
+
+def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
+    """One name for each vertex.
+
+    Parameters
+    ----------
+    names : iterable or None
+        Strings, integers or other hashable values.
+    n : int
+        Number of vertices.
+
+    Returns
+    -------
+    Names or None
+        None too where names are 0, 1, ..., n - 1 in this order: a vertex without a name goes by its index.
+
+    Raises
+    ------
+    ValueError
+        When there are more or fewer names than vertices.
+    TypeError
+        When it is not a sequence, or a name is not hashable.
+
+    Examples
+    --------
+    >>> as_names(["a", "b"], 2).array
+    array(['a', 'b'], dtype='<U1')
+    >>> as_names([1, 0], 2).some, as_names([0, 1], 2)
+    ('1, 0', None)
+    """
+    if names is None:
+        return None
+    if isinstance(names, str | bytes) or not hasattr(names, "__iter__"):
+        raise TypeError(f"names must be a sequence with one name for each vertex, not {names!r}")
+    names = unmasked(names, "names")
+    array = to_device(names, "cpu") if isinstance(names, np.ndarray) or is_cuda(names) else _array_of(list(names))
+    if array.shape != (n,):
+        raise ValueError(f"names must hold one name for each of the {n} vertices, not shape {array.shape}")
+    if array.dtype.kind == "O":
+        numbers = _array_of(array.tolist())
+        array = numbers if numbers.dtype.kind in "iuf" else array
+    if n == 0 or (array.dtype.kind in "iu" and array[0] == 0 and np.array_equal(array, np.arange(n))):
+        return None
+    if array.dtype.kind == "O":
+        for name in array.tolist():
+            try:
+                hash(name)
+            except TypeError:
+                raise TypeError(f"names must be hashable, and {name!r} is not") from None
+    array = own(array, names)
+    array.flags.writeable = False
+    return Names(array)
+
+
+def _array_of(names: list[Any]) -> np.ndarray[Any, Any]:
+    kinds = set(map(type, names))
+    for plain, scalar, made in ((int, np.integer, "iu"), (str, np.str_, "U"), (float, np.floating, "f")):
+        if kinds and all(kind is plain or issubclass(kind, scalar) for kind in kinds):
+            array = np.array(names)
+            # Whole numbers beyond 64 bits would become objects or floats, and text lose NULs at its end: other names.
+            if array.dtype.kind in made and not (plain is str and "\0" in "".join(names)):
+                return array
+    array = np.empty(len(names), dtype=object)
+    for position, name in enumerate(names):
+        array[position] = name
+    return array
+
+
+def python_values(names: np.ndarray[Any, Any]) -> list[Any]:
+    """Names as Python's own values; dates stay NumPy's, of which Python knows only some.
+
+    Examples
+    --------
+    >>> python_values(np.array([2, 1]))
+    [2, 1]
+    """
+    return list(names) if names.dtype.kind in "mM" else names.tolist()
+
+
+def text_or_numbers(names: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """Names as an array of text or of whole numbers; None where they are of other types, or of several.
+
+    Examples
+    --------
+    >>> text_or_numbers(np.array(["a", "b"], dtype=object)), text_or_numbers(np.array(["a", 1], dtype=object))
+    (array(['a', 'b'], dtype='<U1'), None)
+    """
+    array = _array_of(names.tolist()) if names.dtype.kind == "O" else names
+    return array if array.dtype.kind in "iuU" else None

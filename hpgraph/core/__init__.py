@@ -1,0 +1,1 @@
+"""What everything else stands on: devices, settings, errors, locks, numbers, the folder of compiled code."""

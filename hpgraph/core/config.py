@@ -1,0 +1,227 @@
+"""Settings of the whole library: threads, progress bars, verbosity, cache folder.
+
+``hpgraph.config`` is the one `Config` object. A value comes from the innermost ``with config(...)`` block of the
+current thread or task, else from an assignment to the attribute, else from the environment, else from the default.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from hpgraph.core import cache_folder
+from hpgraph.core.locks import Lock
+
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off", ""})
+_VARIABLES = {
+    "threads": "HPGRAPH_NUM_THREADS",
+    "progress": "HPGRAPH_PROGRESS",
+    "verbose": "HPGRAPH_VERBOSE",
+    "cache_dir": "HPGRAPH_CACHE_DIR",
+}
+
+
+def _threads(value: object, name: str) -> int | None:
+    if value is None:
+        return None
+    try:
+        threads = int(value) if isinstance(value, str) else value.__index__()  # type: ignore[attr-defined]
+    except (AttributeError, ValueError):
+        raise TypeError(f"{name} must be a whole number of threads or None (all cores), not {value!r}") from None
+    if isinstance(value, bool) or threads < 1:
+        raise ValueError(f"{name} must be at least 1, not {value!r}; None means all cores")
+    return threads
+
+
+def _boolean(value: object, name: str, also: str = "") -> bool:
+    if isinstance(value, str) and value.strip().lower() in _TRUE | _FALSE:
+        return value.strip().lower() in _TRUE
+    if isinstance(value, bool):
+        return value
+    raise ValueError(f"{name} must be {also}True or False, not {value!r}")
+
+
+def _progress(value: object, name: str) -> bool | Literal["auto"]:
+    if isinstance(value, str) and value.strip().lower() == "auto":
+        return "auto"
+    return _boolean(value, name, also='"auto", ')
+
+
+def _verbose(value: object, name: str) -> bool:
+    return _boolean(value, name)
+
+
+def _cache_dir(value: object, name: str) -> Path | None:
+    if value is None:
+        return None
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError(f"{name} must be a path or None (the user's cache folder), not {type(value).__name__}")
+    return Path(os.fspath(value)).expanduser()  # type: ignore[arg-type]
+
+
+_CHECKS: dict[str, Callable[[object, str], Any]] = {
+    "threads": _threads,
+    "progress": _progress,
+    "verbose": _verbose,
+    "cache_dir": _cache_dir,
+}
+
+
+def _checked(name: str, value: object) -> Any:
+    if name not in _CHECKS:
+        raise TypeError(f"config has no setting {name!r}; it has {', '.join(_CHECKS)}")
+    return _CHECKS[name](value, name)
+
+
+class Config:
+    """The library's settings, as attributes and as a context manager.
+
+    Attributes
+    ----------
+    threads : int
+        Threads of the CPU kernels; all usable cores unless set. ``HPGRAPH_NUM_THREADS``.
+    progress : bool or "auto"
+        Progress bars; "auto" shows them on a terminal or in a notebook. ``HPGRAPH_PROGRESS``.
+    verbose : bool
+        Whether to announce slow one-time work such as a cold compile. ``HPGRAPH_VERBOSE``.
+    cache_dir : pathlib.Path
+        Where compiled code is kept between processes. ``HPGRAPH_CACHE_DIR``, else ``$XDG_CACHE_HOME/hpgraph``, else
+        ``~/.cache/hpgraph``. Where that cannot be written, or others can write it (said by a warning), a folder for
+        this user under the system's temporary one, or one for this process alone.
+
+    Raises
+    ------
+    TypeError, ValueError
+        On assignment of an unfit value, or of a setting that does not exist.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> with hpg.config(threads=1):
+    ...     hpg.config.threads
+    1
+    """
+
+    def __init__(self) -> None:
+        # Assigned values live in instance attributes shared by all threads; overrides of `with` blocks in a context
+        # variable, so that neither another thread nor another asyncio task sees them.
+        values: dict[str, Any] = {}
+        overrides: ContextVar[Mapping[str, Any]] = ContextVar("hpgraph_config", default=MappingProxyType({}))
+        object.__setattr__(self, "_values", values)
+        object.__setattr__(self, "_overrides", overrides)
+        object.__setattr__(self, "_announced", set())
+        object.__setattr__(self, "_lock", Lock())
+
+    _values: dict[str, Any]
+    _overrides: ContextVar[Mapping[str, Any]]
+    _announced: set[str]
+    _lock: Lock
+
+    @contextlib.contextmanager
+    def __call__(self, **settings: Any) -> Iterator[Config]:
+        """Settings for the block of a ``with`` statement, in this thread or task only.
+
+        Parameters
+        ----------
+        **settings
+            Attributes of this object and their values; None means what would hold without any setting.
+
+        Yields
+        ------
+        Config
+            This object.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a setting that does not exist, or an unfit value; the block is not entered.
+        """
+        checked = {name: _checked(name, value) for name, value in settings.items()}
+        token = self._overrides.set({**self._overrides.get(), **checked})
+        try:
+            yield self
+        finally:
+            self._overrides.reset(token)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        value = _checked(name, value)
+        with self._lock:
+            self._values[name] = value
+
+    def _get(self, name: str) -> Any:
+        for values in (self._overrides.get(), self._values):
+            if values.get(name) is not None:
+                return values[name]
+        variable = _VARIABLES[name]
+        text = os.environ.get(variable, "").strip()
+        return _CHECKS[name](text, variable) if text else None
+
+    @property
+    def threads(self) -> int:
+        """Threads of the CPU kernels."""
+        return self._get("threads") or _usable_cores()
+
+    @property
+    def progress(self) -> bool | Literal["auto"]:
+        """Whether long reads show a progress bar."""
+        value: bool | Literal["auto"] | None = self._get("progress")
+        return "auto" if value is None else value
+
+    @property
+    def verbose(self) -> bool:
+        """Whether one-time slow work is announced on standard error."""
+        value: bool | None = self._get("verbose")
+        return True if value is None else value
+
+    @property
+    def cache_dir(self) -> Path:
+        """The folder compiled code is kept in; made when first asked for."""
+        chosen: Path | None = self._get("cache_dir")
+        return cache_folder.first_usable(chosen or cache_folder.user_folder(), cache_folder.temporary_folder())
+
+    def show_progress(self) -> bool:
+        """Whether to draw a progress bar now: `progress` with "auto" resolved by what standard error is.
+
+        Returns
+        -------
+        bool
+        """
+        return sys.stderr.isatty() or "ipykernel" in sys.modules if self.progress == "auto" else bool(self.progress)
+
+    def announce(self, what: str) -> None:
+        """Say on standard error, once per process, that slow one-time work begins; silent unless `verbose`.
+
+        Parameters
+        ----------
+        what : str
+            The work, as the end of "hpgraph: compiling ...", for instance "BFS for the CPU".
+        """
+        with self._lock:
+            if what in self._announced or not self.verbose:
+                return
+            self._announced.add(what)
+        print(f"hpgraph: compiling {what} (once; cached in {self.cache_dir})", file=sys.stderr, flush=True)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *_CHECKS]
+
+    def __repr__(self) -> str:
+        return f"Config({', '.join(f'{name}={getattr(self, name)!r}' for name in _CHECKS)})"
+
+
+def _usable_cores() -> int:
+    # Cores this process may run on, which a container or taskset makes fewer than the machine has.
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+config = Config()

@@ -1,0 +1,379 @@
+"""The one place where a backend is chosen: which device an array lies on, and which module serves that device.
+
+Nothing here imports CuPy before a CUDA array or the CUDA device is really in play.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+
+from hpgraph.core.errors import DeviceError, DeviceMemoryError, MissingExtraError
+
+Device = Literal["cpu", "cuda"]
+
+# Bytes that are had without asking what is free: asking takes longer than work on so few.
+_LITTLE = 1 << 20
+
+_NAMES: dict[str, Device] = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda"}
+
+
+def normalize_device(device: str) -> Device:
+    """The canonical name of a device.
+
+    Parameters
+    ----------
+    device : str
+        "cpu", "cuda" or its synonym "gpu"; case does not matter.
+
+    Returns
+    -------
+    {"cpu", "cuda"}
+
+    Raises
+    ------
+    ValueError
+        For any other name.
+
+    Examples
+    --------
+    >>> normalize_device("gpu")
+    'cuda'
+    """
+    name = _NAMES.get(device.lower()) if isinstance(device, str) else None
+    if name is None:
+        raise ValueError(f'device must be "cpu" or "cuda", not {device!r}')
+    return name
+
+
+def is_cuda(array: object) -> bool:
+    """Whether an array (or a CuPy sparse matrix) lies in GPU memory; never imports CuPy.
+
+    Parameters
+    ----------
+    array : object
+        Anything.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_cuda(np.zeros(3))
+    False
+    """
+    # mypy takes object's own __hash__ for that of its type.
+    return _is_cuda_type(type(array))  # type: ignore[arg-type]
+
+
+@functools.cache
+def _is_cuda_type(kind: type) -> bool:
+    return any(base.__module__.partition(".")[0] in ("cupy", "cupyx") for base in kind.__mro__)
+
+
+def device_of(*arrays: object) -> Device:
+    """The device that holds all of the arrays.
+
+    Parameters
+    ----------
+    *arrays : object
+        Arrays; None and Python or NumPy scalars lie nowhere and are passed over.
+
+    Returns
+    -------
+    {"cpu", "cuda"}
+        "cpu" when nothing was left to look at.
+
+    Raises
+    ------
+    TypeError
+        When some are on the CPU and others on the GPU.
+
+    Examples
+    --------
+    >>> device_of(np.zeros(3), None, 1.0)
+    'cpu'
+    """
+    placed = [array for array in arrays if array is not None and not np.isscalar(array)]
+    on_cuda = [is_cuda(array) for array in placed]
+    if any(on_cuda) and not all(on_cuda):
+        raise TypeError(
+            "arrays on the CPU and on the GPU cannot be mixed in one call: move them to one device first, "
+            'with .to("cuda") or cupy.asarray(array), or with .to("cpu") or cupy.asnumpy(array)'
+        )
+    return "cuda" if any(on_cuda) else "cpu"
+
+
+def require_cupy() -> ModuleType:
+    """The module cupy, once it is known to have a GPU to work on.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    MissingExtraError
+        When CuPy is not installed.
+    DeviceError
+        When there is no usable GPU.
+    """
+    try:
+        import cupy
+    except ImportError:
+        raise MissingExtraError("CuPy", _cuda_extra(), "the CUDA device") from None
+    _require_gpu()
+    return cupy
+
+
+@functools.cache
+def _require_gpu() -> None:
+    """Raise when there is no usable GPU; one that was found stays."""
+    import cupy
+
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise DeviceError(f'no usable CUDA GPU ({error}): check nvidia-smi, or use device="cpu"') from None
+    if count == 0:
+        raise DeviceError('no CUDA GPU is visible: check CUDA_VISIBLE_DEVICES, or use device="cpu"')
+
+
+def cuda_available() -> bool:
+    """Whether CuPy is installed and sees a GPU.
+
+    Returns
+    -------
+    bool
+    """
+    try:
+        require_cupy()
+    except (MissingExtraError, DeviceError):
+        return False
+    return True
+
+
+def array_module(device_or_array: object) -> ModuleType:
+    """NumPy for the CPU, CuPy for CUDA.
+
+    Parameters
+    ----------
+    device_or_array : str or array
+        A device's name, or an array that lies on the device.
+
+    Returns
+    -------
+    module
+        numpy or cupy.
+
+    Raises
+    ------
+    ValueError
+        For a string that names no device.
+    MissingExtraError, DeviceError
+        When CUDA is asked for and cannot be had.
+
+    Examples
+    --------
+    >>> array_module("cpu").arange(3)
+    array([0, 1, 2])
+    """
+    if isinstance(device_or_array, str):
+        device = normalize_device(device_or_array)
+    else:
+        device = device_of(device_or_array)
+    return require_cupy() if device == "cuda" else np
+
+
+def to_device(array: Any, device: str) -> Any:
+    """The array on the device; the same object where it lies there already.
+
+    Parameters
+    ----------
+    array : numpy.ndarray, cupy.ndarray or None
+        What to move; None passes through.
+    device : {"cpu", "cuda"}
+        Where to.
+
+    Returns
+    -------
+    numpy.ndarray, cupy.ndarray or None
+
+    Notes
+    -----
+    Moving to the CPU waits for the GPU's current stream.
+
+    Examples
+    --------
+    >>> to_device(np.arange(3), "cpu")
+    array([0, 1, 2])
+    """
+    device = normalize_device(device)
+    if array is None:
+        return None
+    if device == "cuda":
+        return require_cupy().asarray(array)
+    return array.get() if is_cuda(array) else np.asarray(array)
+
+
+def native(array: Any) -> Any:
+    """An array of another library, such as PyTorch's, as NumPy or CuPy sees it: the same memory.
+
+    Parameters
+    ----------
+    array : object
+        It says where it lies by ``__cuda_array_interface__``, or how to read it by ``__array__``.
+
+    Returns
+    -------
+    object
+        What says neither, and arrays of NumPy and CuPy, as they are.
+
+    Examples
+    --------
+    >>> native([1, 2])
+    [1, 2]
+    """
+    if isinstance(array, np.ndarray | np.generic) or is_cuda(array):
+        return array
+    if hasattr(array, "__cuda_array_interface__"):
+        return require_cupy().asarray(array)
+    return np.asarray(array) if hasattr(array, "__array__") else array
+
+
+def is_masked(array: object) -> bool:
+    """Whether it is an array of ``numpy.ma``, whatever its mask says.
+
+    Examples
+    --------
+    >>> is_masked(np.zeros(3)), is_masked(np.ma.masked_equal([1, 2], 2))
+    (False, True)
+    """
+    # NumPy imports numpy.ma when it is first named: not for arrays as most are.
+    return isinstance(array, np.ndarray) and type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray)
+
+
+def unmasked(array: Any, name: str) -> Any:
+    """An array none of whose elements is masked; what is no masked array passes through.
+
+    Parameters
+    ----------
+    array : object
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    TypeError
+        When an element is masked: converted like any other array, it would lose its mask and count.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.masked_equal([1, 2], 3), "x")
+    array([1, 2])
+    """
+    if not is_masked(array):
+        return array
+    if np.ma.is_masked(array):
+        raise TypeError(
+            f"{name} is a masked array, whose masked elements would count here: fill them by {name}.filled(value), or "
+            f"leave them out by {name}.compressed(); hpg.Vector and hpg.Matrix take masked elements for absent"
+        )
+    return array.data
+
+
+def free_memory(device: str) -> int:
+    """Bytes that a new array on the device could take now.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+        Where.
+
+    Returns
+    -------
+    int
+        On CUDA what the driver reports free on the current device and what CuPy's pool holds unused; on the CPU what
+        the system says is available.
+    """
+    if normalize_device(device) == "cuda":
+        cupy = require_cupy()
+        free, _ = cupy.cuda.runtime.memGetInfo()
+        return int(free) + int(cupy.get_default_memory_pool().free_bytes())
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    # Without /proc: all of physical memory, so that only what can never fit is refused.
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def check_memory(nbytes: int, what: str, device: str) -> None:
+    """Refuse work whose memory will not suffice, before it allocates.
+
+    Parameters
+    ----------
+    nbytes : int
+        Bytes the work takes at its peak.
+    what : str
+        What the work builds, for the message.
+    device : {"cpu", "cuda"}
+        Where.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When fewer bytes are free. A request below a mebibyte is never refused here.
+
+    Examples
+    --------
+    >>> check_memory(1024, "a small array", "cpu")
+    """
+    if not fits(nbytes, device):
+        raise DeviceMemoryError(what, int(nbytes), free_memory(device), normalize_device(device))
+
+
+def fits(nbytes: int, device: str) -> bool:
+    """Whether so much memory is free.
+
+    Parameters
+    ----------
+    nbytes : int
+    device : {"cpu", "cuda"}
+        Where.
+
+    Returns
+    -------
+    bool
+        True for less than a mebibyte.
+    """
+    if nbytes < _LITTLE:
+        return True
+    if device == "cuda" and nbytes <= require_cupy().get_default_memory_pool().free_bytes():
+        # The driver takes longer to answer than many a kernel to run.
+        return True
+    return nbytes <= free_memory(device)
+
+
+def _cuda_extra() -> str:
+    """The extra that fits the installed driver: cuda12 only where the driver is too old for CUDA 13."""
+    try:
+        with open("/proc/driver/nvidia/version", encoding="ascii") as lines:
+            words = lines.readline().split()
+    except OSError:
+        return "cuda13"
+    versions = [word for word in words if word[:1].isdigit() and "." in word]
+    # CUDA 13 needs a driver of the 580 series or later.
+    return "cuda12" if versions and int(versions[0].split(".")[0]) < 580 else "cuda13"

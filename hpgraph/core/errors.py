@@ -1,0 +1,134 @@
+"""What can go wrong, one class a cause; each is also the built-in exception a caller would expect.
+
+``except ValueError`` or ``except MemoryError`` therefore works without knowing hpgraph, and ``except HpgraphError``
+catches everything the library raises about its own conditions. Plain bad arguments raise plain `ValueError`,
+`TypeError` or `IndexError`.
+"""
+
+from __future__ import annotations
+
+import os
+
+
+class HpgraphError(Exception):
+    """Base of the library's own exceptions."""
+
+
+class MissingExtraError(ImportError, HpgraphError):
+    """An optional dependency is not installed.
+
+    Parameters
+    ----------
+    package : str
+        The distribution or module that is missing.
+    extra : str
+        The extra of hpgraph that brings it.
+    purpose : str, optional
+        What needed it.
+
+    Examples
+    --------
+    >>> raise MissingExtraError("matplotlib", "plot", "drawing a trace")
+    Traceback (most recent call last):
+    ...
+    hpgraph.core.errors.MissingExtraError: drawing a trace needs matplotlib: pip install 'hpgraph[plot]'
+    """
+
+    def __init__(self, package: str, extra: str, purpose: str = "this feature") -> None:
+        super().__init__(f"{purpose} needs {package}: pip install 'hpgraph[{extra}]'", name=package)
+        self.package = package
+        self.extra = extra
+
+
+class DeviceError(RuntimeError, HpgraphError):
+    """The device asked for is not there or cannot be used."""
+
+
+class DeviceMemoryError(MemoryError, HpgraphError):
+    """An allocation would not fit; said before anything was allocated.
+
+    Parameters
+    ----------
+    what : str
+        What was to be built.
+    needed, free : int
+        Bytes it takes, and bytes there are.
+    device : {"cpu", "cuda"}
+        Where.
+    allowed : str, optional
+        What there is of the free bytes: the end of the message.
+
+    Examples
+    --------
+    >>> str(DeviceMemoryError("the HYB matrix", 3 << 30, 1 << 30, "cuda"))
+    'the HYB matrix needs 3.0 GiB on cuda and 1.0 GiB is free'
+    """
+
+    def __init__(self, what: str, needed: int, free: int, device: str, allowed: str = "is free") -> None:
+        super().__init__(f"{what} needs {_readable(needed)} on {device} and {_readable(free)} {allowed}")
+        self.what = what
+        self.needed = needed
+        self.free = free
+        self.device = device
+
+
+class NegativeCycleError(ValueError, HpgraphError):
+    """A cycle of negative total weight is reachable from the source, so distances have no minimum."""
+
+
+class FileFormatError(ValueError, HpgraphError):
+    """A file does not hold what its format says.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+    reason : str
+        What was wrong and what was expected.
+    line : int, optional
+        Line number, from 1, where the reader stopped.
+
+    Examples
+    --------
+    >>> str(FileFormatError("web.mtx", "3 columns expected, 2 found", line=17))
+    'web.mtx, line 17: 3 columns expected, 2 found'
+    """
+
+    def __init__(self, path: str | os.PathLike[str], reason: str, line: int | None = None) -> None:
+        place = os.fspath(path) if line is None else f"{os.fspath(path)}, line {line}"
+        super().__init__(f"{place}: {reason}")
+        self.path = os.fspath(path)
+        self.line = line
+
+
+class CompileError(TypeError, HpgraphError):
+    """A user's Python function cannot be compiled for the device.
+
+    Parameters
+    ----------
+    function : str
+        Name of the function.
+    reason : str
+        The compiler's complaint, shortened to what its author can act on.
+
+    Examples
+    --------
+    >>> str(CompileError("gather", "dict literals are not supported on the GPU"))
+    'gather() cannot be compiled: dict literals are not supported on the GPU'
+    """
+
+    def __init__(self, function: str, reason: str) -> None:
+        super().__init__(f"{function}() cannot be compiled: {reason}")
+        self.function = function
+        self.reason = reason
+
+
+class ConvergenceWarning(UserWarning):
+    """An iteration stopped at its limit before it reached its tolerance."""
+
+
+def _readable(nbytes: int) -> str:
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if nbytes >= size:
+            return f"{nbytes / size:.1f} {unit}"
+    return f"{nbytes} bytes"

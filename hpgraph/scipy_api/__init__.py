@@ -1,0 +1,1 @@
+"""Matrix and Vector as users see them: the methods and operators that make them read like SciPy and NumPy."""

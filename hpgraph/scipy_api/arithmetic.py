@@ -1,0 +1,257 @@
+"""A Matrix beside another, an array or a number, entry by entry: ``+ - * /`` and the larger or smaller of two.
+
+Names, results and refusals are SciPy's: what comes out as zero is not stored, and what would be dense is an error or,
+where SciPy gives it, dense. The work is that of `ewise_union` and `ewise_mult`.
+"""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from typing import Any, Self
+
+import numpy as np
+
+from hpgraph.algebra.elementwise import ewise_union, join_nonzero
+from hpgraph.algebra.mask import without_zeros
+from hpgraph.algebra.operands import is_number
+from hpgraph.core.device import array_module, check_memory
+from hpgraph.formats import CSR
+from hpgraph.scipy_api.functions import Functions
+
+_ORDERS = {
+    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "min": np.minimum, "max": np.maximum
+}  # fmt: skip
+
+
+class Arithmetic(Functions):
+    """What `Matrix` computes together with another operand."""
+
+    def __add__(self, other: Any) -> Any:
+        return self._sum(other, "plus", operator.add, "adding a nonzero number to")
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._sum(other, "minus", operator.sub, "subtracting a nonzero number from")
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._sum(other, "rminus", lambda a, b: b - a, "subtracting from a nonzero number")
+
+    def _sum(self, other: Any, op: str, dense: Any, doing: str) -> Any:
+        if is_number(other):
+            if other == 0:
+                return -self if op == "rminus" else self.copy()
+            raise NotImplementedError(
+                f"{doing} a sparse matrix would make it dense: use A.toarray(), or A.apply for its entries alone"
+            )
+        other = self._beside(other)
+        if other is NotImplemented or not isinstance(other, Arithmetic):
+            return other if other is NotImplemented else dense(self._dense(), other)
+        self._check_shape(other)
+        return self._union(other, op)
+
+    def __mul__(self, other: Any) -> Any:
+        return self.multiply(other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if is_number(other):
+            if other == 0 and not hasattr(other, "dtype"):
+                # As Python does, and SciPy; a zero of NumPy's gives inf.
+                raise ZeroDivisionError("division of a matrix by zero: numpy.float64(0) gives inf where it has entries")
+            # In float64 also where values are float32, as SciPy does.
+            return self._map(lambda data: (data if data.dtype.kind == "c" else data.astype(np.float64)) / other)
+        other = self._beside(other)
+        if other is NotImplemented or not isinstance(other, Arithmetic):
+            return other if other is NotImplemented else self.multiply(1 / other)
+        return self._divide(other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return NotImplemented
+
+    def _divide(self, other: Arithmetic) -> Any:
+        """The quotient of two sparse matrices: an array, as it is NaN wherever both have nothing."""
+        self._check_shape(other)
+        kind = np.result_type(self.dtype, other.dtype, np.float64)
+        needed = kind.itemsize * self.shape[0] * self.shape[1]
+        check_memory(needed, "a quotient of sparse matrices, which is dense", self.device)
+        result = array_module(self.device).full(self.shape, np.nan, dtype=kind)
+        divisor = without_zeros(other.csr)
+        result[divisor.expand_rows(), divisor.indices] = 0
+        quotient = self._union(other, "div").csr
+        result[quotient.expand_rows(), quotient.indices] = quotient.data
+        return result
+
+    def multiply(self, other: Any) -> Any:
+        """The product with a number, an array or a sparse matrix, entry by entry.
+
+        Parameters
+        ----------
+        other : number, array or sparse matrix
+            Of the matrix's shape, or one that NumPy broadcasts with it: a row, a column, one element.
+
+        Returns
+        -------
+        Matrix
+
+        Raises
+        ------
+        ValueError
+            When shapes do not fit.
+        TypeError
+            When it is something else, or lies on another device.
+
+        Examples
+        --------
+        >>> import numpy as np, hpgraph as hpg
+        >>> hpg.Matrix([[0, 2], [3, 0]]).multiply(np.array([10, 100])).toarray()
+        array([[  0, 200],
+               [ 30,   0]])
+        """
+        if is_number(other):
+            return self._map(lambda data: data * other)
+        other = self._beside(other)
+        if other is NotImplemented:
+            return other
+        if not isinstance(other, Arithmetic):
+            return self._times_dense(other)
+        if self.shape == other.shape:
+            return join_nonzero(self, other, "times", union=False)
+        if other.shape[0] == self.shape[1] == 1 and other.shape[1] != 1:
+            return self @ other
+        if self.shape[0] == other.shape[1] == 1 and self.shape[1] != 1:
+            return other @ self
+        if other.shape == (1, 1):
+            return self._times_dense(other.toarray())
+        if 1 not in other.shape and 1 in self.shape:
+            # Multiplication commutes: the thin operand is spread out.
+            return other.multiply(self)
+        return self._with(without_zeros(self._times_dense(other.toarray()).csr))
+
+    def _times_dense(self, other: Any) -> Self:
+        """The product with an array of up to two dimensions, at the places of the matrix."""
+        if other.ndim > 2:
+            raise ValueError(f"B must have at most two dimensions, not shape {other.shape}")
+        other = array_module(self.device).atleast_2d(other)
+        try:
+            shape = np.broadcast_shapes(self.shape, other.shape)
+        except ValueError:
+            raise ValueError(f"inconsistent shapes {self.shape} and {other.shape}") from None
+        csr = self.csr if self.shape == shape else _spread(self.csr, (shape[0], shape[1]))
+        if not csr.nnz:
+            return self._with(csr)._map(lambda data: data * other.dtype.type(1))
+        row = csr.expand_rows() if other.shape[0] > 1 else 0
+        column = csr.indices if other.shape[1] > 1 else 0
+        return self._with(csr)._map(lambda data: data * other[row, column])
+
+    def maximum(self, other: Any) -> Any:
+        """The larger of two, entry by entry; what is absent is 0.
+
+        Parameters
+        ----------
+        other : number, array or sparse matrix
+            Of the matrix's shape.
+
+        Returns
+        -------
+        Matrix, or array where `other` is one
+            With a positive number every entry is stored, and a SparseEfficiencyWarning given.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> A = hpg.Matrix([[0, 2], [-3, 0]])
+        >>> A.maximum(-A).toarray()
+        array([[0, 2],
+               [3, 0]])
+        """
+        return self._extreme(other, np.maximum, "max")
+
+    def minimum(self, other: Any) -> Any:
+        """The smaller of two, entry by entry; what is absent is 0.
+
+        Parameters
+        ----------
+        other : number, array or sparse matrix
+            Of the matrix's shape.
+
+        Returns
+        -------
+        Matrix, or array where `other` is one
+            With a negative number every entry is stored, and a SparseEfficiencyWarning given.
+        """
+        return self._extreme(other, np.minimum, "min")
+
+    def _extreme(self, other: Any, ufunc: np.ufunc, op: str) -> Any:
+        if is_number(other):
+            if bool(ufunc(0, other)):
+                warn_of_density(f"{ufunc.__name__} with {other} makes every entry of the matrix a stored one", 4)
+                return type(self)(ufunc(self._dense(), other))
+            return self._with(without_zeros(self._map(lambda data: ufunc(data, other)).csr))
+        other = self._beside(other)
+        if other is NotImplemented:
+            raise NotImplementedError(f"{ufunc.__name__} takes a number, an array or a sparse matrix")
+        if not isinstance(other, Arithmetic):
+            return ufunc(self._dense(), other)
+        self._check_shape(other)
+        return self._union(other, op)
+
+    def _union(self, other: Any, op: str) -> Self:
+        """Both matrices' entries joined, an absent one being 0; zeros are not kept."""
+        if op in _ORDERS and "c" in (self.dtype.kind, other.dtype.kind):
+            # NumPy orders complex numbers by their real parts, then by the imaginary ones; the algebra has no order.
+            left, right = (ewise_union(self, 0, other, 0, side).csr for side in ("first", "second"))
+            return self._with(without_zeros(left.with_data(_ORDERS[op](left.data, right.data))))
+        joined: Self = join_nonzero(self, other, op, union=True)
+        return joined
+
+    def _beside(self, other: Any) -> Any:
+        """Another operand: a Matrix, or an array on the matrix's device; NotImplemented for what is neither."""
+        if isinstance(other, Arithmetic):
+            return other
+        if hasattr(other, "tocsr"):
+            return type(self)(other)
+        if other is None or isinstance(other, str | bytes | dict | set) or hasattr(other, "present"):
+            return NotImplemented
+        if isinstance(other, list | tuple):
+            other = np.asarray(other)
+        if not isinstance(getattr(other, "shape", None), tuple):
+            return NotImplemented
+        return self._operand(other, "B")
+
+    def _check_shape(self, other: Any) -> None:
+        if other.shape != self.shape:
+            raise ValueError(f"inconsistent shapes {self.shape} and {other.shape}")
+
+    def _dense(self) -> Any:
+        return self.toarray()
+
+
+def warn_of_density(message: str, level: int) -> None:
+    """SciPy's warning that a result has few zeros.
+
+    Parameters
+    ----------
+    message : str
+    level : int
+        Of the caller to name, as for `warnings.warn`.
+    """
+    from scipy.sparse import SparseEfficiencyWarning
+
+    warnings.warn(message, SparseEfficiencyWarning, stacklevel=level)
+
+
+def _spread(csr: CSR, shape: tuple[int, int]) -> CSR:
+    """A row, a column or one element repeated to a shape, as NumPy broadcasts."""
+    xp = array_module(csr.device)
+    row, column, data = csr.expand_rows(), csr.indices, csr.data
+    for axis in (0, 1):
+        copies = shape[axis] // max(csr.shape[axis], 1)
+        if csr.shape[axis] != 1 or copies == 1:
+            continue
+        ids = xp.repeat(xp.arange(copies, dtype=row.dtype), len(row))
+        row, column = (ids, xp.tile(column, copies)) if axis == 0 else (xp.tile(row, copies), ids)
+        data = None if data is None else xp.tile(data, copies)
+    return CSR.from_coo(row, column, data, shape)

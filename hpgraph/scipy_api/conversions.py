@@ -1,0 +1,249 @@
+"""A Matrix as other things: SciPy's and CuPy's sparse arrays, dense arrays, other value types."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from hpgraph.core.device import array_module, check_memory
+from hpgraph.scipy_api.structure import Structure
+
+
+def _asked(name: str) -> Any:
+    """What SciPy's functions ask arrays of its own for in private: the matrix as one of them answers."""
+    return property(lambda matrix: getattr(matrix.tocsr(), name))
+
+
+class Conversions(Structure):
+    """What `Matrix` turns into."""
+
+    # Asked for by hstack and vstack, and by the operators of SciPy's arrays when a Matrix stands on the right.
+    _shape_as_2d = property(lambda matrix: matrix.shape)
+    _csr_container, _csc_container = _asked("_csr_container"), _asked("_csc_container")
+    _add_sparse, _sub_sparse = _asked("_add_sparse"), _asked("_sub_sparse")
+    _mul_scalar, _matmul_sparse = _asked("_mul_scalar"), _asked("_matmul_sparse")
+    _divide, _broadcast_to = _asked("_divide"), _asked("_broadcast_to")
+
+    def tocsr(self, copy: bool = False) -> Any:
+        """The matrix in the CSR class of SciPy or, on CUDA, of CuPy.
+
+        Parameters
+        ----------
+        copy : bool, default False
+            There for SciPy's sake: the arrays are the caller's own in any case. ``A.csr.to_scipy()`` copies none, and
+            gives read-only ones.
+
+        Returns
+        -------
+        scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
+            A pattern gets values of bool.
+
+        Raises
+        ------
+        TypeError
+            On CUDA, where CuPy's sparse matrices cannot hold the values' type.
+
+        Examples
+        --------
+        >>> import scipy.sparse, hpgraph as hpg
+        >>> S = scipy.sparse.csr_array([[0, 2.0], [1.0, 0]])
+        >>> A = hpg.Matrix(S)
+        >>> R = A.tocsr()
+        >>> R.data *= 2
+        >>> A.sum(), R.sum()
+        (np.float64(3.0), np.float64(6.0))
+        """
+        return self.csr.to_scipy(np.bool_, copy=True)
+
+    def tocsc(self, copy: bool = False) -> Any:
+        """The matrix in the CSC class of SciPy or CuPy.
+
+        Parameters
+        ----------
+        copy : bool, default False
+            As for `tocsr`.
+
+        Returns
+        -------
+        scipy.sparse.csc_array or cupyx.scipy.sparse.csc_matrix
+        """
+        return self.T.tocsr(copy=copy).T
+
+    def tocoo(self, copy: bool = True) -> Any:
+        """The matrix in the COO class of SciPy or CuPy, by rows.
+
+        Parameters
+        ----------
+        copy : bool, default True
+            As for `tocsr`.
+
+        Returns
+        -------
+        scipy.sparse.coo_array or cupyx.scipy.sparse.coo_matrix
+        """
+        return self.tocsr().tocoo(copy=False)
+
+    def asformat(self, format: str | None, copy: bool = False) -> Any:
+        """The matrix in any class of SciPy or CuPy.
+
+        Parameters
+        ----------
+        format : str or None
+            "csr", "csc", "coo", ...; "array" is a dense array, None the matrix itself.
+        copy : bool, default False
+            As for `tocsr`.
+
+        Returns
+        -------
+        sparse array
+        """
+        if format in ("array", "dense"):
+            return self.toarray()
+        return self if format is None else self.tocsr(copy=copy).asformat(format)
+
+    def tobsr(self, blocksize: tuple[int, int] | None = None, copy: bool = False) -> Any:
+        """The matrix in SciPy's BSR class, of blocks.
+
+        Parameters
+        ----------
+        blocksize : (int, int), optional
+            Shape of a block; chosen by SciPy if not given.
+        copy : bool, default False
+            As for `tocsr`.
+
+        Returns
+        -------
+        scipy.sparse.bsr_array
+        """
+        return self.tocsr(copy=copy).tobsr(blocksize=blocksize)
+
+    def todia(self, copy: bool = False) -> Any:
+        """The matrix in SciPy's or CuPy's DIA class."""
+        return self.tocsr(copy=copy).todia()
+
+    def todok(self, copy: bool = False) -> Any:
+        """The matrix in SciPy's DOK class."""
+        return self.tocsr(copy=copy).todok()
+
+    def tolil(self, copy: bool = False) -> Any:
+        """The matrix in SciPy's LIL class."""
+        return self.tocsr(copy=copy).tolil()
+
+    def toarray(self, order: str | None = None, out: Any = None) -> Any:
+        """The matrix as a dense array.
+
+        Parameters
+        ----------
+        order : {"C", "F"}, optional
+            Order in memory.
+        out : array, optional
+            Where to write: of the same shape, type and device.
+
+        Returns
+        -------
+        numpy.ndarray or cupy.ndarray
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit.
+        ValueError
+            When `out` does not fit the matrix.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Matrix([[0, 2], [1, 0]]).toarray()
+        array([[0, 2],
+               [1, 0]])
+        """
+        xp = array_module(self.device)
+        if out is None:
+            check_memory(self.shape[0] * self.shape[1] * self.dtype.itemsize, "a dense matrix", self.device)
+            out = xp.zeros(self.shape, dtype=self.dtype, order=order or "C")
+        else:
+            if getattr(out, "shape", None) != self.shape or out.dtype != self.dtype or not isinstance(out, xp.ndarray):
+                raise ValueError(f"out must be an array of shape {self.shape} and type {self.dtype} on {self.device}")
+            out[...] = 0
+        csr = self.csr
+        out[csr.expand_rows(), csr.indices] = True if csr.data is None else csr.data
+        return out
+
+    def todense(self, order: str | None = None, out: Any = None) -> Any:
+        """The same as `toarray`, as for SciPy's sparse arrays."""
+        return self.toarray(order, out)
+
+    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
+        """The matrix with values of another type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            bool, an integer or a float type.
+        casting : str, optional
+            What may be lost, as for `numpy.ndarray.astype`.
+        copy : bool, default True
+            False returns the matrix itself where it has the type already. The arrays of a matrix do not change, and
+            may be those of another in any case.
+
+        Returns
+        -------
+        Matrix
+
+        Raises
+        ------
+        TypeError
+            For other types, and where `casting` forbids it.
+
+        Warns
+        -----
+        numpy.exceptions.ComplexWarning
+            When the imaginary part of complex values is lost, as NumPy warns.
+        """
+        csr = self.csr
+        kind = np.dtype(dtype)
+        if not np.can_cast(self.dtype, kind, casting=casting):  # type: ignore[arg-type]
+            raise TypeError(f"values of type {self.dtype} cannot be cast to {kind} with casting={casting!r}")
+        if kind == self.dtype and not copy:
+            return self
+        return self._with(csr.astype(kind))
+
+    def _asfptype(self) -> Self:
+        """With values of a float type, as SciPy's direct solvers ask for: float32 for integers of up to 16 bits."""
+        if self.dtype.kind in "fc":
+            return self
+        return self.astype(np.promote_types(self.dtype, np.float32) if self.dtype.itemsize <= 2 else np.float64)
+
+    def copy(self) -> Self:
+        """The same matrix once more: assignment to one leaves the other as it was.
+
+        Returns
+        -------
+        Matrix
+            It shares arrays and layouts, which do not change.
+        """
+        return object.__new__(type(self))._set(self._settle(), self._turned, self._format)
+
+    def transpose(self, axes: Any = None, copy: bool = False) -> Self:
+        """The transpose.
+
+        Parameters
+        ----------
+        axes : None or (1, 0)
+            There for SciPy's sake.
+        copy : bool, default False
+            There for SciPy's sake: the arrays of a matrix do not change, and may be those of another.
+
+        Returns
+        -------
+        Matrix
+
+        Raises
+        ------
+        ValueError
+            For any other `axes`.
+        """
+        if axes is not None and (np.ndim(axes) != 1 or tuple(axes) not in ((1, 0), (-1, -2), (-1, 0), (1, -2))):
+            raise ValueError(f"axes must be None or (1, 0), not {axes!r}: a matrix can only swap its two axes")
+        return self.T

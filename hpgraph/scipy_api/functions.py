@@ -1,0 +1,160 @@
+"""Functions of a Matrix's entries that leave zeros zero: NumPy's, under SciPy's names."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from hpgraph.algebra.operands import is_number
+from hpgraph.core.device import array_module
+from hpgraph.core.number import beyond_range
+from hpgraph.scipy_api.algebra_methods import Entrywise
+from hpgraph.scipy_api.products import Products
+
+
+def _method(name: str, what: str) -> Callable[[Any], Any]:
+    """A method of the ufunc's name."""
+    ufunc = getattr(np, name)
+
+    def method(self: Functions) -> Functions:
+        return self._map(ufunc)
+
+    method.__name__ = name
+    method.__qualname__ = f"Functions.{name}"
+    method.__doc__ = f"{what} of every entry, as `numpy.{name}` gives it.\n\nReturns\n-------\nMatrix\n"
+    return method
+
+
+class Functions(Products, Entrywise):
+    """What `Matrix` computes of each of its values."""
+
+    arcsin = _method("arcsin", "The inverse sine")
+    arcsinh = _method("arcsinh", "The inverse hyperbolic sine")
+    arctan = _method("arctan", "The inverse tangent")
+    arctanh = _method("arctanh", "The inverse hyperbolic tangent")
+    ceil = _method("ceil", "The least whole number not below the value")
+    deg2rad = _method("deg2rad", "The angle in radians")
+    expm1 = _method("expm1", "exp(a) - 1")
+    floor = _method("floor", "The greatest whole number not above the value")
+    log1p = _method("log1p", "log(1 + a)")
+    rad2deg = _method("rad2deg", "The angle in degrees")
+    rint = _method("rint", "The nearest whole number")
+    sign = _method("sign", "The sign")
+    sin = _method("sin", "The sine")
+    sinh = _method("sinh", "The hyperbolic sine")
+    sqrt = _method("sqrt", "The square root")
+    tan = _method("tan", "The tangent")
+    tanh = _method("tanh", "The hyperbolic tangent")
+    trunc = _method("trunc", "The whole part")
+
+    def _map(self, function: Callable[[Any], Any]) -> Self:
+        """The same places, each with the function of its value."""
+        csr = self.csr
+        data = csr.data
+        if data is None:
+            data = array_module(self.device).ones(csr.nnz, dtype=bool)
+        with np.errstate(all="ignore"):
+            try:
+                result = function(data)
+            except OverflowError:
+                raise beyond_range(data.dtype) from None
+            if result.dtype == np.float16:
+                # NumPy's answer to one-byte integers, a type that no kernel serves.
+                result = function(data.astype(np.float32))
+        return self._with(csr.with_data(result, copy=False))
+
+    def __neg__(self) -> Self:
+        if self.dtype == np.bool_:
+            raise NotImplementedError("a matrix of bool has no negative: use A.astype(int) first")
+        return self._map(operator.neg)
+
+    def __pos__(self) -> Self:
+        return self.copy()
+
+    def __abs__(self) -> Self:
+        return self._map(abs)
+
+    def __round__(self, ndigits: int = 0) -> Self:
+        return self._map(lambda data: data.round(ndigits))
+
+    def __pow__(self, n: Any, modulus: Any = None) -> Any:
+        return self.power(n)
+
+    def power(self, n: Any, dtype: Any = None) -> Self:
+        """Every value raised to a power.
+
+        Parameters
+        ----------
+        n : number, not 0
+            The exponent.
+        dtype : dtype, optional
+            Type to compute in.
+
+        Returns
+        -------
+        Matrix
+
+        Raises
+        ------
+        NotImplementedError
+            When `n` is 0 or no number: the result would not be sparse.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Matrix([[0, 2], [3, 0]]).power(2).toarray()
+        array([[0, 4],
+               [9, 0]])
+        """
+        if not is_number(n):
+            raise NotImplementedError(f"n must be a number, not {type(n).__name__}")
+        if not n:
+            raise NotImplementedError("zero to the power of 0 is 1, and the result not sparse: use A.toarray() ** 0")
+        given = self if dtype is None else self.astype(dtype)
+        return given._map(lambda data: data**n)
+
+    def dot(self, other: Any) -> Any:
+        """The product with a vector, a matrix or a number.
+
+        Parameters
+        ----------
+        other : array, Vector, sparse matrix or number
+            The right-hand operand.
+
+        Returns
+        -------
+        array, Vector or Matrix
+            As ``A @ other``, or ``A * other`` for a number.
+        """
+        return self._map(lambda data: data * other) if is_number(other) else self @ other
+
+    def conjugate(self, copy: bool = True) -> Self:
+        """The complex conjugate, which for real values is the matrix itself.
+
+        Parameters
+        ----------
+        copy : bool, default True
+            Whether to copy the arrays where values are real.
+
+        Returns
+        -------
+        Matrix
+        """
+        if self.dtype.kind == "c":
+            return self._map(lambda data: data.conj())
+        return self.copy() if copy else self
+
+    conj = conjugate
+
+    @property
+    def real(self) -> Self:
+        """The real part, which for real values is the matrix itself."""
+        return self._map(lambda data: data.real.copy()) if self.dtype.kind == "c" else self
+
+    @property
+    def imag(self) -> Self:
+        """The imaginary part, at the same places; of real values it is 0."""
+        return self._map(lambda data: data.imag.copy() if data.dtype.kind == "c" else data * data.dtype.type(0))

@@ -1,0 +1,312 @@
+"""Sums, extremes and counts of a Matrix's entries: names and results are SciPy's, absent entries count as 0."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algebra.aggregate import aggregate, sum_dtype
+from hpgraph.algebra.extremes import extreme, extreme_by_row, place_of_extreme, places_by_row
+from hpgraph.algebra.mask import without_zeros
+from hpgraph.algebra.rows import as_axis
+from hpgraph.core.device import array_module
+from hpgraph.scipy_api.products import Products
+
+
+class Reductions(Products):
+    """What `Matrix` computes of all its entries, of each row's or of each column's."""
+
+    def sum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+        """Sum of the entries, of columns or of rows.
+
+        Parameters
+        ----------
+        axis : {None, 0, 1, -1, -2}, optional
+            None sums all, 0 each column, 1 each row.
+        dtype : dtype, optional
+            Type of the sum; by default int64 or uint64 for integers and bool, as in SciPy.
+        out : array, optional
+            Where to write the sums.
+
+        Returns
+        -------
+        scalar, or array of shape (columns,) or (rows,)
+            On CUDA the scalar is an array without dimensions, as in CuPy.
+
+        Raises
+        ------
+        ValueError
+            When there is no such axis.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Matrix([[0, 2], [3, 0]]).sum(axis=1)
+        array([2, 3])
+        """
+        kind = np.dtype(sum_dtype(self.dtype) if dtype is None else dtype)
+        axis = as_axis(axis)
+        if axis is None:
+            data = self.csr.data
+            xp = array_module(self.device)
+            result = xp.asarray(self.nnz, dtype=kind)[()] if data is None else data.sum(dtype=kind)
+        else:
+            summed = self.T if axis == 0 else self
+            ones = array_module(self.device).ones(summed.shape[1], dtype=kind)
+            result = summed._multiply(ones).astype(kind, copy=False)
+        return _written(result, out)
+
+    def mean(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+        """Mean of all entries, of each column or of each row, absent ones counted as 0.
+
+        Parameters
+        ----------
+        axis, dtype, out
+            As for `sum`; the mean of integers is float64.
+
+        Returns
+        -------
+        scalar, or array of shape (columns,) or (rows,)
+        """
+        whole = self.dtype.kind in "biu"
+        count = {None: self.shape[0] * self.shape[1], 0: self.shape[0], 1: self.shape[1]}[as_axis(axis)]
+        final = np.dtype(dtype if dtype is not None else np.float64 if whole else self.dtype)
+        total = self.sum(axis, dtype=np.float64 if whole else final)
+        with np.errstate(all="ignore"):
+            result = (total / count if count else total * np.nan).astype(final)
+        return _written(result, out)
+
+    def max(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        """The largest entry of all, of each column or of each row; NaN where one is NaN.
+
+        Parameters
+        ----------
+        axis : {None, 0, 1, -1, -2}, optional
+            As for `sum`.
+        out : None
+            There for NumPy's sake.
+        explicit : bool, default False
+            Whether absent entries take no part.
+
+        Returns
+        -------
+        scalar or Vector
+            In the vector what is 0 is absent, as in SciPy's sparse array of one dimension.
+
+        Raises
+        ------
+        ValueError
+            When there is nothing to compare.
+        TypeError
+            When values are complex and there is an axis; of all of them NumPy's order decides, by real parts first.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> A = hpg.Matrix([[0, 2], [-3, 0]])
+        >>> int(A.max()), A.max(axis=1).values
+        (2, array([2, 0]))
+        """
+        return self._extreme_entry("max", axis, out, explicit, skip_nan=False)
+
+    def min(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        """The smallest entry of all, of each column or of each row; NaN where one is NaN.
+
+        Parameters
+        ----------
+        axis, out, explicit
+            As for `max`.
+
+        Returns
+        -------
+        scalar or Vector
+        """
+        return self._extreme_entry("min", axis, out, explicit, skip_nan=False)
+
+    def nanmax(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        """The largest entry that is not NaN.
+
+        Parameters
+        ----------
+        axis, out, explicit
+            As for `max`.
+
+        Returns
+        -------
+        scalar or Vector
+        """
+        return self._extreme_entry("max", axis, out, explicit, skip_nan=True)
+
+    def nanmin(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        """The smallest entry that is not NaN.
+
+        Parameters
+        ----------
+        axis, out, explicit
+            As for `max`.
+
+        Returns
+        -------
+        scalar or Vector
+        """
+        return self._extreme_entry("min", axis, out, explicit, skip_nan=True)
+
+    def _extreme_entry(self, name: str, axis: int | None, out: Any, explicit: bool, *, skip_nan: bool) -> Any:
+        if out is not None:
+            raise ValueError(f"{name} has no use for out: it is there for NumPy's sake")
+        rows = self._lines(axis, name)
+        if as_axis(axis) is None:
+            return extreme(rows, name, explicit=explicit, skip_nan=skip_nan)
+        return extreme_by_row(rows, name, explicit=explicit, skip_nan=skip_nan)
+
+    def argmax(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        """Where the largest entry stands, the first of equals.
+
+        Parameters
+        ----------
+        axis, out, explicit
+            As for `max`.
+
+        Returns
+        -------
+        int, or int64 array of shape (columns,) or (rows,)
+            Without an axis the place in the matrix by rows.
+
+        Raises
+        ------
+        ValueError
+            When there is nothing to compare.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> A = hpg.Matrix([[0, 2], [-3, 0]])
+        >>> A.argmax(), A.argmax(axis=1)
+        (1, array([1, 1]))
+        """
+        return self._place_of_extreme("max", axis, out, explicit)
+
+    def argmin(self, axis: int | None = None, out: None = None, *, explicit: bool = False) -> Any:
+        """Where the smallest entry stands, the first of equals.
+
+        Parameters
+        ----------
+        axis, out, explicit
+            As for `max`.
+
+        Returns
+        -------
+        int, or int64 array of shape (columns,) or (rows,)
+        """
+        return self._place_of_extreme("min", axis, out, explicit)
+
+    def _place_of_extreme(self, name: str, axis: int | None, out: Any, explicit: bool) -> Any:
+        if out is not None:
+            raise ValueError(f"arg{name} has no use for out: it is there for NumPy's sake")
+        rows = self._lines(axis, f"arg{name}")
+        if as_axis(axis) is None:
+            return place_of_extreme(rows, name, explicit=explicit)
+        return places_by_row(rows, name, explicit=explicit)
+
+    def _lines(self, axis: int | None, name: str) -> Any:
+        """The matrix whose rows are compared."""
+        axis = as_axis(axis)
+        if self.dtype.kind == "c" and (axis is not None or name.startswith("arg")):
+            raise TypeError(f"Cannot apply {name} to complex values, which have no order: take A.real or abs(A)")
+        empty = 0 in self.shape if axis is None else self.shape[axis] == 0
+        if empty:
+            raise ValueError(f"Cannot apply {name}: a matrix of shape {self.shape} has nothing to compare there")
+        return (self.T if axis == 0 else self).csr
+
+    def diagonal(self, k: int = 0) -> Any:
+        """The entries (i, i + k), zeros where there are none.
+
+        Parameters
+        ----------
+        k : int, default 0
+            Which diagonal; above the main one if positive.
+
+        Returns
+        -------
+        array of shape (length of the diagonal,)
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Matrix([[5, 2], [3, 0]]).diagonal()
+        array([5, 0])
+        """
+        rows, columns = self.shape
+        k = operator.index(k)
+        length = max(0, min(rows + min(k, 0), columns - max(k, 0)))
+        result = array_module(self.device).zeros(length, dtype=self.dtype)
+        if length:
+            csr = self.csr
+            row = csr.expand_rows()
+            found = (csr.indices - row == k).nonzero()[0]
+            result[row[found] + min(k, 0)] = True if csr.data is None else csr.data[found]
+        return result
+
+    def trace(self, offset: int = 0) -> Any:
+        """Sum of a diagonal.
+
+        Parameters
+        ----------
+        offset : int, default 0
+            Which diagonal, as for `diagonal`.
+
+        Returns
+        -------
+        scalar
+        """
+        return self.diagonal(offset).sum()
+
+    def getnnz(self, axis: int | None = None) -> Any:
+        """Number of stored entries, explicit zeros among them; of each column or row with an axis.
+
+        Parameters
+        ----------
+        axis : {None, 0, 1, -1, -2}, optional
+            As for `sum`.
+
+        Returns
+        -------
+        int, or int64 array of shape (columns,) or (rows,)
+        """
+        axis = as_axis(axis)
+        if axis is None:
+            return self.nnz
+        if axis == 1:
+            return aggregate(self.csr, "count").values
+        xp = array_module(self.device)
+        return xp.bincount(self.csr.indices, minlength=self.shape[1]).astype(np.int64, copy=False)
+
+    def count_nonzero(self, axis: int | None = None) -> Any:
+        """Number of entries that are not zero; of each column or row with an axis.
+
+        Parameters
+        ----------
+        axis : {None, 0, 1, -1, -2}, optional
+            As for `sum`.
+
+        Returns
+        -------
+        int, or int64 array of shape (columns,) or (rows,)
+        """
+        if as_axis(axis) is None and not self.is_pattern:
+            return int(array_module(self.device).count_nonzero(self.csr.data))
+        counted: Any = self._of(without_zeros(self.csr))
+        return counted.getnnz(axis)
+
+
+def _written(result: Any, out: Any) -> Any:
+    if out is None:
+        return result
+    if out.shape != result.shape:
+        raise ValueError(
+            f"out must have shape {result.shape}, not {out.shape}: an output parameter of the wrong dimensions"
+        )
+    out[...] = result
+    return out

@@ -1,0 +1,291 @@
+"""A Matrix's entries as arrays and tuples, and its places changed: resized, reshaped, zeros dropped, diagonals set."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from hpgraph.containers.lending import Lending
+from hpgraph.core.device import array_module, unmasked
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.formats.checks import as_shape
+
+if TYPE_CHECKING:
+    from hpgraph.semiring import BinaryOp, Monoid
+
+
+class Structure(Lending):
+    """What a `Matrix` holds where."""
+
+    @classmethod
+    def from_coo(
+        cls,
+        rows: Any,
+        columns: Any,
+        values: Any = None,
+        shape: Any = None,
+        *,
+        dup_op: Monoid | BinaryOp | str | None = "plus",
+    ) -> Self:
+        """A matrix from the row, the column and the value of each entry, in any order (GrB_Matrix_build).
+
+        Parameters
+        ----------
+        rows, columns : array or sequence of integers, shape (m,)
+            Where.
+        values : array or sequence, shape (m,), or number, optional
+            What; None makes a pattern.
+        shape : (int, int), optional
+            By default just large enough.
+        dup_op : Monoid, BinaryOp, str or function, default "plus"
+            Combines the values given for one place, in the order given. None makes that an error.
+
+        Returns
+        -------
+        Matrix
+            On the device of the arrays; explicit zeros are kept.
+
+        Raises
+        ------
+        IndexError
+            When an index is negative or beyond the shape.
+        ValueError
+            When lengths differ, no operator has the name, or a place is given twice and `dup_op` is None.
+        TypeError
+            When `dup_op` does not work on values of this type.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Matrix.from_coo([1, 0, 1], [0, 1, 0], [5, 3, 7], dup_op="max").toarray()
+        array([[0, 3],
+               [7, 0]])
+        """
+        from hpgraph.algebra.tuples import csr_from_tuples
+
+        return cls._of(csr_from_tuples(rows, columns, values, shape, dup_op))
+
+    def to_coo(self) -> tuple[Any, Any, Any]:
+        """The row, the column and the value of each entry, by rows (GrB_Matrix_extractTuples).
+
+        Returns
+        -------
+        rows, columns : integer arrays, shape (nnz,)
+            Where.
+        values : array, shape (nnz,)
+            What; true throughout for a pattern. All three are copies.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Matrix([[0, 3], [7, 0]]).to_coo()
+        (array([0, 1], dtype=int32), array([1, 0], dtype=int32), array([3, 7]))
+        """
+        csr = self.csr
+        values = array_module(self.device).ones(csr.nnz, dtype=np.bool_) if csr.data is None else csr.data.copy()
+        return csr.expand_rows(), csr.indices.copy(), values
+
+    def nonzero(self) -> tuple[Any, Any]:
+        """Rows and columns of the entries that are not zero.
+
+        Returns
+        -------
+        tuple of two integer arrays
+        """
+        from hpgraph.algebra.mask import without_zeros
+
+        csr = without_zeros(self.csr)
+        return csr.expand_rows(), csr.indices.copy()
+
+    def eliminate_zeros(self) -> None:
+        """Drop entries whose value is zero, in place."""
+        from hpgraph.algebra.mask import without_zeros
+
+        csr = without_zeros(self.csr)
+        if csr is not self.csr:
+            self._rebind(csr)
+
+    # Rows are sorted and free of duplicates from the start; SciPy's names for that, and for making it so.
+    has_sorted_indices = True
+    has_canonical_format = True
+
+    def sort_indices(self) -> None:
+        """Do nothing: rows are sorted from the start."""
+        self.has_sorted_indices = True
+
+    def sum_duplicates(self) -> None:
+        """Do nothing: duplicates are summed from the start."""
+        self.has_canonical_format = True
+
+    def prune(self) -> None:
+        """Do nothing: no room is left after the entries."""
+
+    def sorted_indices(self) -> Self:
+        """A copy; rows are sorted from the start."""
+        return type(self)(self, format=self._format)
+
+    def check_format(self, full_check: bool = True) -> None:
+        """Check that the arrays are what a CSR matrix has.
+
+        Parameters
+        ----------
+        full_check : bool, default True
+            Whether to read all of them; otherwise nothing is left to check.
+
+        Raises
+        ------
+        ValueError, IndexError
+            When somebody wrote to arrays that were shared, and they no longer are.
+        """
+        if full_check:
+            csr = self.csr
+            CSR(csr.shape, csr.indptr, csr.indices, csr.data, copy=False)
+            if not csr.is_canonical():
+                raise ValueError("a row's columns do not rise: arrays that the matrix shares were written to")
+
+    def resize(self, *shape: Any) -> None:
+        """Change the shape in place: entries beyond it are dropped, rows and columns that come are empty.
+
+        Parameters
+        ----------
+        *shape : (int, int), or two int
+            The new shape.
+
+        Raises
+        ------
+        ValueError
+            When it is negative or has not two lengths.
+        """
+        from hpgraph.algebra.take import take
+
+        rows, columns = self._lengths(shape)
+        part = take(self.csr, range(min(rows, self.shape[0])), range(min(columns, self.shape[1])))
+        xp = array_module(self.device)
+        more = xp.full(rows - part.shape[0], part.nnz, dtype=np.int64)
+        indices = part.indices.astype(index_dtype(max(rows, columns)), copy=False)
+        indptr = xp.concatenate((part.indptr, more))
+        self._rebind(CSR((rows, columns), indptr, indices, part.data, validate=False))
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool = False) -> Any:
+        """The same values in another shape of as many places.
+
+        Parameters
+        ----------
+        *shape : (int, int), or two int; or one
+            The new shape; one length may be -1. A single length makes a Vector.
+        order : {"C", "F"}, default "C"
+            Whether places are counted by rows or by columns, before and after.
+        copy : bool, default False
+            Whether to copy where the shape stays.
+
+        Returns
+        -------
+        Matrix or Vector
+            The matrix itself where the shape stays.
+
+        Raises
+        ------
+        ValueError
+            When the shapes do not go together.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Matrix([[1, 0, 2], [0, 3, 0]]).reshape(3, 2).toarray()
+        array([[1, 0],
+               [2, 0],
+               [3, 0]])
+        """
+        from hpgraph.scipy_api.vector import Vector
+
+        if order not in ("C", "F"):
+            raise ValueError(f'order must be "C" or "F", not {order!r}')
+        places = self.shape[0] * self.shape[1]
+        lengths = _without_blank(shape[0] if len(shape) == 1 else shape, places)
+        if len(lengths) not in (1, 2):
+            raise ValueError(f"a matrix can be given one or two dimensions, not shape {tuple(lengths)}")
+        if int(np.prod(lengths, dtype=object)) != places:
+            raise ValueError(f"a matrix of shape {self.shape} has {places} places and does not fit {tuple(lengths)}")
+        if tuple(lengths) == self.shape:
+            return type(self)(self, format=self._format) if copy else self
+        if places >= 1 << 63:
+            raise ValueError(f"the places of a matrix of shape {self.shape} cannot be counted in 64 bits")
+        csr = self.csr if order == "C" else self.T.csr
+        place = csr.expand_rows().astype(np.int64) * csr.shape[1] + csr.indices
+        if len(lengths) == 1:
+            values = array_module(self.device).ones(csr.nnz, dtype=np.bool_) if csr.data is None else csr.data.copy()
+            return Vector._of(place.astype(index_dtype(places)), values, places)
+        rows, columns = lengths
+        width = max(columns if order == "C" else rows, 1)
+        major, minor = place // width, place % width
+        row, column = (major, minor) if order == "C" else (minor, major)
+        ids = index_dtype(max(rows, columns))
+        row, column = row.astype(ids, copy=False), column.astype(ids, copy=False)
+        return self._with(CSR.from_coo(row, column, csr.data, (rows, columns), copy=False))
+
+    def setdiag(self, values: Any, k: int = 0) -> None:
+        """Write to a diagonal, in place.
+
+        Parameters
+        ----------
+        values : number, or array of any length
+            What; an array shorter than the diagonal leaves the rest of it alone, a longer one is cut.
+        k : int, default 0
+            Which diagonal; above the main one if positive.
+
+        Raises
+        ------
+        ValueError
+            When there is no such diagonal, or `values` has more than one dimension.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> A = hpg.Matrix((2, 3))
+        >>> A.setdiag([5, 6], k=1)
+        >>> A.toarray()
+        array([[0., 5., 0.],
+               [0., 0., 6.]])
+        """
+        rows, columns = self.shape
+        k = operator.index(k)
+        if (k > 0 and k >= columns) or (k < 0 and -k >= rows):
+            raise ValueError(f"k exceeds array dimensions: diagonal {k} of a matrix of shape {self.shape}")
+        xp = array_module(self.device)
+        given = xp.asarray(unmasked(values, "values"), dtype=self.dtype)
+        if given.ndim > 1:
+            raise ValueError(f"values must be a number or have one dimension, not shape {given.shape}")
+        length = max(0, min(rows + min(k, 0), columns - max(k, 0)))
+        if given.ndim:
+            length = min(length, len(given))
+            given = given[:length]
+        place = xp.arange(length, dtype=np.int64)
+        self[place + max(-k, 0), place + max(k, 0)] = given
+
+    def _lengths(self, shape: tuple[Any, ...]) -> tuple[int, int]:
+        given = shape[0] if len(shape) == 1 else shape
+        try:
+            return as_shape(given)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+
+
+def _without_blank(shape: Any, places: int) -> list[int]:
+    """The lengths of a shape, -1 worked out."""
+    try:
+        lengths = [operator.index(length) for length in shape] if hasattr(shape, "__len__") else [operator.index(shape)]
+    except TypeError:
+        raise ValueError(f"shape must be whole numbers, not {shape!r}") from None
+    blanks = lengths.count(-1)
+    if blanks > 1:
+        raise ValueError("only one length of a shape can be -1")
+    if blanks:
+        others = -int(np.prod(lengths, dtype=object))
+        if not others or places % others:
+            raise ValueError(f"{places} places do not fit shape {tuple(lengths)}")
+        lengths[lengths.index(-1)] = places // others
+    if min(lengths, default=0) < 0:
+        raise ValueError(f"shape must not be negative, not {tuple(lengths)}")
+    return lengths
