@@ -360,7 +360,7 @@ def test_next_process_sees_every_change_and_keeps_nothing_it_cannot_find_again(t
         return [float(line) for line in done.stdout.split()]
 
     def kept():
-        return sorted(file.name for file in (tmp_path / "cache").rglob("*.nbc"))
+        return sorted(file.name for file in (tmp_path / "cache").rglob("*.code"))
 
     assert process(5) == [6, 5, 5, 5, 2, 2]
     files = kept()

@@ -1,50 +1,195 @@
-"""The cache of compiled CPU kernels: one folder a version, shared by processes that start at the same time."""
+"""The cache of compiled CPU kernels: an edit costs the code it may concern; processes may start at the same time."""
 
 from __future__ import annotations
 
+import ast
 import os
+import shutil
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
 import pytest
 
-from hpgraph.kernels.runtime.cpu import compilation
+import hpgraph
+from hpgraph.kernels.runtime.cpu import compilation, sources
 
 PROGRAM = """
 import numpy as np, scipy.sparse as sp, hpgraph as hpg
 A = hpg.Matrix(sp.csr_array(np.arange(6.0).reshape(2, 3)))
 assert A.mxv(np.array([3.0, 1.0, 2.0]), "max_plus").tolist() == [4.0, 7.0]
 """
+ROOT = Path(hpgraph.__file__).parent
+MODULES = sorted(
+    ".".join(("hpgraph", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+    for room in ("kernels", "semiring", "formats")
+    for file in (ROOT / room).rglob("*.py")
+)
 
 
-def test_an_edited_source_has_a_cache_of_its_own(tmp_path: Path) -> None:
-    first, second = tmp_path / "product.py", tmp_path / "fold.py"
-    first.write_text("kernel")
-    second.write_text("what is inlined")
-    before = compilation._version([first, second])
-    stamp = second.stat()
-    second.write_text("what is INLINED")
+def imports_by_grammar(module: str) -> set[str]:
+    """What the statements of a module name, in full; for ``from a import b`` both a and a.b."""
+    wanted: set[str] = set()
+    for node in ast.walk(ast.parse(sources.source(module))):
+        if isinstance(node, ast.Import):
+            wanted |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports relative to itself"
+            wanted |= {f"{node.module}.{name.name}" for name in node.names} | {str(node.module)}
+    return {name for name in wanted if name.startswith("hpgraph.") and sources.file_of(name)}
+
+
+def test_every_import_is_found_in_the_text() -> None:
+    assert len(MODULES) > 100
+    missed = {module: imports_by_grammar(module) - sources.imports(module) for module in MODULES}
+    assert {module: names for module, names in missed.items() if names} == {}
+
+
+def test_a_kernels_sources_are_what_it_may_have_inlined() -> None:
+    closure = sources.import_closure("hpgraph.kernels.spmv.cpu_fold")
+    assert {"hpgraph.kernels.spmv.cpu_fold", "hpgraph.kernels.runtime.cpu.prefetch", "hpgraph.semiring.jit"} <= {
+        *closure
+    }
+    assert not [name for name in closure if "traversal" in name or "spgemm" in name]
+
+
+OUTER = """
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.probe.middle import three_times
+
+@njit(cache=True)
+def kernel(a):
+    return three_times(a)
+"""
+MIDDLE = """
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.probe import (  # (a comment)
+    inner,
+)
+
+@njit(inline="always")
+def three_times(a):
+    return inner.FACTOR * a
+"""
+RUN = """
+import sys
+from pathlib import Path
+from hpgraph.kernels.probe.outer import kernel
+if len(sys.argv) > 1:
+    Path(sys.argv[1]).write_text("FACTOR = 5\\n")
+print(kernel(1))
+"""
+
+
+class Library:
+    """A copy of the library with one kernel more, `outer`, which takes a constant of `inner` by way of `middle`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for part in ("kernels", "semiring", "formats"):
+            shutil.copytree(ROOT / part, folder / "hpgraph" / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT,
+            folder / "hpgraph",
+            ignore=shutil.ignore_patterns("__pycache__", "kernels", "semiring", "formats", "data"),
+            dirs_exist_ok=True,
+        )
+        self.probe = folder / "hpgraph" / "kernels" / "probe"
+        self.probe.mkdir()
+        for name, text in {"__init__": "", "outer": OUTER, "middle": MIDDLE, "inner": "FACTOR = 3\n"}.items():
+            (self.probe / f"{name}.py").write_text(text)
+
+    def run(self, *arguments: str) -> tuple[int, bool]:
+        """What the kernel says, and whether anything was compiled."""
+        environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(self.folder / "cache"), "HPGRAPH_VERBOSE": "1"}
+        environment |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(self.folder)}
+        environment.pop("NUMBA_CACHE_DIR", None)
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, *arguments], cwd=self.folder, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return int(done.stdout), "compiling kernels for the CPU" in done.stderr
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library(tmp_path)
+
+
+def test_an_edit_costs_the_code_that_it_may_concern(library: Library) -> None:
+    assert library.run() == (3, True)
+    assert library.run() == (3, False)
+    inner = library.probe / "inner.py"
+    stamp = inner.stat()
+    inner.write_text("FACTOR = 7\n")
     # Neither time stamps nor sizes tell, as after an upgrade that keeps those of the archive.
-    os.utime(second, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    assert compilation._version([first, second]) != before
+    os.utime(inner, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert library.run() == (7, True)
+    for room in ("spgemm/cpu.py", "traversal/direction_optimizing.py"):
+        with (library.folder / "hpgraph" / "kernels" / room).open("a") as file:
+            file.write("UNRELATED = 1\n")
+    assert library.run() == (7, False)
+    inner.write_text("FACTOR = 3\n")
+    assert library.run() == (3, False), "a version that was there before is found again"
 
 
-def test_every_source_of_inlined_code_counts() -> None:
-    names = {f"{path.parent.name}/{path.name}" for path in compilation._sources()}
-    assert {"spmv/cpu.py", "spmv/cpu_fold.py", "semiring/arithmetic.py", "runtime/functions.py"} <= names
+def test_code_of_a_text_that_is_gone_is_not_kept(library: Library) -> None:
+    assert library.run(str(library.probe / "inner.py")) == (3, True), "the module was read before it was edited"
+    assert library.run() == (5, True)
+
+
+def test_a_file_says_what_it_was_compiled_for(tmp_path: Path) -> None:
+    program = textwrap.dedent(
+        """
+        from hpgraph.kernels.runtime.cpu.kernel import njit
+        import hpgraph.kernels.runtime.cpu.claim as place
+
+        @njit(cache=True)
+        def half(a):
+            return a / 2
+
+        half.py_func.__module__ = place.__name__
+        print(half({argument}))
+        """
+    )
+
+    def run(argument: str) -> str:
+        environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(tmp_path)}
+        environment.pop("NUMBA_CACHE_DIR", None)
+        text = program.format(argument=argument)
+        return subprocess.run(
+            [sys.executable, "-c", text], env=environment, capture_output=True, text=True
+        ).stdout.strip()
+
+    assert run("3") == "1.5"
+    (of_integers,) = tmp_path.rglob("half*.code")
+    assert run("3.0") == "1.5"
+    (of_floats,) = {*tmp_path.rglob("half*.code")} - {of_integers}
+    of_floats.write_bytes(of_integers.read_bytes())
+    assert run("3.0") == "1.5", "code for integers makes nothing of a float"
+
+
+def test_settings_of_the_compiler_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = compilation.version_of("hpgraph.kernels.runtime.cpu.claim")
+    monkeypatch.setattr("numba.config.BOUNDSCHECK", 1)
+    compilation._toolchain.cache_clear()
+    after = compilation.version_of("hpgraph.kernels.runtime.cpu.claim")
+    monkeypatch.undo()
+    compilation._toolchain.cache_clear()
+    assert after != before
 
 
 def test_folders_of_versions_long_gone_are_removed(tmp_path: Path) -> None:
     old, recent = tmp_path / "0123", tmp_path / "4567"
     for folder, days in ((old, compilation.KEPT_DAYS + 1), (recent, 1)):
         folder.mkdir()
-        (folder / "kernel.nbc").write_text("code")
+        (folder / "kernel.code").write_text("code")
         then = time.time() - days * 86_400
         os.utime(folder, (then, then))
-    used = compilation.version_folder(tmp_path)
-    assert sorted(tmp_path.iterdir()) == sorted([recent, used])
+    compilation.remove_unused(tmp_path)
+    assert [*tmp_path.iterdir()] == [recent]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="file permissions are not those of POSIX")

@@ -13,13 +13,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numba
+
 from hpgraph.core import cache_folder
 from hpgraph.core.config import config
 from hpgraph.kernels.runtime.cpu.interruption import in_python
+from hpgraph.kernels.runtime.cpu.sources import changed_since, import_closure, source
 from hpgraph.kernels.runtime.cpu.threads import prepare
 
 # Code that no process has asked for in so many days belongs to versions that are gone.
 KEPT_DAYS = 30
+_BEGINNING = time.time()
 
 
 @functools.cache
@@ -52,8 +56,28 @@ def set_up() -> None:
 
 
 @functools.cache
-def folder() -> Path:
-    """Where the kernels' compiled code is kept: in ``config.cache_dir``, unless NUMBA_CACHE_DIR says otherwise.
+def parent() -> Path:
+    """Where compiled code of all versions is kept: in ``config.cache_dir``, unless NUMBA_CACHE_DIR says otherwise.
+
+    Returns
+    -------
+    pathlib.Path
+    """
+    numbas = os.environ.get("NUMBA_CACHE_DIR")
+    chosen = cache_folder.first_usable(Path(numbas), config.cache_dir) if numbas else config.cache_dir
+    used = cache_folder.subfolder(chosen, "numba")
+    remove_unused(used)
+    return used
+
+
+@functools.cache
+def folder(module: str) -> Path:
+    """Where the compiled code of a module's kernels is kept: a folder for each version of what goes into it.
+
+    Parameters
+    ----------
+    module : str
+        Its full name.
 
     Returns
     -------
@@ -63,48 +87,71 @@ def folder() -> Path:
     Notes
     -----
     Numba notices that the file of a kernel has changed, but not that another file has from which code is inlined into
-    the kernel. So the cache has a folder for each version of all the sources.
+    the kernel. Here any source counts that the module reaches by imports, and no other: an edit costs the code of the
+    kernels that it may concern.
     """
-    numbas = os.environ.get("NUMBA_CACHE_DIR")
-    chosen = cache_folder.first_usable(Path(numbas), config.cache_dir) if numbas else config.cache_dir
-    return version_folder(cache_folder.subfolder(chosen, "numba"))
+    used = cache_folder.subfolder(parent(), f"{module.removeprefix('hpgraph.kernels.')}-{version_of(module)}")
+    # A cache that cannot be tidied is still a cache.
+    with contextlib.suppress(OSError):
+        os.utime(used)
+    return used
 
 
-def version_folder(parent: Path) -> Path:
-    """Where code compiled from these very sources by these very compilers is kept; what is long unused goes.
+def remove_unused(parent: Path) -> None:
+    """Remove the folders of versions that nobody has asked for in a long time.
 
     Parameters
     ----------
     parent : pathlib.Path
         The folder of all versions.
+    """
+    with contextlib.suppress(OSError):
+        for version in parent.iterdir():
+            if time.time() - version.stat().st_mtime > KEPT_DAYS * 86_400:
+                shutil.rmtree(version, ignore_errors=True)
+
+
+def version_of(module: str) -> str:
+    """Fingerprint of all that decides what a module's kernels compile to, but for the processor and the types.
+
+    Parameters
+    ----------
+    module : str
+        Its full name.
 
     Returns
     -------
-    pathlib.Path
+    str
+        16 hexadecimal digits.
     """
-    used = cache_folder.subfolder(parent, _version(_sources()))
-    # A cache that cannot be tidied is still a cache.
-    with contextlib.suppress(OSError):
-        os.utime(used)
-        for other in parent.iterdir():
-            if time.time() - other.stat().st_mtime > KEPT_DAYS * 86_400:
-                shutil.rmtree(other, ignore_errors=True)
-    return used
-
-
-def _sources() -> list[Path]:
-    """The files whose code is inlined into kernels."""
-    import hpgraph.kernels
-    import hpgraph.semiring
-
-    kernels, semiring = (Path(str(package.__file__)).parent for package in (hpgraph.kernels, hpgraph.semiring))
-    return sorted([*kernels.rglob("*.py"), *semiring.glob("*.py")])
-
-
-def _version(sources: list[Path]) -> str:
-    """Fingerprint of these sources and of what compiles them."""
-    compilers = (sys.version, *(version(name) for name in ("numba", "llvmlite", "numpy")))
-    digest = hashlib.sha256(repr(compilers).encode())
-    for source in sources:
-        digest.update(source.read_bytes())
+    digest = hashlib.sha256(_toolchain())
+    for name in import_closure(module):
+        text = source(name)
+        digest.update(f"{name} {len(text)}\n".encode() + text)
     return digest.hexdigest()[:16]
+
+
+@functools.cache
+def is_as_imported(module: str) -> bool:
+    """Whether all that goes into a module's kernels is on disk as this process has it in memory.
+
+    Parameters
+    ----------
+    module : str
+        Its full name.
+
+    Returns
+    -------
+    bool
+        False if a file has changed since the first kernels of this process were defined: its new text must not vouch
+        for code compiled from the old one.
+    """
+    return not any(changed_since(name, _BEGINNING) for name in import_closure(module))
+
+
+@functools.cache
+def _toolchain() -> bytes:
+    """What compiles, and settings of Numba's that change what comes out; its own cache does not ask for these."""
+    names = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT", "DISABLE_INTEL_SVML")
+    settings = [(name, str(getattr(numba.config, name, None))) for name in names]
+    return repr((sys.version, *(version(name) for name in ("numba", "llvmlite", "numpy")), settings)).encode()

@@ -6,6 +6,7 @@ Numba unpickles whatever lies in its cache folder and raises on a file that was 
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import warnings
 from collections.abc import Callable
@@ -13,12 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    IndexDataCacheFile,
-    UserProvidedCacheLocator,
-)
+from numba.core.caching import FunctionCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
 from numba.extending import is_jitted
 
 from hpgraph.core import cache_folder
@@ -50,63 +48,11 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
     return dispatcher
 
 
-class KernelFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """The files of one kernel: an index of the types it was compiled for, and the code for each.
-
-    Numba works out which file is which; here they are read and written.
-    """
-
-    def _load_index(self) -> dict[Any, str]:
-        content = cache_folder.read_sealed(Path(self._index_path))
-        if content is None:
-            return {}
-        stamp, overloads = pickle.loads(content)
-        return overloads if stamp == self._source_stamp else {}
-
-    def _save_index(self, overloads: dict[Any, str]) -> None:
-        cache_folder.write_sealed(Path(self._index_path), self._dump((self._source_stamp, overloads)))
-
-    def _load_data(self, name: str) -> Any:
-        content = cache_folder.read_sealed(Path(self._data_path(name)))
-        if content is None:
-            # Numba then compiles, and writes to the same place.
-            raise FileNotFoundError(self._data_path(name))
-        return pickle.loads(content)
-
-    def _save_data(self, name: str, data: Any) -> None:
-        cache_folder.write_sealed(Path(self._data_path(name)), self._dump(data))
-
-
-class KernelPlace(UserProvidedCacheLocator):  # type: ignore[misc]
-    """Where the files of a kernel lie: in a folder whose name tells the versions of all sources and compilers."""
-
-    def __init__(self, function: Any, file: str) -> None:
-        self._py_file = file
-        self._lineno = function.__code__.co_firstlineno
-
-    def get_cache_path(self) -> str:
-        """The folder."""
-        return str(compilation.folder())
-
-    def ensure_cache_path(self) -> None:
-        """Nothing to do: whether it can be written shows when it is."""
-
-    def get_source_stamp(self) -> str:
-        """What the sources are, in one word."""
-        return compilation.folder().name
-
-    @classmethod
-    def from_function(cls, function: Any, file: str) -> KernelPlace:
-        """The place of a kernel of this package."""
-        return cls(function, file)
-
-
-class _KernelCode(CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (KernelPlace,)
-
-
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """The compiled code of one kernel on disk.
+    """The compiled code of one kernel on disk, a file for each combination of types.
+
+    A file is named by what it was compiled for, and says so: processes that compile at the same time do not meet in an
+    index, which would give one's file the other's name.
 
     Parameters
     ----------
@@ -114,20 +60,59 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         The kernel in Python.
     """
 
-    _impl_class = _KernelCode
-
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        place = self._impl.locator
-        self._cache_file = KernelFiles(place.get_cache_path(), self._impl.filename_base, place.get_source_stamp())
+        self._py_func = function
+        # Now, so that no kernel of this process looks elsewhere than the others.
+        compilation.parent()
+        self.enable()
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return str(compilation.folder(self._py_func.__module__))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The code for some types, or None."""
+        target_context.refresh()
+        if not self._enabled:
+            return None
+        key = self._index_key(sig, target_context.codegen())
+        content = cache_folder.read_sealed(self._file(key))
+        if content is None:
+            return None
+        for_key, code = pickle.loads(content)
+        return CompileResult._rebuild(target_context, *code) if for_key == key else None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the code for some types; a disk that is full costs the next process time and nothing else."""
+        if not self._enabled or not _is_lasting(data) or not compilation.is_as_imported(self._py_func.__module__):
+            return
+        key = self._index_key(sig, data.codegen)
         try:
-            super().save_overload(sig, data)
+            cache_folder.write_sealed(self._file(key), dumps((key, data._reduce())))
         except OSError as error:
             warnings.warn(
-                f"compiled code cannot be kept in {self._cache_path}: {error.strerror or error}",
+                f"compiled code cannot be kept in {self.cache_path}: {error.strerror or error}",
                 RuntimeWarning,
                 stacklevel=2,
             )
+
+    def flush(self) -> None:
+        """Remove what is kept, for all types."""
+        for file in Path(self.cache_path).glob(f"{self._name}-*.code"):
+            file.unlink(missing_ok=True)
+
+    def _file(self, key: Any) -> Path:
+        # Types print as what they are; where two print alike, the key in the file tells.
+        return Path(self.cache_path) / f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.code"
+
+    @property
+    def _name(self) -> str:
+        # With the line: a name may be defined twice, and only one of the two be run.
+        function = self._py_func
+        return f"{function.__qualname__.replace('<locals>', '')}-{function.__code__.co_firstlineno}"
+
+
+def _is_lasting(result: Any) -> bool:
+    """Whether code means the same in another process: it holds no address of this one."""
+    return not result.library.has_dynamic_globals and all(inner.can_cache for inner in result.lifted)

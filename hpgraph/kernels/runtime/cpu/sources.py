@@ -1,0 +1,139 @@
+"""What a kernel's machine code is made of: its module and all that this imports, directly or not.
+
+Code and constants of other modules are inlined into a kernel, and it can only have them by an import. So the sources
+reached by imports, those inside functions included, decide what it compiles to. They are found in the text: a module
+need not run to be read.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+# Loads every module of the library by name; nothing is inlined from it.
+_ROOT = "hpgraph"
+_COMMENT = re.compile(r"#[^\n]*")
+_FROM = re.compile(r"^[ \t]*from[ \t]+(hpgraph(?:\.\w+)*)[ \t]+import[ \t]*(\([^)]*\)|[^\n(]*)", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]*)", re.MULTILINE)
+_MODULE = re.compile(r"\bhpgraph(?:\.\w+)*")
+_NAME = re.compile(r"\w+")
+
+
+def import_closure(module: str) -> tuple[str, ...]:
+    """A module of this library and those of this library that it imports, directly or not.
+
+    Parameters
+    ----------
+    module : str
+        Its full name.
+
+    Returns
+    -------
+    tuple of str
+        Sorted. Packages count whose `__init__` runs on the way, but for the root of the library.
+
+    Examples
+    --------
+    >>> import_closure("hpgraph.kernels.runtime.cpu.part")
+    ('hpgraph.kernels', 'hpgraph.kernels.runtime', ... 'hpgraph.kernels.runtime.cpu.part', ...)
+    """
+    met, waiting = {module}, [module]
+    while waiting:
+        for name in imports(waiting.pop()):
+            if name not in met:
+                met.add(name)
+                waiting.append(name)
+    return tuple(sorted(met))
+
+
+@functools.cache
+def imports(module: str) -> frozenset[str]:
+    """Modules of this library that a module imports, wherever in its text, and the packages that it lies in.
+
+    Parameters
+    ----------
+    module : str
+        Its full name.
+
+    Returns
+    -------
+    frozenset of str
+    """
+    text = _COMMENT.sub("", source(module).decode())
+    wanted = {name for line in _IMPORT.findall(text) for name in _MODULE.findall(line)}
+    for package, names in _FROM.findall(text):
+        # What is no module of its own is defined in the package, or is another word of the statement.
+        inner = {f"{package}.{name}" for name in _NAME.findall(names)}
+        wanted |= {package, *(name for name in inner if file_of(name))}
+    wanted |= {above for name in {module, *wanted} for above in _packages(name)}
+    return frozenset(name for name in wanted - {_ROOT} if file_of(name))
+
+
+def source(module: str) -> bytes:
+    """The text of a module.
+
+    Parameters
+    ----------
+    module : str
+        Its full name, of this library.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If there is none.
+    """
+    file = file_of(module)
+    if file is None:
+        raise ModuleNotFoundError(f"no source of {module}", name=module)
+    return file.read_bytes()
+
+
+def changed_since(module: str, moment: float) -> bool:
+    """Whether the file of a module was written, moved or put there after some moment.
+
+    Parameters
+    ----------
+    module : str
+        Its full name, of this library.
+    moment : float
+        As `time.time` gives it.
+
+    Returns
+    -------
+    bool
+        Told by the time the file system keeps for itself, which copying and unpacking do not set back.
+    """
+    file = file_of(module)
+    return file is None or max(file.stat().st_ctime, file.stat().st_mtime) > moment
+
+
+@functools.cache
+def file_of(module: str) -> Path | None:
+    """Where the text of a module lies, which need not have been imported; None if there is no such module."""
+    package, _, name = module.rpartition(".")
+    folder = _folder(package)
+    if folder is None:
+        return None
+    return next((file for file in (folder / name / "__init__.py", folder / f"{name}.py") if file.is_file()), None)
+
+
+@functools.cache
+def _folder(package: str) -> Path | None:
+    """The folder of a package. Those right under the root may lie elsewhere; deeper ones lie in each other."""
+    above, _, name = package.rpartition(".")
+    if above in ("", _ROOT):
+        found = find_spec(package)
+        return Path(found.submodule_search_locations[0]) if found and found.submodule_search_locations else None
+    folder = _folder(above)
+    return folder / name if folder and (folder / name).is_dir() else None
+
+
+def _packages(module: str) -> list[str]:
+    parts = module.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts))]
