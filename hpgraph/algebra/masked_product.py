@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.algebra.dense_operands import as_mask, as_operand, check_accum
+from hpgraph.algebra.write_vector import structure_after, write_allowed
 from hpgraph.core.device import array_module, is_cuda
-from hpgraph.formats import CSR, Bitmask, index_dtype
+from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.scipy_api.vector import Vector
-from hpgraph.semiring import BinaryOp, Semiring, get_binary, get_semiring
+from hpgraph.semiring import BinaryOp, Semiring, get_binary
 
 if TYPE_CHECKING:
     from hpgraph.containers.matrix import MatrixStorage
@@ -72,25 +73,20 @@ def multiply_masked(
     if op is not None:
         check_accum(op, held.dtype, product.dtype)
     present = out.present if isinstance(out, Vector) else None
-    if not product.fits(held):
-        # The type of the sum decides how it is computed, that of the output only how it is kept.
-        result, received = product.compute(with_received=True)
-        assert received is not None
-        _assign(held, result, received, allowed, present, op)
-    elif op is not None and present is not None:
-        result, received = product.compute(with_received=True)
-        assert received is not None
-        _assign(held, result, received, allowed, present, op)
-    else:
+    if product.fits(held) and (op is None or present is None):
         received = Bitmask.zeros(rows, A.device) if isinstance(out, Vector) else None
         product.pull(held, op, received)
-    if isinstance(out, Vector):
-        out._present = _present_after(present, received, allowed, op)
-    if replace and allowed is not None:
+        if received is not None:
+            out._present = structure_after(present, received, allowed, op is not None, replace)
+    else:
+        # The type of the sum decides how it is computed, that of the output only how it is kept.
+        result, received = product.compute(with_received=True)
         if isinstance(out, Vector):
-            out._present = allowed if out.present is None else out.present & allowed
-        else:
-            held[~allowed.to_bool()] = product.reduce.identity_for(held.dtype)
+            return write_allowed(Vector(result, received), out, allowed, op, replace)
+        # An array has all entries: a product replaces it even where nothing met, but nothing joins it there.
+        write_allowed(Vector(result, None if op is None else received), _entries_of(held), allowed, op)
+    if replace and allowed is not None and not isinstance(out, Vector):
+        held[~allowed.to_bool()] = product.reduce.identity_for(held.dtype)
     return out
 
 
@@ -168,38 +164,6 @@ def _check_out(held: Any, dtype: np.dtype[Any], rows: int, device: str) -> None:
         raise TypeError(f"a product of type {dtype} cannot be written to out, which is {held.dtype}: give {dtype}")
 
 
-def _assign(
-    held: Any, result: Any, received: Bitmask, allowed: Bitmask | None, present: Bitmask | None, op: BinaryOp | None
-) -> None:
-    """Write a finished product, joined with what is present where there is an operator."""
-    rows = len(held)
-    if op is None:
-        where = allowed.to_bool() if allowed is not None else slice(None)
-        held[where] = result[where].astype(held.dtype, copy=False)
-        return
-    # A product with the identity matrix brings the operator to each entry, on either device.
-    xp = array_module(held)
-    ids = index_dtype(rows)
-    diagonal = CSR((rows, rows), xp.arange(rows + 1, dtype=np.int64), xp.arange(rows, dtype=ids), None, validate=False)
-    gather, reduce, _ = plan(get_semiring("any_second"), None, result.dtype, held.dtype)
-    joined = held if held.flags.c_contiguous else xp.ascontiguousarray(held)
-    pull = kernels("cuda" if is_cuda(held) else "cpu").pull
-    both = received if present is None else received & present
-    pull(diagonal, gather, reduce, (result,), joined, active=received, mask=both, accum=op)
-    if present is not None:
-        pull(diagonal, gather, reduce, (result,), joined, active=received, mask=received.and_not(present))
-    if joined is not held:
-        held[...] = joined
-
-
-def _present_after(
-    present: Bitmask | None, received: Bitmask | None, allowed: Bitmask | None, op: BinaryOp | None
-) -> Bitmask | None:
-    """Which entries the output has now; None for all."""
-    assert received is not None
-    if op is not None:
-        return None if present is None else present | received
-    if allowed is None:
-        return received
-    kept = ~allowed if present is None else present.and_not(allowed)
-    return kept | received
+def _entries_of(held: Any) -> Vector:
+    """An array as a vector that writes to it."""
+    return object.__new__(Vector)._set_dense(held, None)

@@ -50,28 +50,76 @@ def write_vector(
         As `hpgraph.algebra.write.write`.
     """
     allowed = check_write_vector(result.size, result.dtype, result.device, out, mask, complement, accum)
-    if out is None and allowed is None:
-        return result
-    present = result.structure if allowed is None else result.structure & allowed
     if out is None:
-        return Vector(result.values, present)
-    backend = kernels(result.device)
-    held, types = out.structure, (out.dtype, result.dtype, out.dtype)
+        return result if allowed is None else Vector(result.values, result.structure & allowed)
+    return write_allowed(result, out, allowed, None if accum is None else get_binary(accum), replace)
+
+
+def write_allowed(
+    result: Vector, out: Vector, allowed: Bitmask | None, accum: BinaryOp | None, replace: bool = False
+) -> Vector:
+    """`write_vector` after its checks.
+
+    Parameters
+    ----------
+    result, out : Vector
+    allowed : Bitmask or None
+        The entries that may be written; None for all.
+    accum : BinaryOp or None
+    replace : bool, default False
+
+    Returns
+    -------
+    Vector
+        `out`.
+    """
+    backend, held, types = kernels(out.device), out.present, (out.dtype, result.dtype, out.dtype)
+    given = result.structure if allowed is None else result.structure & allowed
+    first, second = (entry_function(get_binary(op), *types) for op in ("first", "second"))
     if accum is not None:
-        both, left, right = (entry_function(get_binary(op), *types) for op in (accum, "first", "second"))
-        values = backend.zip_entries(out.values, result.values, held, present, both, left, right, out.dtype)
-        final = held | present
-        if replace and allowed is not None:
-            final = final & allowed
+        both = entry_function(accum, *types)
+        values = backend.zip_entries(out.values, result.values, held, given, both, first, second, out.dtype)
     else:
-        kept = None if allowed is None or replace else held.and_not(allowed)
-        final = present if kept is None else present | kept
-        second, first = (entry_function(get_binary(op), *types) for op in ("second", "first"))
-        values = backend.zip_entries(out.values, result.values, None, present, second, first, None, out.dtype)
+        values = backend.zip_entries(out.values, result.values, None, given, second, first, None, out.dtype)
     out.values[...] = values
+    final = structure_after(held, given, allowed, accum is not None, replace)
     # A vector that had every entry keeps them unless some are dropped, which waits for the device to know.
-    out._present = None if out.present is None and final.count() == final.n else final
+    out._present = None if final is None or (held is None and final.count() == final.n) else final
     return out
+
+
+def structure_after(
+    held: Bitmask | None, given: Bitmask, allowed: Bitmask | None, joined: bool, replace: bool
+) -> Bitmask | None:
+    """Which entries a vector has after a write.
+
+    Parameters
+    ----------
+    held : Bitmask or None
+        Those it had; None for all.
+    given : Bitmask
+        Those of the result, where the mask allows.
+    allowed : Bitmask or None
+        Those the mask allows; None for all.
+    joined : bool
+        Whether there is an accumulator, so that none is lost where the result has none.
+    replace : bool
+        Whether those that the mask does not allow are dropped.
+
+    Returns
+    -------
+    Bitmask or None
+        None for all.
+    """
+    if joined:
+        after = None if held is None else held | given
+        if not replace or allowed is None:
+            return after
+        return allowed if after is None else after & allowed
+    if allowed is None or replace:
+        return given
+    kept = ~allowed if held is None else held.and_not(allowed)
+    return kept | given
 
 
 def check_write_vector(
