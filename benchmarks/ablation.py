@@ -70,7 +70,6 @@ VARIANTS = (
     Variant("pull only", ("bfs",), options={"direction": "pull"}),
     Variant("alpha 0.02", ("bfs",), options={"direction": Direction(alpha=0.02)}),
     Variant("alpha 0.3", ("bfs",), options={"direction": Direction(alpha=0.3)}),
-    Variant("gamma 0.3", ("bfs",), ("cuda",), options={"direction": Direction(gamma=0.3)}),
     Variant("beta 1/50", ("bfs",), options={"direction": Direction(beta=1 / 50)}),
     Variant("without buckets", ("sssp",), options={"delta": np.inf}),
     Variant("delta 2", ("sssp",), options={"delta": 2.0}),

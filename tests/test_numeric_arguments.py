@@ -52,7 +52,6 @@ CALLS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "bfs from": ("source|name", lambda v: hpg.bfs(G, v)),
     "alpha": ("alpha", lambda v: hpg.bfs(G, 0, direction=hpg.Direction(alpha=v))),
     "beta": ("beta", lambda v: hpg.bfs(G, 0, direction=hpg.Direction(beta=v))),
-    "gamma": ("gamma", lambda v: hpg.Direction(gamma=v)),
     "cutoff": ("cutoff", lambda v: hpg.sssp(G, 0, cutoff=v)),
     "delta": ("delta", lambda v: hpg.sssp(G, 0, delta=v)),
     "damping": ("damping", lambda v: hpg.pagerank(G, damping=v)),

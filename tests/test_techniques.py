@@ -74,24 +74,6 @@ def test_traversals_do_not_depend_on_it(device, arcs, name, direction):
 
 
 @pytest.mark.parametrize("device", ["cuda"], indirect=True)
-def test_a_switch_by_hubs(device, arcs):
-    """The one vertex of 3,000 neighbours is in the second frontier: from there on vertices pull."""
-    graph = hpg.Graph(arcs).to(device)
-    source = int(arcs.indices[0])
-    found = hpg.bfs(graph, source, direction=hpg.Direction(gamma=0.3))
-    level = scipy.sparse.csgraph.dijkstra(arcs, unweighted=True, indices=source)
-    assert (to_device(found.level, "cpu") == np.where(np.isinf(level), -1, level)).all()
-    assert "pull" in found.trace.direction
-
-
-def test_hubs_are_the_gpu_s(arcs):
-    with pytest.raises(ValueError, match="gamma is a policy of the GPU"):
-        hpg.bfs(hpg.Graph(arcs), 0, direction=hpg.Direction(gamma=0.3))
-    with pytest.raises(ValueError, match="gamma must not be negative"):
-        hpg.Direction(gamma=-1)
-
-
-@pytest.mark.parametrize("device", ["cuda"], indirect=True)
 def test_long_rows_stay_whole(device, arcs):
     from hpgraph.formats import CSR
     from hpgraph.kernels.runtime.cuda.row_bins import bins

@@ -35,6 +35,11 @@ class Arcs:
         self._reversed = edges == "out"
         self._weighted = weighted
 
+    @property
+    def in_one_part(self) -> bool:
+        """Whether `parts` yields one part, whatever the frontier: loops that lie in one kernel need that."""
+        return True
+
     def _layout(self, csr: CSR) -> CSR:
         return csr if self._weighted or csr.data is None else pattern_of(csr)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from hpgraph.semiring import get_monoid
 from hpgraph.semiring.monoid import BUILTIN, Monoid
 from hpgraph.semiring.operators import check_dtype
 from hpgraph.semiring.snapshot import Snapshot, copy_functions
+
+if TYPE_CHECKING:
+    from hpgraph.engine.forms import Form
 
 _EDGES = ("in", "out", "all")
 _ATTRIBUTES = (
@@ -71,6 +74,8 @@ class Declarations:
         self._classes = [(namespace, dict(namespace)) for namespace in namespaces]
         self._instances: dict[tuple[Any, ...], Declarations] = {}
         self._codes: dict[tuple[np.dtype, ...], ProgramCode] = {}
+        # What `hpgraph.engine.forms` found out.
+        self.forms: dict[ProgramCode, Form] = {}
         self._snapshot = Snapshot()
         self._program = program
         self._identity = program.identity

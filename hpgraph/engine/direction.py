@@ -1,20 +1,16 @@
-"""When to push and when to pull.
-
-A push touches the arcs that leave the active vertices; a pull lets every vertex that still waits look among its
-in-neighbours and leave at the first active one. The switch goes by the arcs a push would touch (α, as in XBFS,
-A. Gaihre et al., HPDC'19), the way back by the size of a shrinking frontier (β, Beamer et al., SC'12), or by what the
-last pull cost: where it looked at twice the arcs that a push would touch now. On the CPU, where threads
-meet cheaply and a vertex reached costs more than an arc, costs decide both ways: above α a pull begins where it is
-expected to look at less than a push would cost.
-"""
+"""The user's say in when supersteps push and when they pull; the cost model is `hpgraph.kernels.runtime.direction`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hpgraph.core.number import real
+from hpgraph.kernels.runtime.direction import ALPHA, BETA, product_pushes
+
+if TYPE_CHECKING:
+    from hpgraph.formats import CSR, Frontier
 
 _FORCED = {"auto": -1, "push": 0, "pull": 1}
 
@@ -31,9 +27,6 @@ class Direction:
         Share of all arcs above which a push turns into a pull.
     beta : float
         Share of all vertices below which a shrinking frontier goes back to pushing.
-    gamma : float or None
-        Instead of `alpha`, on the GPU only: share of the graph's hubs, those few thousand of the highest degree, above
-        which, once they are in the frontier, a push turns into a pull (H. Liu, H. H. Huang, "Enterprise", SC'15: 0.3).
 
     Examples
     --------
@@ -42,21 +35,17 @@ class Direction:
     """
 
     mode: Literal["auto", "push", "pull"] = "auto"
-    alpha: float = 0.05
-    beta: float = 1 / 18
-    gamma: float | None = None
+    alpha: float = ALPHA
+    beta: float = BETA
 
     def __post_init__(self) -> None:
         if not isinstance(self.mode, str) or self.mode not in _FORCED:
             raise ValueError(f'direction must be "auto", "push" or "pull", not {self.mode!r}')
-        for name in ("alpha", "beta", "gamma"):
+        for name in ("alpha", "beta"):
             given = getattr(self, name)
-            if given is None and name == "gamma":
-                continue
             share = real(given, name)
             if not share >= 0:
-                named = "gamma" if name == "gamma" else "alpha and beta"
-                raise ValueError(f"{named} must not be negative, not {given!r}")
+                raise ValueError(f"alpha and beta must not be negative, not {given!r}")
             object.__setattr__(self, name, share)
 
     @property
@@ -64,22 +53,23 @@ class Direction:
         """The direction as kernels take it: -1 for a choice, 0 for push, 1 for pull."""
         return _FORCED[self.mode]
 
-    def pushes(self, leaving: int, arcs: int) -> tuple[bool, int]:
+    def of_superstep(self, frontier: Frontier, arcs: CSR) -> tuple[bool, int]:
         """Whether a superstep of the general loop pushes, and how many arcs it looks at.
 
         Parameters
         ----------
-        leaving : int
-            Arcs that leave the frontier.
-        arcs : int
-            All arcs.
+        frontier : Frontier
+            Who sends.
+        arcs : CSR
+            By the vertex that sends.
 
         Returns
         -------
         bool, int
         """
-        push = self.mode == "push" or (self.mode == "auto" and leaving <= self.alpha * arcs)
-        return push, leaving if push else arcs
+        leaving = frontier.out_arcs(arcs.indptr)
+        push = self.mode == "push" or (self.mode == "auto" and product_pushes(leaving, arcs.nnz, self.alpha))
+        return push, leaving if push else arcs.nnz
 
     @classmethod
     def of(cls, direction: str | Direction) -> Direction:

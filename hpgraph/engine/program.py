@@ -146,9 +146,20 @@ class VertexProgram:
 
     Notes
     -----
-    A superstep is bulk-synchronous: it sees the properties as the last one left them. The exception is a program
-    without `update`, whose only property moves one way: values of the same superstep may already be seen, which
-    changes how many supersteps it takes but not where it ends.
+    A superstep is bulk-synchronous: it sees the properties as the last one left them. The exception is a *relaxation*,
+    a program whose only property moves one way: values of the same superstep may already be seen, which changes how
+    many supersteps it takes but not where it ends. There are two kinds:
+
+    - A program without `update`, whose `reduce` is idempotent. To leave `update` out is to say that its supersteps need
+      not be seen apart.
+    - A program whose `update` is its `reduce`, ``max(vertex.width, message)`` where that is "max": if its result cannot
+      depend on it. That is so where both compile to the same code, nothing but `gather` reads the property, and
+      `gather` is seen to rise with it, as ``min(source.width, weight)`` or ``source.distance + weight`` (sums that wrap
+      around are left out of account). A run with a `max_iteration`, or with direction "pull", goes superstep by
+      superstep all the same. For floats the property must come first: Python's ``max(message, vertex.width)`` is NaN
+      where the message is, and "max" passes over NaN.
+
+    ``result.trace.explain()`` says which loop a program got, and why.
 
     Examples
     --------
@@ -166,6 +177,8 @@ class VertexProgram:
     >>> r = hpg.run(Widest(), G, active=[0], width=[float("inf"), 0, 0])
     >>> r.width.tolist()
     [inf, 5.0, 3.0]
+    >>> print(r.trace.loop)
+    relaxation: update is its reduce (max), compared as compiled code, and gather rises with width
     """
 
     edges: ClassVar[str] = "in"

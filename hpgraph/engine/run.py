@@ -1,41 +1,31 @@
 """Running a vertex program: PREPROCESS, then (SPMV, APPLY) until nobody is active (HPGraph, 2018, Section 3).
 
-Three loops serve all programs, and the program's own form says which. Where the first message wins ("any") or one
-property only ever moves one way (no `update`, an idempotent `reduce`), the whole loop over supersteps is one kernel and
-nothing returns to Python before the end. Everything else goes superstep by superstep: a product over the active set,
-then an update.
+What a run works on begins in `hpgraph.engine.state`; which loop it gets is said in `hpgraph.engine.forms`; the loops
+stand behind one interface in `hpgraph.engine.loops`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module, native, to_device, unmasked
-from hpgraph.core.number import real, whole
+from hpgraph.containers.graph import as_graph
+from hpgraph.core.device import array_module
+from hpgraph.core.number import real
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
-from hpgraph.engine.declarations import Declarations, beginning, declarations_of
+from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.superstep import supersteps
+from hpgraph.engine.forms import RELAXATION, Form, form_for
+from hpgraph.engine.loops import go
+from hpgraph.engine.state import Run, initial_state, limit_of, parameters, sources_of
 from hpgraph.engine.trace import Trace
-from hpgraph.engine.values import array, scalar
-from hpgraph.formats import Bitmask
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.runtime.program import Beginning, begin
-from hpgraph.semiring.operators import check_dtype
 
 if TYPE_CHECKING:
     from hpgraph.engine.program import VertexProgram
-    from hpgraph.kernels.runtime.program import ProgramCode
-
-_ENDLESS = int(np.iinfo(np.int64).max)
 
 
 class RunResult:
@@ -107,13 +97,13 @@ def run(
         Who sends in the first superstep: vertex ids, or names where the graph has names; ``hpgraph.id(array)`` says
         indices. None means everyone.
     direction : {"auto", "push", "pull"} or Direction
-        How supersteps find the arcs of active vertices, where there is a choice: programs without `update` always push,
-        and sums of floats are pulled on the GPU, where pushed messages are joined in any order.
+        How supersteps find the arcs of active vertices, where there is a choice: a relaxation always pushes, and sums
+        of floats are pulled on the GPU, where pushed messages are joined in any order.
     max_iteration : int, optional
         Supersteps at the most; default, the program's `max_iteration`.
     delta : float, optional
-        Only for programs without `update` whose `reduce` is "min": vertices with a value beyond the current bucket,
-        `delta` wide, wait until those below have settled.
+        Only for relaxations (see `VertexProgram`) whose `reduce` is "min": vertices with a value beyond the current
+        bucket, `delta` wide, wait until those below have settled.
     ceiling : float, optional
         Likewise: a vertex with a value beyond it sends nothing.
     **initial
@@ -147,148 +137,40 @@ def run(
     declared = declarations_of(program)
     graph = as_graph(graph)
     policy = Direction.of(direction)
-    limit = _limit(declared.max_iteration if max_iteration is None else max_iteration)
-    state, beginnings = _initial_state(declared, graph, initial)
-    world = _parameters(declared, initial)
+    limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
+    state, beginnings = initial_state(declared, graph, initial)
+    world = parameters(declared, initial)
     if initial:
         known = ", ".join([*declared.properties, *declared.parameters])
         raise TypeError(f"{declared.name} has no property or parameter {next(iter(initial))!r}; it has {known}")
     code = declared.code(tuple(values.dtype for values in state.values()))
     arcs = Arcs(graph, declared.edges, declared.weighted)
-    sources = _sources(active, graph)
-    arrays = tuple(state.values())
-    left = None
     backend = kernels(graph.device)
-    if not (_is_relaxation(declared, code) and code.reduce.name == "min"):
+    sources = sources_of(active, graph)
+    this = Run(
+        backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit, delta, ceiling
+    )
+    with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
+        form = form_for(this)
+        if not (delta is None and ceiling is None):
+            _check_order(form, delta, ceiling)
+        outcome = go(this, form)
+    left = outcome.active
+
+    def still_active() -> Any:
+        return array_module(graph.device).empty(0, arcs.sending.indices.dtype) if left is None else left
+
+    return RunResult(state, Trace(outcome.rows, outcome.form), still_active, world)
+
+
+def _check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
+    """Refuse a width of buckets, or a last value, that the loop does not know what to do with."""
+    if form.loop != RELAXATION or form.code.reduce.name != "min":
         for name, value in (("delta", delta), ("ceiling", ceiling)):
             if value is not None:
-                only = 'programs without update whose reduce is "min"'
-                raise ValueError(f"{name} is for {only}, not for {declared.name}")
+                only = 'relaxations whose reduce is "min", as programs without update'
+                raise ValueError(f"{name} is for {only}, not for {form.code.name} ({form.loop}: {form.why})")
     if delta is not None and not real(delta, "delta", "a number or None") > 0:
         raise ValueError(f"delta must be positive, not {delta!r}")
     if ceiling is not None and math.isnan(real(ceiling, "ceiling", "a number or None")):
         raise ValueError("ceiling must be a number, not NaN")
-    with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
-        if _is_first(declared, code):
-            if policy.gamma is not None and graph.device == "cpu":
-                raise ValueError("gamma is a policy of the GPU: give alpha, or move the graph there")
-            by_hubs = {} if policy.gamma is None else {"gamma": policy.gamma}
-            rows = backend.first(
-                code, arcs.sending, arcs.by_target, arrays, beginnings, tuple(world.values()), sources,
-                alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=limit, **by_hubs,
-            )  # fmt: skip
-        elif _is_relaxation(declared, code):
-            rows, active = backend.relax(
-                code, arcs.sending, arrays, beginnings, tuple(world.values()), sources,
-                delta=delta, ceiling=ceiling, limit=limit,
-            )  # fmt: skip
-            left = active if len(active) else None
-        else:
-            sources = to_device(sources, graph.device)
-            begin(arrays, beginnings, sources)
-            rows, left = supersteps(declared, code, arcs, arrays, world, sources, policy, limit)
-    ids = arcs.sending.indices.dtype
-    nobody = partial(array_module(graph.device).empty, 0, ids)
-    return RunResult(state, Trace(rows), nobody if left is None else lambda: left, world)
-
-
-def _is_first(declared: Declarations, code: ProgramCode) -> bool:
-    return declared.runs_alone and code.reduce.ends_on_anything
-
-
-def _is_relaxation(declared: Declarations, code: ProgramCode) -> bool:
-    in_place = code.update is None and code.reduce.idempotent and code.message == code.properties[0][1]
-    # The kernels swap whole words.
-    words = code.message.kind in "iuf" and code.message.itemsize in (4, 8)
-    return in_place and words and declared.runs_alone
-
-
-def _limit(max_iteration: int | None) -> int:
-    if max_iteration is None:
-        return _ENDLESS
-    limit = whole(max_iteration, "max_iteration", "a whole number or None")
-    if limit < 0:
-        raise ValueError(f"max_iteration must not be negative, not {max_iteration}")
-    return min(limit, _ENDLESS)
-
-
-def _initial_state(
-    declared: Declarations, graph: Graph, initial: dict[str, Any]
-) -> tuple[dict[str, Any], tuple[Beginning | None, ...]]:
-    """One fresh array a property, on the graph's device, and what those not given yet are to be filled with.
-
-    Takes what it uses out of `initial`.
-    """
-    xp = array_module(graph.device)
-    n = graph.n_vertices
-    state: dict[str, Any] = {}
-    beginnings: list[Beginning | None] = []
-    for name, prop in declared.properties.items():
-        given = name in initial
-        if not given and name in declared.beginnings:
-            dtype, usual = declared.beginnings[name]
-            state[name] = xp.empty(n, dtype)
-            beginnings.append(usual)
-            continue
-        value = initial.pop(name) if given else prop.initial
-        if callable(value):
-            value = value(graph)
-        value = unmasked(value, name)
-        if not hasattr(value, "dtype") and not np.isscalar(value):
-            value = np.array(value)
-        wanted = prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64)
-        dtype = check_dtype(wanted, name, real=True)
-        if np.ndim(value) == 0:
-            state[name] = xp.empty(n, dtype)
-            beginnings.append(beginning(value, None if given else prop.start, dtype, name))
-            continue
-        if value.shape != (n,):
-            lengths = f"one value for each of the {n} vertices"
-            raise ValueError(f"{name} must be a scalar or have {lengths}, not shape {value.shape}")
-        state[name] = array(to_device(value, graph.device), value, dtype, name)
-        beginnings.append(None)
-    return state, tuple(beginnings)
-
-
-def _parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any]:
-    world = {
-        name: scalar(initial.pop(name, parameter.default), np.dtype(parameter.dtype), name)
-        for name, parameter in declared.parameters.items()
-    }
-    world.update({name: np.float64(0) for name in declared.aggregators})
-    return world
-
-
-def _sources(active: Any, graph: Graph) -> Any:
-    """Active vertices as an array of distinct indices: on the graph's device, or, where it is but one, in NumPy."""
-    csr = graph.out_csr
-    n, ids = csr.shape[0], csr.indices.dtype
-    one = None
-    if type(active) is id:
-        one = active.index
-    elif type(active) is list and len(active) == 1 and graph.names is None:
-        one = active[0]
-    if type(one) is int and 0 <= one < n:
-        return np.array([one], ids)
-    xp = array_module(graph.device)
-    if active is None:
-        return xp.arange(n, dtype=ids)
-    if isinstance(active, Bitmask):
-        return active.to(graph.device).to_indices().astype(ids)
-    active = unmasked(active, "active")
-    mask = _mask(active)
-    if mask is not None:
-        if mask.shape != (n,):
-            raise ValueError(f"active must have one bool for each of the {n} vertices, not shape {mask.shape}")
-        return to_device(mask, graph.device).nonzero()[0].astype(ids)
-    listed = graph.indices_of(active, "active")
-    listed = np.unique(listed) if isinstance(listed, np.ndarray) else xp.unique(listed)
-    return to_device(listed, graph.device).astype(ids)
-
-
-def _mask(active: Any) -> Any:
-    """An array of bools, or None where it holds anything else."""
-    if isinstance(active, list | tuple):
-        return np.array(active) if active and all(isinstance(value, bool | np.bool_) for value in active) else None
-    array = native(active)
-    return array if getattr(array, "dtype", None) == np.bool_ else None

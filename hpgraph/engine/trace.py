@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from hpgraph.engine.forms import Form
 
 _COLUMNS = ("step", "direction", "active", "arcs", "µs")
 
@@ -18,6 +22,8 @@ class Trace:
     rows : int64 array of shape (supersteps, 4), or a function that returns one
         Direction (0 push, 1 pull), active vertices, arcs, nanoseconds. A function is called on first use: a trace
         that lies on the GPU is not fetched unless somebody looks at it.
+    form : Form, optional
+        Which loop ran the supersteps, and why.
 
     Examples
     --------
@@ -29,8 +35,14 @@ class Trace:
     2 supersteps, 12 arcs, 0.004 ms
     """
 
-    def __init__(self, rows: np.ndarray | Callable[[], np.ndarray]) -> None:
+    def __init__(self, rows: np.ndarray | Callable[[], np.ndarray], form: Form | None = None) -> None:
         self._source = rows
+        self._form = form
+
+    @property
+    def loop(self) -> str | None:
+        """Which loop ran the supersteps, and why; None where nobody said."""
+        return None if self._form is None else self._form.told
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -61,7 +73,7 @@ class Trace:
         return len(self.rows)
 
     def explain(self, limit: int = 40) -> str:
-        """A table of the supersteps, one line each.
+        """Which loop ran the supersteps, and why; then a table of them, one line each.
 
         Parameters
         ----------
@@ -75,7 +87,7 @@ class Trace:
         cells = [_COLUMNS, *self._cells(max(limit, 0))]
         widths = [max(len(row[i]) for row in cells) for i in range(len(_COLUMNS))]
         lines = [" ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
-        return "\n".join([*lines, self._summary()])
+        return "\n".join([*([self.loop] if self.loop else []), *lines, self._summary()])
 
     def _cells(self, limit: int) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []

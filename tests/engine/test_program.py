@@ -145,7 +145,7 @@ def test_wrong_arguments(arguments, error, says):
 @pytest.mark.parametrize("name", ["delta", "ceiling"])
 def test_buckets_are_for_minima(name):
     for members in ({"reduce": "max"}, {"update": lambda vertex, message: message}, {"reduce": "plus"}):
-        with pytest.raises(ValueError, match=f'{name} is for programs without update whose reduce is "min"'):
+        with pytest.raises(ValueError, match=f'{name} is for relaxations whose reduce is "min"'):
             run(make(**members), **{name: 1.0})
 
 

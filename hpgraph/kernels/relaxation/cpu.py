@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def relax(
     delta: float | None,
     ceiling: float | None,
     limit: int,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Callable[[], np.ndarray], np.ndarray]:
     """Run a program that lowers one property in place by an idempotent monoid.
 
     Parameters
@@ -54,8 +55,8 @@ def relax(
 
     Returns
     -------
-    rows : int64 array of shape (supersteps, 4)
-        As `first`.
+    rows : callable
+        Gives the trace rows, as of `first`.
     active : array of vertex ids
         Who would have gone on.
     """
@@ -84,4 +85,4 @@ def relax(
             ),
             board, progress, limit,
         )  # fmt: skip
-    return rows, waiting.nonzero()[0].astype(out.indices.dtype)
+    return lambda: rows, waiting.nonzero()[0].astype(out.indices.dtype)

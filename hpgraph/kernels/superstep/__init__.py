@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import numpy as np
 
-    from hpgraph.formats import CSR, HYB, Frontier
+    from hpgraph.formats import CSR, HYB, Bitmask, Frontier
+    from hpgraph.kernels.runtime.program import ProgramCode
 
 
 class Part(Protocol):
@@ -45,3 +46,15 @@ class Supersteps(Protocol):
 
     def apply(self, part: Part, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
         """Update who received (or everyone): who changed, and the sums."""
+
+
+class General(Protocol):
+    """What either backend offers."""
+
+    def Supersteps(
+        self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype
+    ) -> Supersteps:
+        """The work space of one run."""
+
+    def aggregate(self, code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> np.ndarray:
+        """The sums of `aggregate` over all vertices as they are."""

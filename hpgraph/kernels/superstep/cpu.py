@@ -54,7 +54,8 @@ class Supersteps:
         )  # fmt: skip
         self._one = code.message.type(1)
         received = np.zeros((n + 63) // 64, np.uint64)
-        self._inbox = Inbox(np.empty(n, code.message), received, None if settled is None else settled.words)
+        identity = code.reduce.identity_for(code.message)
+        self._inbox = Inbox(np.empty(n, code.message), received, None if settled is None else settled.words, identity)
         self._queues = np.empty(n, ids), np.empty(n, ids)
         self._listed = np.empty(n, ids)
 

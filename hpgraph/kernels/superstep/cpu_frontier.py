@@ -58,11 +58,15 @@ class Arcs(NamedTuple):
 
 
 class Inbox(NamedTuple):
-    """Messages; who received one, as bits; where each vertex receives only once, who may not any more, as bits."""
+    """Messages; who received one, as bits; where each vertex receives only once, who may not any more, as bits.
+
+    `identity` is what the first message is joined to: min and max so pass over a NaN that comes first.
+    """
 
     message: Any
     received: Any
     settled: Any
+    identity: Any
 
 
 # Numba leaves out what stands behind a None only where it is an argument of its own.
@@ -102,7 +106,7 @@ def _receive(functions, state, inbox, sent, v):
         inbox.message[v] = join(functions.reduce, inbox.message[v], sent)
         return False
     mark(inbox.received, v)
-    inbox.message[v] = sent
+    inbox.message[v] = join(functions.reduce, inbox.identity, sent)
     return True
 
 
@@ -189,14 +193,14 @@ def push_many(functions, one, state, arcs, is_sorted, inbox, frontier, bounds):
 @part(error_model="numpy", forceinline=True)
 def _pull_row(functions, terminal, one, state, arcs, inbox, active, v):
     """Fold the messages of the active in-neighbours of `v`; true if there was one."""
-    found, value = False, one
+    found, value = False, inbox.identity
     for j in range(arcs.indptr[v], arcs.indptr[v + 1]):
         u = vertex(arcs.indices, j)
         if test(active, u):
             weight = entry(arcs.data, j, one)
             if call(functions.edge_cond, state, u, weight, v):
                 sent = convert(one, call(functions.gather, state, u, weight, v))
-                value = join(functions.reduce, value, sent) if found else sent
+                value = join(functions.reduce, value, sent)
                 found = True
                 if terminal is not None and call(terminal, value):
                     break

@@ -1,4 +1,48 @@
-"""Sweeps: every vertex sends and is updated, product, update and sums in one pass (PageRank and its kin).
+"""Sweeps: every vertex sends and is updated, product, update and sums in one pass (PageRank and its kin)."""
 
-`sweeps(code, rows, state, world, stop, limit)` runs superstep after superstep without Python between them.
-"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from hpgraph.formats import CSR, HYB
+    from hpgraph.kernels.runtime.program import ProgramCode
+
+
+class Swept(NamedTuple):
+    """How a run of sweeps went.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether the program ended, rather than reaching the limit.
+    sums : float64 array
+        Those of the last superstep.
+    nanoseconds : int64 array
+        Time of each superstep.
+    """
+
+    stopped: bool
+    sums: np.ndarray
+    nanoseconds: np.ndarray
+
+
+class Sweep(Protocol):
+    """What either backend offers."""
+
+    def sweeps(
+        self,
+        code: ProgramCode,
+        rows: CSR | HYB,
+        state: tuple[Any, ...],
+        world: tuple[Any, ...],
+        stop: Callable[..., Any] | None,
+        limit: int,
+    ) -> Swept | str:
+        """Run supersteps over all vertices of a program without `cond`; or say why that cannot be.
+
+        `world` has the parameters, then the sums, which are made anew; `stop` is the program's `converged`.
+        """

@@ -26,6 +26,7 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import SERIAL, arrays, operators
 from hpgraph.kernels.spmv.cpu_fold import AHEAD, at, fetch_ahead, fold, join
 from hpgraph.kernels.superstep.cpu import aggregate
+from hpgraph.kernels.sweep import Swept
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.reads import reads
@@ -110,7 +111,7 @@ def sweeps(
     world: tuple[Any, ...],
     stop: Callable[..., Any] | None,
     limit: int,
-) -> tuple[int, bool, np.ndarray, np.ndarray] | None:
+) -> Swept | str:
     """Run supersteps in which every vertex sends and is updated, until the program stops.
 
     Parameters
@@ -130,16 +131,8 @@ def sweeps(
 
     Returns
     -------
-    steps : int
-        Supersteps done.
-    stopped : bool
-        Whether the program ended, rather than reaching the limit.
-    sums : float64 array
-        Those of the last superstep.
-    nanoseconds : int64 array
-        Time of each superstep.
-    None
-        If the matrix is none that can be swept so; nothing was done then.
+    Swept
+        How it went; or why this cannot be swept, and nothing was done.
 
     Notes
     -----
@@ -148,7 +141,7 @@ def sweeps(
     source, so for PageRank the size of one value a vertex.
     """
     if not isinstance(rows, CSR) or rows.nnz == 0:
-        return None
+        return "there are no arcs"
     functions, sent = functions_of(code), sent_properties(code)
     reduce, _, terminal, identity, one = operators(code.reduce, None, code.message)
     nothing = (0.0,) * (1 + code.aggregates)
@@ -185,7 +178,7 @@ def sweeps(
     for values, latest in zip(state, now, strict=True):
         if values is not latest:
             values[:] = latest
-    return len(times), stopped, np.array(world[first:], np.float64), np.array(times, np.int64)
+    return Swept(bool(stopped), np.array(world[first:], np.float64), np.array(times, np.int64))
 
 
 def _asks(stop: Callable[..., Any] | None, world: Any) -> bool:

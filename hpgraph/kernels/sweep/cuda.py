@@ -23,6 +23,7 @@ from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.spmv.cuda_column_blocks import BlockedProduct, add_shape, blocked_product, gather_partials
 from hpgraph.kernels.superstep.cuda import aggregate_to
+from hpgraph.kernels.sweep import Swept
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, sources_only, sweep_program
 from hpgraph.kernels.sweep.cuda_slab import sweep_slab
 
@@ -41,7 +42,7 @@ def sweeps(
     world: tuple[Any, ...],
     stop: Callable[..., Any] | None,
     limit: int,
-) -> tuple[int, bool, np.ndarray, int] | None:
+) -> Swept | str:
     """Run supersteps in which every vertex sends and is updated, until the program stops.
 
     Parameters
@@ -61,16 +62,8 @@ def sweeps(
 
     Returns
     -------
-    steps : int
-        Supersteps done.
-    stopped : bool
-        Whether the program ended, rather than reaching the limit.
-    sums : float64 array
-        Those of the last superstep.
-    nanoseconds : int
-        Time of all supersteps.
-    None
-        If the program cannot run so; nothing was done then.
+    Swept
+        How it went; or why this cannot be swept, and nothing was done.
 
     Notes
     -----
@@ -92,9 +85,13 @@ def sweeps(
             _replay(superstep, standing, limit)
             end = standing.get()
     except CompileError:
-        return None
+        if made.answers_converged():
+            raise
+        return "converged compiles for Python alone"
     steps, stopped = (int(value) for value in end[:2].view(np.int64))
-    return steps, bool(stopped), end[2 : 2 + code.aggregates], time.perf_counter_ns() - began
+    # Supersteps follow each other without the host: each is given an equal part of the time.
+    nanoseconds = np.full(steps, (time.perf_counter_ns() - began) // max(steps, 1))
+    return Swept(bool(stopped), end[2 : 2 + code.aggregates], nanoseconds)
 
 
 def _superstep(

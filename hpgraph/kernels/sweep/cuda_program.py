@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.errors import CompileError
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram, _c
 from hpgraph.kernels.runtime.functions import ProgramFunctions
@@ -64,11 +65,25 @@ class SweepProgram(CUDAProgram):
         if self.code.aggregate is not None:
             found["hpg_tally"] = (made.aggregate, *found["hpg_aggregate"][1:])
         if self.stop is not None:
-            world = "".join(f", world[{i}]" for i in range(len(self._world)))
-            body = f"return True if converged(World(step{world})) else False"
-            function = self.code.wrap("converged_at", "world, step", body, converged=self.stop)
-            found["hpg_converged"] = (function, (self._world, np.dtype(np.int64)), np.dtype(np.bool_))
+            found["hpg_converged"] = self._converged()
         return found
+
+    def _converged(self) -> tuple[Function, tuple[Any, ...], Any]:
+        world = "".join(f", world[{i}]" for i in range(len(self._world)))
+        body = f"return True if converged(World(step{world})) else False"
+        function = self.code.wrap("converged_at", "world, step", body, converged=self.stop)
+        return function, (self._world, np.dtype(np.int64)), np.dtype(np.bool_)
+
+    def answers_converged(self) -> bool:
+        """Whether the program's `converged`, if it has one, compiles for the GPU; compiles it."""
+        if self.stop is None:
+            return True
+        try:
+            function, arguments, returned = self._converged()
+            function.cuda(arguments, returned, "hpg_converged")
+        except CompileError:
+            return False
+        return True
 
     @cached_property
     def prologue(self) -> str:

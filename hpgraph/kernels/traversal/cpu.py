@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def first(
     beta: float,
     forced: int,
     limit: int,
-) -> np.ndarray:
+) -> Callable[[], np.ndarray]:
     """Run a program whose first message wins.
 
     Parameters
@@ -60,8 +61,9 @@ def first(
 
     Returns
     -------
-    int64 array of shape (supersteps, 4)
-        Direction, active vertices, arcs looked at, nanoseconds.
+    callable
+        Gives the trace rows, an int64 array of shape (supersteps, 4): direction, active vertices, arcs looked at,
+        nanoseconds.
     """
     program = functions_of(code)
     n, words = out.shape[0], (out.shape[0] + 63) // 64
@@ -78,7 +80,7 @@ def first(
         board[TAIL] = sources.size
         buffers, messages = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
         fronts = np.empty(words, np.uint64), np.empty(words, np.uint64)
-        return whole(
+        rows = whole(
             lambda trace: traversing.traverse_first(
                 program.gather, program.update, program.edge_cond, state, world,
                 plain(out.indptr), plain(out.indices), plain(out.data),
@@ -88,6 +90,7 @@ def first(
             ),
             board, progress, limit,
         )  # fmt: skip
+    return lambda: rows
 
 
 @attached

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.persistent import (
     HEADER,
     LOCAL,
@@ -30,29 +29,15 @@ from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
 
-# There are no more hubs than this: vertices whose degree is above a power of two.
-HUBS = 4096
-
-
-@attached
-def _hubs(out: CSR) -> tuple[int, int]:
-    """A number of arcs, a power of two, such that few vertices have more, and how many do; waits for the device."""
-    degrees = out.degrees
-    largest = int(degrees.max()) if len(degrees) else 0
-    least = 1
-    while int((degrees > least).sum()) > HUBS:
-        least *= 2
-    return least, int((degrees > least).sum()) if largest > least else 0
-
 
 @lru_cache(maxsize=256)
 def _policy(
-    n: int, arcs: int, alpha: float, beta: float, gamma: float, hub: int, forced: int, limit: int, local: bool
+    n: int, arcs: int, alpha: float, beta: float, forced: int, limit: int, local: bool
 ) -> np.ndarray:
-    """A struct ``Policy``, its shares turned into numbers: `gamma` hubs, and of all arcs and vertices."""
+    """A struct ``Policy``, its shares turned into numbers of all arcs and vertices."""
     # An endless share is as good as a very large one.
-    bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n), gamma)]
-    return struct(*bounds, np.int64(hub), np.int32(forced), limit, arcs, *local_limits(local))
+    bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
+    return struct(*bounds, np.int32(forced), limit, arcs, *local_limits(local))
 
 
 def first(
@@ -68,14 +53,8 @@ def first(
     beta: float,
     forced: int,
     limit: int,
-    gamma: float | None = None,
 ) -> Callable[[], np.ndarray]:
     """Run a program whose first message wins; see `hpgraph.kernels.cpu.first`.
-
-    Parameters
-    ----------
-    gamma : float or None
-        Push turns to pull above this share of the hubs, instead of above `alpha` of all arcs.
 
     Returns
     -------
@@ -90,13 +69,12 @@ def first(
     pieces, words = max(heavy_pieces(out), heavy_pieces(in_)) * 2 * ids.itemsize, (n + 31) // 32 * 4
     space = Space(HEADER, words, words, words, n * ids.itemsize, pieces, n * ids.itemsize, pieces)
     record = Record(n)
-    hub, hubs = (0, 0) if gamma is None else _hubs(out)
-    chosen, device = techniques_type(gamma is not None), cupy.cuda.runtime.getDevice()
-    kernel(program, "traversal.cuh", "first", "", ids, out.data is None, chosen, device)(
+    device = cupy.cuda.runtime.getDevice()
+    kernel(program, "traversal.cuh", "first", "", ids, out.data is None, techniques_type(), device)(
         (
             program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), arcs_struct(in_),
             sources_struct(sources),
-            _policy(n, arcs, alpha, beta, (gamma or 0) * hubs, hub, forced, limit, techniques.local_block),
+            _policy(n, arcs, alpha, beta, forced, limit, techniques.local_block),
             struct(*space.header(0, TALLY), empty_rows(in_).words, *space.addresses, *record.fields,
                    *space.header(LOCAL)),
         ),

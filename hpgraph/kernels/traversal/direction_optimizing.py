@@ -39,18 +39,16 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
     shut_gate,
     take,
 )
+from hpgraph.kernels.runtime.direction import PULL, PUSH, traversal_direction
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-PUSH, PULL = 0, 1
 # Arcs and vertices below which to call for help costs more than it saves.
 FEW = 256
 # What a worker takes at a time: of the queue, as many vertices as send so many arcs, but no more than so many; of the
 # rows that pull, so many (a multiple of 64, so that the words of the next bitmask have one writer each).
 PUSH_ARCS, PUSH_MOST, PULL_ROWS = 512, 64, 1024
-# Arcs that cost as much as to reach a vertex by a push: a place of its own in every array.
-REACHED = 8
 # How many places ahead in the queue the row pointers and the first arcs of a vertex are fetched, and how many vertices
 # ahead the first arcs are in a pull; how many of them share a line of the cache.
 FAR_AHEAD, AHEAD, PULL_AHEAD = 8, 4, 32
@@ -174,20 +172,7 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
     return found, arcs, looked
 
 
-@part
-def _choose(progress, n, everything, alpha, beta):
-    """The direction of the next superstep."""
-    count, arcs = progress[ACTIVE], progress[ARCS]
-    # Who is reached by a push costs more than an arc: of the last arcs so many reached somebody.
-    push = arcs + REACHED * count * arcs // max(progress[ARCS_BEFORE], 1)
-    if progress[DIRECTION] == PULL:
-        # The frontier dwindles; or the last pull looked at more than a push would now.
-        dwindles = count < beta * n and count < progress[ACTIVE_BEFORE]
-        return PUSH if dwindles or push < progress[LOOKED] else PULL
-    if arcs <= alpha * everything:
-        return PUSH
-    # Were the frontier's arcs spread evenly, one in everything / arcs would hit it.
-    return PULL if progress[OPEN] * min(everything / n, everything / arcs) < push else PUSH
+_choose = part(traversal_direction)
 
 
 @part
@@ -195,7 +180,12 @@ def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, for
     """Order the next superstep."""
     n = out_indptr.size - 1
     count, arcs = progress[ACTIVE], progress[ARCS]
-    direction = forced if forced >= 0 else _choose(progress, n, out_indptr[n], alpha, beta)
+    direction = forced
+    if forced < 0:
+        direction = _choose(
+            progress[DIRECTION], count, progress[ACTIVE_BEFORE], arcs, progress[ARCS_BEFORE], progress[LOOKED],
+            progress[OPEN], n, out_indptr[n], alpha, beta,
+        )  # fmt: skip
     front = reached if progress[SWAPPED] else active
     if direction == PUSH and not progress[QUEUED]:
         progress[HEAD] = board[TAIL]

@@ -21,17 +21,15 @@ constexpr int PULL_COST = 16;
 struct Policy {
     i64 alpha;   // arcs above which a push turns into a pull
     i64 beta;    // vertices below which a shrinking frontier turns back
-    i64 gamma;   // instead of alpha: hubs in the frontier
-    i64 hub;     // what has more arcs is one
     int forced;  // PUSH, PULL or -1 for the choice above
     i64 limit;   // supersteps at the most
     i64 arcs;    // of the graph
     LocalLimits local;
 
     // Whether a frontier is one to pull to.
-    template <class T, class AnyTally>
+    template <class AnyTally>
     __device__ bool dense(const AnyTally& now) const {
-        return T::BY_HUBS ? (i64)now.hubs > gamma : (i64)now.arcs > alpha;
+        return (i64)now.arcs > alpha;
     }
 };
 
@@ -125,7 +123,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
     }
     barrier.wait();
     {
-        Collector<T, Index> found(out.indptr, space.queue, &space.tally[0], policy.hub);
+        Collector<T, Index> found(out.indptr, space.queue, &space.tally[0]);
         for (i64 i = thread; i - lane < sources.count; i += threads) {
             const bool mine = i < sources.count;
             const Index v = mine ? sources[i] : 0;
@@ -153,10 +151,10 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
     };
     while (now.count && step < policy.limit) {
         if (policy.forced >= 0) direction = policy.forced;
-        else if (direction == PUSH && policy.template dense<T>(now)) direction = PULL;
+        else if (direction == PUSH && policy.dense(now)) direction = PULL;
         else if (direction == PULL && (i64)now.arcs <= unseen + n / PULL_COST &&
                  (((i64)now.count < policy.beta && (i64)now.count < previous) ||
-                  (2 * now.arcs < now.looked && !policy.template dense<T>(now))))
+                  (2 * now.arcs < now.looked && !policy.dense(now))))
             // The frontier dwindles, or the last pull looked at twice the arcs that a push would touch now; and those
             // are no more than a pull could look at, of whom few may be left to be reached.
             direction = PUSH;
@@ -182,7 +180,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
         if (direction == PUSH && policy.local.hold<Index>(now)) {
             if (blockIdx.x == 0)
                 run_local<T>(
-                    shared.local, policy.local, out.indptr, policy.hub, queue(), following(), now, step, space.local,
+                    shared.local, policy.local, out.indptr, 0, queue(), following(), now, step, space.local,
                     [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
                         Index v[T::BATCH];
                         const u32 claimed = claim(program, out, space.settled, batch, v);
@@ -194,7 +192,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
                         space.trace.add(at, PUSH, here.count, here.arcs);
                     },
                     [&](const LocalTally& found, i64 at) {
-                        return at < policy.limit && (policy.forced >= 0 || !policy.template dense<T>(found));
+                        return at < policy.limit && (policy.forced >= 0 || !policy.dense(found));
                     });
             barrier.wait();
             now = space.local->tally, step = space.local->step, previous = space.local->previous;
@@ -209,7 +207,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
             if (thread == 0) space.tally[(phase + 2) % 3] = Tally{};
             const i64 count = now.count, arcs = now.arcs;
             const auto all_of = [&](auto some) {
-                Collector<T, Index> found(out.indptr, following(), tally, policy.hub);
+                Collector<T, Index> found(out.indptr, following(), tally);
                 some(found);
                 barrier.wait();
                 now = *tally;
@@ -271,7 +269,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
                 push(found, [&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now.light, visit); });
             });
         } while (now.count && step < policy.limit && is_short<T>(now) && !policy.local.hold<Index>(now) &&
-                 (policy.forced >= 0 || !policy.template dense<T>(now)));
+                 (policy.forced >= 0 || !policy.dense(now)));
     }
     space.trace.end(step, 0);
 }

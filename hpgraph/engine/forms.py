@@ -1,0 +1,168 @@
+"""Which loop a program gets, and why: by its own form, by the arcs' parts, and by what the run asks for.
+
+Three loops keep all supersteps in one kernel, for a program of the right form whose arcs are one part in memory. In a
+*traversal* the first message settles a vertex. In a *relaxation* one property moves one way, in place. In a *sweep*
+every vertex sends and is updated. Everything else goes superstep by superstep through the general loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hpgraph.semiring.monotone import Course, course
+from hpgraph.semiring.reads import reads
+
+if TYPE_CHECKING:
+    from hpgraph.engine.declarations import Declarations
+    from hpgraph.engine.state import Run
+    from hpgraph.kernels.runtime.program import ProgramCode
+
+TRAVERSAL, RELAXATION, SWEEP, SUPERSTEPS = "traversal", "relaxation", "sweep", "supersteps"
+# Monoids that combine in the order of numbers, in which sums rise too.
+_ORDERS = ("min", "max")
+
+
+class Form(NamedTuple):
+    """What a program is to the loops.
+
+    Attributes
+    ----------
+    loop : str
+        "traversal", "relaxation", "sweep" or "supersteps".
+    code : ProgramCode
+        The code that the loop runs: for a relaxation without the `update`.
+    why : str
+        The reason, in words.
+    recognized : bool
+        Whether it is a relaxation although it has an `update`. Superstep by superstep it would come to the same end.
+    """
+
+    loop: str
+    code: ProgramCode
+    why: str
+    recognized: bool = False
+
+    @property
+    def told(self) -> str:
+        """The loop and the reason, for `Trace.explain`."""
+        return f"{self.loop}: {self.why}"
+
+
+def form_of(declared: Declarations, code: ProgramCode) -> Form:
+    """The form of a program; found out once.
+
+    Parameters
+    ----------
+    declared : Declarations
+    code : ProgramCode
+        Its code for some types.
+
+    Returns
+    -------
+    Form
+
+    Raises
+    ------
+    CompileError
+        Where two functions are compared, if one does not compile.
+    """
+    found = declared.forms.get(code)
+    if found is None:
+        found = declared.forms[code] = _form(declared, code)
+    return found
+
+
+def form_for(run: Run) -> Form:
+    """The form that the loops of this run see.
+
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    Form
+    """
+    form = form_of(run.declared, run.code)
+    if form.loop == SUPERSTEPS:
+        return form
+    if not run.arcs.in_one_part:
+        return Form(SUPERSTEPS, run.code, "the arcs come in several parts")
+    if form.recognized and run.delta is None and run.ceiling is None:
+        if run.is_limited:
+            why = "update is its reduce, but with a limit to the supersteps it matters what each of them sees"
+            return Form(SUPERSTEPS, run.code, why)
+        if run.policy.mode == "pull":
+            return Form(SUPERSTEPS, run.code, "update is its reduce, but a relaxation does not pull")
+    return form
+
+
+def _form(declared: Declarations, code: ProgramCode) -> Form:
+    if declared.activity == "all" and code.cond is None:
+        return Form(SWEEP, code, "every vertex sends and is updated in every superstep")
+    if declared.runs_alone and code.reduce.ends_on_anything:
+        return Form(TRAVERSAL, code, "the first message settles a vertex (reduce is any)")
+    why = _no_relaxation(declared, code)
+    if why is not None:
+        return Form(SUPERSTEPS, code, why)
+    reduce = code.reduce.name
+    if code.update is None:
+        return Form(RELAXATION, code, f"no update, and reduce ({reduce}) is idempotent: the property improves in place")
+    why = _no_recognition(code)
+    if why is not None:
+        return Form(SUPERSTEPS, code, why)
+    name = code.properties[0][0]
+    same = f"update is its reduce ({reduce}), compared as compiled code, and gather rises with {name}"
+    return Form(RELAXATION, replace(code, update=None), same, recognized=True)
+
+
+def _no_relaxation(declared: Declarations, code: ProgramCode) -> str | None:
+    """Why one property cannot be improved in place, if so."""
+    if declared.activity == "all":
+        return "every vertex is active, and cond is asked before every message"
+    for name, told in (("aggregate", "its sums reach the next superstep"), ("converged", "it is asked after each")):
+        if declared.functions[name] is not None:
+            return f"there is {name}: {told}"
+    if len(code.properties) > 1:
+        return f"there are {len(code.properties)} properties"
+    if not code.reduce.idempotent:
+        return f"reduce ({code.reduce.name}) is not idempotent"
+    dtype = code.properties[0][1]
+    if code.message != dtype:
+        return f"messages are {code.message}, the property is {dtype}"
+    # The kernels swap whole words.
+    if dtype.kind not in "iuf" or dtype.itemsize not in (4, 8):
+        return f"the property is {dtype}, not a number of 4 or 8 bytes"
+    return None
+
+
+def _no_recognition(code: ProgramCode) -> str | None:
+    """Why a program with an `update` is no relaxation, if so.
+
+    In place, a message may be made of a later value of the superstep, and an earlier one may never be sent. That
+    comes to the same end where a better value makes no worse message: everything that would have been sent is then
+    outdone by what is sent last.
+    """
+    assert code.update is not None
+    name = code.properties[0][0]
+    for function, called in ((code.cond, "cond"), (code.edge_cond, "edge_cond")):
+        if function is not None and _reads_property(function):
+            return f"{called} reads the property"
+    if code.takes_world(code.update, 2):
+        return "update reads the world"
+    if course(code.gather, name) > (Course.RISES_OR_NAN if code.reduce.name in _ORDERS else Course.ITSELF):
+        return f"gather is not seen to rise with {name} (leave update out if it need not see supersteps apart)"
+    # Numba, and two small functions to compile: only for programs that have come so far.
+    from hpgraph.kernels.relaxation.recognition import update_is_reduce
+
+    if not update_is_reduce(code):
+        return f"update is not its reduce ({code.reduce.name}), compared as compiled code"
+    return None
+
+
+def _reads_property(condition: Callable[..., Any]) -> bool:
+    """Whether a condition reads more of its vertices, the first parameter and the last, than their ids."""
+    read = tuple(reads(condition).values())
+    return any(attributes is None or attributes - {"id"} for attributes in (read[0], read[-1]))

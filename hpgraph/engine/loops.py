@@ -1,0 +1,90 @@
+"""The loops over supersteps behind one interface: a run goes in, trace rows and who is still active come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.core.device import array_module
+from hpgraph.engine.forms import RELAXATION, SUPERSTEPS, SWEEP, TRAVERSAL, Form
+from hpgraph.engine.superstep import supersteps
+from hpgraph.kernels.runtime.direction import PULL
+
+if TYPE_CHECKING:
+    from hpgraph.engine.state import Run
+
+
+class Outcome(NamedTuple):
+    """How a run ended.
+
+    Attributes
+    ----------
+    rows : callable, or int64 array of shape (supersteps, 4)
+        The trace, or what fetches it.
+    active : array of vertex ids, or None
+        Who would have gone on; None for nobody.
+    form : Form
+        Which loop it was, and why.
+    """
+
+    rows: Callable[[], np.ndarray] | np.ndarray
+    active: Any
+    form: Form
+
+
+def go(run: Run, form: Form) -> Outcome:
+    """Run a program by the loop that its form asks for.
+
+    Parameters
+    ----------
+    run : Run
+    form : Form
+
+    Returns
+    -------
+    Outcome
+    """
+    if form.loop == TRAVERSAL:
+        return Outcome(_traverse(run, form), None, form)
+    if form.loop == RELAXATION:
+        return Outcome(*_relax(run, form), form)
+    # These two see the properties before a kernel does.
+    frontier, settled = run.begin()
+    if form.loop == SWEEP and run.n:
+        swept = _sweep(run)
+        if not isinstance(swept, str):
+            return Outcome(*swept, form)
+        form = Form(SUPERSTEPS, form.code, f"every vertex is active, but {swept}")
+    return Outcome(*supersteps(run, frontier, settled), form)
+
+
+def _traverse(run: Run, form: Form) -> Callable[[], np.ndarray]:
+    arcs, policy = run.arcs, run.policy
+    return run.backend.first(
+        form.code, arcs.sending, arcs.by_target, run.state, run.beginnings, tuple(run.world.values()), run.sources,
+        alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=run.limit,
+    )  # fmt: skip
+
+
+def _relax(run: Run, form: Form) -> tuple[Callable[[], np.ndarray], Any]:
+    rows, active = run.backend.relax(
+        form.code, run.arcs.sending, run.state, run.beginnings, tuple(run.world.values()), run.sources,
+        delta=run.delta, ceiling=run.ceiling, limit=run.limit,
+    )  # fmt: skip
+    return rows, active if len(active) else None
+
+
+def _sweep(run: Run) -> tuple[np.ndarray, Any] | str:
+    """Every vertex active from the first superstep to the last; or why it cannot be so."""
+    arcs, stop = run.arcs.gathering, run.declared.functions["converged"]
+    swept = run.backend.sweeps(run.code, arcs, run.state, tuple(run.world.values()), stop, run.limit)
+    if isinstance(swept, str):
+        return swept
+    run.world.update(zip(run.declared.aggregators, swept.sums, strict=True))
+    rows = np.empty((len(swept.nanoseconds), 4), np.int64)
+    rows[:, :3] = PULL, run.n, arcs.nnz
+    rows[:, 3] = swept.nanoseconds
+    active = None if swept.stopped else array_module(run.device).arange(run.n, dtype=run.sources.dtype)
+    return rows, active

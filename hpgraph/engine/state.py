@@ -1,0 +1,206 @@
+"""What a run works on: where properties, parameters, active vertices and their marks begin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import Device, array_module, device_of, native, to_device, unmasked
+from hpgraph.core.number import whole
+from hpgraph.engine.declarations import Declarations, beginning
+from hpgraph.engine.values import array, scalar
+from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.runtime.program import Beginning, begin
+from hpgraph.semiring.operators import check_dtype
+
+if TYPE_CHECKING:
+    from hpgraph.engine.arcs import Arcs
+    from hpgraph.engine.direction import Direction
+    from hpgraph.kernels.runtime.program import ProgramCode
+
+ENDLESS = int(np.iinfo(np.int64).max)
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of a program on a graph; every loop takes one.
+
+    Attributes
+    ----------
+    backend : module
+        The kernels of the device.
+    declared : Declarations
+        What the program declares.
+    code : ProgramCode
+        Its code for the types at hand.
+    arcs : Arcs
+        What its messages go along.
+    state : tuple of arrays of length n
+        The properties; a loop changes them in place.
+    beginnings : tuple of Beginning or None
+        What each property is to be filled with first, if anything. The loops of one kernel do it there.
+    world : dict
+        Parameters and sums; a loop changes the sums in place.
+    sources : array of vertex ids, each once
+        Who is active at first; one alone may lie in NumPy whatever the device.
+    policy : Direction
+        Push or pull.
+    limit : int
+        Supersteps at the most.
+    delta, ceiling : float or None
+        Of a relaxation: width of a bucket, and the value beyond which a vertex sends nothing.
+    """
+
+    backend: ModuleType
+    declared: Declarations
+    code: ProgramCode
+    arcs: Arcs
+    state: tuple[Any, ...]
+    beginnings: tuple[Beginning | None, ...]
+    world: dict[str, Any]
+    sources: Any
+    policy: Direction
+    limit: int
+    delta: float | None = None
+    ceiling: float | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return len(self.state[0])
+
+    @property
+    def device(self) -> Device:
+        """Where the properties lie."""
+        return device_of(*self.state)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit to the supersteps."""
+        return self.limit < ENDLESS
+
+    @property
+    def everyone(self) -> bool:
+        """Whether every vertex sends and is updated in every superstep."""
+        return self.declared.activity == "all"
+
+    def begin(self) -> tuple[Frontier, Bitmask | None]:
+        """Fill the properties, for loops that see them before a kernel does.
+
+        Returns
+        -------
+        frontier : Frontier
+            Who is active at first.
+        settled : Bitmask or None
+            Where any message will do, and a vertex so receives once in the whole run, who does not any more.
+        """
+        n, sources = self.n, to_device(self.sources, self.device)
+        begin(self.state, self.beginnings, sources)
+        all_active = self.everyone or len(sources) == n
+        frontier = Frontier(n, device=self.device) if all_active else Frontier(n, ids=sources)
+        once = self.code.reduce.ends_on_anything and not self.everyone
+        return frontier, Bitmask.from_indices(sources, n) if once else None
+
+
+def limit_of(max_iteration: int | None) -> int:
+    """Supersteps at the most, where the user gave a number or None.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is negative, or no whole number.
+    """
+    if max_iteration is None:
+        return ENDLESS
+    limit = whole(max_iteration, "max_iteration", "a whole number or None")
+    if limit < 0:
+        raise ValueError(f"max_iteration must not be negative, not {max_iteration}")
+    return min(limit, ENDLESS)
+
+
+def initial_state(
+    declared: Declarations, graph: Graph, initial: dict[str, Any]
+) -> tuple[dict[str, Any], tuple[Beginning | None, ...]]:
+    """One fresh array a property, on the graph's device, and what those not given yet are to be filled with.
+
+    Takes what it uses out of `initial`.
+    """
+    xp = array_module(graph.device)
+    n = graph.n_vertices
+    state: dict[str, Any] = {}
+    beginnings: list[Beginning | None] = []
+    for name, prop in declared.properties.items():
+        given = name in initial
+        if not given and name in declared.beginnings:
+            dtype, usual = declared.beginnings[name]
+            state[name] = xp.empty(n, dtype)
+            beginnings.append(usual)
+            continue
+        value = initial.pop(name) if given else prop.initial
+        if callable(value):
+            value = value(graph)
+        value = unmasked(value, name)
+        if not hasattr(value, "dtype") and not np.isscalar(value):
+            value = np.array(value)
+        wanted = prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64)
+        dtype = check_dtype(wanted, name, real=True)
+        if np.ndim(value) == 0:
+            state[name] = xp.empty(n, dtype)
+            beginnings.append(beginning(value, None if given else prop.start, dtype, name))
+            continue
+        if value.shape != (n,):
+            lengths = f"one value for each of the {n} vertices"
+            raise ValueError(f"{name} must be a scalar or have {lengths}, not shape {value.shape}")
+        state[name] = array(to_device(value, graph.device), value, dtype, name)
+        beginnings.append(None)
+    return state, tuple(beginnings)
+
+
+def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any]:
+    """The program's parameters, and zeros for its sums; takes what it uses out of `initial`."""
+    world = {
+        name: scalar(initial.pop(name, parameter.default), np.dtype(parameter.dtype), name)
+        for name, parameter in declared.parameters.items()
+    }
+    world.update({name: np.float64(0) for name in declared.aggregators})
+    return world
+
+
+def sources_of(active: Any, graph: Graph) -> Any:
+    """Active vertices as an array of distinct indices: on the graph's device, or, where it is but one, in NumPy."""
+    csr = graph.out_csr
+    n, ids = csr.shape[0], csr.indices.dtype
+    one = None
+    if type(active) is id:
+        one = active.index
+    elif type(active) is list and len(active) == 1 and graph.names is None:
+        one = active[0]
+    if type(one) is int and 0 <= one < n:
+        return np.array([one], ids)
+    xp = array_module(graph.device)
+    if active is None:
+        return xp.arange(n, dtype=ids)
+    if isinstance(active, Bitmask):
+        return active.to(graph.device).to_indices().astype(ids)
+    active = unmasked(active, "active")
+    mask = _mask(active)
+    if mask is not None:
+        if mask.shape != (n,):
+            raise ValueError(f"active must have one bool for each of the {n} vertices, not shape {mask.shape}")
+        return to_device(mask, graph.device).nonzero()[0].astype(ids)
+    listed = graph.indices_of(active, "active")
+    listed = np.unique(listed) if isinstance(listed, np.ndarray) else xp.unique(listed)
+    return to_device(listed, graph.device).astype(ids)
+
+
+def _mask(active: Any) -> Any:
+    """An array of bools, or None where it holds anything else."""
+    if isinstance(active, list | tuple):
+        return np.array(active) if active and all(isinstance(value, bool | np.bool_) for value in active) else None
+    array = native(active)
+    return array if getattr(array, "dtype", None) == np.bool_ else None

@@ -1,0 +1,90 @@
+"""Whether a program's `update` is its `reduce`: the two compiled for the same types, and their code compared.
+
+Nothing is tried out on values: either LLVM makes the same instructions of both, or they count as different. What it
+makes depends on NaN and on the sign of zero where the source does, so equal code gives equal bits.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numba
+
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.functions import ProgramFunctions
+from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.semiring.function import Function
+from hpgraph.semiring.jit import call
+
+# Values and blocks by name; a quoted one may hold anything.
+_LOCAL = re.compile(r'%(?:"[^"]*"|[\w.$-]+)')
+_LABEL = re.compile(r'^("[^"]*"|[\w.$-]+):.*$')
+# What does not change what is computed: hints and the numbers of attribute groups.
+_ASIDE = re.compile(r", ![\w.]+ !\d+| #\d+")
+
+
+# Kept on disk like any kernel: the next process reads what this one compiled.
+@njit(cache=True, nogil=True, error_model="numpy")
+def _renewed(renew, before, v, message, step):
+    return call(renew, before, v, message, (), step)
+
+
+def update_is_reduce(code: ProgramCode) -> bool:
+    """Whether the new property is the old one joined with the message, whatever these two are.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        Of a program with one property, of the type of its messages, and an `update` of two parameters.
+
+    Returns
+    -------
+    bool
+        Never true where the two differ for some value. Of integers, `reduce` may take the two either way round; of
+        floats, only the property first, since the other way round a NaN or a zero could come out differently. False
+        where nothing is compiled (NUMBA_DISABLE_JIT).
+
+    Raises
+    ------
+    CompileError
+        If one of the functions does not compile.
+    """
+    if not hasattr(_renewed, "overloads"):
+        return False
+    updated = _instructions(ProgramFunctions(code).renew, code)
+    if updated == _instructions(ProgramFunctions(replace(code, update=None)).renew, code):
+        return True
+    if code.message.kind == "f":
+        return False
+    turned = code.wrap(
+        "turned", "vertex, message", f"return reduce(message, cast(vertex.{code.properties[0][0]}))",
+        reduce=code.reduce.reduce_for(code.message).python, cast=code.message.type,
+    )  # fmt: skip
+    return updated == _instructions(ProgramFunctions(replace(code, update=turned.python)).renew, code)
+
+
+def _instructions(renew: Function, code: ProgramCode) -> list[str]:
+    """What LLVM makes of a function, its values and blocks called by numbers, in the order they come in."""
+    value = numba.from_dtype(code.message)
+    types = numba.typeof(renew), numba.types.UniTuple(value, 1), numba.int64, value, numba.int64
+    _renewed.compile(types)
+    compiled = _renewed.overloads[types]
+    # Of code that was read back from disk this module is all there is; of new code it is the same.
+    text, own = str(compiled.library._shared_module), compiled.fndesc.llvm_func_name
+    lines = text[text.index("\n", text.index(f"@{own}(")) : ].split("\n}\n", 1)[0].splitlines()
+    numbers: dict[str, str] = {}
+
+    def number(name: str) -> str:
+        return numbers.setdefault(name.strip('"'), f"%{len(numbers)}")
+
+    made = []
+    for name in ("arg.before.0", "arg.v", "arg.message", "arg.step"):
+        number(name)
+    for line in lines:
+        label = _LABEL.match(line)
+        if label:
+            made.append(f"{number(label[1])}:")
+        elif line.strip():
+            made.append(_LOCAL.sub(lambda found: number(found[0][1:]), _ASIDE.sub("", line)).strip())
+    return made

@@ -1,0 +1,100 @@
+"""When to push and when to pull: the one cost model, which every place that chooses asks.
+
+A *push* (top-down) touches the arcs that leave the frontier. A *pull* (bottom-up) lets vertices look among their
+in-neighbours for active ones (S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search",
+SC'12). With m arcs, n vertices, and f arcs leaving the frontier:
+
+========================  =============================================  ==============================================
+who chooses               a push costs                                   a pull costs
+========================  =============================================  ==============================================
+a product, the general    f, each at a random place                      m, one after another: `product_pushes` while
+loop of supersteps                                                       f <= `ALPHA` m
+a traversal on the CPU    f + `REACHED` x the vertices that it will      open vertices x min(m / n, m / f): each stops
+                          reach, by the hit rate of the last superstep   at its first hit: `traversal_direction`
+a traversal on the GPU    f                                              likewise, above `ALPHA` m; it returns by what
+                                                                         the last pull looked at (traversal.cuh)
+========================  =============================================  ==============================================
+
+Below `ALPHA` no pull is considered, and below `BETA` n a frontier that shrinks goes back to pushing, so that the choice
+does not flutter. Both have a standard value, which `hpgraph.Direction` replaces.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+PUSH, PULL = 0, 1
+# Ligra's m / 20 (J. Shun, G. Blelloch, PPoPP'13), and Beamer's 1 / 18.
+ALPHA, BETA = 0.05, 1 / 18
+# Arcs that cost as much as to reach a vertex by a push: a place of its own in every array.
+REACHED = 8
+
+
+def product_pushes(leaving: int, arcs: int, alpha: float = ALPHA) -> bool:
+    """Whether a product, whose rows cannot stop at a first hit, does better to push.
+
+    Parameters
+    ----------
+    leaving, arcs : int
+        Arcs that leave the frontier, and all arcs.
+    alpha : float
+        The share up to which it pushes.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> product_pushes(5, 100), product_pushes(6, 100)
+    (True, False)
+    """
+    return leaving <= alpha * arcs
+
+
+def traversal_direction(
+    last: Any, count: Any, count_before: Any, leaving: Any, leaving_before: Any, looked: Any, waiting: Any, n: Any,
+    arcs: Any, alpha: Any, beta: Any,
+) -> Any:  # fmt: skip
+    """The direction of a traversal's next superstep; compiled into the kernels of the CPU.
+
+    Parameters
+    ----------
+    last : int
+        The direction of the last superstep.
+    count, count_before : int
+        Vertices of the frontier, and of the one before.
+    leaving, leaving_before : int
+        Arcs that leave them.
+    looked : int
+        Arcs that the last superstep looked at.
+    waiting : int
+        Vertices that some arc reaches, but no message yet.
+    n, arcs : int
+        All vertices, all arcs.
+    alpha, beta : float
+        See above.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    A frontier from which a tenth of all arcs leave pulls where few are left to be reached:
+
+    >>> traversal_direction(PUSH, 100, 10, 1000, 100, 100, 200, 1000, 10_000, ALPHA, BETA) == PULL
+    True
+    >>> traversal_direction(PUSH, 100, 10, 400, 100, 100, 200, 1000, 10_000, ALPHA, BETA) == PUSH
+    True
+    """
+    # Expected new vertices: those of the last superstep, for as many arcs as now.
+    push = leaving + REACHED * count * leaving // max(leaving_before, 1)
+    if last == PULL:
+        # The frontier dwindles; or the last pull looked at more than a push would now.
+        dwindles = count < beta * n and count < count_before
+        return PUSH if dwindles or push < looked else PULL
+    if leaving <= alpha * arcs:
+        return PUSH
+    # Were the frontier's arcs spread evenly, one in arcs / leaving would hit it.
+    return PULL if waiting * min(arcs / n, arcs / leaving) < push else PUSH
