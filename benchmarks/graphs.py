@@ -14,6 +14,8 @@ import numpy as np
 import hpgraph as hpg
 from hpgraph.core.device import array_module, to_device
 
+from .unseen import KINDS
+
 # Arcs looked at in one go where a temporary per arc is needed.
 CHUNK = 1 << 24
 
@@ -116,6 +118,15 @@ def _from_ends(source: Any, target: Any, n: int, device: str) -> hpg.Graph:
     return hpg.Graph.from_edges(*edges, n_vertices=n, directed=False).to(device)
 
 
+def _unseen(kind: str, device: str) -> hpg.Graph:
+    """One of the kinds that nothing was fitted to, its weights drawn."""
+    source, target, n = KINDS[kind]()
+    apart = source != target
+    weights = np.random.default_rng(5).integers(1, 65, int(apart.sum())).astype(np.float32)
+    edges = (source[apart].astype(np.int64), target[apart].astype(np.int64), weights)
+    return hpg.Graph.from_edges(*edges, n_vertices=n, directed=False).to(device)
+
+
 def _star(n: int, device: str) -> hpg.Graph:
     return _from_ends(np.zeros(n - 1, np.int32), np.arange(1, n), n, device)
 
@@ -168,6 +179,7 @@ _OTHERS: dict[str, _Maker] = {
     "road64": _generated(_grid, 64),
 }
 EXTRA = tuple(_OTHERS)[:8]
+_OTHERS |= {name: functools.partial(_unseen, name) for name in KINDS}
 
 
 def default(device: str) -> list[str]:

@@ -6,9 +6,10 @@ above v the neighbours of u below v are looked up. Each pair of arcs that leave 
 as the GAP Benchmark Suite does (Beamer, Asanović & Patterson, arXiv:1508.03619), takes several times that and a
 mispredicted branch at nearly every step.
 
-"Below" is by rank in order of falling degree where degrees are uneven (see `hpgraph.kernels.structure.orientation`),
-and by id where they are not; then nothing has to be prepared, the rows are used as they lie. Where all rows are short,
-as in road networks, triangles are found at u instead: there are fewer pairs to look at, and marking does not pay.
+"Below" is by rank in order of falling degree where that saves more than it costs, and by id where it does not; then
+nothing has to be prepared, the rows are used as they lie. Where rows are short, as in road networks, triangles are
+found at u instead, walking rows side by side: there is less to look at, and marking does not pay. Which of the three
+loops it is, `hpgraph.kernels.structure.cpu_triangle_cost` says.
 """
 
 from __future__ import annotations
@@ -22,13 +23,12 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.structure.orientation import DegreeOrder, worth_ordering
+from hpgraph.kernels.structure.cpu_triangle_cost import ORDER, WALK, cheapest
+from hpgraph.kernels.structure.orientation import DegreeOrder
 from hpgraph.semiring.stop import is_stopped
 
 # Vertices a thread takes at a time.
-CHUNK, WIDE_CHUNK = 64, 2048
-# Where no vertex has more neighbours than these, rows are walked side by side.
-SPARSE = 16
+CHUNK, WALK_CHUNK, WIDE_CHUNK = 64, 256, 2048
 # Neighbours looked up between two looks at whether the row is past its end.
 VECTOR = 8
 # How far ahead a row is fetched into the cache: without that, a third of the time is spent waiting for it.
@@ -37,19 +37,6 @@ AHEAD = 4
 BATCH = 512
 # Up to this many neighbours, walking two rows side by side is cheaper than marking.
 FEW = 4
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _degree_sums(indptr):
-    """Vertices with arcs, Σd², and the largest d."""
-    used, squares, largest = 0, 0, 0
-    for v in prange(indptr.size - 1):
-        degree = indptr[v + 1] - indptr[v]
-        squares += degree * degree
-        largest = max(largest, degree)
-        if degree > 0:
-            used += 1
-    return used, squares, largest
 
 
 @njit(cache=True, nogil=True)
@@ -285,19 +272,19 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _count_sparse(indptr, indices, tallies, threads):
-    """`_count` where no row is long, at the highest vertex u > v > w: two neighbours below it may be neighbours too."""
+def _count_by_walking(indptr, indices, tallies, threads):
+    """`_count` where rows are short, at the highest vertex u > v > w: two neighbours below it may be neighbours too."""
     n = indptr.size - 1
     following = np.zeros(1, np.int64)
     total = 0
     for thread in prange(threads):
         mine = 0
         while True:
-            chunk = next_task(following, WIDE_CHUNK)
+            chunk = next_task(following, WALK_CHUNK)
             if chunk >= n:
                 break
             last = peek(indptr, chunk)
-            for u in range(chunk, min(chunk + WIDE_CHUNK, n)):
+            for u in range(chunk, min(chunk + WALK_CHUNK, n)):
                 first, last = last, peek(indptr, u + 1)
                 for j in range(first + 1, last):
                     v = vertex(indices, j)
@@ -330,15 +317,8 @@ def _add_tallies(tallies, order, triangles):
 
 
 @attached
-def _degrees(graph: CSR) -> tuple[int, int, int]:
-    """What `_degree_sums` says of the graph, worked out once."""
-    with team():
-        return tuple(_degree_sums(graph.indptr))  # type: ignore[return-value]
-
-
-@attached
-def degree_order(graph: CSR) -> DegreeOrder | None:
-    """The graph's degree order, worked out once; None where counting by ids is no worse.
+def degree_order(graph: CSR) -> DegreeOrder:
+    """The graph's degree order, worked out once.
 
     Parameters
     ----------
@@ -347,29 +327,26 @@ def degree_order(graph: CSR) -> DegreeOrder | None:
 
     Returns
     -------
-    DegreeOrder or None
+    DegreeOrder
     """
     n = graph.shape[0]
-    used, squares, _ = _degrees(graph)
-    if not worth_ordering(used, graph.nnz, squares):
-        return None
     with team() as threads:
         order, rank = np.empty(n, graph.indices.dtype), np.empty(n, graph.indices.dtype)
         _order_by_degree(graph.indptr, order, rank)
         # Places take no more memory than arcs.
-        parts = max(1, min(threads, graph.nnz // (2 * n)))
+        parts = max(1, min(threads, graph.nnz // max(2 * n, 1)))
         place = np.empty((parts, n), np.int32 if graph.nnz <= np.iinfo(np.int32).max else np.int64)
         bounds = _cut_by_arcs(graph.indptr, order, parts)
         return DegreeOrder(order, rank, *_orient(graph.indptr, graph.indices, order, rank, bounds, place))
 
 
 def _found(graph: CSR, tallies: np.ndarray | None, order: DegreeOrder | None, threads: int) -> int:
-    """Triangles, and those at each vertex in ``tallies``, by whichever loop suits the degrees."""
+    """Triangles, and those at each vertex in ``tallies``, by whichever loop suits the graph."""
     if order is not None:
         by_degree = order.order, order.rank, order.indptr, order.indices
         return int(_count(graph.indptr, graph.indices, *by_degree, tallies, threads))
-    if _degrees(graph)[2] <= SPARSE:
-        return int(_count_sparse(graph.indptr, graph.indices, tallies, threads))
+    if cheapest(graph) == WALK:
+        return int(_count_by_walking(graph.indptr, graph.indices, tallies, threads))
     by_id = None, None, graph.indptr, graph.indices
     return int(_count(graph.indptr, graph.indices, *by_id, tallies, threads))
 
@@ -386,7 +363,7 @@ def count(graph: CSR) -> int:
     -------
     int
     """
-    order = degree_order(graph)
+    order = degree_order(graph) if cheapest(graph) == ORDER else None
     with team() as threads:
         return _found(graph, None, order, threads)
 
@@ -407,7 +384,7 @@ def per_vertex(graph: CSR) -> np.ndarray:
     -----
     Each thread has a tally of its own, 8 bytes for each vertex.
     """
-    order = degree_order(graph)
+    order = degree_order(graph) if cheapest(graph) == ORDER else None
     triangles = np.empty(graph.shape[0], np.int64)
     with team() as threads:
         tallies = np.zeros((threads, graph.shape[0]), np.int64)

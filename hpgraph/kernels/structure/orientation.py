@@ -1,4 +1,4 @@
-"""Whether counting triangles by degree order pays, and what that order is made of: shared by both backends."""
+"""Whether counting triangles by degree order pays, and what that order is made of."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def worth_ordering(vertices: int, arcs: int, degree_squares: int) -> bool:
     Counting by ids looks at up to Σd² neighbours, d being the degrees; orienting arcs towards the higher degree bounds
     that by the arboricity instead (Chiba & Nishizeki, "Arboricity and subgraph listing algorithms", SIAM J. Comput.
     14(1), 1985), but has to be prepared. GAPBS decides by a sample of degrees (Beamer, Asanović & Patterson,
-    arXiv:1508.03619, its triangle count's WorthRelabelling); here the sums over all degrees decide.
+    arXiv:1508.03619, its triangle count's WorthRelabelling); on the GPU the sums over all degrees decide.
 
     Parameters
     ----------
