@@ -9,15 +9,23 @@
 namespace hpgraph {
 namespace op {
 
-// Op::apply(T, T) -> T. Types of one and two bytes are swapped within the aligned word around them.
+// The aligned word around a value of one or two bytes; of wider ones the value itself.
+template <class T>
+__device__ Wide<T>* word_around(T* where) {
+    return (Wide<T>*)((size_t)where & ~(sizeof(Wide<T>) - 1));
+}
+template <class T>
+__device__ Wide<T> read_around(T* where) {
+    return *(volatile Wide<T>*)word_around(where);
+}
+
+// Op::apply(T, T) -> T. Types of one and two bytes are swapped within the word around them, in which `seen` was read.
 template <class Op, class T>
-__device__ bool combine_by_cas(T* where, T value) {
+__device__ bool combine_by_cas(T* where, T value, Wide<T> seen) {
     typedef Wide<T> Word;
-    const size_t address = (size_t)where;
-    Word* const word = (Word*)(address & ~(size_t)(sizeof(Word) - 1));
-    const int shift = sizeof(T) < sizeof(Word) ? 8 * (int)(address % sizeof(Word)) : 0;
+    Word* const word = word_around(where);
+    const int shift = sizeof(T) < sizeof(Word) ? 8 * (int)((size_t)where % sizeof(Word)) : 0;
     const Word mask = (Word)(Unsigned<T>)~0ULL << shift;
-    Word seen = *(volatile Word*)word;
     while (true) {
         const T old = bits_as<T>((Unsigned<T>)(seen >> shift));
         const T now = Op::apply(old, value);
@@ -27,6 +35,11 @@ __device__ bool combine_by_cas(T* where, T value) {
         if (found == seen) return true;
         seen = found;
     }
+}
+
+template <class Op, class T>
+__device__ bool combine_by_cas(T* where, T value) {
+    return combine_by_cas<Op>(where, value, read_around(where));
 }
 
 template <class T> constexpr bool has_word_atomics = sizeof(T) >= 4 && !is_float<T>;

@@ -14,6 +14,7 @@ from hpgraph.core.device import array_module
 from hpgraph.engine.program import Property, VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.structure.numbering import numbered
 
 # The lower half of a color: a vertex's number. The upper half is the part of the graph in which it lies.
 _NUMBER = (1 << 32) - 1
@@ -112,18 +113,9 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
         raise ValueError(f'connection must be "weak" or "strong", not {connection!r}')
     graph = as_graph(G)
     if connection == "strong" and graph.directed:
-        return _numbered(_strong(graph))
+        return ComponentsResult(*numbered(_strong(graph)))
     # Whether the graph is directed is asked only where it is known: finding out costs as much as the components.
-    return _numbered(kernels(graph.device).components(graph.out_csr, graph.known_undirected))
-
-
-def _numbered(smallest: Any) -> ComponentsResult:
-    """Components by number, from the smallest vertex of each vertex's component."""
-    xp = array_module(smallest)
-    is_smallest = smallest == xp.arange(len(smallest), dtype=smallest.dtype)
-    number = xp.cumsum(is_smallest, dtype=smallest.dtype) - 1
-    count = int(number[-1]) + 1 if len(number) else 0
-    return ComponentsResult(count, number[smallest])
+    return ComponentsResult(*kernels(graph.device).components(graph.out_csr, graph.known_undirected))
 
 
 def _strong(graph: Graph) -> Any:

@@ -1,21 +1,27 @@
-// Weakly connected components by hooking trees under each other (Afforest, Sutton et al., IPDPS'18).
+// Weakly connected components by union-find with path halving (Afforest, Sutton et al., IPDPS'18).
+//
+// `label` is a forest: every vertex points to one with a smaller id, or to itself. As in ECL-CC (J. Jaiganesh,
+// M. Burtscher, HPDC'18) a vertex begins below its first neighbour if that is smaller, which costs no atomic operation,
+// and long rows are shared by a warp, very long ones by the grid.
 #pragma once
 
 namespace hpgraph {
 
 typedef long long i64;
+typedef unsigned long long u64;
+typedef unsigned int u32;
 
 constexpr int COMPONENT_THREADS = 256;
-// Arcs that one thread follows in link_arcs.
-constexpr int ARCS_OF_A_THREAD = 8;
+// Arcs of a row that one thread follows, and that one warp follows.
+constexpr i64 THREAD_ARCS = 32, WARP_ARCS = 4096;
 
-// A root found with the path to it halved. Labels only ever fall, so a stale one is merely a longer way.
+// A root, or what was one a moment ago, with the path to it halved. Labels may be stale in the first-level cache, which
+// takes the reads that would meet at few roots otherwise; they only ever fall, so a stale one is merely a longer way.
 template <typename Id> __device__ Id root_of(Id* label, Id v) {
-    volatile Id* seen = label;
-    Id above = seen[v];
+    Id above = label[v];
     while (above != v) {
-        const Id next = seen[above];
-        if (next != above) seen[v] = next;
+        const Id next = label[above];
+        if (next != above) label[v] = next;
         v = above;
         above = next;
     }
@@ -24,60 +30,143 @@ template <typename Id> __device__ Id root_of(Id* label, Id v) {
 
 __device__ inline int swap_if(int* at, int expected, int desired) { return atomicCAS(at, expected, desired); }
 __device__ inline i64 swap_if(i64* at, i64 expected, i64 desired) {
-    return i64(atomicCAS(reinterpret_cast<unsigned long long*>(at), (unsigned long long)expected, (unsigned long long)desired));
+    return i64(atomicCAS(reinterpret_cast<u64*>(at), u64(expected), u64(desired)));
 }
 
-// The larger of two roots goes under the smaller.
+// The larger of two roots goes under the smaller. One that is none any more is left for what the swap found there.
 template <typename Id> __device__ void hook(Id* label, Id u, Id v) {
     Id a = root_of(label, u), b = root_of(label, v);
     while (a != b) {
         const Id high = a > b ? a : b, low = a > b ? b : a;
-        if (swap_if(label + high, high, low) == high) return;
-        a = root_of(label, high);
+        const Id found = swap_if(label + high, high, low);
+        if (found == high) return;
+        a = root_of(label, found);
         b = low;
     }
 }
 
-// The first few arcs of every vertex.
+// Every vertex below its first neighbour, where that is smaller.
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS)
+begin_forest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, Id* label) {
+    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
+    if (v >= n) return;
+    const i64 begin = indptr[v];
+    const Id first = begin < indptr[v + 1] ? indices[begin] : Id(v);
+    label[v] = first < v ? first : Id(v);
+}
+
+// The first few arcs of every vertex; where the first leads to a smaller one, that arc is followed already.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
 link_first(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, int neighbours, Id* label) {
     const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
     if (v >= n) return;
-    const i64 end = min(indptr[v] + neighbours, indptr[v + 1]);
-    for (i64 at = indptr[v]; at < end; ++at) hook<Id>(label, Id(v), indices[at]);
-}
-
-// The other arcs, of vertices outside the largest component; for symmetric graphs, where those are few.
-template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS)
-link_rest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, int neighbours, i64 largest, Id* label) {
-    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    if (v >= n || label[v] == largest) return;
-    for (i64 at = indptr[v] + neighbours; at < indptr[v + 1]; ++at) hook<Id>(label, Id(v), indices[at]);
-}
-
-// All arcs, the same number to each thread.
-template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS)
-link_arcs(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, i64 arcs, Id* label) {
-    i64 at = (i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x) * ARCS_OF_A_THREAD;
-    if (at >= arcs) return;
-    const i64 end = min(at + ARCS_OF_A_THREAD, arcs);
-    i64 low = 0, high = n;  // indptr[low] <= at < indptr[high]
-    while (high - low > 1) {
-        const i64 middle = (low + high) / 2;
-        if (indptr[middle] <= at) low = middle; else high = middle;
-    }
-    for (; at < end; ++at) {
-        while (indptr[low + 1] <= at) ++low;
-        hook<Id>(label, Id(low), indices[at]);
+    const i64 begin = indptr[v], end = min(begin + neighbours, indptr[v + 1]);
+    for (i64 at = begin; at < end; ++at) {
+        const Id u = indices[at];
+        if (at > begin || u > v) hook<Id>(label, Id(v), u);
     }
 }
 
-template <typename Id> __global__ void __launch_bounds__(COMPONENT_THREADS) flatten(i64 n, Id* label) {
+// The root that most of a sample of the vertices have; by one block.
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS) most_frequent_root(i64 n, Id* label, Id* largest) {
+    __shared__ Id roots[COMPONENT_THREADS];
+    __shared__ int most;
+    // Fibonacci hashing spreads the sample over the ids (D. Knuth, The Art of Computer Programming, vol. 3, 6.4).
+    const u64 place = (u64(threadIdx.x) * 0x9E3779B97F4A7C15ull) >> 1;
+    const Id mine = roots[threadIdx.x] = root_of<Id>(label, Id(place % u64(n)));
+    if (threadIdx.x == 0) most = 0;
+    __syncthreads();
+    int count = 0;
+    for (int i = 0; i < COMPONENT_THREADS; ++i) count += roots[i] == mine;
+    atomicMax(&most, count << 8 | threadIdx.x);
+    __syncthreads();
+    if (threadIdx.x == (most & 255)) *largest = mine;
+}
+
+// The other arcs, of vertices outside the tree of `largest` (-1: of all vertices). Rows too long for a warp are listed.
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS)
+link_rest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, int neighbours, const Id* largest,
+          Id* label, Id* listed, u64* tail) {
     const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    if (v < n) label[v] = root_of<Id>(label, Id(v));
+    const int lane = threadIdx.x & 31;
+    i64 begin = 0, end = 0;
+    if (v < n) {
+        begin = indptr[v] + neighbours, end = indptr[v + 1];
+        if (begin < end && root_of<Id>(label, Id(v)) == *largest) end = begin;
+    }
+    if (end - begin <= THREAD_ARCS)
+        for (i64 at = begin; at < end; ++at) hook<Id>(label, Id(v), indices[at]);
+    for (u32 rest = __ballot_sync(~0u, end - begin > THREAD_ARCS); rest; rest &= rest - 1) {
+        const int owner = __ffs(rest) - 1;
+        const i64 from = __shfl_sync(~0u, begin, owner), to = __shfl_sync(~0u, end, owner);
+        const Id source = Id(__shfl_sync(~0u, v, owner));
+        if (to - from > WARP_ARCS) {
+            if (lane == owner) listed[atomicAdd(tail, 1ull)] = source;
+            continue;
+        }
+        for (i64 at = from + lane; at < to; at += 32) hook<Id>(label, source, indices[at]);
+    }
+}
+
+// The rows that link_rest listed, each by the whole grid.
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS)
+link_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, int neighbours, Id* label,
+            const Id* __restrict__ listed, const u64* tail) {
+    for (u64 i = 0; i < *tail; ++i) {
+        const Id v = listed[i];
+        const i64 end = indptr[v + 1];
+        for (i64 at = indptr[v] + neighbours + i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x; at < end;
+             at += i64(gridDim.x) * COMPONENT_THREADS)
+            hook<Id>(label, v, indices[at]);
+    }
+}
+
+// Every vertex right below its root, and how many roots each block has. Who halves the path of another by a stale label
+// must not undo what that one has stored: by the least of both.
+template <typename Id> __global__ void __launch_bounds__(COMPONENT_THREADS) flatten(i64 n, Id* label, Id* roots) {
+    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
+    bool is_root = false;
+    if (v < n) {
+        Id at = Id(v), above = label[at];
+        is_root = above == at;
+        while (above != at) {
+            const Id next = label[above];
+            if (next != above) atomicMin(label + at, next);
+            at = above;
+            above = next;
+        }
+        if (!is_root) label[v] = at;
+    }
+    const int count = __syncthreads_count(is_root);
+    if (threadIdx.x == 0) roots[blockIdx.x] = Id(count);
+}
+
+// Roots by number, in their order; `roots` holds how many there are up to the end of each block.
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS) number_roots(i64 n, const Id* __restrict__ label,
+                                                                  const Id* __restrict__ roots, Id* number) {
+    __shared__ u32 votes[COMPONENT_THREADS / 32];
+    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
+    const bool is_root = v < n && label[v] == v;
+    const u32 mine = __ballot_sync(~0u, is_root);
+    const int warp = threadIdx.x >> 5;
+    if ((threadIdx.x & 31) == 0) votes[warp] = mine;
+    __syncthreads();
+    if (!is_root) return;
+    Id before = blockIdx.x ? roots[blockIdx.x - 1] : Id(0);
+    for (int w = 0; w < warp; ++w) before += __popc(votes[w]);
+    number[v] = before + __popc(mine & ((1u << (threadIdx.x & 31)) - 1));
+}
+
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS) rename(i64 n, const Id* __restrict__ number, Id* label) {
+    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
+    if (v < n) label[v] = number[label[v]];
 }
 
 }  // namespace hpgraph

@@ -17,6 +17,7 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS, most_frequent
+from hpgraph.kernels.structure.numbering import numbered
 from hpgraph.semiring.atomics import atomic_load, compare_and_swap
 from hpgraph.semiring.stop import is_stopped
 
@@ -24,8 +25,8 @@ from hpgraph.semiring.stop import is_stopped
 CHUNK = 4096
 
 
-def components(arcs: CSR, symmetric: bool) -> Any:
-    """For every vertex the smallest id in its weakly connected component.
+def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
+    """Weakly connected components, numbered by their smallest vertex.
 
     Parameters
     ----------
@@ -36,19 +37,22 @@ def components(arcs: CSR, symmetric: bool) -> Any:
 
     Returns
     -------
+    int
+        How many there are.
     array of vertex ids, shape (n,)
+        The component of every vertex.
     """
     n = arcs.shape[0]
     label = np.arange(n, dtype=arcs.indices.dtype)
     if arcs.nnz == 0:
-        return label
+        return n, label
     with team():
         _link_first(arcs.indptr, arcs.indices, NEIGHBOURS, label)
         _flatten(label)
         largest = most_frequent(label) if symmetric else -1
         _link_rest(arcs.indptr, arcs.indices, NEIGHBOURS, largest, label)
         _flatten(label)
-    return label
+    return numbered(label)
 
 
 @part

@@ -1,4 +1,4 @@
-"""Weakly connected components on CUDA."""
+"""Weakly connected components on CUDA: union-find, launched in phases."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
-from hpgraph.kernels.runtime.sampling import NEIGHBOURS, most_frequent
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.sampling import NEIGHBOURS
 from hpgraph.kernels.structure.cuda_degree_order import c_type
 
 SOURCE = "components.cuh"
 THREADS = 256
-# Arcs that a block of link_arcs follows.
-TILE = THREADS * 8
+# As in the source: more arcs of a row than this are the whole grid's work.
+WARP_ARCS = 4096
+_NAMES = (
+    "begin_forest", "link_first", "most_frequent_root", "link_rest", "link_listed", "flatten", "number_roots", "rename",
+)  # fmt: skip
 
 
 def kernel_names(index: str) -> tuple[str, ...]:
@@ -29,30 +33,37 @@ def kernel_names(index: str) -> tuple[str, ...]:
     -------
     tuple of str
     """
-    return tuple(f"hpgraph::{name}<{index}>" for name in ("link_first", "link_rest", "link_arcs", "flatten"))
+    return tuple(f"hpgraph::{name}<{index}>" for name in _NAMES)
 
 
-def components(arcs: CSR, symmetric: bool) -> Any:
-    """`hpgraph.kernels.structure.cpu_components.components` on the GPU; where `symmetric`, this waits for it once."""
+def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
+    """`hpgraph.kernels.structure.cpu_components.components` on the GPU; waits for it to learn how many there are."""
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype
-    label = cupy.arange(n, dtype=ids)
-    if arcs.nnz == 0:
-        return label
+    if n == 0 or arcs.nnz == 0:
+        return n, cupy.arange(n, dtype=ids)
+    label, number = cupy.empty(n, ids), cupy.empty(n, ids)
+    # The root of the largest tree, and rows that are too long for a warp, of which there are few.
+    largest, listed = cupy.full(1, -1, ids), cupy.empty(arcs.nnz // WARP_ARCS + 1, ids)
+    tail = cupy.zeros(1, np.uint64)
     index = c_type(ids)
     module = load(SOURCE, names=kernel_names(index), title="connected components")
 
-    def run(name: str, size: int, *arguments: Any) -> None:
-        module.function(f"hpgraph::{name}<{index}>")((-(-size // THREADS),), (THREADS,), arguments)
+    def run(name: str, blocks: int, *arguments: Any) -> None:
+        module.function(f"hpgraph::{name}<{index}>")((blocks,), (THREADS,), arguments)
 
+    each, size, first = -(-n // THREADS), np.int64(n), np.int32(NEIGHBOURS)
+    run("begin_forest", each, arcs.indptr, arcs.indices, size, label)
+    run("link_first", each, arcs.indptr, arcs.indices, size, first, label)
     if symmetric:
-        run("link_first", n, arcs.indptr, arcs.indices, np.int64(n), np.int32(NEIGHBOURS), label)
-        run("flatten", n, np.int64(n), label)
-        largest = np.int64(most_frequent(label))
-        run("link_rest", n, arcs.indptr, arcs.indices, np.int64(n), np.int32(NEIGHBOURS), largest, label)
-    else:
-        tiles = -(-arcs.nnz // TILE)
-        run("link_arcs", tiles * THREADS, arcs.indptr, arcs.indices, np.int64(n), np.int64(arcs.nnz), label)
-    run("flatten", n, np.int64(n), label)
-    return label
+        # Every arc is there in both directions, so those that leave the largest tree need no look.
+        run("most_frequent_root", 1, size, label, largest)
+    run("link_rest", each, arcs.indptr, arcs.indices, size, first, largest, label, listed, tail)
+    run("link_listed", 4 * multiprocessors(), arcs.indptr, arcs.indices, first, label, listed, tail)
+    roots = cupy.empty(each, ids)
+    run("flatten", each, size, label, roots)
+    roots = cupy.cumsum(roots, dtype=ids)
+    run("number_roots", each, size, label, roots, number)
+    run("rename", each, size, number, label)
+    return int(roots[-1]), label

@@ -41,27 +41,37 @@ template <int size, class Program, class Index, class Weight, class Arrive>
 __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
                         const GeneralSpace<Index, typename Program::Message>& space, const Batch<Index, size>& batch,
                         Arrive arrive) {
+    typedef typename Program::Message Message;
     Index v[size];
     bool live[size];
     u32 seen[size];
+    Message message[size];
+    op::Wide<Message> stands[size];
 #pragma unroll
     for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
 #pragma unroll
     for (int k = 0; k < size; ++k) {
         const auto weight = batch.live[k] ? out.weight(batch.arc[k]) : 0;
         live[k] = batch.live[k] && program.cond(v[k]) && program.edge_cond(batch.source[k], weight, v[k]);
-        if (live[k])
-            op::combine_by_cas<Meet<Program>>(space.message + v[k], program.gather(batch.source[k], weight, v[k]));
+        message[k] = live[k] ? (Message)program.gather(batch.source[k], weight, v[k]) : Message();
     }
+    // Bits and slots are read together, and the claims are under way while messages meet: one chain of loads, not two.
 #pragma unroll
-    for (int k = 0; k < size; ++k) seen[k] = live[k] ? space.received_bits[v[k] >> 5] : ALL;
+    for (int k = 0; k < size; ++k) {
+        seen[k] = live[k] ? space.received_bits[v[k] >> 5] : ALL;
+        stands[k] = live[k] ? op::read_around(space.message + v[k]) : 0;
+    }
     loaded(seen);
 #pragma unroll
     for (int k = 0; k < size; ++k) {
         const u32 flag = 1u << (v[k] & 31);
         if (!(seen[k] & flag)) seen[k] = atomicOr(space.received_bits + (v[k] >> 5), flag);
-        arrive(!(seen[k] & flag), v[k]);
     }
+#pragma unroll
+    for (int k = 0; k < size; ++k)
+        if (live[k]) op::combine_by_cas<Meet<Program>>(space.message + v[k], message[k], stands[k]);
+#pragma unroll
+    for (int k = 0; k < size; ++k) arrive(!(seen[k] >> (v[k] & 31) & 1), v[k]);
 }
 
 template <class Program, class Index, class Weight, class T = Techniques<>>
@@ -103,7 +113,7 @@ run_small(const Program program, const Arcs<Index, Weight> out, const Sources<In
         });
         Index v = 0;
         const bool mine = arrived.rest(v);
-        append(mine, v, space.received, tail);
+        append_of_block(sums, mine, v, space.received, tail);
         sync();
         received = *(volatile u64*)tail;
         ++step;

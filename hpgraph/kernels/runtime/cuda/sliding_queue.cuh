@@ -189,6 +189,28 @@ struct BlockSums {
     u64 base[2];
 };
 
+// A place among what the block wants room for; by whole warps.
+__device__ inline u32 place_in_block(bool mine, u32& wanted) {
+    const u32 votes = __ballot_sync(ALL, mine);
+    u32 base = 0;
+    if (votes && lane_of_warp() == 0) base = atomicAdd(&wanted, (u32)__popc(votes));
+    return __shfl_sync(ALL, base, 0) + __popc(votes & lanes_below());
+}
+
+// Append a vertex of each thread that has one, of the whole block at once: thousands of warps that end together would
+// queue at the tail's address.
+template <class Index>
+__device__ void append_of_block(BlockSums& sums, bool mine, Index v, Index* list, u64* tail) {
+    const u32 at = place_in_block(mine, sums.wanted[1]);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        if (sums.wanted[1]) sums.base[1] = atomicAdd(tail, (u64)sums.wanted[1]);
+        sums.wanted[1] = 0;
+    }
+    __syncthreads();
+    if (mine) list[sums.base[1] + at] = v;
+}
+
 // The next superstep's queue.
 template <class T, class Index>
 struct Collector {
@@ -223,7 +245,7 @@ struct Collector {
         const i64 degree = noted(mine, v);
         append_pieces<T>(v, degree, next.pieces, &tally->pieces);
         const bool light = degree > 0 && degree <= T::PIECE;
-        const u32 at = room(light, sums.wanted[0]), other_at = others ? room(other, sums.wanted[1]) : 0;
+        const u32 at = place_in_block(light, sums.wanted[0]), other_at = others ? place_in_block(other, sums.wanted[1]) : 0;
         bring<false>(sums, 0, tail);
         if (light) next.light[sums.base[0] + at] = v;
         if (other) others[sums.base[1] + other_at] = w;
@@ -268,14 +290,6 @@ private:
         const i64 degree = indptr[v + 1] - indptr[v];
         note(degree);
         return degree;
-    }
-
-    // A place among what the block wants room for; by whole warps.
-    __device__ static u32 room(bool mine, u32& wanted) {
-        const u32 votes = __ballot_sync(ALL, mine);
-        u32 base = 0;
-        if (votes && lane_of_warp() == 0) base = atomicAdd(&wanted, (u32)__popc(votes));
-        return __shfl_sync(ALL, base, 0) + __popc(votes & lanes_below());
     }
 };
 
