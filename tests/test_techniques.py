@@ -13,7 +13,10 @@ from hpgraph.core.device import cuda_available, to_device
 PRODUCTS = (
     "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_splitting", "triangle_filters",
 )  # fmt: skip
-TRAVERSALS = ("arc_batches", "early_exit", "heavy_pieces", "lane_refill", "local_block", "short_queues")
+TRAVERSALS = (
+    "adaptive_buckets", "arc_batches", "early_exit", "heavy_pieces", "host_takeover", "lane_refill", "local_block",
+    "short_queues",
+)  # fmt: skip
 NAMES = (*PRODUCTS, *TRAVERSALS)
 
 
@@ -95,7 +98,7 @@ def test_switches_nest_and_end():
 
 
 def test_unknown_ones_are_refused():
-    with pytest.raises(TypeError, match="no technique 'tiles'; there are arc_batches"), hpg.techniques(tiles=True):
+    with pytest.raises(TypeError, match="no technique 'tiles'; there are adaptive_buckets"), hpg.techniques(tiles=True):
         pass
     with pytest.raises(TypeError, match="hyb must be True or False"), hpg.techniques(hyb=0):
         pass

@@ -165,7 +165,8 @@ def sssp(
         Whether the parent is the one with the smallest id among those with fewest arcs to the source, the same in every
         run. Distances are always the same.
     delta : float, optional
-        Width of a bucket. Default: from the mean weight and degree.
+        Width of a bucket, of the first one on the GPU: later ones are twice or half as wide by how much work they
+        repeat. Default: from the mean weight and degree.
 
     Returns
     -------
@@ -231,16 +232,21 @@ def sssp(
 
 
 def _bucket(graph: Graph, facts: WeightFacts) -> float | None:
-    """A bucket's width, from the mean weight and degree.
+    """The width of a bucket, of the first one on the GPU, where later ones adapt.
 
-    In a graph of high degree a narrow bucket already holds plenty of work and a wide one repeats it; in a road network
-    a narrow bucket holds too few vertices to be worth a superstep. Fitted on the GPU to degrees of 3, 32, 40 and 86, on
-    the CPU, where supersteps are cheap, to degrees of 3, 17, 29 and 32.
+    On the GPU 16 mean weights over the arcs a vertex has beyond those of a tree: Δ = Θ(1 / degree) of Meyer and
+    Sanders, where only circles can make a vertex send twice, so that in a tree everyone is in one bucket. The factor is
+    half a warp; A. Davidson et al. (IPDPS'14) take a warp. On the CPU, where supersteps are cheap, fitted to degrees of
+    3, 17, 29 and 32.
     """
     if not graph.weighted or not 0 < facts.mean < np.inf:
         return None
     degree = max(graph.n_edges / max(graph.n_vertices, 1), 1.0)
-    share = max(1 / 64, 48 / degree**2) if graph.device == "cpu" else max(0.25, (16 / degree) ** 3)
+    if graph.device == "cpu":
+        share = max(1 / 64, 48 / degree**2)
+    else:
+        # No path is longer than all of its vertices' arcs.
+        share = min(16 / max(degree - (2 if graph.known_undirected else 1), 1e-9), float(graph.n_vertices))
     # Next to the ends of what floats hold, everyone is in one bucket.
     return facts.mean * share if 1e-290 < facts.mean < 1e290 else None
 

@@ -62,7 +62,7 @@ class RunResult:
     @property
     def supersteps(self) -> int:
         """Number of supersteps."""
-        return len(self.trace)
+        return self.trace.supersteps
 
     def __getattr__(self, name: str) -> Any:
         properties = self.__dict__.get("properties", {})

@@ -20,8 +20,8 @@ class Trace:
     Parameters
     ----------
     rows : int64 array of shape (supersteps, 4), or a function that returns one
-        Direction (0 push, 1 pull), active vertices, arcs, nanoseconds. A function is called on first use: a trace
-        that lies on the GPU is not fetched unless somebody looks at it.
+        Direction (0 push, 1 pull, and 2 more where the CPU went on for the GPU), active vertices, arcs, nanoseconds.
+        A function is called on first use: a trace that lies on the GPU is not fetched unless somebody looks at it.
     form : Form, optional
         Which loop ran the supersteps, and why.
 
@@ -49,10 +49,24 @@ class Trace:
         """All of it, an int64 array of shape (supersteps, 4)."""
         return self._source() if callable(self._source) else self._source
 
+    @cached_property
+    def supersteps(self) -> int:
+        """How many there were: on the GPU only the first 2**20 are listed."""
+        counted = getattr(self._source, "supersteps", None)
+        return len(self.rows) if counted is None else counted()
+
     @property
     def direction(self) -> np.ndarray:
         """"push" or "pull", an array of strings."""
-        return np.array(["push", "pull"])[self.rows[:, 0]]
+        return np.array(["push", "pull"])[self.rows[:, 0] & 1]
+
+    @property
+    def on_host(self) -> np.ndarray:
+        """Whether the CPU did the superstep for the GPU: an array of bools.
+
+        It takes over where frontiers stay too thin for thousands of supersteps.
+        """
+        return self.rows[:, 0] > 1
 
     @property
     def active(self) -> np.ndarray:
@@ -96,7 +110,7 @@ class Trace:
         first = (limit + 1) // 2
         if cut:
             steps = steps[:first] + steps[len(steps) - limit // 2 :]
-        directions = self.direction
+        directions = np.where(self.on_host, np.char.add(self.direction, " on the CPU"), self.direction)
         for i in steps:
             numbers = f"{self.active[i]:,}", f"{self.edges[i]:,}", f"{self.rows[i, 3] / 1e3:,.1f}"
             rows.append((str(i + 1), str(directions[i]), *numbers))
@@ -105,7 +119,9 @@ class Trace:
         return rows
 
     def _summary(self) -> str:
-        return f"{len(self)} supersteps, {int(self.edges.sum()):,} arcs, {self.seconds.sum() * 1e3:,.3f} ms"
+        listed = f" ({len(self)} listed)" if self.supersteps > len(self) else ""
+        milliseconds = self.seconds.sum() * 1e3
+        return f"{self.supersteps} supersteps{listed}, {int(self.edges.sum()):,} arcs, {milliseconds:,.3f} ms"
 
     def __repr__(self) -> str:
         return f"<Trace: {self._summary()}>"

@@ -12,6 +12,7 @@ from hpgraph.kernels.runtime.cuda.persistent import (
     FAR,
     HEADER,
     LOCAL,
+    REPEATED,
     TALLY,
     THREADS,
     THREADS_OF_MANY_ARCS,
@@ -27,6 +28,7 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 )
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.cuda.takeover import Continued, on_host, takeover
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode, buckets
 from hpgraph.kernels.runtime.techniques import techniques
 
@@ -80,19 +82,41 @@ def relax(
     largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
     masks = [bits.data.ptr + 8 * row * i for i in range(3)]
     device = cupy.cuda.runtime.getDevice()
+    turn = takeover(out)
+    waits = turn.waits()
+    adapts = np.int32(delta is not None and techniques.adaptive_buckets)
     threads = THREADS_OF_MANY_ARCS if len(out.indices) > MANY_ARCS * n else THREADS
     source, message = "delta_stepping.cuh", ", Program::Message"
     kernel(program, source, "relax", message, ids, out.data is None, techniques_type(), device, threads)(
         (
             program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), sources_struct(sources),
-            struct(np.int32(delta is not None or ceiling is not None), end, step, last, dtype.type(largest), least),
-            np.int64(limit), struct(*local_limits(techniques.local_block)),
-            struct(*space.header(0, TALLY), *masks, *arrays, *space.header(FAR), *record.fields,
+            struct(
+                np.int32(delta is not None or ceiling is not None), adapts, end, step, last, dtype.type(largest), least,
+            ),
+            np.int64(limit), struct(*local_limits(techniques.local_block), *turn.limits(waits)),
+            struct(*space.header(0, TALLY), *masks, *arrays, *space.header(FAR, REPEATED), *record.fields,
                    *space.header(LOCAL)),
         ),
     )  # fmt: skip
-    if limit >= np.iinfo(np.int64).max:
+    endless = limit >= np.iinfo(np.int64).max
+    if endless and not waits:
         return record, sources[:0]
     done, left = record.counts()
+    if not left:
+        turn.ended_here()
+        return record, sources[:0]
     # The kernel swaps the two queues' bitmasks in every superstep.
-    return record, Bitmask(n, bits[done % 2] | bits[2]).to_indices() if left else sources[:0]
+    active = Bitmask(n, bits[done % 2] | bits[2]).to_indices()
+    if done >= limit:
+        return record, active
+    # What takes over is loaded when it does.
+    from hpgraph.kernels.relaxation import cpu
+
+    rows, active = on_host(
+        state,
+        lambda copies: cpu.relax(
+            code, turn.copy("out", out), copies, (None,) * len(copies), world, active.get(),
+            delta=delta, ceiling=ceiling, limit=limit if endless else limit - done,
+        ),
+    )  # fmt: skip
+    return Continued(record, rows), cupy.asarray(active)

@@ -2,8 +2,10 @@
 //
 // The generalized Bellman-Ford loop for any idempotent monoid, as one kernel with a barrier of the grid a superstep.
 // Where the program has a priority, vertices whose value lies at or beyond the threshold wait in a far pile until the
-// near ones have settled (A. Davidson et al., IPDPS'14). Values only ever move one way and every change queues its
-// vertex for the next superstep, so the end result does not depend on who came first: it repeats bit for bit.
+// near ones have settled (near-far, A. Davidson et al., IPDPS'14). Values only ever move one way and every change queues
+// its vertex for the next superstep, so the end result does not depend on who came first: it repeats bit for bit.
+//
+// The width of a bucket adapts, as in ADDS (K. Wang, D. Fussell, C. Lin, PPoPP'21): see BucketWidth.
 #pragma once
 #include "load_balancing.cuh"
 #include "grid_barrier.cuh"
@@ -67,15 +69,52 @@ struct RelaxSpace {
     Frontier<Index> queue, following;
     Index *far, *far_kept;
     u64* far_tail;  // two: of the pile, and of what a split keeps of it
+    u64* repeated;  // two, used in turn: arcs that vertices sent along again in a bucket
     Trace trace;
     LocalReturn* local;
 };
 
 template <class Value>
 struct Priority {
-    int on;
-    Value threshold, delta, ceiling, largest;  // the threshold: the first
+    int on, adapts;
+    Value threshold, delta, ceiling, largest;  // the threshold and the width: the first
     Value* least;                              // two cells, used in turn
+};
+
+// A wide bucket spares supersteps, a narrow one spares arcs that are sent along again because their source was lowered
+// after it had sent. Both are counted in the time of one chain of loads: a superstep takes that at least, and as many
+// arcs as the grid has under way at once (a wave of them) take that again. Little is lost while the waves of repeated
+// arcs lie between an eighth and a half of the supersteps; beyond, the width is doubled or halved. Halving is for the
+// last bucket's sake, doubling for some buckets': the first ones of an expander are nearly empty, whatever their width.
+template <class Value>
+struct BucketWidth {
+    static constexpr int PATIENCE = 8;
+    Value width, largest;
+    i64 wave;
+    i64 supersteps, repeated;  // of the buckets since the last change
+    int buckets;
+
+    __device__ BucketWidth(Value width, Value largest, i64 wave)
+        : width(width), largest(largest), wave(wave), supersteps(0), repeated(0), buckets(0) {}
+
+    // After a bucket of so many supersteps and repeated arcs.
+    __device__ void adapt(i64 steps, i64 arcs) {
+        const Value half = width / 2;
+        ++buckets, supersteps += steps, repeated += arcs;
+        if (2 * arcs > steps * wave && half > 0) {
+            width = half;
+        } else if (buckets < PATIENCE) {
+            return;
+        } else if (8 * repeated < supersteps * wave && width < largest / 2) {
+            width += width;
+        }
+        buckets = 0, supersteps = repeated = 0;
+    }
+
+    // The value a width above another; the largest there is where that is beyond the type.
+    __device__ Value above(Value value) const {
+        return value > 0 && largest - value < width ? largest : (Value)(value + width);
+    }
 };
 
 // Where a value sends its vertex.
@@ -91,8 +130,8 @@ struct Stages {
     Stage<Index> near, far;
 };
 
-// Lower the targets of a batch of arcs; by whole warps. Whoever changes is given to arrive(comes, near, vertex): each
-// lane at most `size` times, until no lane of the warp has one.
+// Lower the targets of a batch of arcs; by whole warps. Whoever changes is given to arrive(comes, near, again, vertex),
+// `again` saying that it was near before: each lane at most `size` times, until no lane of the warp has one.
 template <int size, class Program, class Index, class Weight, class Value, class Arrive>
 __device__ void send(const Program& program, const Arcs<Index, Weight>& out, const Bounds<Value>& bounds,
                      u32* queued, u32* waiting, const Batch<Index, size>& batch, Arrive arrive) {
@@ -110,12 +149,13 @@ __device__ void send(const Program& program, const Arcs<Index, Weight>& out, con
     // Out of date perhaps, as the first-level cache may be; but values move one way only, and the atomic decides.
 #pragma unroll
     for (int k = 0; k < size; ++k) stands[k] = live[k] ? program.p0[v[k]] : Value();
-    u32 seen[size];
+    u32 seen[size], again = 0;  // bit k of the second: the k-th was near before
 #pragma unroll
     for (int k = 0; k < size; ++k) {
         if constexpr (Program::LEAST) {
             live[k] = live[k] && message[k] < stands[k];
             if (live[k]) stands[k] = atomic_least(program.p0 + v[k], message[k]);
+            again |= (u32)(bounds.on && stands[k] < bounds.threshold) << k;
         } else {
             live[k] = live[k] && atomic_update(program.p0 + v[k], message[k], stands[k],
                                                [&](Value a, Value b) { return program.reduce(a, b); });
@@ -139,8 +179,20 @@ __device__ void send(const Program& program, const Arcs<Index, Weight>& out, con
     for (int k = 0; k < size; ++k) claimed |= !(seen[k] & flag(k)) << k, near_ones |= is_near[k] << k;
     for (; __any_sync(ALL, claimed); claimed &= claimed - 1) {
         const int k = __ffs(claimed) - 1;
-        arrive(claimed != 0, claimed && (near_ones >> k & 1), pick(v, k));
+        arrive(claimed != 0, claimed && (near_ones >> k & 1), again >> k & 1, pick(v, k));
     }
+}
+
+// A vertex, and whether it sends again, in one word: as what waits in a stage.
+template <class Index>
+__device__ Index marked(Index v, bool again) {
+    return again ? ~v : v;
+}
+template <class Index>
+__device__ bool unmark(Index& v) {
+    const bool again = v < 0;
+    if (again) v = ~v;
+    return again;
 }
 
 // The vertices of the far pile that are near under a higher threshold join the queue, the others stay. The least of them
@@ -165,10 +217,10 @@ __device__ void split(const Program& program, const Index* pile, u64 size, u32* 
     }
 }
 
-// The least value in the far pile; by the whole grid, ends with a barrier.
+// The least value in the far pile, and in `sum` the total of all threads' `mine`; by the whole grid, ends with a barrier.
 template <class Program, class Index, class Value>
 __device__ Value least_waiting(const Program& program, const Index* pile, u64 size, Value largest, Value* cell,
-                               GridBarrier& barrier) {
+                               u64 mine, u64* sum, GridBarrier& barrier) {
     Value least = largest;
     for (i64 i = (i64)blockIdx.x * THREADS + threadIdx.x; i < (i64)size; i += (i64)gridDim.x * THREADS) {
         const Value value = program.p0[pile[i]];
@@ -178,7 +230,9 @@ __device__ Value least_waiting(const Program& program, const Index* pile, u64 si
         const Value other = __shfl_down_sync(ALL, least, d);
         if (other < least) least = other;
     }
+    mine = warp_sum(mine);
     if (lane_of_warp() == 0 && least < largest) atomic_least(cell, least);
+    if (lane_of_warp() == 0 && mine) atomicAdd(sum, mine);
     barrier.wait();
     return *(volatile Value*)cell;
 }
@@ -198,11 +252,15 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
     for (i64 v = thread; v < n; v += threads) program.fill(v);
     barrier.wait();
     if (thread == 0) priority.least[0] = priority.least[1] = priority.largest;
+    u64 repeated = 0;  // arcs that this thread's vertices sent along again in the bucket
     // Ends a superstep: what the warps have left over, near and far.
     const auto finish = [&](Collector<T, Index>& found, Index* far, u64* far_tail) {
         Index near_one = 0, far_one = 0;
         const bool has_near = stages.near.rest(near_one), has_far = stages.far.rest(far_one);
-        found.finish(sums, has_near, near_one, has_far, far_one, far, far_tail);
+        const bool again = unmark(near_one);
+        const i64 degree = found.note(has_near, has_near ? out.indptr[near_one + 1] - out.indptr[near_one] : 0);
+        if (again) repeated += degree;
+        found.finish_row(sums, near_one, degree, has_far, far_one, far, far_tail);
         barrier.wait();
     };
     {
@@ -218,7 +276,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
     }
 
     space.trace.begin();
-    i64 step = 0;
+    i64 step = 0, thin = 0;
     u32 phase = 0;
     Bounds<Value> bounds{priority.on != 0, priority.threshold, priority.ceiling};
     bool queue_turned = false, bits_turned = false, far_turned = false;
@@ -229,11 +287,13 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
     const auto queued = [&](bool turned) { return of_two(space.queued, space.following_queued, turned); };
     Tally now = space.tally[0];
     u64 left = 0;
+    BucketWidth<Value> bucket(priority.delta, priority.largest, threads * T::BATCH);
+    i64 bucket_began = 0;
     while (true) {
         u64* const far_tail = &space.far_tail[far_turned];
         const u64 pile = now.count == 0 || step >= limit ? *(volatile u64*)far_tail : 0;
         left = now.count + pile;
-        if (left == 0 || step >= limit) break;
+        if (left == 0 || step >= limit || (now.count && limits.leave(now, thin))) break;
         const auto waits = [&](bool mine, Index v) { append(mine, v, far(), far_tail); };
 
         if (now.count && limits.hold<Index>(now)) {
@@ -241,11 +301,12 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             const auto bits = [&](i64 at) { return queued(bits_turned != ((at - entry) & 1)); };
             if (blockIdx.x == 0) {
                 run_local<T>(
-                    local, limits, out.indptr, 0, queue(), following(), now, step, space.local,
-                    [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
+                    local, limits, out.indptr, 0, queue(), following(), now, step, thin,
+                    space.local, [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
                         send(program, out, bounds, bits(at), space.waiting, batch,
-                             [&](bool comes, bool near, Index v) {
-                                 found.add(near, v);
+                             [&](bool comes, bool near, bool again, Index v) {
+                                 const i64 degree = found.add(near, v);
+                                 if (again) repeated += degree;
                                  stages.far.add(comes && !near, v, waits);
                              });
                     },
@@ -261,7 +322,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
                 waits(mine, v);
             }
             barrier.wait();
-            now = space.local->tally, step = space.local->step;
+            now = space.local->tally, step = space.local->step, thin = space.local->thin;
             bits_turned = bits_turned != ((step - entry) & 1);
             queue_turned = !queue_turned;
             // Read by all before the block alone writes it again.
@@ -275,11 +336,14 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
         };
         if (now.count == 0) {
             Tally* const tally = next_tally();
-            if (thread == 0) priority.least[1 - far_turned] = priority.largest;
-            const Value least =
-                least_waiting(program, far(), pile, priority.largest, priority.least + far_turned, barrier);
-            const Value below = bounds.threshold, next = least + priority.delta;
-            bounds.threshold = below + priority.delta < next ? next : below + priority.delta;
+            if (thread == 0) priority.least[1 - far_turned] = priority.largest, space.repeated[1 - far_turned] = 0;
+            u64* const all_repeated = space.repeated + far_turned;
+            const Value least = least_waiting(program, far(), pile, priority.largest, priority.least + far_turned,
+                                              repeated, all_repeated, barrier);
+            if (priority.adapts) bucket.adapt(step - bucket_began + 1, *(volatile i64*)all_repeated);
+            bucket_began = step, repeated = 0;
+            const Value below = bounds.threshold, next = bucket.above(least);
+            bounds.threshold = bucket.above(below) < next ? next : bucket.above(below);
             Collector<T, Index> found(out.indptr, queue(), tally);
             u64* const kept = &space.far_tail[1 - far_turned];
             split(program, far(), pile, queued(bits_turned), space.waiting, below, least, bounds.threshold, stages,
@@ -299,8 +363,12 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             Collector<T, Index> found(out.indptr, following(), tally);
             each_arc([&](const Batch<Index, T::BATCH>& batch) {
                 send(program, out, bounds, queued(!bits_turned), space.waiting, batch,
-                     [&](bool comes, bool near, Index v) {
-                         stages.near.add(near, v, [&](bool mine, Index one) { found.add(mine, one); });
+                     [&](bool comes, bool near, bool again, Index v) {
+                         stages.near.add(near, marked(v, again), [&](bool mine, Index one) {
+                             const bool sends_again = unmark(one);
+                             const i64 degree = found.add(mine, one);
+                             if (sends_again) repeated += degree;
+                         });
                          stages.far.add(comes && !near, v, waits);
                      });
             });
@@ -322,6 +390,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
         }
     }
     space.trace.end(step, left);
+    if (thread == 0) limits.tell(thin);
 }
 
 }  // namespace hpgraph

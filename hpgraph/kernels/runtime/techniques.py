@@ -12,8 +12,9 @@ from contextvars import ContextVar
 from types import MappingProxyType
 
 _NAMES = (
-    "arc_batches", "captured_graph", "column_blocks", "degree_order", "early_exit", "fused_supersteps", "heavy_pieces",
-    "hyb", "lane_refill", "local_block", "row_splitting", "short_queues", "triangle_filters",
+    "adaptive_buckets", "arc_batches", "captured_graph", "column_blocks", "degree_order", "early_exit",
+    "fused_supersteps", "heavy_pieces", "host_takeover", "hyb", "lane_refill", "local_block", "row_splitting",
+    "short_queues", "triangle_filters",
 )  # fmt: skip
 
 
@@ -22,6 +23,9 @@ class Techniques:
 
     Attributes
     ----------
+    adaptive_buckets : bool
+        CUDA. Buckets of a search for shortest paths widen while they repeat little work and narrow where they repeat
+        much, rather than keep the width they begin with.
     arc_batches : bool
         CUDA. Each lane of a traversal's push has several arcs under way at once, rather than one.
     captured_graph : bool
@@ -39,6 +43,9 @@ class Techniques:
         of its own.
     heavy_pieces : bool
         CUDA. In a traversal, vertices of more than 256 arcs are cut into pieces that many warps share.
+    host_takeover : bool
+        CUDA. A search whose frontiers stay thin for thousands of supersteps goes on on the CPU, once as much time went
+        into them as moving there takes.
     hyb : bool
         CUDA. Pulls read HYB, rather than CSR; of a `Matrix` whose format is "auto", its first product decides.
     lane_refill : bool

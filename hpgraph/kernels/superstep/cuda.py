@@ -141,8 +141,9 @@ class Supersteps:
         )  # fmt: skip
         launch(
             (
-                program.struct(self.state, world), arcs_struct(out), sources_struct(sources), identity,
-                np.int64(done), np.int64(limit), np.int64(FEW), np.int64(LOCAL_ARCS if techniques.local_block else -1),
+                program.struct(self.state, world), np.int64(self.n), arcs_struct(out), sources_struct(sources),
+                identity, np.int64(done), np.int64(limit), np.int64(FEW),
+                np.int64(LOCAL_ARCS if techniques.local_block else -1),
                 struct(*space.header(0, TALLY, FAR), bits, *space.addresses, received, message, *record.fields),
             ),
         )  # fmt: skip

@@ -31,6 +31,13 @@ struct GeneralSpace {
     Trace trace;
 };
 
+// A vertex that an update changed, and how many arcs leave it.
+template <class Index>
+struct Changed {
+    Index vertex;
+    i64 degree;
+};
+
 // A tally as memory has it now.
 __device__ inline Tally read(const volatile Tally* tally) {
     return Tally{tally->count, tally->arcs, 0, 0, tally->light, tally->pieces, 0};
@@ -76,13 +83,15 @@ __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
 
 template <class Program, class Index, class Weight, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
-run_small(const Program program, const Arcs<Index, Weight> out, const Sources<Index> sources,
+run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, const Sources<Index> sources,
           const typename Program::Message identity, const i64 done, const i64 limit, const i64 most, const i64 alone,
           const GeneralSpace<Index, typename Program::Message> space) {
-    __shared__ Index slots[2][WARPS * 64];
+    __shared__ Index arrivals[WARPS * 64];
+    __shared__ Changed<Index> changes[WARPS * 64];
     __shared__ BlockSums sums;
     if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
-    Stage<Index> arrived(slots[0]), changed(slots[1]);
+    Stage<Index> arrived(arrivals);
+    Stage<Changed<Index>> changed(changes);
     GridBarrier barrier(space.barrier);
     const i64 grid_thread = (i64)blockIdx.x * THREADS + threadIdx.x, grid_threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
@@ -115,6 +124,8 @@ run_small(const Program program, const Arcs<Index, Weight> out, const Sources<In
         const bool mine = arrived.rest(v);
         append_of_block(sums, mine, v, space.received, tail);
         sync();
+        // Read before it is known how many there are: one chain of loads less. What lies behind them is no vertex.
+        Index u = thread < n ? *(volatile Index*)(space.received + thread) : 0;
         received = *(volatile u64*)tail;
         ++step;
         // Read by all in the phase before the last barrier.
@@ -122,22 +133,25 @@ run_small(const Program program, const Arcs<Index, Weight> out, const Sources<In
         Tally* const tally = &space.tally[++phase % 3];
         Collector<T, Index> found(out.indptr, following(), tally);
         for (i64 i = thread; i - lane < (i64)received; i += threads) {
-            bool changes = false;
-            Index u = 0;
+            bool changes_it = false;
+            i64 degree = 0;
             if (i < (i64)received) {
-                u = space.received[i];
+                if (i != thread) u = space.received[i];
+                degree = out.indptr[u + 1] - out.indptr[u];
                 double no_sums[Program::SUMS + 1];
-                changes = program.apply(u, space.message[u], done + step, no_sums);
+                changes_it = program.apply(u, space.message[u], done + step, no_sums);
                 space.message[u] = identity;
                 // All of the word's vertices are cleared in this phase, and none is set.
                 space.received_bits[u >> 5] = 0;
-                if (!changes) space.received[i] = ~u;
+                if (!changes_it) space.received[i] = ~u;
             }
-            changed.add(changes, u, [&](bool mine, Index one) { found.add(mine, one); });
+            changed.add(changes_it, Changed<Index>{u, degree}, [&](bool mine, const Changed<Index>& one) {
+                found.add_row(one.vertex, found.note(mine, one.degree));
+            });
         }
-        Index left = 0;
+        Changed<Index> left{0, 0};
         const bool has_left = changed.rest(left);
-        found.finish(sums, has_left, left);
+        found.finish_row(sums, left.vertex, found.note(has_left, left.degree));
         const i64 count = now.count, arcs = now.arcs;
         sync();
         now = read(tally);

@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
-from hpgraph.kernels.runtime.cpu.progress import ACTIVE
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.trace import whole
 from hpgraph.kernels.runtime.cpu.work_stealing import TAIL, blank_board
@@ -65,19 +65,71 @@ def first(
         Gives the trace rows, an int64 array of shape (supersteps, 4): direction, active vertices, arcs looked at,
         nanoseconds.
     """
+    begin(state, beginnings, sources)
+    # No pull needs to look at a vertex that no arc reaches.
+    settled = settled_words(code, state, out.shape[0]) | empty_rows(in_).words
+    np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
+    return _traverse(
+        code, out, in_, state, world, sources, settled, _receivers(in_), 0,
+        alpha=alpha, beta=beta, forced=forced, limit=limit,
+    )  # fmt: skip
+
+
+def go_on(
+    code: ProgramCode,
+    out: CSR,
+    in_: CSR,
+    state: tuple[np.ndarray, ...],
+    world: tuple[Any, ...],
+    active: np.ndarray,
+    settled: np.ndarray,
+    *,
+    done: int,
+    alpha: float,
+    beta: float,
+    forced: int,
+    limit: int,
+) -> np.ndarray:
+    """Go on with a search that another device began.
+
+    Parameters
+    ----------
+    code, out, in_, state, world, alpha, beta, forced, limit
+        As for `first`.
+    active : array of vertex ids, without duplicates
+        Who is active now.
+    settled : uint64 array
+        A bit for everyone who receives nothing any more, set past the last vertex too.
+    done : int
+        Supersteps so far.
+
+    Returns
+    -------
+    int64 array of shape (supersteps, 4)
+        As `first`, from superstep `done` + 1 on.
+    """
+    open_ = 64 * settled.size - int(np.bitwise_count(settled).sum())
+    return _traverse(
+        code, out, in_, state, world, active, settled, open_, done, alpha=alpha, beta=beta, forced=forced, limit=limit
+    )
+
+
+def _traverse(
+    code: ProgramCode, out: CSR, in_: CSR, state: tuple[np.ndarray, ...], world: tuple[Any, ...], active: np.ndarray,
+    settled: np.ndarray, open_: int, done: int, *, alpha: float, beta: float, forced: int, limit: int,
+) -> np.ndarray:  # fmt: skip
+    """Superstep after superstep from the vertices `active`, of whom `open_` others may still hear."""
     program = functions_of(code)
     n, words = out.shape[0], (out.shape[0] + 63) // 64
-    begin(state, beginnings, sources)
     with team() as workers:
-        # No pull needs to look at a vertex that no arc reaches.
-        settled = settled_words(code, state, n) | empty_rows(in_).words
-        np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
         queue = np.empty(n, out.indices.dtype)
-        queue[: sources.size] = sources
+        queue[: active.size] = active
         board, progress = blank_board(workers), np.zeros(traversing.PROGRESS, np.int64)
-        leaving, receivers = int((out.indptr[sources + 1] - out.indptr[sources]).sum()), _receivers(in_)
-        progress[[ACTIVE, traversing.ARCS, traversing.QUEUED, traversing.OPEN]] = sources.size, leaving, 1, receivers
-        board[TAIL] = sources.size
+        leaving = int((out.indptr[active + 1] - out.indptr[active]).sum())
+        progress[[STEP, ACTIVE, traversing.ARCS, traversing.QUEUED, traversing.OPEN]] = (
+            done, active.size, leaving, 1, open_,
+        )  # fmt: skip
+        board[TAIL] = active.size
         buffers, messages = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
         fronts = np.empty(words, np.uint64), np.empty(words, np.uint64)
         rows = whole(

@@ -25,19 +25,23 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 )
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.cuda.takeover import Continued, Takeover, on_host, takeover
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
 
+# As Policy::forced; every row that pulls looks for a sender, so no such superstep is thin.
+PULL = 1
+
 
 @lru_cache(maxsize=256)
 def _policy(
-    n: int, arcs: int, alpha: float, beta: float, forced: int, limit: int, local: bool
+    n: int, arcs: int, alpha: float, beta: float, forced: int, limit: int, local: bool, leaving: tuple[Any, ...]
 ) -> np.ndarray:
     """A struct ``Policy``, its shares turned into numbers of all arcs and vertices."""
     # An endless share is as good as a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
-    return struct(*bounds, np.int32(forced), limit, arcs, *local_limits(local))
+    return struct(*bounds, np.int32(forced), limit, arcs, *local_limits(local), *leaving)
 
 
 def first(
@@ -70,13 +74,46 @@ def first(
     space = Space(HEADER, words, words, words, n * ids.itemsize, pieces, n * ids.itemsize, pieces)
     record = Record(n)
     device = cupy.cuda.runtime.getDevice()
+    turn = takeover(out)
+    waits = turn.waits() and forced != PULL
     kernel(program, "traversal.cuh", "first", "", ids, out.data is None, techniques_type(), device)(
         (
             program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), arcs_struct(in_),
             sources_struct(sources),
-            _policy(n, arcs, alpha, beta, forced, limit, techniques.local_block),
+            _policy(n, arcs, alpha, beta, forced, limit, techniques.local_block, turn.limits(waits)),
             struct(*space.header(0, TALLY), empty_rows(in_).words, *space.addresses, *record.fields,
                    *space.header(LOCAL)),
         ),
     )  # fmt: skip
-    return record
+    if not waits:
+        return record
+    done, queued = record.counts()
+    if not queued:
+        turn.ended_here()
+        return record
+    address, _ = record.passed()
+    queue = space.array(address, queued, ids)
+    settled = space.array(space.addresses[0], words, np.uint8)
+    rows = _on_host(turn, code, out, in_, state, world, queue, settled, done, alpha, beta, forced, limit)
+    return Continued(record, rows)
+
+
+def _on_host(
+    turn: Takeover, code: ProgramCode, out: CSR, in_: CSR, state: tuple[Any, ...], world: tuple[Any, ...],
+    queue: np.ndarray, settled: np.ndarray, done: int, alpha: float, beta: float, forced: int, limit: int,
+) -> np.ndarray:  # fmt: skip
+    """The supersteps after the first `done`, by the host."""
+    # What takes over is loaded when it does.
+    from hpgraph.kernels.traversal import cpu
+
+    bits = np.full((out.shape[0] + 63) // 64 * 8, 0xFF, np.uint8)
+    bits[: len(settled)] = settled
+    sends = turn.copy("out", out)
+    gathers = sends if in_ is out else turn.copy("in", in_)
+    return on_host(
+        state,
+        lambda copies: cpu.go_on(
+            code, sends, gathers, copies, world, queue, bits.view(np.uint64), done=done, alpha=alpha, beta=beta,
+            forced=forced, limit=limit,
+        ),
+    )  # fmt: skip

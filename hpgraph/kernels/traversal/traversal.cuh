@@ -138,7 +138,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
     space.trace.begin();
     int direction = PUSH;
     bool queued = true;
-    i64 step = 0, previous = 0;
+    i64 step = 0, previous = 0, thin = 0;
     u32 phase = 0;
     Tally now = space.tally[0];
     i64 unseen = policy.arcs - now.arcs;  // arcs that leave vertices not yet reached
@@ -149,7 +149,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
     const auto receive = [&](Index u, i64 j, Index v, i64 at) {
         return program.receive(v, program.gather(u, out.weight(j), v), at);
     };
-    while (now.count && step < policy.limit) {
+    while (now.count && step < policy.limit && !policy.local.leave(now, thin)) {
         if (policy.forced >= 0) direction = policy.forced;
         else if (direction == PUSH && policy.dense(now)) direction = PULL;
         else if (direction == PULL && (i64)now.arcs <= unseen + n / PULL_COST &&
@@ -180,7 +180,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
         if (direction == PUSH && policy.local.hold<Index>(now)) {
             if (blockIdx.x == 0)
                 run_local<T>(
-                    shared.local, policy.local, out.indptr, 0, queue(), following(), now, step, space.local,
+                    shared.local, policy.local, out.indptr, 0, queue(), following(), now, step, thin, space.local,
                     [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
                         Index v[T::BATCH];
                         const u32 claimed = claim(program, out, space.settled, batch, v);
@@ -196,6 +196,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
                     });
             barrier.wait();
             now = space.local->tally, step = space.local->step, previous = space.local->previous;
+            thin = space.local->thin;
             unseen -= space.local->sent + now.arcs;
             queue_turned = !queue_turned;
             continue;
@@ -271,7 +272,13 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
         } while (now.count && step < policy.limit && is_short<T>(now) && !policy.local.hold<Index>(now) &&
                  (policy.forced >= 0 || !policy.dense(now)));
     }
-    space.trace.end(step, 0);
+    // Left to the host: where the queue lies, and how long it is.
+    const bool leaves = now.count && step < policy.limit;
+    space.trace.end(step, leaves ? now.light : 0);
+    if (thread == 0) {
+        space.trace.outcome->passed[0] = (i64)queue().light;
+        policy.local.tell(thin);
+    }
 }
 
 }  // namespace hpgraph

@@ -12,13 +12,30 @@ namespace hpgraph {
 template <class Index>
 constexpr u32 ROOM = sizeof(Index) == 4 ? 1536 : 512;
 
+// Arcs of a frontier so thin that a processor of the host is done with it before a chain of loads ends here.
+constexpr u64 THIN = 64;
+
 // What a block takes on: no more vertices than there are places, none of them heavy.
 struct LocalLimits {
     i64 vertices, arcs;
+    i64 patience;   // thin supersteps, after which what is left is better done on the host
+    int may_leave;  // whether the host waits to take over; if not, it is told for the next time
+    int* thin;      // in the host's memory
 
     template <class Index, class AnyTally>
     __device__ bool hold(const AnyTally& now) const {
         return (i64)now.count <= vertices && (i64)now.count <= ROOM<Index> && (i64)now.arcs <= arcs && now.pieces == 0;
+    }
+
+    // Whether to leave a frontier to the host, after so many thin supersteps.
+    template <class AnyTally>
+    __device__ bool leave(const AnyTally& now, i64 thin_ones) const {
+        return may_leave && thin_ones >= patience && now.light && now.arcs <= THIN && now.pieces == 0;
+    }
+
+    // At the end, by one thread.
+    __device__ void tell(i64 thin_ones) const {
+        if (thin_ones >= patience) *thin = 1;
     }
 };
 
@@ -31,6 +48,7 @@ struct LocalTally {
 struct LocalReturn {
     Tally tally;
     i64 step, previous, sent;  // arcs sent along, those of `now` not counted
+    i64 thin;                  // thin supersteps so far
 };
 
 template <class Index>
@@ -47,10 +65,10 @@ struct LocalCollector {
     Frontier<Index> overflow;
     i64 hub;
 
-    // All lanes of the warp come here together; `mine` says whether this lane brings vertex v.
-    __device__ void add(bool mine, Index v) {
+    // All lanes of the warp come here together; `mine` says whether this lane brings vertex v, whose degree is returned.
+    __device__ i64 add(bool mine, Index v) {
         const u32 brought = __ballot_sync(ALL, mine);
-        if (!brought) return;
+        if (!brought) return 0;
         const i64 degree = mine ? indptr[v + 1] - indptr[v] : 0;
         const u64 arcs = warp_sum(degree);
         const u32 light = __ballot_sync(ALL, degree > 0 && degree <= T::PIECE);
@@ -68,6 +86,7 @@ struct LocalCollector {
         if (mine_is_light && base < ROOM<Index>) slots[base] = v;
         if (mine_is_light && base >= ROOM<Index>) overflow.light[base] = v;
         append_pieces<T>(v, degree, overflow.pieces, &tally->pieces);
+        return degree;
     }
 };
 
@@ -78,7 +97,7 @@ struct LocalCollector {
 // supersteps. What is queued in the end lies in `following`.
 template <class T, class Index, class Push, class After, class GoesOn>
 __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i64* indptr, i64 hub,
-                          Frontier<Index> queue, Frontier<Index> following, const Tally& now, i64 step,
+                          Frontier<Index> queue, Frontier<Index> following, const Tally& now, i64 step, i64 thin,
                           LocalReturn* result, Push push, After after, GoesOn goes_on) {
     if (threadIdx.x == 0) {
         local.tallies[0] = LocalTally{now.arcs, (u32)now.count, (u32)now.light, 0, 0};
@@ -91,13 +110,15 @@ __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i6
     while (true) {
         const LocalTally here = local.tallies[level % 3];
         // The first superstep is always taken: the grid has decided on it.
-        if (level && (here.count == 0 || !limits.hold<Index>(here) || !goes_on(here, step))) break;
+        if (level && (here.count == 0 || !limits.hold<Index>(here) || limits.leave(here, thin) || !goes_on(here, step)))
+            break;
         if (threadIdx.x == 0) local.tallies[(level + 2) % 3] = LocalTally{0, 0, 0, 0, 0};
         const Index* slots = local.slots[level & 1];
         LocalCollector<T, Index> found{local.slots[(level + 1) & 1], &local.tallies[(level + 1) % 3], indptr, following,
                                        hub};
         previous = here.count;
         if (level) sent += here.arcs;
+        thin += here.arcs <= THIN;
         ++step;
         for_each_arc_of_few<T::BATCH, Index>(here.light, threadIdx.x, THREADS, [&](u32 i) {
             const Index u = slots[i];
@@ -112,7 +133,7 @@ __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i6
     for (u32 i = threadIdx.x; i < left.light && i < ROOM<Index>; i += THREADS)
         following.light[i] = local.slots[level & 1][i];
     if (threadIdx.x == 0)
-        *result = LocalReturn{Tally{left.count, left.arcs, 0, left.hubs, left.light, left.pieces, 0}, step, previous, sent};
+        *result = LocalReturn{Tally{left.count, left.arcs, 0, left.hubs, left.light, left.pieces, 0}, step, previous, sent, thin};
 }
 
 }  // namespace hpgraph

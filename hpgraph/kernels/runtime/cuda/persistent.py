@@ -32,7 +32,7 @@ LOCAL_VERTICES, LOCAL_ARCS = 256, 1024
 # Supersteps a trace has room for; later ones run but are not listed.
 TRACE_ROWS = 1 << 20
 # What a launch finds zeroed: barrier, three tallies, two far tails, what a block alone returns; and where each lies.
-HEADER, TALLY, FAR, LOCAL = 320, 8, 176, 192
+HEADER, TALLY, FAR, REPEATED, LOCAL = 320, 8, 176, 192, 208
 
 
 @attached
@@ -55,7 +55,7 @@ def _type_of(*switches: int) -> str:
 
 
 def local_limits(local: bool) -> tuple[np.int64, np.int64]:
-    """What a block takes on alone: the fields of a ``LocalLimits``."""
+    """What a block takes on alone: the first fields of a ``LocalLimits``."""
     return np.int64(LOCAL_VERTICES if local else -1), np.int64(LOCAL_ARCS)
 
 
@@ -72,6 +72,13 @@ class Space:
         self._memory.memset_async(0, cleared)
         self.start = self._memory.ptr
         self.addresses = [self.start + end for end in ends[1:-1]]
+
+    def array(self, address: int, size: int, dtype: Any) -> np.ndarray:
+        """A copy of what lies at an address in it; waits for the device."""
+        import cupy
+
+        place = cupy.cuda.MemoryPointer(self._memory.mem, address - self._memory.mem.ptr)
+        return cupy.ndarray(size, dtype, place).get()
 
     def header(self, *offsets: int) -> list[int]:
         """Addresses in what is cleared."""
@@ -98,6 +105,10 @@ class Record:
         """Supersteps done and vertices left active; waits for the kernel."""
         done, left = self._memory[0, :2].get()
         return int(done), int(left)
+
+    def supersteps(self) -> int:
+        """How many there were, listed or not; waits for the kernel."""
+        return self.counts()[0]
 
     def __call__(self) -> np.ndarray:
         """The trace; waits for the kernel."""

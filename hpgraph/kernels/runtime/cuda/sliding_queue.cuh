@@ -224,16 +224,29 @@ struct Collector {
     __device__ Collector(const i64* indptr, Frontier<Index> next, Tally* tally, i64 hub = 0)
         : indptr(indptr), next(next), tally(tally), hub(hub), arcs(0), count(0), hubs(0) {}
 
-    // Count vertex v, of so many arcs, wherever it is kept.
+    // Count a vertex of so many arcs, wherever it is kept.
     __device__ void note(i64 degree) {
         ++count;
         arcs += degree;
         if (T::BY_HUBS) hubs += degree > hub;
     }
 
-    // All lanes of the warp come here together; `mine` says whether this lane brings vertex v.
-    __device__ void add(bool mine, Index v) {
+    // The same where the lane has one; its arcs, or 0.
+    __device__ i64 note(bool mine, i64 degree) {
+        if (!mine) return 0;
+        note(degree);
+        return degree;
+    }
+
+    // All lanes of the warp come here together; `mine` says whether this lane brings vertex v, whose degree is returned.
+    __device__ i64 add(bool mine, Index v) {
         const i64 degree = noted(mine, v);
+        add_row(v, degree);
+        return degree;
+    }
+
+    // The same for a vertex whose degree is noted already, 0 where there is none.
+    __device__ void add_row(Index v, i64 degree) {
         append(degree > 0 && degree <= T::PIECE, v, next.light, &tally->light);
         append_pieces<T>(v, degree, next.pieces, &tally->pieces);
     }
@@ -242,7 +255,10 @@ struct Collector {
     // vertices, those of another list, and the sums.
     __device__ void finish(BlockSums& sums, bool mine, Index v, bool other = false, Index w = 0,
                            Index* others = nullptr, u64* tail = nullptr) {
-        const i64 degree = noted(mine, v);
+        finish_row(sums, v, noted(mine, v), other, w, others, tail);
+    }
+    __device__ void finish_row(BlockSums& sums, Index v, i64 degree, bool other = false, Index w = 0,
+                               Index* others = nullptr, u64* tail = nullptr) {
         append_pieces<T>(v, degree, next.pieces, &tally->pieces);
         const bool light = degree > 0 && degree <= T::PIECE;
         const u32 at = place_in_block(light, sums.wanted[0]), other_at = others ? place_in_block(other, sums.wanted[1]) : 0;
@@ -285,12 +301,7 @@ private:
         __syncthreads();
     }
 
-    __device__ i64 noted(bool mine, Index v) {
-        if (!mine) return 0;
-        const i64 degree = indptr[v + 1] - indptr[v];
-        note(degree);
-        return degree;
-    }
+    __device__ i64 noted(bool mine, Index v) { return note(mine, mine ? indptr[v + 1] - indptr[v] : 0); }
 };
 
 }  // namespace hpgraph

@@ -1,0 +1,124 @@
+"""Searches whose frontier stays thin for thousands of supersteps go on on the host.
+
+A superstep of a thin frontier takes the GPU a chain of dependent loads, however few arcs there are, and a processor a
+cache miss or two. Nobody knows how many such supersteps are left, so the rule is that of ski rental (A. Karlin et al.,
+"Competitive snoopy caching", 1988): stay until as much time went into thin supersteps as moving to the host would have
+taken, then move. That is never more than about twice the time of whichever was better.
+
+The host only waits for the kernel where it may have to take over: the first time a graph is searched, and from then on
+if some search was thin for so long. A graph moves once; its copy is kept as long as it lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.persistent import Record
+from hpgraph.kernels.runtime.techniques import techniques
+
+Result = TypeVar("Result")
+
+# Measured on an H200 and its host: seconds of a thin superstep of one block; bytes a second from the device to pageable
+# memory; seconds of an arc that is followed on the host, and of what is set up there before the first one.
+SUPERSTEP, LINK, HOST_ARC, SETTING_UP = 1.5e-6, 8e9, 5e-9, 1e-3
+# Added to the direction in the trace's rows of supersteps on the host.
+ON_HOST = 2
+
+
+class Takeover:
+    """What is known of a graph's searches: whether the host waits, and its copy of the arcs.
+
+    Parameters
+    ----------
+    arcs : CSR
+        On the GPU.
+    """
+
+    def __init__(self, arcs: CSR) -> None:
+        import cupy
+
+        n, size = arcs.shape[0], sum(part.nbytes for part in (arcs.indptr, arcs.indices, arcs.data) if part is not None)
+        self.patience = int((SETTING_UP + size / LINK + arcs.nnz * HOST_ARC) / SUPERSTEP)
+        # A search has no more supersteps than vertices.
+        self._waits = self._possible = n > self.patience
+        self._memory = cupy.cuda.alloc_pinned_memory(4)
+        self._thin = np.frombuffer(self._memory, np.int32, 1)
+        self._thin[0] = 0
+        self._copies: dict[str, CSR] = {}
+
+    def waits(self) -> bool:
+        """Whether the host waits for the kernel that is launched next."""
+        return self._possible and techniques.host_takeover and (self._waits or bool(self._thin[0]))
+
+    def limits(self, waits: bool) -> tuple[np.int64, np.int32, int]:
+        """The last fields of a ``LocalLimits``."""
+        return np.int64(self.patience), np.int32(waits), self._memory.ptr
+
+    def ended_here(self) -> None:
+        """A search that was waited for ended on the GPU."""
+        self._waits = False
+
+    def copy(self, name: str, arcs: CSR) -> CSR:
+        """Arcs in the host's memory, moved at the first call under a name."""
+        if name not in self._copies:
+            data = None if arcs.data is None else arcs.data.get()
+            copy = CSR(arcs.shape, arcs.indptr.get(), arcs.indices.get(), data, validate=False, copy=False)
+            self._copies[name] = copy
+        return self._copies[name]
+
+
+@attached
+def takeover(arcs: CSR) -> Takeover:
+    """The `Takeover` of a graph, by its arcs."""
+    return Takeover(arcs)
+
+
+class Continued:
+    """Trace rows of a search that the host went on with; fetched when called.
+
+    Parameters
+    ----------
+    record : Record
+        Of the supersteps on the GPU.
+    rows : int64 array of shape (supersteps, 4)
+        Of those on the host.
+    """
+
+    def __init__(self, record: Record, rows: np.ndarray) -> None:
+        rows[:, 0] += ON_HOST
+        self._record, self._rows = record, rows
+
+    def supersteps(self) -> int:
+        """How many there were, on both."""
+        return self._record.supersteps() + len(self._rows)
+
+    def __call__(self) -> np.ndarray:
+        """The trace; waits for the kernel."""
+        return np.concatenate([self._record(), self._rows])
+
+
+def on_host(state: tuple[Any, ...], run: Callable[[tuple[np.ndarray, ...]], Result]) -> Result:
+    """Run on copies of the properties in the host's memory, and bring them back.
+
+    Parameters
+    ----------
+    state : tuple of CuPy arrays
+        The properties; changed in place.
+    run : callable
+        Takes the copies and changes them.
+
+    Returns
+    -------
+    object
+        What `run` returned.
+    """
+    copies = tuple(values.get() for values in state)
+    result = run(copies)
+    for values, copy in zip(state, copies, strict=True):
+        values.set(copy)
+    return result
