@@ -119,4 +119,4 @@ def relax(
             delta=delta, ceiling=ceiling, limit=limit if endless else limit - done,
         ),
     )  # fmt: skip
-    return Continued(record, rows), cupy.asarray(active)
+    return Continued(record, rows()), cupy.asarray(active)

@@ -66,13 +66,15 @@ def first(
         nanoseconds.
     """
     begin(state, beginnings, sources)
-    # No pull needs to look at a vertex that no arc reaches.
-    settled = settled_words(code, state, out.shape[0]) | empty_rows(in_).words
-    np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
-    return _traverse(
-        code, out, in_, state, world, sources, settled, _receivers(in_), 0,
-        alpha=alpha, beta=beta, forced=forced, limit=limit,
-    )  # fmt: skip
+    with team():
+        # No pull needs to look at a vertex that no arc reaches.
+        settled = settled_words(code, state, out.shape[0]) | empty_rows(in_).words
+        np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
+        rows = _traverse(
+            code, out, in_, state, world, sources, settled, _receivers(in_), 0,
+            alpha=alpha, beta=beta, forced=forced, limit=limit,
+        )  # fmt: skip
+    return lambda: rows
 
 
 def go_on(
@@ -106,7 +108,7 @@ def go_on(
     Returns
     -------
     int64 array of shape (supersteps, 4)
-        As `first`, from superstep `done` + 1 on.
+        The trace rows that `first` gives, from superstep `done` + 1 on.
     """
     open_ = 64 * settled.size - int(np.bitwise_count(settled).sum())
     return _traverse(
@@ -132,7 +134,7 @@ def _traverse(
         board[TAIL] = active.size
         buffers, messages = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
         fronts = np.empty(words, np.uint64), np.empty(words, np.uint64)
-        rows = whole(
+        return whole(
             lambda trace: traversing.traverse_first(
                 program.gather, program.update, program.edge_cond, state, world,
                 plain(out.indptr), plain(out.indices), plain(out.data),
@@ -142,7 +144,6 @@ def _traverse(
             ),
             board, progress, limit,
         )  # fmt: skip
-    return lambda: rows
 
 
 @attached
