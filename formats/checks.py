@@ -7,12 +7,11 @@ arcs whose vertices fit 32 bits costs four bytes an arc. Values have one of the 
 from __future__ import annotations
 
 import operator
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, device_of, unmasked
+from hpgraph.core.device import array_module, unmasked
 
 INT32_MAX = int(np.iinfo(np.int32).max)
 INT64_MAX = int(np.iinfo(np.int64).max)
@@ -120,25 +119,6 @@ def as_offsets(indptr: Any, name: str, segments: int, total: int, *, check: bool
             row = int((indptr[1:] < indptr[:-1]).argmax())
             raise ValueError(f"{name} must never fall; it falls at row {row}: sort the entries by row")
     return indptr
-
-
-def as_rows(shape: Any, indptr: Any, indices: Any, data: Any) -> tuple[tuple[int, int], Any, Any, Any, bool]:
-    """A CSR matrix's shape and arrays, which fit each other, and whether rows are sorted and free of duplicates.
-
-    Arrays whose types serve are not copied. Reading them on CUDA waits for the stream.
-    """
-    rows, columns = as_shape(shape)
-    # Other types are read before they are converted: what is too large would wrap.
-    serves = getattr(indices, "dtype", None) in (np.int32, np.int64)
-    ids = as_ids(indices, "indices", columns, "column", check=not serves)
-    offsets = as_offsets(indptr, "indptr", rows, len(ids))
-    values = as_values(data, "data", ids.shape)
-    # One pass over the columns tells both; which of them is wrong is looked for only when one is.
-    convert = import_module(f"hpgraph.formats.convert_{device_of(offsets, ids, values)}")
-    inside, canonical = convert.inspect_rows(offsets, ids, columns)
-    if not inside:
-        as_ids(ids, "indices", columns, "column")
-    return (rows, columns), offsets, ids, values, canonical
 
 
 def as_values(data: Any, name: str, shape: tuple[int, ...]) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from hpgraph.core.device import array_module, device_of, is_cuda
 from hpgraph.formats.checks import as_ids, as_shape, as_value_dtype, as_values, index_dtype
 from hpgraph.formats.csr import CSR, Duplicates
+from hpgraph.formats.interchange import cupy_values
 from hpgraph.formats.ownership import hand_out, own
 from hpgraph.formats.storage import Storage
 
@@ -166,8 +167,6 @@ class COO(Storage):
         TypeError
             On CUDA, when the values have a type that CuPy's sparse matrices cannot hold.
         """
-        from hpgraph.formats.interchange import cupy_values
-
         row, col, data = (hand_out(array, copy) for array in (self.row, self.col, self.data))
         if data is None:
             data = array_module(self.row).ones(self.nnz, dtype=np.float64 if dtype is None else dtype)

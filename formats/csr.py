@@ -8,8 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from hpgraph.core.device import Device, array_module, check_memory, device_of, is_cuda
-from hpgraph.formats.checks import as_ids, as_rows, as_shape, as_value_dtype, as_values, index_dtype
+from hpgraph.formats.checks import as_ids, as_shape, as_value_dtype, as_values, index_dtype
+from hpgraph.formats.interchange import rows_of_scipy, scipy_of_csr
 from hpgraph.formats.ownership import own
+from hpgraph.formats.rows import as_rows
 from hpgraph.formats.storage import Storage, backend
 
 Duplicates = Literal["sum", "min", "first", "error"]
@@ -92,7 +94,9 @@ class CSR(Storage):
         return self.indptr[1:] - self.indptr[:-1]
 
     @classmethod
-    def from_scipy(cls, matrix: Any, *, pattern: bool = False, copy: bool = True) -> CSR:
+    def from_scipy(
+        cls, matrix: Any, *, pattern: bool = False, copy: bool = True, duplicates: Literal["sum", "min"] = "sum"
+    ) -> CSR:
         """From any SciPy or CuPy sparse array or matrix, on its device.
 
         Parameters
@@ -104,11 +108,13 @@ class CSR(Storage):
         copy : bool, default True
             Whether to copy what could be shared, indices and values of a canonical CSR input. What is shared must not
             be written to.
+        duplicates : {"sum", "min"}
+            What becomes of entries at the same place; only COO and CSR can have any that SciPy does not sum itself.
 
         Returns
         -------
         CSR
-            Rows sorted, duplicates summed, explicit zeros kept.
+            Rows sorted, no duplicates, explicit zeros kept.
 
         Raises
         ------
@@ -127,9 +133,52 @@ class CSR(Storage):
                 f"matrix must be a two-dimensional SciPy or CuPy sparse array, not {type(matrix).__name__}: "
                 "wrap a dense array in scipy.sparse.csr_array"
             )
-        from hpgraph.formats.interchange import csr_of_scipy
+        shape, arrays, copy = rows_of_scipy(matrix, pattern, copy)
+        return cls.from_rows(shape, *arrays, duplicates=duplicates, copy=copy)
 
-        return csr_of_scipy(matrix, pattern, copy, "sum")
+    @classmethod
+    def from_rows(
+        cls, shape: Any, indptr: Any, indices: Any, data: Any, *, duplicates: Duplicates = "sum", copy: bool = True
+    ) -> CSR:
+        """From the arrays of a CSR whose rows need be neither sorted nor free of duplicates.
+
+        Parameters
+        ----------
+        shape : (int, int)
+        indptr, indices, data : array, array, array or None
+            As `CSR` takes them.
+        duplicates : {"sum", "min"}
+            What becomes of entries at the same place.
+        copy : bool, default True
+            Whether to copy what could be shared.
+
+        Returns
+        -------
+        CSR
+            Rows sorted, no duplicates; ids of 32 bits where they fit.
+
+        Raises
+        ------
+        ValueError, IndexError, TypeError
+            As `CSR`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hpgraph.formats import CSR
+        >>> made = CSR.from_rows((1, 3), [0, 3], np.array([2, 0, 2]), [1, 2, 3])
+        >>> made.indices, made.data
+        (array([0, 2], dtype=int32), array([2, 4]))
+        """
+        given = indptr, indices, data
+        shape, indptr, indices, data, canonical = as_rows(shape, *given)
+        if not canonical:
+            row = cls(shape, indptr, indices, validate=False).expand_rows()
+            return cls.from_coo(row, indices, data, shape, duplicates=duplicates, copy=False)
+        indices = indices.astype(index_dtype(max(shape)), copy=False)
+        if copy:
+            indptr, indices, data = map(own, (indptr, indices, data), given)
+        return cls(shape, indptr, indices, data, validate=False)
 
     @classmethod
     def from_coo(
@@ -227,8 +276,6 @@ class CSR(Storage):
         >>> A.to_scipy().data.flags.writeable, A.to_scipy(copy=True).data.flags.writeable
         (False, True)
         """
-        from hpgraph.formats.interchange import scipy_of_csr
-
         return scipy_of_csr(self, dtype, "copy" if copy else "read-only")
 
     def astype(self, dtype: Any) -> CSR:
@@ -294,6 +341,35 @@ class CSR(Storage):
         bool
         """
         return bool(backend("convert", self.indptr).is_sorted(self.indptr, self.indices, strictly=True))
+
+    def canonical(self, duplicates: Literal["sum", "min"] = "sum") -> CSR:
+        """The same entries, rows sorted and free of duplicates, ids of 32 bits where they fit.
+
+        Parameters
+        ----------
+        duplicates : {"sum", "min"}
+            What becomes of entries at the same place.
+
+        Returns
+        -------
+        CSR
+            Itself where it is that already. On CUDA finding out waits for the stream.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hpgraph.formats import CSR
+        >>> wide = CSR((1, 3), [0, 2], np.array([0, 2], dtype=np.int64))
+        >>> wide.indices.dtype, wide.canonical().indices.dtype
+        (dtype('int64'), dtype('int32'))
+        """
+        if not self.is_canonical():
+            row = self.expand_rows()
+            return CSR.from_coo(row, self.indices, self.data, self.shape, duplicates=duplicates, copy=False)
+        ids = index_dtype(max(self.shape))
+        if self.indices.dtype == ids:
+            return self
+        return CSR(self.shape, self.indptr, self.indices.astype(ids), self.data, validate=False)
 
     def sorted(self) -> CSR:
         """The same entries with each row in ascending order of columns; duplicates keep their order.

@@ -21,6 +21,7 @@ from hpgraph.core.device import array_module, check_memory, device_of
 from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, as_values
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import ELL, entry_bytes
+from hpgraph.formats.interchange import scipy_of_csr
 from hpgraph.formats.ownership import own
 from hpgraph.formats.storage import Storage, backend
 from hpgraph.formats.width import hyb_width
@@ -225,8 +226,6 @@ class HYB(Storage):
         -------
         scipy.sparse.csr_array or cupyx.scipy.sparse.csr_matrix
         """
-        from hpgraph.formats.interchange import scipy_of_csr
-
         return scipy_of_csr(self.to_csr(), dtype)
 
     def astype(self, dtype: Any) -> HYB:

@@ -1,22 +1,24 @@
-"""CSR to and from the classes of SciPy and CuPy."""
+"""The arrays of a CSR to and from the classes of SciPy and CuPy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from hpgraph.core.device import array_module, is_cuda
-from hpgraph.formats.checks import as_rows, as_value_dtype, index_dtype
-from hpgraph.formats.csr import CSR, Duplicates
-from hpgraph.formats.ownership import own, read_only
+from hpgraph.formats.checks import as_value_dtype, index_dtype
+from hpgraph.formats.ownership import read_only
+
+if TYPE_CHECKING:
+    from hpgraph.formats.csr import CSR
 
 Sharing = Literal["copy", "read-only", "shared"]
 
 
-def csr_of_scipy(matrix: Any, pattern: bool, copy: bool, duplicates: Duplicates) -> CSR:
-    """A sparse matrix of SciPy or CuPy as CSR, canonical.
+def rows_of_scipy(matrix: Any, pattern: bool, copy: bool) -> tuple[Any, tuple[Any, Any, Any], bool]:
+    """A sparse matrix of SciPy or CuPy as the arrays of a CSR, which need not be canonical.
 
     Parameters
     ----------
@@ -26,56 +28,23 @@ def csr_of_scipy(matrix: Any, pattern: bool, copy: bool, duplicates: Duplicates)
         Whether to leave the values out.
     copy : bool
         Whether to copy what could be shared.
-    duplicates : {"sum", "min"}
-        What becomes of entries at the same place; only COO and CSR can have any that SciPy does not sum itself.
 
     Returns
     -------
-    CSR
+    tuple
+        Shape; offsets, columns and values; and whether these are still to be copied.
 
     Raises
     ------
-    ValueError, IndexError, TypeError
-        As `CSR`.
+    TypeError
+        When the values have a type that kernels do not serve.
     """
     if not pattern:
         as_value_dtype(matrix.dtype, "the matrix")
     csr = matrix.tocsr()
     # SciPy allows arrays longer than the last offset says.
     arrays = csr.indptr, csr.indices[: csr.nnz], None if pattern else csr.data[: csr.nnz]
-    return canonical_csr(csr.shape, arrays, copy and not _is_made_anew(csr, matrix), duplicates)
-
-
-def canonical_csr(shape: Any, arrays: tuple[Any, Any, Any], copy: bool, duplicates: Duplicates) -> CSR:
-    """A CSR matrix whose rows are sorted and free of duplicates, of arrays that need not be.
-
-    Parameters
-    ----------
-    shape : (int, int)
-    arrays : (array, array, array or None)
-        Offsets, columns and values, as `CSR` takes them.
-    copy : bool
-        Whether to copy what could be shared.
-    duplicates : {"sum", "min"}
-        What becomes of entries at the same place.
-
-    Returns
-    -------
-    CSR
-
-    Raises
-    ------
-    ValueError, IndexError, TypeError
-        As `CSR`.
-    """
-    shape, indptr, indices, data, canonical = as_rows(shape, *arrays)
-    if not canonical:
-        row = CSR(shape, indptr, indices, validate=False).expand_rows()
-        return CSR.from_coo(row, indices, data, shape, duplicates=duplicates, copy=False)
-    indices = indices.astype(index_dtype(max(shape)), copy=False)
-    if copy:
-        indptr, indices, data = map(own, (indptr, indices, data), arrays)
-    return CSR(shape, indptr, indices, data, validate=False)
+    return csr.shape, arrays, copy and not _is_made_anew(csr, matrix)
 
 
 def _is_made_anew(csr: Any, matrix: Any) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from hpgraph.containers.public import hand_down
 from hpgraph.core.config import config
 from hpgraph.core.errors import (
     CompileError,
@@ -21,25 +22,19 @@ from hpgraph.core.errors import (
     MissingExtraError,
     NegativeCycleError,
 )
-from hpgraph.kernels.runtime.techniques import techniques
 
 if TYPE_CHECKING:
     from hpgraph import algebra, algorithms, csgraph, datasets, formats, interop, io, semiring, viz
     from hpgraph.algebra.apply import apply
     from hpgraph.algebra.assign import assign, subassign
-    from hpgraph.algebra.blocks import block_array, block_diag, bmat, hstack, vstack
-    from hpgraph.algebra.construct import diag, diags, eye
     from hpgraph.algebra.elementwise import ewise_add, ewise_mult, ewise_union
     from hpgraph.algebra.extract import extract
     from hpgraph.algebra.kronecker import kron, kronecker
-    from hpgraph.algebra.matrix_power import matrix_power
     from hpgraph.algebra.mxm import mxm
     from hpgraph.algebra.mxv import mxv, vxm
-    from hpgraph.algebra.random_matrix import random
     from hpgraph.algebra.reduce import reduce
     from hpgraph.algebra.select import select
     from hpgraph.algebra.transpose import transpose
-    from hpgraph.algebra.triangle import tril, triu
     from hpgraph.algorithms.bfs import BFSResult, bfs
     from hpgraph.algorithms.components import ComponentsResult, connected_components
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
@@ -47,13 +42,20 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.triangles import triangle_count, triangles
     from hpgraph.containers.graph import Graph, as_graph
     from hpgraph.containers.vertices import id as id
+    from hpgraph.engine.definition import Parameter, Property
     from hpgraph.engine.direction import Direction
-    from hpgraph.engine.program import Parameter, Property, VertexProgram
+    from hpgraph.engine.program import VertexProgram
     from hpgraph.engine.run import RunResult, run
     from hpgraph.engine.trace import Trace
     from hpgraph.interop.networkx import from_networkx, to_networkx
     from hpgraph.io import read
+    from hpgraph.kernels.runtime.techniques import techniques
+    from hpgraph.scipy_api.blocks import block_array, block_diag, bmat, hstack, vstack
+    from hpgraph.scipy_api.construct import diag, diags, eye
     from hpgraph.scipy_api.matrix import Matrix, hyb_array
+    from hpgraph.scipy_api.matrix_power import matrix_power
+    from hpgraph.scipy_api.random_matrix import random
+    from hpgraph.scipy_api.triangle import tril, triu
     from hpgraph.scipy_api.vector import Vector
 
 __version__ = "0.1.0"
@@ -67,24 +69,25 @@ _MODULE_OF = {
     "select": "hpgraph.algebra.select",
     "assign": "hpgraph.algebra.assign",
     "subassign": "hpgraph.algebra.assign",
-    "block_array": "hpgraph.algebra.blocks",
-    "block_diag": "hpgraph.algebra.blocks",
-    "bmat": "hpgraph.algebra.blocks",
-    "diag": "hpgraph.algebra.construct",
-    "diags": "hpgraph.algebra.construct",
-    "eye": "hpgraph.algebra.construct",
-    "hstack": "hpgraph.algebra.blocks",
-    "random": "hpgraph.algebra.random_matrix",
-    "vstack": "hpgraph.algebra.blocks",
+    "block_array": "hpgraph.scipy_api.blocks",
+    "block_diag": "hpgraph.scipy_api.blocks",
+    "bmat": "hpgraph.scipy_api.blocks",
+    "diag": "hpgraph.scipy_api.construct",
+    "diags": "hpgraph.scipy_api.construct",
+    "eye": "hpgraph.scipy_api.construct",
+    "hstack": "hpgraph.scipy_api.blocks",
+    "random": "hpgraph.scipy_api.random_matrix",
+    "vstack": "hpgraph.scipy_api.blocks",
     "extract": "hpgraph.algebra.extract",
-    "tril": "hpgraph.algebra.triangle",
-    "triu": "hpgraph.algebra.triangle",
+    "tril": "hpgraph.scipy_api.triangle",
+    "triu": "hpgraph.scipy_api.triangle",
     "kron": "hpgraph.algebra.kronecker",
     "kronecker": "hpgraph.algebra.kronecker",
-    "matrix_power": "hpgraph.algebra.matrix_power",
+    "matrix_power": "hpgraph.scipy_api.matrix_power",
     "mxm": "hpgraph.algebra.mxm",
     "mxv": "hpgraph.algebra.mxv",
     "vxm": "hpgraph.algebra.mxv",
+    "techniques": "hpgraph.kernels.runtime.techniques",
     "transpose": "hpgraph.algebra.transpose",
     "BFSResult": "hpgraph.algorithms.bfs",
     "bfs": "hpgraph.algorithms.bfs",
@@ -97,8 +100,8 @@ _MODULE_OF = {
     "triangle_count": "hpgraph.algorithms.triangles",
     "triangles": "hpgraph.algorithms.triangles",
     "Direction": "hpgraph.engine.direction",
-    "Parameter": "hpgraph.engine.program",
-    "Property": "hpgraph.engine.program",
+    "Parameter": "hpgraph.engine.definition",
+    "Property": "hpgraph.engine.definition",
     "RunResult": "hpgraph.engine.run",
     "run": "hpgraph.engine.run",
     "Trace": "hpgraph.engine.trace",
@@ -195,11 +198,14 @@ def __getattr__(name: str) -> object:
     if name in _MODULE_OF:
         value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     elif name in _SUBPACKAGES:
-        value = importlib.import_module(f"hpgraph.{name}")
+        value = importlib.import_module(f"{__name__}.{name}")
     else:
         raise AttributeError(f"module 'hpgraph' has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+hand_down(__getattr__)
 
 
 def __dir__() -> list[str]:

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.entry import EntryFunction
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import Monoid
-from hpgraph.semiring.operators import BinaryOp, UnaryOp, check_dtype
+from hpgraph.semiring.operators import BinaryOp, UnaryOp
 from hpgraph.semiring.semiring import Gather
 
 _C_TYPES = {

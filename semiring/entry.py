@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.function import TypedFunction
-from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Python, UnaryOp, check_dtype, check_held
+from hpgraph.semiring.operators import BinaryOp, IndexUnaryOp, Python, UnaryOp, check_held
 
 Operator = UnaryOp | BinaryOp | IndexUnaryOp
 

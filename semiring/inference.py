@@ -10,6 +10,7 @@ import numpy as np
 
 from hpgraph.core.errors import CompileError
 from hpgraph.semiring.complaint import at_line, reason
+from hpgraph.semiring.dtypes import DTYPES
 
 if TYPE_CHECKING:
     from hpgraph.semiring.function import Function
@@ -103,8 +104,6 @@ def dtype_of(numba_type: Any) -> np.dtype | None:
     """
     from numba import types
     from numba.np.numpy_support import as_dtype
-
-    from hpgraph.semiring.operators import DTYPES
 
     if isinstance(numba_type, types.IntEnumMember):
         numba_type = numba_type.dtype

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Sequence
 from functools import lru_cache
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import from_dtype, types
@@ -26,8 +26,10 @@ from numba.cuda.ufuncs import ufunc_db
 
 from hpgraph.core.errors import CompileError
 from hpgraph.semiring.complaint import reason
-from hpgraph.semiring.function import Function
 from hpgraph.semiring.snapshot import copy_function
+
+if TYPE_CHECKING:
+    from hpgraph.semiring.function import Function
 
 
 def compile_ltoir(

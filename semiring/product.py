@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.function import TypedFunction
-from hpgraph.semiring.operators import Python, check_dtype
+from hpgraph.semiring.operators import Python
 from hpgraph.semiring.semiring import Semiring
 
 

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hpgraph.semiring.arithmetic import BINARY, SATURATED
+from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.function import TypedFunction
 from hpgraph.semiring.monoid import ANY_INDEX, Monoid
-from hpgraph.semiring.operators import BinaryOp, Python, check_dtype, check_held
+from hpgraph.semiring.operators import BinaryOp, Python, check_held
 
 
 class Gather(TypedFunction):

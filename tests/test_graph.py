@@ -139,6 +139,45 @@ def test_stays_on_the_device_of_the_arrays(device: str) -> None:
         assert arcs(hpg.Graph(cupyx.scipy.sparse.coo_matrix(coo())).out_csr) == ARCS
 
 
+def test_ids_that_fit_32_bits_are_narrowed(device: str) -> None:
+    """Whatever they came in: 64 bits would make a traversal read twice as much."""
+    wide = CSR(coo().shape, [0, 2, 2, 4, 4], np.array([1, 2, 0, 2], dtype=np.int64), WEIGHT).to(device)
+    assert wide.indices.dtype == np.int64
+    triplets = COO(wide.shape, wide.expand_rows(), wide.indices, wide.data)
+    sources = [wide, HYB.from_csr(wide), ELL.from_csr(wide), triplets]
+    sparse = scipy.sparse.csr_array(coo())
+    sparse.indices, sparse.indptr = sparse.indices.astype(np.int64), sparse.indptr.astype(np.int64)
+    if device == "cpu":
+        sources.append(sparse)
+    for source in sources:
+        G, A = hpg.Graph(source), hpg.Matrix(source)
+        assert G.device == device and arcs(G.out_csr) == arcs(A.csr) == ARCS
+        for layout in (G.out_csr, G.in_csr, A.csr, A.T.csr):
+            assert layout.indices.dtype == np.int32
+        assert G.hyb.ell.indices.dtype == A.hyb.ell.indices.dtype == np.int32
+    assert sparse.indices.dtype == np.int64, "the caller's own"
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("m", [30, 300_000])
+def test_arcs_by_target_are_made_by_the_kernels(
+    m: int, weighted: bool, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the transpose that `Matrix.T` goes by; few arcs on one thread, many on all."""
+    rng = np.random.default_rng(m)
+    n = m // 3
+    source, target = rng.integers(0, n, (2, m))
+    G = hpg.Graph.from_edges(source, target, rng.integers(1, 99, m) if weighted else None, n).to(device)
+    expected = scipy.sparse.csr_array(G.out_csr.to("cpu").to_scipy().tocsc().T)
+    if device == "cpu":
+        # SciPy's, which the formats go by, runs on one thread.
+        monkeypatch.setattr(CSR, "transpose", None)
+    found = G.in_csr.to("cpu")
+    assert found.is_canonical() and found.indices.dtype == np.int32
+    assert np.array_equal(found.indptr, expected.indptr) and np.array_equal(found.indices, expected.indices)
+    assert np.array_equal(found.data, expected.data) if weighted else found.data is None
+
+
 def test_our_own_containers(device: str) -> None:
     csr = example(device).out_csr
     for source in (csr, COO(csr.shape, csr.expand_rows(), csr.indices, csr.data), HYB.from_csr(csr), ELL.from_csr(csr)):

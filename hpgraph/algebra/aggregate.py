@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.algebra.rows import fold, fold_made, fold_rows, occupied, one_row
+from hpgraph.containers.public import vector_of_values
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.kernels.spmv.product_plan import value_dtype
-from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import Function, get_monoid
+
+if TYPE_CHECKING:
+    from hpgraph.scipy_api.vector import Vector
 
 
 def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -40,14 +43,14 @@ def _bool(given: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _count(rows: CSR) -> Vector:
-    return Vector(rows.degrees, occupied(rows))
+    return vector_of_values(rows.degrees, occupied(rows))
 
 
 def _mean(rows: CSR) -> Vector:
     wide = np.dtype(np.complex128 if value_dtype(rows.dtype).kind == "c" else np.float64)
     total = fold_rows(rows, get_monoid("plus"), wide)
     with np.errstate(all="ignore"):
-        return Vector(total.values / rows.degrees, total.present)
+        return vector_of_values(total.values / rows.degrees, total.present)
 
 
 _squared_distance = Function(
@@ -59,11 +62,11 @@ def _std(rows: CSR) -> Vector:
     """In two passes: a difference of large sums would lose digits."""
     if rows.data is not None and rows.data.dtype.kind == "c":
         real, imag = (_std(rows.with_data(part.copy())) for part in (rows.data.real, rows.data.imag))
-        return Vector((real.values**2 + imag.values**2) ** 0.5, real.present)
+        return vector_of_values((real.values**2 + imag.values**2) ** 0.5, real.present)
     mean = _mean(rows)
     squares = fold_made(rows, _squared_distance, get_monoid("plus"), mean.values, np.float64)
     with np.errstate(all="ignore"):
-        return Vector((squares / rows.degrees) ** 0.5, mean.present)
+        return vector_of_values((squares / rows.degrees) ** 0.5, mean.present)
 
 
 _NOWHERE = np.iinfo(np.int64).max
@@ -77,10 +80,10 @@ def _argextreme(monoid: str) -> Callable[[CSR], Vector]:
         xp = array_module(rows.device)
         foremost = _at(rows, rows.indices, rows.indptr[:-1]).astype(np.int64)
         if rows.data is None:
-            return Vector(foremost, occupied(rows))
+            return vector_of_values(foremost, occupied(rows))
         found = fold_made(rows, _column_of, get_monoid("min"), fold(rows, get_monoid(monoid)), np.int64)
         # A row of nothing but NaN has no extreme value.
-        return Vector(xp.where(found == _NOWHERE, foremost, found), occupied(rows))
+        return vector_of_values(xp.where(found == _NOWHERE, foremost, found), occupied(rows))
 
     return find
 
@@ -99,11 +102,11 @@ def _values(rows: CSR) -> Any:
 
 
 def _first(rows: CSR) -> Vector:
-    return Vector(_at(rows, _values(rows), rows.indptr[:-1]), occupied(rows))
+    return vector_of_values(_at(rows, _values(rows), rows.indptr[:-1]), occupied(rows))
 
 
 def _last(rows: CSR) -> Vector:
-    return Vector(_at(rows, _values(rows), rows.indptr[1:] - 1), occupied(rows))
+    return vector_of_values(_at(rows, _values(rows), rows.indptr[1:] - 1), occupied(rows))
 
 
 AGGREGATORS: dict[str, Callable[[CSR], Vector]] = {

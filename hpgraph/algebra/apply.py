@@ -12,7 +12,8 @@ from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_container, as_number, values_dtype
 from hpgraph.algebra.write import check_write, write
 from hpgraph.algebra.write_vector import check_write_vector, write_vector
-from hpgraph.scipy_api.vector import Vector
+from hpgraph.containers.public import vector_of_values
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.semiring import BinaryOp, Function, IndexUnaryOp, UnaryOp, get_binary, get_index_unary, get_unary
 from hpgraph.semiring.entry import EntryFunction
 from hpgraph.semiring.registry import index_unary_names
@@ -86,9 +87,9 @@ def apply(
     """
     A = as_container(A, "A")
     function, number = _function(op, values_dtype(A), left, right, thunk, dtype, out)
-    if isinstance(A, Vector):
+    if isinstance(A, VectorStorage):
         check_write_vector(A.size, function.dtype, A.device, out, mask, complement, accum)
-        made = Vector(map_container(A, function, number), A.present)
+        made = vector_of_values(map_container(A, function, number), A.present)
         return write_vector(made, out, mask, complement, accum, replace)
     allowed = as_matrix_mask(mask, A.shape, A.device)
     check_write(A.shape, function.dtype, A.device, out, allowed, complement, accum)

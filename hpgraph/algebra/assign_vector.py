@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.algebra.assign import assign, broadcast, refuse_complex, subassign
+from hpgraph.algebra.assign_matrix import assign_region, broadcast, refuse_complex, set_selected, subassign_region
 from hpgraph.algebra.dense_operands import as_mask
 from hpgraph.algebra.region import last_of_each
-from hpgraph.algebra.selection import Axis, as_axis, index_of, size_of
+from hpgraph.algebra.selection import Axis, as_axis, index_of, parse, size_of
 from hpgraph.algebra.take import as_row, vector_of
+from hpgraph.containers.matrix import MatrixStorage
+from hpgraph.containers.public import make_vector
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module, unmasked
 from hpgraph.core.number import beyond_range
 from hpgraph.formats import Bitmask
-from hpgraph.scipy_api.matrix import Matrix
-from hpgraph.scipy_api.vector import Vector
+
+if TYPE_CHECKING:
+    from hpgraph.scipy_api.vector import Vector
 
 
 def assign_entries(
@@ -39,17 +43,17 @@ def assign_entries(
     Vector
         `w`.
     """
-    row = Matrix._of(as_row(w))
+    row = MatrixStorage._of(as_row(w))
     if isinstance(indices, int | np.integer):
         indices = [indices]
     size = size_of(as_axis(indices, w.size, "row", w.device)) if within else w.size
     allowed = as_mask(mask, "mask", size, w.device)
-    places = None if allowed is None else Matrix._of(as_row(Vector._of(*_places(allowed), size)))
+    places = None if allowed is None else MatrixStorage._of(as_row(VectorStorage._of(*_places(allowed), size)))
     if isinstance(u, list | tuple):
         u = array_module(w.device).asarray(u)
-    if not isinstance(u, Vector) and getattr(u, "ndim", 0) == 1:
-        u = Vector(u)
-    write = subassign if within else assign
+    if not isinstance(u, VectorStorage) and getattr(u, "ndim", 0) == 1:
+        u = make_vector(u)
+    write = subassign_region if within else assign_region
     write(row, u, [0], indices, places, complement, accum, replace)
     return w._become(vector_of(row.csr))
 
@@ -74,16 +78,16 @@ def set_entries(v: Any, axis: Axis, x: Any) -> None:
         When `x` is complex and the vector real, or `x` lies elsewhere.
     """
     if v.format == "list":
-        row = Matrix._of(as_row(v))
-        row[0, index_of(axis)] = x
+        row = MatrixStorage._of(as_row(v))
+        set_selected(row, parse((0, index_of(axis)), row.shape, row.device), x)
         v._become(vector_of(row.csr))
         return
     values, present = v._held
     shape = () if isinstance(axis, int) else (size_of(axis),)
     xp = array_module(v.device)
-    given = Vector(x) if isinstance(x, Vector) else x
+    given = make_vector(x) if isinstance(x, VectorStorage) else x
     flags = None
-    if isinstance(given, Vector):
+    if isinstance(given, VectorStorage):
         flags = None if given.format == "full" else broadcast(given.structure.to_bool(), shape)
         given = given.toarray()
     refuse_complex(given, v.dtype, "vector")

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import is_cuda, native, unmasked
 from hpgraph.formats import Bitmask
 from hpgraph.formats.checks import as_value_dtype
-from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import BinaryOp
 
 
@@ -89,7 +89,7 @@ def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
         return None
     if isinstance(mask, Bitmask):
         length, place = mask.n, mask.device
-    elif isinstance(mask, Vector):
+    elif isinstance(mask, VectorStorage):
         length, place = mask.size, mask.device
     elif hasattr(mask, "tocsr"):
         raise TypeError(f"{name} must be a Bitmask, an array of bool or a Vector, not a {type(mask).__name__}")
@@ -110,7 +110,7 @@ def as_mask(mask: Any, name: str, n: int, device: str) -> Bitmask | None:
         raise TypeError(f'{name} lies on "{place}" and the matrix on "{device}": move one of them with .to()')
     if isinstance(mask, Bitmask):
         return mask
-    if isinstance(mask, Vector):
+    if isinstance(mask, VectorStorage):
         true = Bitmask.from_bool(mask.values != 0)
         return true if mask.present is None else true & mask.present
     return Bitmask.from_bool(flags)

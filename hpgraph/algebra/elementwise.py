@@ -11,9 +11,10 @@ from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_number, as_pair, values_dtype
 from hpgraph.algebra.write import check_write, write
 from hpgraph.algebra.write_vector import check_write_vector, write_vector
+from hpgraph.containers.public import vector_of_values
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.backend import kernels
-from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import BinaryOp, Monoid, get_binary
 from hpgraph.semiring.entry import EntryFunction, entry_function
 
@@ -227,12 +228,12 @@ def _join(
     out: Any,
 ) -> Any:
     backend = kernels(A.device)
-    if isinstance(A, Vector):
+    if isinstance(A, VectorStorage):
         check_write_vector(A.size, both.dtype, A.device, out, mask, complement, accum)
         values = backend.zip_entries(
             A.values, B.values, A.present, B.present, both, left, right, both.dtype, fill_x=fills[0], fill_y=fills[1]
         )
-        made = Vector(values, _present(A.present, B.present, union=left is not None))
+        made = vector_of_values(values, _present(A.present, B.present, union=left is not None))
         return write_vector(made, out, mask, complement, accum, replace)
     allowed = as_matrix_mask(mask, A.shape, A.device)
     check_write(A.shape, both.dtype, A.device, out, allowed, complement, accum)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.backend import kernels
-from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring.entry import EntryFunction, Operator, entry_function
 
 
@@ -57,7 +57,7 @@ def map_container(A: Any, function: EntryFunction, thunk: Any) -> Any:
         A value for each stored entry of a matrix, for each index of a vector.
     """
     backend = kernels(A.device)
-    if not isinstance(A, Vector):
+    if not isinstance(A, VectorStorage):
         return backend.map_entries(A.csr, function, thunk)
     # The thunk stands in for a second vector of which nothing is present.
     nothing = array_module(A.device).empty(0, function.y_dtype)

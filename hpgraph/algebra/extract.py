@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.selection import as_axis, size_of
@@ -10,7 +10,10 @@ from hpgraph.algebra.take import take, take_entries, vector_of
 from hpgraph.algebra.write import check_write, write
 from hpgraph.algebra.write_vector import write_vector
 from hpgraph.containers.matrix import MatrixStorage
-from hpgraph.scipy_api.vector import Vector
+from hpgraph.containers.vector import VectorStorage
+
+if TYPE_CHECKING:
+    from hpgraph.scipy_api.vector import Vector
 
 
 def extract(
@@ -62,7 +65,7 @@ def extract(
     >>> hpg.extract(A, None, 2).to_indices()
     (array([0, 2], dtype=int32), array([2, 5]))
     """
-    if isinstance(A, Vector):
+    if isinstance(A, VectorStorage):
         if columns is not None:
             raise TypeError("a vector has one axis: give rows alone")
         axis = as_axis(rows, A.size, "index", A.device)

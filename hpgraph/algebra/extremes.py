@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.algebra.aggregate import aggregate, to_number
 from hpgraph.algebra.rows import fold
+from hpgraph.containers.public import make_vector
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 from hpgraph.kernels.spmv.product_plan import value_dtype
-from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import get_monoid
+
+if TYPE_CHECKING:
+    from hpgraph.scipy_api.vector import Vector
 
 
 def _ufunc(rows: CSR, name: str, *, skip_nan: bool) -> Any:
@@ -64,7 +67,7 @@ def extreme_by_row(rows: CSR, name: str, *, explicit: bool, skip_nan: bool) -> V
         What is 0 is absent.
     """
     values = _by_row(rows, name, width=rows.shape[1], explicit=explicit, skip_nan=skip_nan)
-    return Vector(values, values != 0)
+    return make_vector(values, values != 0)
 
 
 def extreme(rows: CSR, name: str, *, explicit: bool, skip_nan: bool) -> Any:

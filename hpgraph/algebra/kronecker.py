@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.algebra.mask import as_matrix_mask
-from hpgraph.algebra.mxm import as_matrix
+from hpgraph.algebra.operands import as_matrix
 from hpgraph.algebra.write import check_write, write
 from hpgraph.core.device import check_memory
 from hpgraph.formats import index_dtype

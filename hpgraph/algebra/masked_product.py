@@ -11,12 +11,16 @@ import numpy as np
 
 from hpgraph.algebra.dense_operands import as_mask, as_operand, check_accum
 from hpgraph.algebra.write_vector import structure_after, write_allowed
+from hpgraph.containers.public import vector_of_values
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import plan
-from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import BinaryOp, Semiring, get_binary
+
+if TYPE_CHECKING:
+    from hpgraph.scipy_api.vector import Vector
 
 if TYPE_CHECKING:
     from hpgraph.containers.matrix import MatrixStorage
@@ -51,8 +55,8 @@ def multiply_masked(
     array or Vector
         `out` where given, else what x is.
     """
-    values = as_operand(x.values if isinstance(x, Vector) else x, "x", A.device)
-    active = x.present if isinstance(x, Vector) else None
+    values = as_operand(x.values if isinstance(x, VectorStorage) else x, "x", A.device)
+    active = x.present if isinstance(x, VectorStorage) else None
     rows, columns = A.shape
     if values.shape != (columns,):
         raise ValueError(f"x must have shape ({columns},) for a product with shape {A.shape}, not {values.shape}")
@@ -66,26 +70,26 @@ def multiply_masked(
         raise ValueError("accum joins the product with what out holds: give out as well")
     product = _Product(A, semiring, values, active, allowed)
     if out is None:
-        result, received = product.compute(with_received=isinstance(x, Vector))
-        return Vector(result, received) if isinstance(x, Vector) else result
-    held = out.values if isinstance(out, Vector) else out
+        result, received = product.compute(with_received=isinstance(x, VectorStorage))
+        return vector_of_values(result, received) if isinstance(x, VectorStorage) else result
+    held = out.values if isinstance(out, VectorStorage) else out
     _check_out(held, product.dtype, rows, A.device)
     if op is not None:
         check_accum(op, held.dtype, product.dtype)
-    present = out.present if isinstance(out, Vector) else None
+    present = out.present if isinstance(out, VectorStorage) else None
     if product.fits(held) and (op is None or present is None):
-        received = Bitmask.zeros(rows, A.device) if isinstance(out, Vector) else None
+        received = Bitmask.zeros(rows, A.device) if isinstance(out, VectorStorage) else None
         product.pull(held, op, received)
         if received is not None:
             out._present = structure_after(present, received, allowed, op is not None, replace)
     else:
         # The type of the sum decides how it is computed, that of the output only how it is kept.
         result, received = product.compute(with_received=True)
-        if isinstance(out, Vector):
-            return write_allowed(Vector(result, received), out, allowed, op, replace)
+        if isinstance(out, VectorStorage):
+            return write_allowed(vector_of_values(result, received), out, allowed, op, replace)
         # An array has all entries: a product replaces it even where nothing met, but nothing joins it there.
-        write_allowed(Vector(result, None if op is None else received), _entries_of(held), allowed, op)
-    if replace and allowed is not None and not isinstance(out, Vector):
+        write_allowed(vector_of_values(result, None if op is None else received), _entries_of(held), allowed, op)
+    if replace and allowed is not None and not isinstance(out, VectorStorage):
         held[~allowed.to_bool()] = product.reduce.identity_for(held.dtype)
     return out
 
@@ -166,4 +170,4 @@ def _check_out(held: Any, dtype: np.dtype[Any], rows: int, device: str) -> None:
 
 def _entries_of(held: Any) -> Vector:
     """An array as a vector that writes to it."""
-    return object.__new__(Vector)._set_dense(held, None)
+    return vector_of_values(held)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algebra.mask import as_matrix_mask
+from hpgraph.algebra.operands import as_matrix
 from hpgraph.algebra.write import check_write, write
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.core.device import array_module
@@ -118,33 +119,6 @@ def mxm(
     else:
         result = _at_places(allowed, A.csr, B, product, semiring.add)
     return write(result, out, allowed, complement, accum, replace, masked=True)
-
-
-def as_matrix(x: Any, name: str) -> Any:
-    """A factor as a Matrix.
-
-    Parameters
-    ----------
-    x : Matrix or sparse array of SciPy or CuPy
-    name : str
-        What messages call it.
-
-    Returns
-    -------
-    Matrix
-
-    Raises
-    ------
-    TypeError
-        When it is something else.
-    """
-    if isinstance(x, MatrixStorage):
-        return x
-    if hasattr(x, "tocsr"):
-        from hpgraph.scipy_api.matrix import Matrix
-
-        return Matrix(x)
-    raise TypeError(f"{name} must be a Matrix or a sparse array, not {type(x).__name__}: wrap it, hpg.Matrix({name})")
 
 
 def _empty(shape: tuple[int, int], dtype: Any, device: str) -> CSR:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.algebra.mxm import as_matrix
-from hpgraph.semiring import BinaryOp, Semiring
+from hpgraph.algebra.masked_product import multiply_masked
+from hpgraph.algebra.multiply import multiply
+from hpgraph.algebra.operands import as_matrix
+from hpgraph.kernels.spmv.product_plan import swapped
+from hpgraph.semiring import BinaryOp, Semiring, get_semiring
 
 
 def mxv(
@@ -46,7 +49,10 @@ def mxv(
     >>> hpg.mxv(A, hpg.Vector.from_indices([1], [3.0], 2), "min_plus").to_indices()
     (array([0], dtype=int32), array([7.]))
     """
-    return as_matrix(A, "A").mxv(x, semiring, mask, complement, accum, replace, out)
+    A, ring = as_matrix(A, "A"), get_semiring(semiring)
+    if type(x) is A._array_type and x.ndim == 1 and mask is accum is out is None and not complement:
+        return multiply(A, x, ring)
+    return multiply_masked(A, ring, x, mask, complement, accum, replace, out)
 
 
 def vxm(
@@ -86,4 +92,5 @@ def vxm(
     >>> hpg.vxm(hpg.Vector.from_indices([1], [3.0], 2), A, "min_plus").to_indices()
     (array([0], dtype=int32), array([5.]))
     """
-    return as_matrix(A, "A").vxm(x, semiring, mask, complement, accum, replace, out)
+    turned, ring = as_matrix(A, "A").T, swapped(get_semiring(semiring))
+    return mxv(turned, x, ring, mask, complement, accum, replace, out)

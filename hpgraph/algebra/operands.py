@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.containers.matrix import MatrixStorage
+from hpgraph.containers.public import make_matrix
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import is_cuda
 from hpgraph.core.number import real
 from hpgraph.kernels.spmv.product_plan import value_dtype
-from hpgraph.scipy_api.vector import Vector
-from hpgraph.semiring.operators import check_dtype
+from hpgraph.semiring.dtypes import check_dtype
+
+if TYPE_CHECKING:
+    pass
 
 
-def as_container(x: Any, name: str) -> MatrixStorage | Vector:
+def as_container(x: Any, name: str) -> MatrixStorage | VectorStorage:
     """A Matrix or a Vector; a sparse array of SciPy or CuPy becomes a Matrix.
 
     Parameters
@@ -33,16 +37,39 @@ def as_container(x: Any, name: str) -> MatrixStorage | Vector:
     TypeError
         When it is something else.
     """
-    if isinstance(x, MatrixStorage | Vector):
+    if isinstance(x, MatrixStorage | VectorStorage):
         return x
     if hasattr(x, "tocsr"):
-        from hpgraph.scipy_api.matrix import Matrix
-
-        return Matrix(x)
+        return make_matrix(x)
     raise TypeError(
         f"{name} must be a Matrix, a Vector or a sparse array, not {type(x).__name__}: wrap it, hpg.Matrix({name}) or "
         f"hpg.Vector({name})"
     )
+
+
+def as_matrix(x: Any, name: str) -> Any:
+    """A factor as a Matrix.
+
+    Parameters
+    ----------
+    x : Matrix or sparse array of SciPy or CuPy
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    Matrix
+
+    Raises
+    ------
+    TypeError
+        When it is something else.
+    """
+    if isinstance(x, MatrixStorage):
+        return x
+    if hasattr(x, "tocsr"):
+        return make_matrix(x)
+    raise TypeError(f"{name} must be a Matrix or a sparse array, not {type(x).__name__}: wrap it, hpg.Matrix({name})")
 
 
 def as_pair(a: Any, b: Any) -> tuple[Any, Any]:
@@ -64,7 +91,7 @@ def as_pair(a: Any, b: Any) -> tuple[Any, Any]:
         When their shapes differ.
     """
     a, b = as_container(a, "A"), as_container(b, "B")
-    if isinstance(a, Vector) != isinstance(b, Vector):
+    if isinstance(a, VectorStorage) != isinstance(b, VectorStorage):
         raise TypeError("A and B must both be matrices or both vectors")
     if a.shape != b.shape:
         raise ValueError(f"A and B must have the same shape, not {a.shape} and {b.shape}")
@@ -75,7 +102,7 @@ def as_pair(a: Any, b: Any) -> tuple[Any, Any]:
 
 def values_dtype(x: Any) -> np.dtype[Any]:
     """Type of a Matrix's or a Vector's values; bool for a pattern."""
-    return x.dtype if isinstance(x, Vector) else value_dtype(x.stored_dtype)
+    return x.dtype if isinstance(x, VectorStorage) else value_dtype(x.stored_dtype)
 
 
 def as_number(value: Any, dtype: np.dtype[Any], name: str) -> np.generic:

@@ -8,7 +8,7 @@ from hpgraph.algebra.aggregate import AGGREGATORS, aggregate, aggregate_all, to_
 from hpgraph.algebra.operands import as_container
 from hpgraph.algebra.rows import as_axis, fold, fold_rows, one_row, row_of_vector
 from hpgraph.algebra.write_vector import write_vector
-from hpgraph.scipy_api.vector import Vector
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.semiring import BinaryOp, Monoid, get_monoid
 
 
@@ -73,11 +73,11 @@ def reduce(
     if axis is None:
         if not (mask is None and accum is None and out is None) or complement or replace:
             raise ValueError("mask, complement, accum, replace and out need an axis: a number has no place for them")
-        rows = row_of_vector(A) if isinstance(A, Vector) else A.csr
+        rows = row_of_vector(A) if isinstance(A, VectorStorage) else A.csr
         if monoid is None:
             return aggregate_all(rows, str(op))
         return to_number(fold(one_row(rows), monoid))
-    if isinstance(A, Vector):
+    if isinstance(A, VectorStorage):
         raise ValueError(f"a vector is reduced to a number: leave axis out, rather than {axis}")
     rows = (A.T if axis == 0 else A).csr
     made = aggregate(rows, str(op)) if monoid is None else fold_rows(rows, monoid)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.public import vector_of_values
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.spmv.product_plan import plan, value_dtype
-from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import Monoid, Semiring, get_binary
+
+if TYPE_CHECKING:
+    from hpgraph.scipy_api.vector import Vector
 
 
 @functools.lru_cache(maxsize=256)
@@ -79,7 +83,7 @@ def fold_rows(rows: CSR, monoid: Monoid, dtype: Any = None) -> Vector:
     -------
     Vector, of length rows
     """
-    return Vector(fold(rows, monoid, dtype), occupied(rows))
+    return vector_of_values(fold(rows, monoid, dtype), occupied(rows))
 
 
 @attached
@@ -113,7 +117,7 @@ def one_row(rows: CSR) -> CSR:
     return CSR((1, rows.shape[1]), ends, rows.indices, rows.data, validate=False)
 
 
-def row_of_vector(x: Vector) -> CSR:
+def row_of_vector(x: VectorStorage) -> CSR:
     """A vector's present entries as a matrix of one row.
 
     Parameters

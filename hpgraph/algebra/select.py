@@ -12,9 +12,10 @@ from hpgraph.algebra.mask import as_matrix_mask
 from hpgraph.algebra.operands import as_container, as_number, values_dtype
 from hpgraph.algebra.write import check_write, write
 from hpgraph.algebra.write_vector import check_write_vector, write_vector
+from hpgraph.containers.public import vector_of_values
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.backend import kernels
-from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import BinaryOp, IndexUnaryOp, UnaryOp, get_binary, get_index_unary
 from hpgraph.semiring.arithmetic import VALUE_COMPARISONS
 from hpgraph.semiring.entry import EntryFunction, entry_function
@@ -73,10 +74,10 @@ def select(
     """
     A = as_container(A, "A")
     predicate, number = _predicate(op, values_dtype(A), thunk)
-    if isinstance(A, Vector):
+    if isinstance(A, VectorStorage):
         check_write_vector(A.size, A.dtype, A.device, out, mask, complement, accum)
         chosen = Bitmask.from_bool(map_container(A, predicate, number))
-        made = Vector(A.values.copy(), chosen if A.present is None else chosen & A.present)
+        made = vector_of_values(A.values.copy(), chosen if A.present is None else chosen & A.present)
         return write_vector(made, out, mask, complement, accum, replace)
     allowed = as_matrix_mask(mask, A.shape, A.device)
     check_write(A.shape, values_dtype(A), A.device, out, allowed, complement, accum)

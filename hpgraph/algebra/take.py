@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.algebra.selection import Axis, Selection, ids_of, index_of, is_whole, size_of
+from hpgraph.containers.public import make_vector, vector_of_entries
 from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import value_dtype
-from hpgraph.scipy_api.vector import Vector
+
+if TYPE_CHECKING:
+    from hpgraph.scipy_api.vector import Vector
 
 
 def take(csr: CSR, rows: Axis, columns: Axis) -> CSR:
@@ -72,7 +75,7 @@ def select(A: Any, where: Selection) -> Any:
         if not where.shape:
             return value
         indices, values = (array_module(csr.device).asarray(part) for part in _listed(value))
-        made = Vector._of(indices, values, 1)
+        made = vector_of_entries(indices, values, 1)
         return made if len(where.shape) == 1 else A._with(_as_row(made, (1, 1)))
     part = take(csr, rows, columns)
     if len(where.shape) == 1:
@@ -99,7 +102,7 @@ def vector_of(csr: CSR) -> Vector:
     indices = csr.indices if csr.shape[0] == 1 else csr.expand_rows()
     xp = array_module(csr.device)
     values = xp.ones(csr.nnz, dtype=np.bool_) if csr.data is None else csr.data
-    return Vector._of(indices.astype(index_dtype(size)), values.copy(), size)
+    return vector_of_entries(indices.astype(index_dtype(size)), values.copy(), size)
 
 
 def as_row(v: Any) -> CSR:
@@ -161,7 +164,7 @@ def _places(A: Any, rows: Any, columns: Any, shape: tuple[int, ...]) -> Any:
     present = xp.flatnonzero(found >= 0)
     values = xp.ones(len(present), dtype=np.bool_) if csr.data is None else csr.data[found[present]]
     size = len(found)
-    made = Vector._of(present.astype(index_dtype(size), copy=False), values, size)
+    made = vector_of_entries(present.astype(index_dtype(size), copy=False), values, size)
     return made if len(shape) == 1 else A._with(_as_row(made, shape))
 
 
@@ -190,26 +193,26 @@ def take_entries(v: Any, axis: Axis) -> Vector:
     if v.format != "list":
         where = index_of(axis)
         values, present = v._held
-        return Vector(values[where].copy(), None if present is None else present.to_bool()[where])
+        return make_vector(values[where].copy(), None if present is None else present.to_bool()[where])
     indices, values = v.to_indices()
     size = len(axis)
     ids = index_dtype(size)
     if isinstance(axis, range):
         if not size:
-            return Vector._of(indices[:0], values[:0], 0)
+            return vector_of_entries(indices[:0], values[:0], 0)
         low, high = min(axis[0], axis[-1]), max(axis[0], axis[-1])
         kept = (indices >= low) & (indices <= high) & ((indices - axis.start) % axis.step == 0)
         places, values = (indices[kept] - axis.start) // axis.step, values[kept]
         if axis.step < 0:
             places, values = places[::-1].copy(), values[::-1].copy()
-        return Vector._of(places.astype(ids), values, size, before=v.format)
+        return vector_of_entries(places.astype(ids), values, size, before=v.format)
     xp = array_module(v.device)
     if not len(indices):
-        return Vector._of(indices.astype(ids), values, size)
+        return vector_of_entries(indices.astype(ids), values, size)
     found = xp.searchsorted(indices, axis)
     found[found == len(indices)] = 0
     kept = xp.flatnonzero(indices[found] == axis)
-    return Vector._of(kept.astype(ids), values[found[kept]], size, before=v.format)
+    return vector_of_entries(kept.astype(ids), values[found[kept]], size, before=v.format)
 
 
 def entry_of(v: Any, index: int) -> Any:

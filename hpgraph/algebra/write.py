@@ -13,6 +13,7 @@ import numpy as np
 from hpgraph.algebra.dense_operands import check_accum
 from hpgraph.algebra.mask import restrict
 from hpgraph.containers.matrix import MatrixStorage
+from hpgraph.containers.public import matrix_of_csr
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.product_plan import value_dtype
@@ -64,9 +65,7 @@ def write(
     """
     check_write(result.shape, value_dtype(result.dtype), result.device, out, mask, complement, accum)
     if out is None:
-        from hpgraph.scipy_api.matrix import Matrix
-
-        return Matrix._of(result if masked else restrict(result, mask, complement))
+        return matrix_of_csr(result if masked else restrict(result, mask, complement))
     allowed = result if masked else restrict(result, mask, complement)
     held = out.csr
     if accum is not None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.algebra.dense_operands import as_mask, check_accum
+from hpgraph.containers.public import vector_of_values
+from hpgraph.containers.vector import VectorStorage
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.backend import kernels
-from hpgraph.scipy_api.vector import Vector
 from hpgraph.semiring import BinaryOp, get_binary
 from hpgraph.semiring.entry import entry_function
+
+if TYPE_CHECKING:
+    from hpgraph.scipy_api.vector import Vector
 
 
 def write_vector(
@@ -51,13 +55,13 @@ def write_vector(
     """
     allowed = check_write_vector(result.size, result.dtype, result.device, out, mask, complement, accum)
     if out is None:
-        return result if allowed is None else Vector(result.values, result.structure & allowed)
+        return result if allowed is None else vector_of_values(result.values, result.structure & allowed)
     return write_allowed(result, out, allowed, None if accum is None else get_binary(accum), replace)
 
 
 def write_allowed(
-    result: Vector, out: Vector, allowed: Bitmask | None, accum: BinaryOp | None, replace: bool = False
-) -> Vector:
+    result: VectorStorage, out: Any, allowed: Bitmask | None, accum: BinaryOp | None, replace: bool = False
+) -> Any:
     """`write_vector` after its checks.
 
     Parameters
@@ -159,7 +163,7 @@ def check_write_vector(
         if accum is not None:
             raise ValueError("accum joins the result with what out holds: give out as well")
         return allowed
-    if not isinstance(out, Vector):
+    if not isinstance(out, VectorStorage):
         raise TypeError(f"out must be a Vector, not {type(out).__name__}: wrap it, hpg.Vector(out), and pass that")
     if out.size != size:
         raise ValueError(f"out must have length {size}, that of the result, not {out.size}")

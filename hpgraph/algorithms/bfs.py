@@ -17,8 +17,9 @@ import numpy as np
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.number import whole
+from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.program import Property, VertexProgram
+from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
 

@@ -11,7 +11,8 @@ from hpgraph.algorithms.bfs import bfs
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
-from hpgraph.engine.program import Property, VertexProgram
+from hpgraph.engine.definition import Property
+from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.structure.numbering import numbered

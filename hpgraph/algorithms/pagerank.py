@@ -20,7 +20,8 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device, unmasked
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real, whole
-from hpgraph.engine.program import Parameter, Property, VertexProgram
+from hpgraph.engine.definition import Parameter, Property
+from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
 from hpgraph.formats import CSR

@@ -19,7 +19,8 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.core.number import real
-from hpgraph.engine.program import Property, VertexProgram
+from hpgraph.engine.definition import Property
+from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
 from hpgraph.formats import CSR

@@ -14,7 +14,6 @@ import numpy as np
 from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, native, unmasked
 from hpgraph.formats import COO, CSR, ELL, HYB, index_dtype
 from hpgraph.formats.checks import as_value_dtype
-from hpgraph.formats.interchange import csr_of_scipy
 
 MAX_ID = int(np.iinfo(np.int64).max) - 1
 
@@ -57,17 +56,6 @@ def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
     return add_reverses(csr) if both_ways and not csr.is_symmetric() else csr
 
 
-def is_networkx(source: Any) -> bool:
-    """Whether it is a NetworkX graph; never imports NetworkX.
-
-    Examples
-    --------
-    >>> is_networkx([])
-    False
-    """
-    return any(kind.__module__.partition(".")[0] == "networkx" for kind in type(source).__mro__)
-
-
 def from_sparse(matrix: Any, *, copy: bool = True) -> CSR:
     """The adjacency matrix that a SciPy or CuPy sparse array holds; of arcs given twice the lightest is kept.
 
@@ -105,7 +93,7 @@ def from_sparse(matrix: Any, *, copy: bool = True) -> CSR:
         return CSR.from_coo(
             matrix.row, matrix.col, None if pattern else matrix.data, matrix.shape, duplicates="min", copy=copy
         )
-    return csr_of_scipy(matrix, pattern, copy, "min")
+    return CSR.from_scipy(matrix, pattern=pattern, copy=copy, duplicates="min")
 
 
 def from_container(container: CSR | COO | ELL | HYB) -> CSR:
@@ -114,7 +102,7 @@ def from_container(container: CSR | COO | ELL | HYB) -> CSR:
     Parameters
     ----------
     container : CSR, COO, ELL or HYB, shape (n, n)
-        A CSR is taken as it is when its rows are sorted and free of duplicates.
+        A CSR is taken as it is when its rows are sorted and free of duplicates, and its ids no wider than they must.
 
     Returns
     -------
@@ -133,14 +121,7 @@ def from_container(container: CSR | COO | ELL | HYB) -> CSR:
     if isinstance(container, COO):
         row, col, data = container.row, container.col, container.data
         return CSR.from_coo(row, col, data, container.shape, duplicates="min", copy=False)
-    return canonical(container if isinstance(container, CSR) else container.to_csr())
-
-
-def canonical(csr: CSR) -> CSR:
-    """The same arcs, each row sorted and of arcs given twice the lightest kept; on CUDA this waits for the stream."""
-    if csr.is_canonical():
-        return csr
-    return CSR.from_coo(csr.expand_rows(), csr.indices, csr.data, csr.shape, duplicates="min", copy=False)
+    return (container if isinstance(container, CSR) else container.to_csr()).canonical("min")
 
 
 def from_arcs(

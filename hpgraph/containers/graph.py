@@ -11,10 +11,12 @@ from hpgraph.containers import adjacency
 from hpgraph.containers.html_table import html_table
 from hpgraph.containers.layouts import Layouts, pattern_of
 from hpgraph.containers.names import Names, as_names
+from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
 from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
 from hpgraph.core.device import Device, array_module, normalize_device
 from hpgraph.formats import CSR, HYB
 from hpgraph.formats.ownership import read_only
+from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.origin import hyb_of, remember
 
 # Printing a graph finds out whether it is directed only up to this many arcs: beyond, that takes noticeable time.
@@ -69,8 +71,8 @@ class Graph:
         if directed is not None and not isinstance(directed, bool | np.bool_):
             raise TypeError(f"directed must be True, False or None (find out), not {directed!r}")
         directed = None if directed is None else bool(directed)
-        if isinstance(source, Graph) or adjacency.is_networkx(source):
-            given = source if isinstance(source, Graph) else _from_networkx(source)
+        if isinstance(source, Graph) or is_networkx(source):
+            given = source if isinstance(source, Graph) else Graph.from_edges(**edges_of_networkx(source))
             own = given._names
             if directed is False:
                 given = given.undirected
@@ -188,7 +190,11 @@ class Graph:
     @property
     def in_csr(self) -> CSR:
         """The arcs by target: row v holds the sources of the arcs that reach v; `out_csr` itself if undirected."""
-        csr: CSR = self._layouts.once("in_csr", lambda: self.out_csr.transpose() if self.directed else self.out_csr)
+        csr: CSR = self._layouts.once("in_csr", self._build_in_csr)
+        return csr
+
+    def _build_in_csr(self) -> CSR:
+        csr: CSR = kernels(self.device).transpose(self.out_csr) if self.directed else self.out_csr
         return csr
 
     @property
@@ -407,9 +413,3 @@ def as_graph(obj: Any) -> Graph:
     False
     """
     return obj if isinstance(obj, Graph) else Graph(obj)
-
-
-def _from_networkx(source: Any) -> Graph:
-    from hpgraph.interop.networkx import from_networkx
-
-    return from_networkx(source)

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.layouts import Layouts
+from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.core.device import array_module, unmasked
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.formats.interchange import canonical_csr
 from hpgraph.formats.ownership import own
-from hpgraph.scipy_api.indexing import Indexing
 
 # References to an array that only a matrix's own `_lent` has: from there, from the loop, and from the question.
 _OWN_REFERENCES = 3
@@ -26,7 +25,7 @@ _OWN_REFERENCES = 3
 _settling = threading.RLock()
 
 
-class Lending(Indexing):
+class Lending(MatrixStorage):
     """The arrays of a `Matrix` in others' hands."""
 
     # Each array that was handed out, by name; and layouts and plans, put away until it is known what became of them.
@@ -87,7 +86,7 @@ class Lending(Indexing):
             if written:
                 arrays = {name: getattr(csr, name) for name in ("indptr", "indices", "data")} | lent
                 # What does not fit is refused, and the matrix stays as it was.
-                self._rebind(canonical_csr(csr.shape, tuple(arrays.values()), True, "sum"))
+                self._rebind(CSR.from_rows(csr.shape, **arrays))
             found = self._layouts, self._plans
             if held and written <= {"data"}:
                 self._put_away(lent)

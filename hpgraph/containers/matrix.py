@@ -6,10 +6,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.layout_choice import choose, explain
 from hpgraph.containers.layouts import Layouts
-from hpgraph.containers.matrix_source import csr_from_tuple
-from hpgraph.core.device import Device, array_module, is_cuda, is_masked, normalize_device
+from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense
+from hpgraph.core.device import Device, array_module, check_memory, normalize_device
 from hpgraph.formats import COO, CSR, ELL, HYB
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.kernels.backend import kernels
@@ -261,6 +262,91 @@ class MatrixStorage:
         layouts["plans"] = {}
         return object.__new__(type(self))._set(layouts, self._turned, self._format)
 
+    def copy(self) -> Self:
+        """The same matrix once more: assignment to one leaves the other as it was.
+
+        Returns
+        -------
+        Matrix
+            It shares arrays and layouts, which do not change.
+        """
+        return object.__new__(type(self))._set(self._settle(), self._turned, self._format)
+
+    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
+        """The matrix with values of another type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            bool, an integer or a float type.
+        casting : str, optional
+            What may be lost, as for `numpy.ndarray.astype`.
+        copy : bool, default True
+            False returns the matrix itself where it has the type already. The arrays of a matrix do not change, and
+            may be those of another in any case.
+
+        Returns
+        -------
+        Matrix
+
+        Raises
+        ------
+        TypeError
+            For other types, and where `casting` forbids it.
+
+        Warns
+        -----
+        numpy.exceptions.ComplexWarning
+            When the imaginary part of complex values is lost, as NumPy warns.
+        """
+        csr = self.csr
+        kind = np.dtype(dtype)
+        if not np.can_cast(self.dtype, kind, casting=casting):  # type: ignore[arg-type]
+            raise TypeError(f"values of type {self.dtype} cannot be cast to {kind} with casting={casting!r}")
+        if kind == self.dtype and not copy:
+            return self
+        return self._with(csr.astype(kind))
+
+    def toarray(self, order: str | None = None, out: Any = None) -> Any:
+        """The matrix as a dense array.
+
+        Parameters
+        ----------
+        order : {"C", "F"}, optional
+            Order in memory.
+        out : array, optional
+            Where to write: of the same shape, type and device.
+
+        Returns
+        -------
+        numpy.ndarray or cupy.ndarray
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit.
+        ValueError
+            When `out` does not fit the matrix.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Matrix([[0, 2], [1, 0]]).toarray()
+        array([[0, 2],
+               [1, 0]])
+        """
+        xp = array_module(self.device)
+        if out is None:
+            check_memory(self.shape[0] * self.shape[1] * self.dtype.itemsize, "a dense matrix", self.device)
+            out = xp.zeros(self.shape, dtype=self.dtype, order=order or "C")
+        else:
+            if getattr(out, "shape", None) != self.shape or out.dtype != self.dtype or not isinstance(out, xp.ndarray):
+                raise ValueError(f"out must be an array of shape {self.shape} and type {self.dtype} on {self.device}")
+            out[...] = 0
+        csr = self.csr
+        out[csr.expand_rows(), csr.indices] = True if csr.data is None else csr.data
+        return out
+
     def __getstate__(self) -> dict[str, Any]:
         # What can be built again is left out.
         return {"csr": self.csr, "format": self._format}
@@ -297,47 +383,20 @@ def _hyb(layouts: Layouts, turned: bool) -> HYB:
 
 def _layouts_of(source: Any, copy: bool) -> tuple[Layouts, bool]:
     """Layouts that hold the source, and whether they hold its transpose."""
-    from hpgraph.containers.graph import Graph
-
     if isinstance(source, MatrixStorage):
         return source._settle(), source._turned
     if isinstance(source, Graph):
         turned = source._layouts.get("in_csr")
         return _new(source.out_csr, **({} if turned is None else {"csr_t": turned})), False
     if isinstance(source, CSR):
-        return _new(_canonical(source)), False
+        return _new(source.canonical()), False
     if isinstance(source, COO):
         return _new(CSR.from_coo(source.row, source.col, source.data, source.shape, copy=False)), False
     if isinstance(source, ELL | HYB):
         csr = source.to_csr()
-        canonical = _canonical(csr)
-        kept = {"hyb": source} if isinstance(source, HYB) and canonical is csr else {}
-        return _new(canonical, **kept), False
+        sorted_csr = csr.canonical()
+        kept = {"hyb": source} if isinstance(source, HYB) and sorted_csr is csr else {}
+        return _new(sorted_csr, **kept), False
     if hasattr(source, "tocsr"):
         return _new(CSR.from_scipy(source, copy=copy)), False
-    return _new(_from_dense(source)), False
-
-
-def _canonical(csr: CSR) -> CSR:
-    if csr.is_canonical():
-        return csr
-    return CSR.from_coo(csr.expand_rows(), csr.indices, csr.data, csr.shape, copy=False)
-
-
-def _from_dense(source: Any) -> CSR:
-    if not (is_cuda(source) or isinstance(source, np.ndarray | list | tuple)):
-        raise TypeError(
-            f"no matrix can be made of {type(source).__name__}: give a sparse array of SciPy or CuPy, a Graph or a "
-            "two-dimensional array"
-        )
-    xp = array_module("cuda" if is_cuda(source) else "cpu")
-    array = source if is_masked(source) else xp.asarray(source)
-    if array.ndim != 2:
-        raise ValueError(f"a matrix needs two dimensions, not shape {array.shape}")
-    as_value_dtype(array.dtype, "the matrix")
-    row, col = array.nonzero()
-    values = array[row, col]
-    if is_masked(source):
-        # A masked element is no entry, as in ``scipy.sparse.csgraph``.
-        values = values.data
-    return CSR.from_coo(row, col, values, array.shape, copy=False)
+    return _new(csr_of_dense(source)), False

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, unmasked
+from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, is_masked, unmasked
 from hpgraph.formats import CSR, index_dtype
-from hpgraph.formats.checks import as_shape
-from hpgraph.formats.interchange import canonical_csr
+from hpgraph.formats.checks import as_shape, as_value_dtype
 
 
 def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | None, copy: bool = True) -> CSR:
@@ -73,11 +72,31 @@ def csr_from_tuple(source: tuple[Any, ...], shape: Any, dtype: np.dtype[Any] | N
             indices, data = indices[: int(indptr[-1])], data[: int(indptr[-1])]
         if shape is None:
             shape = len(indptr) - 1, int(indices.max()) + 1 if indices.size else 0
-        return canonical_csr(shape, (indptr, indices, data), copy, "sum")
+        return CSR.from_rows(shape, indptr, indices, data, copy=copy)
     raise TypeError(
         "a tuple must be (rows, columns), (values, (rows, columns)) or (values, indices, indptr), "
         f"not {len(source)} items"
     )
+
+
+def csr_of_dense(source: Any) -> CSR:
+    """What is not zero of a two-dimensional array, and not masked."""
+    if not (is_cuda(source) or isinstance(source, np.ndarray | list | tuple)):
+        raise TypeError(
+            f"no matrix can be made of {type(source).__name__}: give a sparse array of SciPy or CuPy, a Graph or a "
+            "two-dimensional array"
+        )
+    xp = array_module("cuda" if is_cuda(source) else "cpu")
+    array = source if is_masked(source) else xp.asarray(source)
+    if array.ndim != 2:
+        raise ValueError(f"a matrix needs two dimensions, not shape {array.shape}")
+    as_value_dtype(array.dtype, "the matrix")
+    row, col = array.nonzero()
+    values = array[row, col]
+    if is_masked(source):
+        # A masked element is no entry, as in ``scipy.sparse.csgraph``.
+        values = values.data
+    return CSR.from_coo(row, col, values, array.shape, copy=False)
 
 
 def _counts(source: tuple[Any, ...]) -> tuple[int, int] | None:

@@ -20,9 +20,21 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from hpgraph.core.device import Device, array_module, check_memory, device_of, is_cuda
+from hpgraph.core.device import (
+    Device,
+    array_module,
+    check_memory,
+    device_of,
+    is_cuda,
+    is_masked,
+    native,
+    normalize_device,
+    to_device,
+    unmasked,
+)
 from hpgraph.core.locks import Lock
 from hpgraph.formats import Bitmask
+from hpgraph.formats.checks import as_value_dtype
 
 VectorFormat = Literal["list", "bitmap", "full"]
 
@@ -34,13 +46,42 @@ _converting = Lock()
 
 
 class VectorStorage:
-    """Entries, length and place of a `hpgraph.Vector`."""
+    """Entries, length and place of a `hpgraph.Vector`.
+
+    Parameters
+    ----------
+    values, present
+        As for `hpgraph.Vector`.
+    """
 
     # One of the two is there; a list is (indices, values), dense is (values, present).
     _list: tuple[Any, Any] | None
     _dense: tuple[Any, Bitmask | None] | None
     _size: int
     _fill: Any
+
+    def __init__(self, values: Any, present: Any = None) -> None:
+        if isinstance(values, VectorStorage):
+            if present is None:
+                self._become(values)
+                return
+            values = values.values
+        if is_masked(values):
+            there = ~np.ma.getmaskarray(values)
+            if not there.all():
+                present = there if present is None else there & _flags(present)
+            values = values.data
+        values = _as_array(values)
+        if values.ndim != 1:
+            raise ValueError(f"values must have one dimension, not shape {values.shape}")
+        as_value_dtype(values.dtype, "values")
+        if present is not None and not isinstance(present, Bitmask):
+            present = Bitmask.from_bool(_flags(present))
+        if present is not None:
+            if present.n != len(values):
+                raise ValueError(f"present must have one flag for each of the {len(values)} values, not {present.n}")
+            device_of(values, present.words)
+        self._set_dense(values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("=")), present)
 
     def _set_dense(self, values: Any, present: Bitmask | None) -> Self:
         self._size = len(values)
@@ -75,6 +116,10 @@ class VectorStorage:
             made._set_dense(*_spread(indices, values, size, fill))
             made._fill = fill
         return made
+
+    def _like(self, values: Any, present: Bitmask | None) -> Self:
+        """Another vector of the same class, over arrays that serve as they are."""
+        return object.__new__(type(self))._set_dense(values, present)
 
     @property
     def format(self) -> VectorFormat:
@@ -139,6 +184,16 @@ class VectorStorage:
         present = self._present
         return self._size if present is None else present.count()
 
+    @property
+    def nnz(self) -> int:
+        """Entries that are present, SciPy's name for `nvals`."""
+        return self.nvals
+
+    @property
+    def T(self) -> Self:
+        """The vector itself, as for any array of one dimension."""
+        return self
+
     def to_indices(self) -> tuple[Any, Any]:
         """The present entries.
 
@@ -156,6 +211,25 @@ class VectorStorage:
         indices = (Bitmask.full(self._size, self.device) if present is None else present).to_indices()
         return indices, values[indices]
 
+    def toarray(self) -> Any:
+        """The vector as a dense array, 0 where it is absent.
+
+        Returns
+        -------
+        array, shape (size,)
+            A copy, on the vector's device.
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit.
+        """
+        check_memory(self.size * self.dtype.itemsize, "a dense vector", self.device)
+        indices, values = self.to_indices()
+        made = array_module(self.device).zeros(self.size, dtype=self.dtype)
+        made[indices] = values
+        return made
+
     def _become(self, other: VectorStorage) -> Self:
         """Make this vector another one; arrays that were handed out before stay as they were."""
         self._size, self._fill, self._list, self._dense = other._size, other._fill, other._list, other._dense
@@ -171,6 +245,105 @@ class VectorStorage:
         indices, values = held
         return object.__new__(type(self))._set_list(indices, function(values), self._size)
 
+    @classmethod
+    def full(cls, size: int, value: Any, dtype: Any = None, device: str = "cpu") -> Self:
+        """A vector of one value throughout.
+
+        Parameters
+        ----------
+        size : int
+            Length.
+        value : scalar
+            The value.
+        dtype : dtype, optional
+            Type; by default that of the value.
+        device : {"cpu", "cuda"}
+            Where.
+
+        Returns
+        -------
+        Vector
+        """
+        return cls(array_module(device).full(size, value, dtype=dtype or np.asarray(value).dtype))
+
+    @property
+    def values(self) -> Any:
+        """A value for each index, absent ones filled: the array itself, not a copy."""
+        return self._values
+
+    @property
+    def present(self) -> Bitmask | None:
+        """Which entries are present; None where all are."""
+        return self._present
+
+    @property
+    def structure(self) -> Bitmask:
+        """Which entries are present, whatever their values: as a mask, the structural one."""
+        held = self._list
+        if held is not None:
+            return Bitmask.from_indices(held[0], self.size)
+        return Bitmask.full(self.size, self.device) if self._present is None else self._present
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The length, as a shape."""
+        return (self.size,)
+
+    @property
+    def ndim(self) -> int:
+        """1."""
+        return 1
+
+    def to(self, device: str) -> Self:
+        """The vector on a device; itself where it lies there already.
+
+        Parameters
+        ----------
+        device : {"cpu", "cuda"}
+            Where to.
+
+        Returns
+        -------
+        Vector
+        """
+        device = normalize_device(device)
+        if device == self.device:
+            return self
+        held = self._list
+        if held is not None:
+            indices, values = (to_device(array, device) for array in held)
+            return object.__new__(type(self))._set_list(indices, values, self.size, self._fill)
+        present = None if self._present is None else self._present.to(device)
+        return self._like(to_device(self._values, device), present)
+
+    def copy(self) -> Self:
+        """The vector over arrays of its own.
+
+        Returns
+        -------
+        Vector
+        """
+        held = self._list
+        if held is not None:
+            return object.__new__(type(self))._set_list(held[0].copy(), held[1].copy(), self.size, self._fill)
+        return self._like(self._values.copy(), None if self._present is None else self._present.copy())
+
+    def astype(self, dtype: Any) -> Self:
+        """The vector with values of another type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            bool, an integer, a float or a complex type.
+
+        Returns
+        -------
+        Vector
+        """
+        kind = as_value_dtype(dtype, "dtype")
+        made = self._on_list(lambda values: values.astype(kind))
+        return self._like(self._values.astype(kind), self._present) if made is None else made
+
 
 def _spread(indices: Any, values: Any, size: int, fill: Any) -> tuple[Any, Bitmask]:
     """A value for each index, and who is present, from a list."""
@@ -179,3 +352,19 @@ def _spread(indices: Any, values: Any, size: int, fill: Any) -> tuple[Any, Bitma
     held = array_module(device).full(size, fill, dtype=values.dtype)
     held[indices] = values
     return held, Bitmask.from_indices(indices, size)
+
+
+def _flags(present: Any) -> Any:
+    """Who is present, as an array of bool."""
+    flags = present.to_bool() if isinstance(present, Bitmask) else _as_array(unmasked(present, "present"))
+    if flags.dtype != np.bool_:
+        raise TypeError(
+            f"present must be a Bitmask or an array of bool, not {flags.dtype}: for a list of indices use "
+            "Vector.from_indices"
+        )
+    return flags
+
+
+def _as_array(values: Any) -> Any:
+    values = native(values)
+    return values if is_cuda(values) else np.asarray(values)

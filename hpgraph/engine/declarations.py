@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.engine.program import (
+from hpgraph.engine.definition import (
     FUNCTIONS,
     TAKEN,
+    Definition,
     Parameter,
     Property,
-    VertexProgram,
     check_definition,
     declared,
     function_of,
@@ -27,8 +27,8 @@ from hpgraph.engine.program import (
 from hpgraph.engine.values import scalar
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.semiring import get_monoid
+from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.monoid import BUILTIN, Monoid
-from hpgraph.semiring.operators import check_dtype
 from hpgraph.semiring.snapshot import Snapshot, copy_functions
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Declarations:
         As `VertexProgram`.
     """
 
-    def __init__(self, program: type[VertexProgram]) -> None:
+    def __init__(self, program: type[Definition]) -> None:
         namespaces = [vars(base) for base in program.__mro__ if base is not object]
         self._classes = [(namespace, dict(namespace)) for namespace in namespaces]
         self._instances: dict[tuple[Any, ...], Declarations] = {}
@@ -130,7 +130,7 @@ class Declarations:
             found = self._codes[dtypes] = self._code(dtypes)
         return found
 
-    def of_instance(self, program: VertexProgram) -> Declarations:
+    def of_instance(self, program: Definition) -> Declarations:
         """The same with what is assigned to the instance itself, as if it were so in the body of a subclass.
 
         Raises
@@ -151,7 +151,7 @@ class Declarations:
             found = self._instances[key] = Declarations(self._subclass(type(program), own))
         return found
 
-    def _subclass(self, kind: type[VertexProgram], own: dict[str, Any]) -> type[VertexProgram]:
+    def _subclass(self, kind: type[Definition], own: dict[str, Any]) -> type[Definition]:
         for name, value in own.items():
             for what, names in (("property", self.properties), ("parameter", self.parameters)):
                 if name in names and not isinstance(value, (Property, Parameter)):
@@ -163,7 +163,7 @@ class Declarations:
         # Whatever else the instance keeps is no part of the program, but stays alive with it.
         body = {name: value for name, value in own.items() if name in known or isinstance(value, (Property, Parameter))}
         namespace = {**body, "__module__": kind.__module__, "_own": list(own.values())}
-        made: type[VertexProgram] = type.__call__(type(kind), kind.__name__, (kind,), namespace)
+        made: type[Definition] = type.__call__(type(kind), kind.__name__, (kind,), namespace)
         return made
 
     def _copies(self, functions: dict[str, Any]) -> dict[str, Any]:
@@ -172,7 +172,7 @@ class Declarations:
         copies = copy_functions(plain.values(), snapshot=self._snapshot)
         return {**functions, **dict(zip(plain, copies, strict=True))}
 
-    def _read_reduce(self, program: type[VertexProgram]) -> None:
+    def _read_reduce(self, program: type[Definition]) -> None:
         reduce = inspect.getattr_static(program, "reduce")
         if isinstance(reduce, staticmethod):
             reduce = reduce.__func__
@@ -211,7 +211,7 @@ class Declarations:
         )
 
 
-def declarations_of(program: VertexProgram | type[VertexProgram]) -> Declarations:
+def declarations_of(program: Definition | type[Definition]) -> Declarations:
     """What a program declares now: as it was read for the last run, where that still holds.
 
     Parameters
@@ -228,7 +228,7 @@ def declarations_of(program: VertexProgram | type[VertexProgram]) -> Declaration
         As `VertexProgram`.
     """
     kind = program if isinstance(program, type) else type(program)
-    if not issubclass(kind, VertexProgram):
+    if not issubclass(kind, Definition):
         raise TypeError(f"program must be a VertexProgram, not {kind.__name__}")
     # Kept in the class itself, so that it goes when the class does.
     held: list[Declarations] | None = kind.__dict__.get("_held")
@@ -262,7 +262,7 @@ def beginning(value: Any, start: Any, dtype: np.dtype, name: str) -> Beginning:
     return Beginning(scalar(value, dtype, name), start)
 
 
-def _check_attributes(program: type[VertexProgram]) -> None:
+def _check_attributes(program: type[Definition]) -> None:
     name = program.__name__
     if program.edges not in _EDGES:
         raise ValueError(f'{name}.edges must be "in", "out" or "all", not {program.edges!r}')

@@ -16,7 +16,7 @@ from hpgraph.engine.declarations import Declarations, beginning
 from hpgraph.engine.values import array, scalar
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.runtime.program import Beginning, begin
-from hpgraph.semiring.operators import check_dtype
+from hpgraph.semiring.dtypes import check_dtype
 
 if TYPE_CHECKING:
     from hpgraph.engine.arcs import Arcs

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.names import python_values
+from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.errors import MissingExtraError
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
+from hpgraph.io.arcs import Arcs
 
 
 def from_networkx(graph: Any, weight: str | None = "weight") -> Graph:
@@ -45,33 +43,11 @@ def from_networkx(graph: Any, weight: str | None = "weight") -> Graph:
     >>> G.n_vertices, G.n_edges, G.names.tolist()
     (3, 4, ['a', 'b', 'c'])
     """
-    from hpgraph.containers.graph import Graph
-
-    nx = _networkx("from_networkx")
-    if not isinstance(graph, nx.Graph):
+    if not isinstance(graph, _networkx("from_networkx").Graph):
         raise TypeError(f"graph must be a NetworkX graph, not {type(graph).__name__}; hpgraph.as_graph takes others")
     if weight is not None and not isinstance(weight, str):
         raise TypeError(f"weight must be the name of an edge attribute or None, not {weight!r}")
-    nodes = list(graph)
-    number_of = {node: number for number, node in enumerate(nodes)}
-    source: list[int] = []
-    target: list[int] = []
-    weights: list[Any] = []
-    edges = graph.edges(data=weight) if weight is not None else ((u, v, None) for u, v in graph.edges())
-    for u, v, value in edges:
-        if value is not None and not isinstance(value, Real):
-            raise TypeError(f"{weight!r} of edge ({u!r}, {v!r}) must be a real number, not {value!r}")
-        source.append(number_of[u])
-        target.append(number_of[v])
-        weights.append(value)
-    return Graph.from_edges(
-        np.array(source, dtype=np.int64),
-        np.array(target, dtype=np.int64),
-        _as_array(weights),
-        n_vertices=len(nodes),
-        directed=graph.is_directed(),
-        names=nodes,
-    )
+    return Graph.from_edges(**edges_of_networkx(graph, weight))
 
 
 def to_networkx(graph: Any) -> Any:
@@ -100,10 +76,6 @@ def to_networkx(graph: Any) -> Any:
     >>> hpg.to_networkx(G).edges(data="weight")
     OutEdgeDataView([(0, 1, 5), (1, 2, 7)])
     """
-    from hpgraph.containers.graph import as_graph
-    from hpgraph.containers.names import python_values
-    from hpgraph.io.arcs import Arcs
-
     nx = _networkx("to_networkx")
     arcs = Arcs.of(as_graph(graph).to("cpu")).each_edge_once()
     result = nx.DiGraph() if arcs.directed else nx.Graph()
@@ -123,16 +95,3 @@ def _networkx(purpose: str) -> ModuleType:
     except ImportError:
         raise MissingExtraError("networkx", "networkx", purpose) from None
     return networkx
-
-
-def _as_array(weights: list[Any]) -> np.ndarray[Any, np.dtype[Any]] | None:
-    given = [value is not None for value in weights]
-    if not any(given):
-        return None
-    filled = [value if there else 1 for value, there in zip(weights, given, strict=True)]
-    if all(isinstance(value, Integral) for value in filled):
-        try:
-            return np.array(filled, dtype=np.int64)
-        except OverflowError:
-            pass  # float64 comes nearest to whole numbers beyond 64 bits.
-    return np.array(filled, dtype=np.float64)

@@ -4,7 +4,6 @@ from hpgraph.kernels.entries.cpu import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cpu_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cpu_kronecker import kron
 from hpgraph.kernels.entries.cpu_merge import locate, merge
-from hpgraph.kernels.entries.union import union
 from hpgraph.kernels.relaxation.cpu import relax
 from hpgraph.kernels.runtime.cpu.interruption import in_python, interruptible
 from hpgraph.kernels.runtime.cpu.scatter import minimum_at
@@ -47,6 +46,5 @@ __all__ = [
     "select_entries",
     "sweeps",
     "transpose",
-    "union",
     "zip_entries",
 ]  # fmt: skip

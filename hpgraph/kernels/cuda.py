@@ -7,7 +7,6 @@ from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entrie
 from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cuda_kronecker import kron
 from hpgraph.kernels.entries.cuda_merge import locate, merge
-from hpgraph.kernels.entries.union import union
 from hpgraph.kernels.relaxation.cuda import relax
 from hpgraph.kernels.runtime.cuda.scatter import minimum_at
 from hpgraph.kernels.spgemm.cuda import multiply
@@ -52,6 +51,5 @@ __all__ = [
     "select_entries",
     "sweeps",
     "transpose",
-    "union",
     "zip_entries",
 ]  # fmt: skip

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from hpgraph.algebra.apply import apply
+from hpgraph.algebra.assign import assign, subassign
+from hpgraph.algebra.elementwise import ewise_add, ewise_mult, ewise_union
+from hpgraph.algebra.extract import extract
+from hpgraph.algebra.reduce import reduce
+from hpgraph.algebra.select import select
+
 
 class Entrywise:
     """What `hpgraph.Matrix` and `hpgraph.Vector` have in common, in GraphBLAS's names."""
@@ -28,8 +35,6 @@ class Entrywise:
         array([[1, 2],
                [2, 0]])
         """
-        from hpgraph.algebra.elementwise import ewise_add
-
         return ewise_add(self, other, op, **options)
 
     def ewise_mult(self, other: Any, op: Any = "times", **options: Any) -> Any:
@@ -44,8 +49,6 @@ class Entrywise:
         -------
         Matrix or Vector
         """
-        from hpgraph.algebra.elementwise import ewise_mult
-
         return ewise_mult(self, other, op, **options)
 
     def ewise_union(self, fill: Any, other: Any, other_fill: Any, op: Any = "plus", **options: Any) -> Any:
@@ -60,8 +63,6 @@ class Entrywise:
         -------
         Matrix or Vector
         """
-        from hpgraph.algebra.elementwise import ewise_union
-
         return ewise_union(self, fill, other, other_fill, op, **options)
 
     def apply(self, op: Any, **options: Any) -> Any:
@@ -83,8 +84,6 @@ class Entrywise:
         array([[11, 12],
                [ 0,  0]])
         """
-        from hpgraph.algebra.apply import apply
-
         return apply(self, op, **options)
 
     def select(self, op: Any, thunk: Any = 0, **options: Any) -> Any:
@@ -105,8 +104,6 @@ class Entrywise:
         >>> hpg.Vector([3, 1, 2]).select("valuegt", 1).to_indices()
         (array([0, 2], dtype=int32), array([3, 2]))
         """
-        from hpgraph.algebra.select import select
-
         return select(self, op, thunk, **options)
 
     def reduce(self, op: Any = "plus", axis: int | None = None, **options: Any) -> Any:
@@ -134,8 +131,6 @@ class Entrywise:
         >>> hpg.Matrix([[1, 2], [0, 4]]).reduce("plus", axis=0).values
         array([1, 6])
         """
-        from hpgraph.algebra.reduce import reduce
-
         return reduce(self, op, axis, **options)
 
     def extract(self, rows: Any = None, columns: Any = None, **options: Any) -> Any:
@@ -150,8 +145,6 @@ class Entrywise:
         -------
         Matrix or Vector
         """
-        from hpgraph.algebra.extract import extract
-
         return extract(self, rows, columns, **options)
 
     def assign(self, A: Any, rows: Any = None, columns: Any = None, **options: Any) -> Any:
@@ -174,8 +167,6 @@ class Entrywise:
         array([[1, 2],
                [7, 0]])
         """
-        from hpgraph.algebra.assign import assign
-
         return assign(self, A, rows, columns, **options)  # type: ignore[arg-type]
 
     def subassign(self, A: Any, rows: Any = None, columns: Any = None, **options: Any) -> Any:
@@ -191,6 +182,4 @@ class Entrywise:
         Matrix or Vector
             The same one.
         """
-        from hpgraph.algebra.assign import subassign
-
         return subassign(self, A, rows, columns, **options)  # type: ignore[arg-type]

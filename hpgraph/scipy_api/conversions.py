@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from hpgraph.core.device import array_module, check_memory
 from hpgraph.scipy_api.structure import Structure
 
 
@@ -130,100 +129,15 @@ class Conversions(Structure):
         """The matrix in SciPy's LIL class."""
         return self.tocsr(copy=copy).tolil()
 
-    def toarray(self, order: str | None = None, out: Any = None) -> Any:
-        """The matrix as a dense array.
-
-        Parameters
-        ----------
-        order : {"C", "F"}, optional
-            Order in memory.
-        out : array, optional
-            Where to write: of the same shape, type and device.
-
-        Returns
-        -------
-        numpy.ndarray or cupy.ndarray
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it will not fit.
-        ValueError
-            When `out` does not fit the matrix.
-
-        Examples
-        --------
-        >>> import hpgraph as hpg
-        >>> hpg.Matrix([[0, 2], [1, 0]]).toarray()
-        array([[0, 2],
-               [1, 0]])
-        """
-        xp = array_module(self.device)
-        if out is None:
-            check_memory(self.shape[0] * self.shape[1] * self.dtype.itemsize, "a dense matrix", self.device)
-            out = xp.zeros(self.shape, dtype=self.dtype, order=order or "C")
-        else:
-            if getattr(out, "shape", None) != self.shape or out.dtype != self.dtype or not isinstance(out, xp.ndarray):
-                raise ValueError(f"out must be an array of shape {self.shape} and type {self.dtype} on {self.device}")
-            out[...] = 0
-        csr = self.csr
-        out[csr.expand_rows(), csr.indices] = True if csr.data is None else csr.data
-        return out
-
     def todense(self, order: str | None = None, out: Any = None) -> Any:
         """The same as `toarray`, as for SciPy's sparse arrays."""
         return self.toarray(order, out)
-
-    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
-        """The matrix with values of another type.
-
-        Parameters
-        ----------
-        dtype : dtype
-            bool, an integer or a float type.
-        casting : str, optional
-            What may be lost, as for `numpy.ndarray.astype`.
-        copy : bool, default True
-            False returns the matrix itself where it has the type already. The arrays of a matrix do not change, and
-            may be those of another in any case.
-
-        Returns
-        -------
-        Matrix
-
-        Raises
-        ------
-        TypeError
-            For other types, and where `casting` forbids it.
-
-        Warns
-        -----
-        numpy.exceptions.ComplexWarning
-            When the imaginary part of complex values is lost, as NumPy warns.
-        """
-        csr = self.csr
-        kind = np.dtype(dtype)
-        if not np.can_cast(self.dtype, kind, casting=casting):  # type: ignore[arg-type]
-            raise TypeError(f"values of type {self.dtype} cannot be cast to {kind} with casting={casting!r}")
-        if kind == self.dtype and not copy:
-            return self
-        return self._with(csr.astype(kind))
 
     def _asfptype(self) -> Self:
         """With values of a float type, as SciPy's direct solvers ask for: float32 for integers of up to 16 bits."""
         if self.dtype.kind in "fc":
             return self
         return self.astype(np.promote_types(self.dtype, np.float32) if self.dtype.itemsize <= 2 else np.float64)
-
-    def copy(self) -> Self:
-        """The same matrix once more: assignment to one leaves the other as it was.
-
-        Returns
-        -------
-        Matrix
-            It shares arrays and layouts, which do not change.
-        """
-        return object.__new__(type(self))._set(self._settle(), self._turned, self._format)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Self:
         """The transpose.

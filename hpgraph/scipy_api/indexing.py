@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from hpgraph.algebra.assign_matrix import set_selected
+from hpgraph.algebra.mask import without_zeros
+from hpgraph.algebra.selection import parse
+from hpgraph.algebra.take import select
+from hpgraph.containers.lending import Lending
 from hpgraph.containers.matrix import MatrixStorage
 from hpgraph.scipy_api.vector import Vector
 
 
-class Indexing(MatrixStorage):
+class Indexing(Lending):
     """What stands between the brackets after a `Matrix`."""
 
     def __getitem__(self, key: Any) -> Any:
@@ -37,15 +42,9 @@ class Indexing(MatrixStorage):
         >>> int(A[0, 2]), A[1], A[:, [2, 0]].toarray().tolist()
         (2, <Vector of 3, 1 present, int64, cpu>, [[2, 1], [0, 0]])
         """
-        from hpgraph.algebra.selection import parse
-        from hpgraph.algebra.take import select
-
         return select(self, parse(self._key(key), self.shape, self.device))
 
     def __setitem__(self, key: Any, x: Any) -> None:
-        from hpgraph.algebra.assign import set_selected
-        from hpgraph.algebra.selection import parse
-
         set_selected(self, parse(self._key(key), self.shape, self.device), x)
 
     def __iter__(self) -> Iterator[Vector]:
@@ -60,7 +59,5 @@ class Indexing(MatrixStorage):
             raise IndexError(f"a sparse index must be a mask of bool, not {mask.dtype}: give A[B != 0]")
         if mask.shape != self.shape:
             raise IndexError(f"bool index 0 has shape {mask.shape} instead of {self.shape}")
-        from hpgraph.algebra.mask import without_zeros
-
         places = without_zeros(mask.csr)
         return places.expand_rows(), places.indices

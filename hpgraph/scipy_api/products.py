@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.algebra.dense_operands import as_operand
-from hpgraph.algebra.masked_product import multiply_masked
-from hpgraph.core.device import array_module
-from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.spmv.product_plan import plan, swapped
+from hpgraph.algebra.multiply import multiply, multiply_dense
+from hpgraph.algebra.mxm import mxm
+from hpgraph.algebra.mxv import mxv, vxm
 from hpgraph.scipy_api.conversions import Conversions
 from hpgraph.scipy_api.vector import Vector
-from hpgraph.semiring import get_semiring
 
 if TYPE_CHECKING:
     from hpgraph.semiring import BinaryOp, Semiring
-
-
-_PLUS_TIMES = get_semiring("plus_times")
-
-
-class _Plan(NamedTuple):
-    """What ``A ⊕.⊗ x`` needs for one type of x, made once."""
-
-    stored: Any
-    gather: Any
-    reduce: Any
-    dtype: np.dtype[Any]
-    backend: Any
-    empty: Any
 
 
 class Products(Conversions):
@@ -38,7 +22,7 @@ class Products(Conversions):
 
     def __matmul__(self, x: Any) -> Any:
         if type(x) is self._array_type and x.ndim in (1, 2):
-            return self._multiply(x) if x.ndim == 1 else self._multiply_dense(x)
+            return multiply(self, x) if x.ndim == 1 else multiply_dense(self, x)
         if not (np.isscalar(x) or isinstance(x, list | tuple) or isinstance(getattr(x, "shape", None), tuple)):
             return NotImplemented
         return self._matmul(x)
@@ -75,7 +59,7 @@ class Products(Conversions):
             For other shapes.
         """
         if type(x) is self._array_type and x.ndim == 1:
-            return self._multiply(x)
+            return multiply(self, x)
         x = self._operand(x, "x")
         if x.shape not in ((self.shape[1],), (self.shape[1], 1)):
             raise ValueError(f"x must have shape ({self.shape[1]},) or ({self.shape[1]}, 1), not {x.shape}")
@@ -196,10 +180,7 @@ class Products(Conversions):
         >>> A.mxv(distance, "min_plus", mask=distance > 5, accum="min", out=distance)
         array([3., 0., 2.])
         """
-        ring = get_semiring(semiring)
-        if type(x) is self._array_type and x.ndim == 1 and mask is accum is out is None and not complement:
-            return self._multiply(x, ring)
-        return multiply_masked(self, ring, x, mask, complement, accum, replace, out)
+        return mxv(self, x, semiring, mask, complement, accum, replace, out)
 
     def vxm(
         self,
@@ -239,7 +220,7 @@ class Products(Conversions):
         >>> A.vxm(np.array([0, np.inf, np.inf]), "min_plus")
         array([inf,  4.,  1.])
         """
-        return self.T.mxv(x, swapped(get_semiring(semiring)), mask, complement, accum, replace, out)
+        return vxm(x, self, semiring, mask, complement, accum, replace, out)
 
     def mxm(
         self,
@@ -273,9 +254,6 @@ class Products(Conversions):
         array([[6., 0.],
                [0., 6.]])
         """
-        # The operation imports Matrix, of which this is a part.
-        from hpgraph.algebra.mxm import mxm
-
         return mxm(self, B, semiring, mask, complement, accum, replace, out)
 
     def _matmul(self, x: Any) -> Any:
@@ -288,46 +266,11 @@ class Products(Conversions):
             raise ValueError(f"A of shape {self.shape} cannot be multiplied by a number: use A * x to scale A")
         x = self._operand(x, "x")
         if x.ndim == 1:
-            return self._multiply(x)
+            return multiply(self, x)
         if x.ndim == 2:
-            return self._multiply_dense(x)
+            return multiply_dense(self, x)
         hint = ": use A * x to scale A" if x.ndim == 0 else ""
         raise ValueError(f"A of shape {self.shape} cannot be multiplied by an array of shape {x.shape}{hint}")
-
-    def _multiply(self, x: Any, semiring: Semiring = _PLUS_TIMES) -> Any:
-        """The product with a vector: an array of one dimension on the matrix's device."""
-        x, how = self._planned(x, semiring)
-        if len(x) != self.shape[1]:
-            raise ValueError(f"x must have length {self.shape[1]} for a matrix of shape {self.shape}, not {len(x)}")
-        out = how.empty(self.shape[0], how.dtype)
-        how.backend.pull(how.stored, how.gather, how.reduce, (x if x.flags.c_contiguous else x.copy(),), out)
-        return out
-
-    def _multiply_dense(self, x: Any) -> Any:
-        """``A @ x`` for a dense matrix: an array of two dimensions on the matrix's device."""
-        x, how = self._planned(x)
-        rows, columns = self.shape
-        if len(x) != columns:
-            raise ValueError(f"A of shape {self.shape} cannot be multiplied by an array of shape {x.shape}")
-        if x.shape[1] == 1:
-            return self._multiply(x[:, 0]).reshape(rows, 1)
-        out = how.empty((rows, x.shape[1]), how.dtype)
-        if out.size:
-            x = x if x.flags.c_contiguous else x.copy()
-            how.backend.pull_dense(how.stored, how.gather, how.reduce, (x,), out)
-        return out
-
-    def _planned(self, x: Any, semiring: Semiring = _PLUS_TIMES) -> tuple[Any, _Plan]:
-        """An array, as kernels take it, and what a product with one of its type needs."""
-        try:
-            return x, self._plans[semiring, x.dtype]
-        except KeyError:
-            x = self._operand(x, "x")
-        stored = self.rows
-        code = plan(semiring, stored.dtype, x.dtype)
-        found = _Plan(stored, *code, kernels(self.device), array_module(self.device).empty)
-        self._plans[semiring, x.dtype] = found
-        return x, found
 
     def _operand(self, x: Any, name: str) -> Any:
         return as_operand(x, name, self.device)

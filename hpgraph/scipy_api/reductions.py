@@ -10,6 +10,7 @@ import numpy as np
 from hpgraph.algebra.aggregate import aggregate, sum_dtype
 from hpgraph.algebra.extremes import extreme, extreme_by_row, place_of_extreme, places_by_row
 from hpgraph.algebra.mask import without_zeros
+from hpgraph.algebra.multiply import multiply
 from hpgraph.algebra.rows import as_axis
 from hpgraph.core.device import array_module
 from hpgraph.scipy_api.products import Products
@@ -55,7 +56,7 @@ class Reductions(Products):
         else:
             summed = self.T if axis == 0 else self
             ones = array_module(self.device).ones(summed.shape[1], dtype=kind)
-            result = summed._multiply(ones).astype(kind, copy=False)
+            result = multiply(summed, ones).astype(kind, copy=False)
         return _written(result, out)
 
     def mean(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:

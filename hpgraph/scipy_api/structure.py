@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hpgraph.containers.lending import Lending
+from hpgraph.algebra.mask import without_zeros
+from hpgraph.algebra.take import take
+from hpgraph.algebra.tuples import csr_from_tuples
 from hpgraph.core.device import array_module, unmasked
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape
+from hpgraph.scipy_api.indexing import Indexing
+from hpgraph.scipy_api.vector import Vector
 
 if TYPE_CHECKING:
     from hpgraph.semiring import BinaryOp, Monoid
 
 
-class Structure(Lending):
+class Structure(Indexing):
     """What a `Matrix` holds where."""
 
     @classmethod
@@ -63,8 +67,6 @@ class Structure(Lending):
         array([[0, 3],
                [7, 0]])
         """
-        from hpgraph.algebra.tuples import csr_from_tuples
-
         return cls._of(csr_from_tuples(rows, columns, values, shape, dup_op))
 
     def to_coo(self) -> tuple[Any, Any, Any]:
@@ -94,15 +96,11 @@ class Structure(Lending):
         -------
         tuple of two integer arrays
         """
-        from hpgraph.algebra.mask import without_zeros
-
         csr = without_zeros(self.csr)
         return csr.expand_rows(), csr.indices.copy()
 
     def eliminate_zeros(self) -> None:
         """Drop entries whose value is zero, in place."""
-        from hpgraph.algebra.mask import without_zeros
-
         csr = without_zeros(self.csr)
         if csr is not self.csr:
             self._rebind(csr)
@@ -158,8 +156,6 @@ class Structure(Lending):
         ValueError
             When it is negative or has not two lengths.
         """
-        from hpgraph.algebra.take import take
-
         rows, columns = self._lengths(shape)
         part = take(self.csr, range(min(rows, self.shape[0])), range(min(columns, self.shape[1])))
         xp = array_module(self.device)
@@ -198,8 +194,6 @@ class Structure(Lending):
                [2, 0],
                [3, 0]])
         """
-        from hpgraph.scipy_api.vector import Vector
-
         if order not in ("C", "F"):
             raise ValueError(f'order must be "C" or "F", not {order!r}')
         places = self.shape[0] * self.shape[1]

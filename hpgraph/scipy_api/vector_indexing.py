@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algebra.assign_vector import set_entries
+from hpgraph.algebra.dense_operands import as_mask
+from hpgraph.algebra.selection import as_axis
+from hpgraph.algebra.take import entry_of, take_entries
 from hpgraph.containers.vector import VectorStorage
-from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats import Bitmask
 from hpgraph.formats.checks import index_dtype
 
@@ -40,20 +43,13 @@ class Indexing(VectorStorage):
         >>> int(v[-1]), v[::2].values
         (7, array([5, 7]))
         """
-        from hpgraph.algebra.take import entry_of, take_entries
-
         axis = self._axis(key)
         return entry_of(self, axis) if isinstance(axis, int) else take_entries(self, axis)
 
     def __setitem__(self, key: Any, x: Any) -> None:
-        from hpgraph.algebra.assign_vector import set_entries
-
         set_entries(self, self._axis(key), x)
 
     def _axis(self, key: Any) -> Any:
-        from hpgraph.algebra.dense_operands import as_mask
-        from hpgraph.algebra.selection import as_axis
-
         if isinstance(key, tuple):
             if len(key) != 1:
                 raise IndexError(f"too many indices: a vector has 1 axis, and the index needs {len(key)}")
@@ -68,36 +64,9 @@ class Indexing(VectorStorage):
             return allowed.to_indices()
         return as_axis(key, self.size, "index", self.device)
 
-    def toarray(self) -> Any:
-        """The vector as a dense array, 0 where it is absent.
-
-        Returns
-        -------
-        array, shape (size,)
-            A copy, on the vector's device.
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it will not fit.
-        """
-        check_memory(self.size * self.dtype.itemsize, "a dense vector", self.device)
-        indices, values = self.to_indices()
-        made = array_module(self.device).zeros(self.size, dtype=self.dtype)
-        made[indices] = values
-        return made
-
-    todense = toarray
-
-    @property
-    def nnz(self) -> int:
-        """Entries that are present, SciPy's name for `nvals`."""
-        return self.nvals
-
-    @property
-    def T(self) -> VectorStorage:
-        """The vector itself, as for any array of one dimension."""
-        return self
+    def todense(self) -> Any:
+        """The same as `toarray`, as for SciPy's sparse arrays."""
+        return self.toarray()
 
     def resize(self, size: int) -> None:
         """Change the length in place: entries beyond it are dropped, those that come are absent (GrB_Vector_resize).

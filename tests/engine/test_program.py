@@ -10,7 +10,7 @@ import pytest
 
 import hpgraph as hpg
 from hpgraph import Parameter, Property
-from hpgraph.engine.program import function_of
+from hpgraph.engine.definition import function_of
 
 
 def gather(source, weight, target):

@@ -12,6 +12,8 @@ import hpgraph as hpg
 from hpgraph.core.device import to_device
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
+from hpgraph.semiring import get_binary
+from hpgraph.semiring.entry import entry_function
 
 
 def made(rng: Any, shape: tuple[int, int], density: float, index: str = "int32") -> CSR:
@@ -35,11 +37,13 @@ def test_locate_and_union(shape: tuple[int, int], densities: tuple[float, float]
     backend = kernels(device)
     found = to_device(backend.locate(x, y), "cpu")
     assert found.tolist() == [in_b.get(place, -1) for place in in_a]
-    indptr, indices, from_a, from_b = (to_device(array, "cpu") for array in backend.union(x, y))
-    union = CSR(shape, indptr, indices)
+    keep = entry_function(get_binary("pair"), bool, bool)
+    both = backend.merge(x, y, keep, keep, keep, None)
+    union = both.to("cpu")
     assert union.is_canonical() and set(places(union)) == set(in_a) | set(in_b)
-    assert from_a.tolist() == [in_a.get(place, -1) for place in places(union)]
-    assert from_b.tolist() == [in_b.get(place, -1) for place in places(union)]
+    for csr, held in ((x, in_a), (y, in_b)):
+        found = to_device(backend.locate(both, csr), "cpu")
+        assert found.tolist() == [held.get(place, -1) for place in places(union)]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -8,7 +8,7 @@ import pytest
 import hpgraph as hpg
 from hpgraph.algorithms import bfs, negative_cycle, pagerank, sssp
 from hpgraph.engine.declarations import declarations_of
-from hpgraph.engine.program import Parameter, Property, declared
+from hpgraph.engine.definition import Parameter, Property, declared
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.compile import compile_only
 from hpgraph.kernels.runtime.cuda.program import cuda_program

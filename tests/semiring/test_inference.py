@@ -11,8 +11,8 @@ import pytest
 from hpgraph.core.errors import CompileError
 from hpgraph.semiring import BinaryOp, IndexUnaryOp, UnaryOp, get_binary, get_index_unary, get_unary
 from hpgraph.semiring.cuda import entry_functor
+from hpgraph.semiring.dtypes import DTYPES
 from hpgraph.semiring.entry import entry_function
-from hpgraph.semiring.operators import DTYPES
 
 FUNCTIONS = [lambda a: a / 2, lambda a: a + 1, lambda a: a * a, lambda a: a > 1, lambda a: not a, lambda a: 0.5 * a]
 

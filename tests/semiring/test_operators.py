@@ -15,17 +15,17 @@ from reference_operators import (
     takes,
 )
 
-from hpgraph.semiring import get_binary, get_unary
-from hpgraph.semiring import operators as operators_module
+from hpgraph.semiring import dtypes, get_binary, get_unary
 from hpgraph.semiring.arithmetic import BINARY as BUILTIN_BINARY
 from hpgraph.semiring.arithmetic import UNARY as BUILTIN_UNARY
-from hpgraph.semiring.operators import BinaryOp, UnaryOp, check_dtype
+from hpgraph.semiring.dtypes import check_dtype
+from hpgraph.semiring.operators import BinaryOp, UnaryOp
 
 
 def test_the_reference_covers_every_operator_and_dtype():
     assert set(BINARY) == {op.name for op in BUILTIN_BINARY.values() if not op.position}
     assert set(UNARY) == set(BUILTIN_UNARY)
-    assert tuple(DTYPES) == operators_module.DTYPES
+    assert tuple(DTYPES) == dtypes.DTYPES
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

@@ -12,7 +12,7 @@ from hpgraph.core.number import real
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.scipy_api.matrix import Matrix
-from hpgraph.semiring.operators import real_dtype
+from hpgraph.semiring.dtypes import real_dtype
 
 
 def random(

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algebra.mxm import as_matrix, mxm
+from hpgraph.algebra.mxm import mxm
+from hpgraph.algebra.operands import as_matrix
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR, index_dtype
+from hpgraph.scipy_api.matrix import Matrix
 from hpgraph.semiring import Semiring, get_semiring
 
 
@@ -79,8 +81,6 @@ def matrix_power(A: Any, power: int, semiring: Semiring | str = "plus_times") ->
 
 
 def _identity(A: Any) -> Any:
-    from hpgraph.scipy_api.matrix import Matrix
-
     xp, n = array_module(A.device), A.shape[0]
     indices = xp.arange(n, dtype=index_dtype(n))
     return Matrix(CSR((n, n), xp.arange(n + 1, dtype=np.int64), indices, xp.ones(n, A.dtype), validate=False))

@@ -1,0 +1,60 @@
+"""How what stands below `hpgraph.Matrix` and `hpgraph.Vector` makes one.
+
+Operations give matrices and vectors with all their methods, and methods call operations: so the classes are put
+together above the operations (`hpgraph.scipy_api`), which do not import them. They make them here, of classes that the
+package hands down: `hpgraph/__init__.py`, which runs before anything of the package is used, says how they are loaded.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hpgraph.formats import CSR, Bitmask
+    from hpgraph.scipy_api.matrix import Matrix
+    from hpgraph.scipy_api.vector import Vector
+
+_load: Callable[[str], Any]
+
+
+def hand_down(load: Callable[[str], Any]) -> None:
+    """Say how what bears a public name is loaded: called once, by the package."""
+    global _load
+    _load = load
+
+
+@functools.cache
+def _public(name: str) -> Any:
+    return _load(name)
+
+
+def make_matrix(source: Any) -> Matrix:
+    """``hpgraph.Matrix(source)``."""
+    made: Matrix = _public("Matrix")(source)
+    return made
+
+
+def matrix_of_csr(csr: CSR) -> Matrix:
+    """The Matrix of a CSR that is known to have sorted rows free of duplicates."""
+    made: Matrix = _public("Matrix")._of(csr)
+    return made
+
+
+def make_vector(values: Any, present: Any = None) -> Vector:
+    """``hpgraph.Vector(values, present)``."""
+    made: Vector = _public("Vector")(values, present)
+    return made
+
+
+def vector_of_values(values: Any, present: Bitmask | None = None) -> Vector:
+    """The Vector of an array that serves as it is: one dimension, a type of values, native byte order."""
+    made: Vector = object.__new__(_public("Vector"))._set_dense(values, present)
+    return made
+
+
+def vector_of_entries(indices: Any, values: Any, size: int, before: str = "list") -> Vector:
+    """The Vector of entries whose indices rise, which were kept in the format `before`."""
+    made: Vector = _public("Vector")._of(indices, values, size, before=before)
+    return made
