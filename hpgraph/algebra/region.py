@@ -178,13 +178,13 @@ def joined(held: CSR, written: CSR, dtype: np.dtype[Any]) -> CSR:
     if held.data is None and written.data is None:
         bits = np.dtype(bool)
         first, second = (entry_function(get_binary(name), bits, bits, bits) for name in ("first", "second"))
-        pattern: CSR = merge(held, written, second, first, second, None)
-        return pattern
+        return merge(held, written, second, first, second, None)
     # Values are only moved, and few kernels serve all types.
     bits = bits_type(dtype)
-    moved = (csr.astype(dtype) for csr in (held, written))
+    a, b = (csr.astype(dtype) for csr in (held, written))
+    a, b = (csr.with_data(csr.data.view(bits), copy=False) for csr in (a, b))
     first, second = (entry_function(get_binary(name), bits, bits, bits) for name in ("first", "second"))
-    made = merge(*(csr.with_data(csr.data.view(bits), copy=False) for csr in moved), second, first, second, bits)
+    made = merge(a, b, second, first, second, bits)
     return CSR(made.shape, made.indptr, made.indices, made.data.view(dtype), validate=False)
 
 

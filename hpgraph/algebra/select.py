@@ -81,8 +81,8 @@ def select(
         return write_vector(made, out, mask, complement, accum, replace)
     allowed = as_matrix_mask(mask, A.shape, A.device)
     check_write(A.shape, values_dtype(A), A.device, out, allowed, complement, accum)
-    chosen = kernels(A.device).select_entries(A.csr, predicate, number)
-    return write(chosen, out, allowed, complement, accum, replace)
+    entries = kernels(A.device).select_entries(A.csr, predicate, number)
+    return write(entries, out, allowed, complement, accum, replace)
 
 
 def _predicate(op: Any, dtype: np.dtype[Any], thunk: Any) -> tuple[EntryFunction, np.generic]:

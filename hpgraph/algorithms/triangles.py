@@ -12,12 +12,11 @@ vertex while ids fit 32 bits.
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
 from typing import Any
 
 from hpgraph.containers.graph import as_graph
 from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
 
 
 def triangle_count(G: Any) -> int:
@@ -54,8 +53,7 @@ def triangle_count(G: Any) -> int:
     1
     """
     adjacency = _adjacency(G)
-    found: int = _kernels(adjacency).count(adjacency)
-    return found
+    return kernels(adjacency.device).count_triangles(adjacency)
 
 
 def triangles(G: Any) -> Any:
@@ -83,12 +81,8 @@ def triangles(G: Any) -> Any:
     array([1, 1, 1, 0])
     """
     adjacency = _adjacency(G)
-    return _kernels(adjacency).per_vertex(adjacency)
+    return kernels(adjacency.device).triangles_of_each(adjacency)
 
 
 def _adjacency(G: Any) -> CSR:
     return as_graph(G).undirected.out_csr
-
-
-def _kernels(adjacency: CSR) -> ModuleType:
-    return importlib.import_module(f"hpgraph.kernels.structure.{adjacency.device}_triangles")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from hpgraph.semiring.dtypes import check_dtype
 if TYPE_CHECKING:
     from hpgraph.engine.arcs import Arcs
     from hpgraph.engine.direction import Direction
+    from hpgraph.kernels.backend import Backend
     from hpgraph.kernels.runtime.program import ProgramCode
 
 ENDLESS = int(np.iinfo(np.int64).max)
@@ -32,7 +32,7 @@ class Run:
 
     Attributes
     ----------
-    backend : module
+    backend : Backend
         The kernels of the device.
     declared : Declarations
         What the program declares.
@@ -56,7 +56,7 @@ class Run:
         Of a relaxation: width of a bucket, and the value beyond which a vertex sends nothing.
     """
 
-    backend: ModuleType
+    backend: Backend
     declared: Declarations
     code: ProgramCode
     arcs: Arcs

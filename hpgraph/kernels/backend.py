@@ -1,16 +1,39 @@
-"""The one place that chooses a backend: which kernels serve a device."""
+"""The one place that chooses a backend: which kernels serve a device, and what both of them offer."""
 
 from __future__ import annotations
 
 import functools
 import importlib
-from types import ModuleType
+from typing import TYPE_CHECKING, Protocol, cast
 
 from hpgraph.core.device import Device, normalize_device, require_cupy
+from hpgraph.kernels.entries import Entries
+from hpgraph.kernels.relaxation import Relaxation
+from hpgraph.kernels.runtime import Runtime
+from hpgraph.kernels.spgemm import MatrixProducts
+from hpgraph.kernels.spmv import Products
+from hpgraph.kernels.structure import Structure
+from hpgraph.kernels.superstep import General
+from hpgraph.kernels.sweep import Sweep
+from hpgraph.kernels.traversal import Traversal
 
 
-def kernels(device: str) -> ModuleType:
-    """The package of kernels for a device; both have the same functions.
+class Backend(
+    Traversal, Relaxation, Sweep, General, Products, MatrixProducts, Entries, Structure, Runtime, Protocol
+):  # fmt: skip
+    """The contracts of all rooms: `hpgraph.kernels.cpu` and `hpgraph.kernels.cuda` both keep to them."""
+
+
+if TYPE_CHECKING:
+    from hpgraph.kernels import cpu, cuda
+
+    # Here a type checker says where one of them does not.
+    _cpu: Backend = cpu
+    _cuda: Backend = cuda
+
+
+def kernels(device: str) -> Backend:
+    """The kernels for a device.
 
     Parameters
     ----------
@@ -19,8 +42,8 @@ def kernels(device: str) -> ModuleType:
 
     Returns
     -------
-    module
-        `hpgraph.kernels.cpu` or `hpgraph.kernels.cuda`.
+    Backend
+        The module `hpgraph.kernels.cpu` or `hpgraph.kernels.cuda`.
 
     Raises
     ------
@@ -31,7 +54,7 @@ def kernels(device: str) -> ModuleType:
 
 
 @functools.cache
-def _kernels(device: Device) -> ModuleType:
+def _kernels(device: Device) -> Backend:
     if device == "cuda":
         require_cupy()
-    return importlib.import_module(f"hpgraph.kernels.{device}")
+    return cast(Backend, importlib.import_module(f"hpgraph.kernels.{device}"))

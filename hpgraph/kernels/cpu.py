@@ -15,6 +15,8 @@ from hpgraph.kernels.spmv.cpu_spmspv import push
 from hpgraph.kernels.structure.cpu_components import components
 from hpgraph.kernels.structure.cpu_fifo import fifo_order
 from hpgraph.kernels.structure.cpu_transpose import transpose
+from hpgraph.kernels.structure.cpu_triangles import count as count_triangles
+from hpgraph.kernels.structure.cpu_triangles import per_vertex as triangles_of_each
 from hpgraph.kernels.superstep.cpu import Supersteps, aggregate
 from hpgraph.kernels.sweep.cpu import sweeps
 from hpgraph.kernels.traversal.cpu import first
@@ -24,6 +26,7 @@ __all__ = [
     "aggregate",
     "columns_of",
     "components",
+    "count_triangles",
     "fifo_order",
     "first",
     "in_python",
@@ -46,5 +49,6 @@ __all__ = [
     "select_entries",
     "sweeps",
     "transpose",
+    "triangles_of_each",
     "zip_entries",
 ]  # fmt: skip

@@ -16,6 +16,8 @@ from hpgraph.kernels.spmv.cuda_spmm import pull_dense
 from hpgraph.kernels.spmv.cuda_spmspv import push
 from hpgraph.kernels.structure.cuda_components import components
 from hpgraph.kernels.structure.cuda_fifo import fifo_order
+from hpgraph.kernels.structure.cuda_triangles import count as count_triangles
+from hpgraph.kernels.structure.cuda_triangles import per_vertex as triangles_of_each
 from hpgraph.kernels.superstep.cuda import Supersteps, aggregate
 from hpgraph.kernels.sweep.cuda import sweeps
 from hpgraph.kernels.traversal.cuda import first
@@ -29,6 +31,7 @@ __all__ = [
     "aggregate",
     "columns_of",
     "components",
+    "count_triangles",
     "fifo_order",
     "first",
     "in_python",
@@ -51,5 +54,6 @@ __all__ = [
     "select_entries",
     "sweeps",
     "transpose",
+    "triangles_of_each",
     "zip_entries",
 ]  # fmt: skip

@@ -21,6 +21,7 @@ from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.spmv import check_pull
 from hpgraph.kernels.spmv.cpu_fold import AHEAD, at, convert, fetch_ahead, fold, fold_slab, is_allowed, join
 from hpgraph.kernels.spmv.cpu_pairs import pull_pairs
 from hpgraph.semiring.jit import call
@@ -216,7 +217,7 @@ def pull(
     matrix, a byte for each source where `active` is given, and for a hub of h entries h / 16384 values. ``any_pair``
     and other idempotent sums of ones keep a byte a row.
     """
-    check(rows, out, active, mask, complement, received)
+    check_pull(rows, out, active, mask, complement, received)
     if rows.nnz == 0:
         _pull_nothing(reduce, out, mask, complement, accum, received)
         return
@@ -333,30 +334,3 @@ class _Alias:
         interface = dict(array.__array_interface__)
         interface["data"] = (interface["data"][0], False)
         self.__array_interface__ = interface
-
-
-def check(
-    rows: CSR | HYB, out: Any, active: Bitmask | None, mask: Bitmask | None, complement: bool, received: Bitmask | None
-) -> None:
-    """Lengths that a product's arguments must have.
-
-    Parameters
-    ----------
-    rows, out, active, mask, complement, received
-        As for `pull`.
-
-    Raises
-    ------
-    ValueError
-        When one does not.
-    """
-    n, m = rows.shape
-    lengths = (("out", out, n), ("active", active, m), ("mask", mask, n), ("received", received, n))
-    for name, holder, expected in lengths:
-        length = expected if holder is None else holder.n if isinstance(holder, Bitmask) else len(holder)
-        if length != expected:
-            raise ValueError(f"{name} must have length {expected} for a matrix of shape {rows.shape}, not {length}")
-    if not out.flags.c_contiguous:
-        raise ValueError("out must be contiguous: give a whole array, not a strided view")
-    if complement and mask is None:
-        raise ValueError("complement=True needs a mask to complement")

@@ -17,6 +17,7 @@ from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.spmv import check_pull_dense
 from hpgraph.kernels.spmv.cpu import arrays, operators, plain
 from hpgraph.kernels.spmv.cpu_columns import columns
 from hpgraph.kernels.spmv.cpu_fold import at, convert, join, vertex, weight
@@ -111,14 +112,7 @@ def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...]
     ValueError
         When `out` has not the shape that `rows` and `state` ask for, or is not in C order.
     """
-    widths = {array.shape[1] for array in state if array.ndim == 2}
-    if out.ndim != 2 or len(out) != rows.shape[0] or (widths and widths != {out.shape[1]}):
-        raise ValueError(
-            f"out must have as many rows as the matrix ({rows.shape[0]}) and as many columns as the dense operand "
-            f"({', '.join(map(str, widths)) or 'any'}), not shape {out.shape}"
-        )
-    if not out.flags.c_contiguous:
-        raise ValueError("out must be in C order: make it with numpy.empty(shape)")
+    check_pull_dense(rows, state, out)
     reduce_, _, _, identity, one = operators(reduce, None, out.dtype)
     gather = checked_where_needed(gather, rows, state)
     what = gather, reduce_, identity, one, tuple(plain(array) for array in state), *arrays(rows)

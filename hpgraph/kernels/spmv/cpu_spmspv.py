@@ -17,6 +17,7 @@ from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.spmv import check_push
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import convert, is_allowed, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
@@ -188,14 +189,8 @@ def push(
     Messages of a target are joined in the order of `frontier`: results are the same bit for bit on any number of
     threads.
     """
+    check_push(rows, out, mask, complement)
     n = rows.shape[1]
-    for name, length in (("out", len(out)), ("mask", n if mask is None else mask.n)):
-        if length != n:
-            raise ValueError(f"{name} must have length {n} to push along a matrix of shape {rows.shape}, not {length}")
-    if complement and mask is None:
-        raise ValueError("complement=True needs a mask to complement")
-    if not out.flags.c_contiguous:
-        raise ValueError("out must be contiguous: give a whole array, not a strided view")
     frontier = plain(frontier)
     arcs = int((rows.indptr[frontier + 1] - rows.indptr[frontier]).sum())
     dtype = out.dtype

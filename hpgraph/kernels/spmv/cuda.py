@@ -19,42 +19,13 @@ from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, Bins, bins
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, contiguous, launch, specialize_for
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
+from hpgraph.kernels.spmv import check_pull
 from hpgraph.kernels.spmv.cuda_column_blocks import blocked_product, multiply_by_blocks
 
 # Does a whole product, given the state and the array to write.
 Multiply = Callable[[tuple[Any, ...], Any], None]
 
 PULL_ROWS = ("pull_slab", "pull_tail", "pull_long")
-
-
-def check(
-    rows: CSR | HYB, out: Any, active: Bitmask | None, mask: Bitmask | None, complement: bool, received: Bitmask | None
-) -> None:
-    """Lengths that a product's arguments must have.
-
-    Parameters
-    ----------
-    rows, out, active, mask, complement, received
-        As for `pull`.
-
-    Raises
-    ------
-    ValueError
-        When one does not.
-    """
-    n, m = rows.shape
-    for name, found, expected in (
-        ("out", len(out), n),
-        ("active", m if active is None else active.n, m),
-        ("mask", n if mask is None else mask.n, n),
-        ("received", n if received is None else received.n, n),
-    ):
-        if found != expected:
-            raise ValueError(f"{name} must have length {expected} for a matrix of shape {rows.shape}, not {found}")
-    if not out.flags.c_contiguous:
-        raise ValueError("out must be contiguous: give a whole array, not a strided view")
-    if complement and mask is None:
-        raise ValueError("complement=True needs a mask to complement")
 
 
 def pull(
@@ -98,11 +69,11 @@ def pull(
 
     if active is None and mask is None and accum is None and received is None:
         if complement or len(out) != rows.shape[0] or not out.flags.c_contiguous:
-            check(rows, out, active, mask, complement, received)
+            check_pull(rows, out, active, mask, complement, received)
         multiply = whole_product(rows, gather, reduce, tuple([a.dtype for a in state]), out.dtype, sources_only)
         multiply(contiguous(state), out)
         return
-    check(rows, out, active, mask, complement, received)
+    check_pull(rows, out, active, mask, complement, received)
     state = contiguous(state)
     special = specialize_for(rows, gather, reduce, tuple(a.dtype for a in state), out.dtype, accum, active is not None)
     result, bits = out, None if received is None else received.words

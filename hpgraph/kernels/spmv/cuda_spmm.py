@@ -11,6 +11,7 @@ from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, bins
 from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specialization, contiguous, specialize
 from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.spmv import check_pull_dense
 from hpgraph.kernels.spmv.cuda import tail_of
 from hpgraph.semiring.cuda import INCLUDE, LinkedCode, binary_functor, c_type
 
@@ -91,12 +92,9 @@ def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...]
             f"a dense operand on the GPU needs the gather of a semiring, not {gather!r}: make one with "
             "Semiring.gather, or call pull for each column"
         )
+    check_pull_dense(rows, state, out)
     (operand,) = contiguous(state)
     n, columns = rows.shape[0], operand.shape[1]
-    if out.shape != (n, columns):
-        raise ValueError(f"out must have shape {(n, columns)}, not {out.shape}")
-    if not out.flags.c_contiguous:
-        raise ValueError("out must be in C order: make it with cupy.empty(shape)")
     if columns == 0:
         return
     indices, data = (rows.indices, rows.data) if isinstance(rows, CSR) else (rows.tail_indices, rows.tail_data)

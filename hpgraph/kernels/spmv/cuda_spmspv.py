@@ -11,6 +11,7 @@ from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, make_bins
 from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specialization, contiguous, launch, specialize
 from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.spmv import check_push
 from hpgraph.kernels.spmv.cuda import PULL_ROWS, pull_rows
 from hpgraph.semiring.cuda import INCLUDE, c_type
 
@@ -97,14 +98,8 @@ def push(
     """
     import cupy
 
+    check_push(rows, out, mask, complement)
     n = rows.shape[1]
-    for name, length in (("out", len(out)), ("mask", n if mask is None else mask.n)):
-        if length != n:
-            raise ValueError(f"{name} must have length {n} to push along a matrix of shape {rows.shape}, not {length}")
-    if complement and mask is None:
-        raise ValueError("complement=True needs a mask to complement")
-    if not out.flags.c_contiguous:
-        raise ValueError("out must be contiguous: give a whole array, not a strided view")
     state = contiguous(state)
     frontier = cupy.ascontiguousarray(frontier, dtype=rows.indices.dtype)
     if not len(frontier):

@@ -1,1 +1,27 @@
 """Structure: transposes, orders by degree, components, triangles, and the order in which a queue meets vertices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from hpgraph.formats import CSR
+
+
+class Structure(Protocol):
+    """What either backend offers."""
+
+    def transpose(self, csr: CSR, /) -> CSR:
+        """The same matrix by columns."""
+
+    def components(self, arcs: CSR, symmetric: bool) -> Any:
+        """The least vertex of each vertex's weakly connected component."""
+
+    def fifo_order(self, rows: CSR, start: int, nobody: int) -> tuple[Any, Any]:
+        """The order in which a queue meets vertices from a start, and who brought each; `nobody` where none did."""
+
+    def count_triangles(self, graph: CSR) -> int:
+        """How many triangles there are in a symmetric graph."""
+
+    def triangles_of_each(self, graph: CSR) -> Any:
+        """How many each vertex is in."""
