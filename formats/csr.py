@@ -8,13 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from hpgraph.core.device import Device, array_module, check_memory, device_of, is_cuda
-from hpgraph.formats.checks import as_ids, as_shape, as_value_dtype, as_values, index_dtype
+from hpgraph.formats.checks import as_ids, as_value_dtype, as_values, index_dtype
 from hpgraph.formats.interchange import rows_of_scipy, scipy_of_csr
 from hpgraph.formats.ownership import own
-from hpgraph.formats.rows import as_rows
+from hpgraph.formats.rows import Duplicates, as_rows, compressed
 from hpgraph.formats.storage import Storage, backend
-
-Duplicates = Literal["sum", "min", "first", "error"]
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -228,26 +226,8 @@ class CSR(Storage):
         >>> CSR.from_coo([1, 0, 1], [0, 1, 0], [5.0, 1.0, 2.0], (2, 2), duplicates="min").data
         array([1., 2.])
         """
-        if duplicates not in ("sum", "min", "first", "error"):
-            raise ValueError(f'duplicates must be "sum", "min", "first" or "error", not {duplicates!r}')
-        if duplicates == "min" and getattr(getattr(data, "dtype", None), "kind", "") == "c":
-            raise TypeError('duplicates="min" needs an order, which complex data have not: give "sum" or "first"')
-        rows, columns = _least_shape(row, col) if shape is None else as_shape(shape)
-        ids = index_dtype(max(rows, columns))
-        given = col, data
-        row = as_ids(row, "row", rows, "row").astype(ids, copy=False)
-        col = as_ids(col, "col", columns, "column").astype(ids, copy=False)
-        if len(row) != len(col):
-            raise ValueError(f"row and col must have the same length, not {len(row)} and {len(col)}")
-        data = as_values(data, "data", row.shape)
-        sorted_already = col, data
-        device = device_of(row, col, data)
-        final = len(row) * (ids.itemsize + (0 if data is None else data.itemsize)) + 8 * (rows + 1)
-        check_memory(2 * final, f"a CSR matrix of {len(row)} entries", device)
-        indptr, indices, data = backend("convert", row).compress(row, col, data, (rows, columns), duplicates)
-        if copy and indices is sorted_already[0]:
-            indices, data = own(indices, given[0]), own(data, given[1])
-        return cls((rows, columns), indptr, indices, data, validate=False)
+        shape, indptr, indices, data = compressed(row, col, data, shape, duplicates, copy)
+        return cls(shape, indptr, indices, data, validate=False)
 
     def to_scipy(self, dtype: Any = None, *, copy: bool = False) -> Any:
         """A CSR array of SciPy, or a CSR matrix of CuPy.
@@ -479,10 +459,3 @@ class CSR(Storage):
         indptr, indices, data = convert.gather_rows(self.indptr, self.indices, self.data, order, inverse)
         indices, data = convert.sort_rows(indptr, indices, data, n)
         return CSR(self.shape, indptr, indices, data, validate=False)
-
-
-def _least_shape(row: Any, col: Any) -> tuple[int, int]:
-    """One more than the largest ids, by axis."""
-    xp = array_module(row)
-    row, col = xp.asarray(row), xp.asarray(col)
-    return tuple(int(ids.max()) + 1 if ids.size else 0 for ids in (row, col))  # type: ignore[return-value]

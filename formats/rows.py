@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_values
+from hpgraph.core.device import array_module, check_memory, device_of
+from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_values, index_dtype
+from hpgraph.formats.ownership import own
 from hpgraph.formats.storage import backend
+
+Duplicates = Literal["sum", "min", "first", "error"]
 
 
 def as_rows(shape: Any, indptr: Any, indices: Any, data: Any) -> tuple[tuple[int, int], Any, Any, Any, bool]:
@@ -26,3 +30,36 @@ def as_rows(shape: Any, indptr: Any, indices: Any, data: Any) -> tuple[tuple[int
     if not inside:
         as_ids(ids, "indices", columns, "column")
     return (rows, columns), offsets, ids, values, canonical
+
+
+def compressed(
+    row: Any, col: Any, data: Any, shape: Any, duplicates: Duplicates, copy: bool
+) -> tuple[tuple[int, int], Any, Any, Any]:
+    """`CSR.from_coo`, whose parameters these are: shape, offsets, columns and values."""
+    if duplicates not in ("sum", "min", "first", "error"):
+        raise ValueError(f'duplicates must be "sum", "min", "first" or "error", not {duplicates!r}')
+    if duplicates == "min" and getattr(getattr(data, "dtype", None), "kind", "") == "c":
+        raise TypeError('duplicates="min" needs an order, which complex data have not: give "sum" or "first"')
+    rows, columns = _least_shape(row, col) if shape is None else as_shape(shape)
+    ids = index_dtype(max(rows, columns))
+    given = col, data
+    row = as_ids(row, "row", rows, "row").astype(ids, copy=False)
+    col = as_ids(col, "col", columns, "column").astype(ids, copy=False)
+    if len(row) != len(col):
+        raise ValueError(f"row and col must have the same length, not {len(row)} and {len(col)}")
+    data = as_values(data, "data", row.shape)
+    sorted_already = col, data
+    device = device_of(row, col, data)
+    final = len(row) * (ids.itemsize + (0 if data is None else data.itemsize)) + 8 * (rows + 1)
+    check_memory(2 * final, f"a CSR matrix of {len(row)} entries", device)
+    indptr, indices, data = backend("convert", row).compress(row, col, data, (rows, columns), duplicates)
+    if copy and indices is sorted_already[0]:
+        indices, data = own(indices, given[0]), own(data, given[1])
+    return (rows, columns), indptr, indices, data
+
+
+def _least_shape(row: Any, col: Any) -> tuple[int, int]:
+    """One more than the largest ids, by axis."""
+    xp = array_module(row)
+    row, col = xp.asarray(row), xp.asarray(col)
+    return tuple(int(ids.max()) + 1 if ids.size else 0 for ids in (row, col))  # type: ignore[return-value]

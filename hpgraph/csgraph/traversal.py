@@ -123,7 +123,7 @@ def _selected(arcs: CSR, kept: Any) -> CSR:
 
 def _both_ways(given: GraphInput) -> CSR:
     """Rows that hold who is reached by a vertex's arcs, then who reaches it, neither sorted nor free of duplicates."""
-    xp, out, back = given.xp, given.csr, given.csr.transpose()
+    xp, out, back = given.xp, given.csr, kernels(given.csr.device).transpose(given.csr)
     row = xp.concatenate([out.expand_rows(), back.expand_rows()])
     order = xp.argsort(row, kind="stable")
     indices = xp.concatenate([out.indices, back.indices])[order]
