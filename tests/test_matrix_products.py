@@ -223,7 +223,7 @@ def test_vectors_with_absent_entries(
         multiply_by = moved.vxm if left else moved.mxv
         for push in (False, True):
             target = None if out is None else vector({i: v for i, v in out.items() if i < rows}, rows, device)
-            with mock.patch.object(masked_product, "PUSH_SHARE", 1.0 if push else -1.0):
+            with mock.patch.object(masked_product, "product_pushes", lambda leaving, arcs, push=push: push):
                 result = multiply_by(
                     vector(x, columns, device),
                     name,

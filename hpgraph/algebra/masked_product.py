@@ -16,6 +16,7 @@ from hpgraph.containers.vector import VectorStorage
 from hpgraph.core.device import array_module, is_cuda
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.runtime.direction import product_pushes
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import BinaryOp, Semiring, get_binary
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     from hpgraph.containers.matrix import MatrixStorage
-
-# Share of the matrix's entries up to which the columns of a sparse vector push, rather than all rows pull.
-PUSH_SHARE = 0.1
 
 
 def multiply_masked(
@@ -152,7 +150,7 @@ class _Product:
             return None
         frontier = self.active.to_indices()
         arcs = int((columns.indptr[frontier + 1] - columns.indptr[frontier]).sum())
-        return (columns, frontier) if arcs <= PUSH_SHARE * columns.nnz else None
+        return (columns, frontier) if product_pushes(arcs, columns.nnz) else None
 
 
 def _check_out(held: Any, dtype: np.dtype[Any], rows: int, device: str) -> None:

@@ -26,12 +26,10 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.cuda.takeover import Continued, Takeover, on_host, takeover
+from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
-
-# As Policy::forced; every row that pulls looks for a sender, so no such superstep is thin.
-PULL = 1
 
 
 @lru_cache(maxsize=256)
@@ -75,6 +73,7 @@ def first(
     record = Record(n)
     device = cupy.cuda.runtime.getDevice()
     turn = takeover(out)
+    # Every row that pulls looks for a sender, so no such superstep is thin.
     waits = turn.waits() and forced != PULL
     kernel(program, "traversal.cuh", "first", "", ids, out.data is None, techniques_type(), device)(
         (
