@@ -12,6 +12,7 @@ COMMANDS = {
     "show": ("compare", "print the tables of a JSON file that was saved"),
     "memory": ("memory", "peak memory of each algorithm, by vertices and arcs"),
     "ablation": ("ablation", "each technique switched off, and the time without it"),
+    "layouts": ("layouts", "products of many kinds of matrices in every layout, beside cuSPARSE"),
     "scaling": ("scaling", "times and efficiency from one thread to many"),
     "startup": ("startup", "import, first calls and compilation in new processes"),
 }

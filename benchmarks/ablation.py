@@ -58,6 +58,7 @@ CONCERNS = {
     "lane_refill": ("bfs",),
     "hyb": ("bfs", "pagerank", "spmv"),
     "row_splitting": ("pagerank", "spmv"),
+    "row_stretches": ("pagerank", "spmv"),
     "column_blocks": ("pagerank", "spmv"),
     "fused_supersteps": ("pagerank",),
     "captured_graph": ("pagerank",),

@@ -11,7 +11,8 @@ import hpgraph as hpg
 from hpgraph.core.device import cuda_available, to_device
 
 PRODUCTS = (
-    "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_splitting", "triangle_filters",
+    "captured_graph", "column_blocks", "degree_order", "fused_supersteps", "hyb", "row_splitting", "row_stretches",
+    "triangle_filters",
 )  # fmt: skip
 TRAVERSALS = (
     "adaptive_buckets", "arc_batches", "early_exit", "heavy_pieces", "host_takeover", "lane_refill", "local_block",

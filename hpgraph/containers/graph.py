@@ -17,7 +17,7 @@ from hpgraph.core.device import Device, array_module, normalize_device
 from hpgraph.formats import CSR, HYB
 from hpgraph.formats.ownership import read_only
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.spmv.origin import hyb_of, remember
+from hpgraph.kernels.spmv.origin import hyb_of, remember, without_values
 
 # Printing a graph finds out whether it is directed only up to this many arcs: beyond, that takes noticeable time.
 _QUICKLY_CHECKED = 1 << 22
@@ -200,7 +200,7 @@ class Graph:
     @property
     def hyb(self) -> HYB:
         """`in_csr` in HYB, without weights."""
-        hyb: HYB = self._layouts.once("hyb", lambda: hyb_of(self.in_csr.with_data(None)))
+        hyb: HYB = self._layouts.once("hyb", lambda: hyb_of(without_values(self.in_csr)))
         return hyb
 
     @property
@@ -213,7 +213,7 @@ class Graph:
         if not self.weighted:
             return self.hyb
         hyb = hyb_of(self.in_csr)
-        self._layouts["hyb"] = remember(pattern_of(hyb), self.in_csr.with_data(None))
+        self._layouts["hyb"] = remember(pattern_of(hyb), without_values(self.in_csr))
         return hyb
 
     @property

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.formats import CSR, HYB, hyb_width
-from hpgraph.formats.ell import entry_bytes
+from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.spmv.layout_cost import RATES, Shape, blocks_seconds, csr_seconds, hyb_seconds
+from hpgraph.kernels.spmv.layout_cost import RATES, hyb_seconds, row_lengths, rows_seconds
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import get_semiring
 
@@ -58,38 +58,23 @@ def predict(matrix: MatrixStorage) -> dict[str, float]:
     -------
     dict
     """
-    csr, rates = matrix.csr, RATES[matrix.device]
-    x = _operand_type(matrix)
-    surveyed = _survey(matrix)
-    shape = _shape(csr, x.itemsize, csr.nnz if surveyed is None else surveyed.lines)
-    found = {"csr": csr_seconds(shape, rates), "hyb": hyb_seconds(shape, rates)}
-    if surveyed is not None and surveyed.pays:
-        found["blocks"] = blocks_seconds(shape.entries, shape.rows, surveyed.pairs, shape.weight, shape.result, rates)
+    csr, size = matrix.csr, _operand_type(matrix).itemsize
+    if csr.nnz == 0:
+        return {"csr": 0.0, "hyb": 0.0}
+    if matrix.device == "cpu":
+        shape = replace(row_lengths(csr), operand=size, result=size)
+        return {"csr": rows_seconds(shape, RATES["cpu"]), "hyb": hyb_seconds(shape, RATES["cpu"])}
+    from hpgraph.kernels.spmv import cuda_choice
+
+    ways = cuda_choice.predict(csr, size, size)
+    found = {"csr": min(ways["rows"], ways.get("stretches", ways["rows"])), "hyb": ways["hyb"]}
+    if "blocks" in ways:
+        found["blocks"] = ways["blocks"]
     return found
-
-
-def _survey(matrix: MatrixStorage) -> Any:
-    """What is known about products by blocks of columns; None where they are out of the question."""
-    if matrix.device == "cpu" or not techniques.column_blocks:
-        return None
-    from hpgraph.kernels.spmv.cuda_column_blocks_layout import survey
-
-    size = _operand_type(matrix).itemsize
-    return survey(matrix.csr, size, size) if size in (4, 8) else None
 
 
 def _operand_type(matrix: MatrixStorage) -> np.dtype[Any]:
     return np.dtype(np.float32) if matrix.is_pattern else matrix.dtype
-
-
-def _shape(csr: CSR, operand: int, lines: int) -> Shape:
-    degrees = csr.degrees
-    width = hyb_width(degrees, entry_bytes(csr))
-    longer = degrees[degrees > width]
-    tail_rows = len(longer)
-    index, weight = csr.indices.dtype.itemsize, 0 if csr.dtype is None else csr.dtype.itemsize
-    tail, short = int(longer.sum()) - width * tail_rows, int(((degrees > 0) & (degrees <= 4)).sum())
-    return Shape(*csr.shape, csr.nnz, index, weight, operand, operand, width, tail, tail_rows, short, lines)
 
 
 def _measure(matrix: MatrixStorage, rows: CSR | HYB, by_blocks: bool) -> float:
@@ -112,7 +97,7 @@ def _measure(matrix: MatrixStorage, rows: CSR | HYB, by_blocks: bool) -> float:
 
 def explain(matrix: MatrixStorage, measure: bool = False) -> str:
     """See `hpgraph.Matrix.explain`."""
-    predicted, surveyed = predict(matrix), _survey(matrix)
+    predicted = predict(matrix)
     chosen = "blocks" if "blocks" in predicted else matrix.layout
     measured: dict[str, float] = {}
     if measure and min(matrix.shape):
@@ -123,7 +108,7 @@ def explain(matrix: MatrixStorage, measure: bool = False) -> str:
     for name, seconds in predicted.items():
         taken = f"{measured[name] * 1e3:.3g} ms" if name in measured else ""
         mark = "chosen" if name == chosen else ""
-        table.append((name, f"{seconds * 1e3:.3g} ms", taken, _memory(matrix, name, surveyed), mark))
+        table.append((name, f"{seconds * 1e3:.3g} ms", taken, _memory(matrix, name), mark))
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = [
         "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
@@ -132,11 +117,15 @@ def explain(matrix: MatrixStorage, measure: bool = False) -> str:
     return "\n".join([*(line.rstrip() for line in lines), _reason(matrix, chosen, predicted)])
 
 
-def _memory(matrix: MatrixStorage, name: str, surveyed: Any) -> str:
+def _memory(matrix: MatrixStorage, name: str) -> str:
     """Bytes of a layout, where it is built."""
     kept = matrix.layout_if_built(name)
     if name == "blocks":
-        kept = surveyed.layout
+        from hpgraph.kernels.spmv.cuda_column_blocks_layout import known_survey
+
+        size = _operand_type(matrix).itemsize
+        surveyed = known_survey(matrix.csr, size, size)
+        kept = None if surveyed is None else surveyed.layout
     return "not built" if kept is None else f"{kept.nbytes / 2**20:,.1f} MiB"
 
 

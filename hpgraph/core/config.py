@@ -1,4 +1,4 @@
-"""Settings of the whole library: threads, progress bars, verbosity, cache folder.
+"""Settings of the whole library: threads, progress bars, verbosity, cache folder, how layouts are chosen.
 
 ``hpgraph.config`` is the one `Config` object. A value comes from the innermost ``with config(...)`` block of the
 current thread or task, else from an assignment to the attribute, else from the environment, else from the default.
@@ -25,6 +25,7 @@ _VARIABLES = {
     "progress": "HPGRAPH_PROGRESS",
     "verbose": "HPGRAPH_VERBOSE",
     "cache_dir": "HPGRAPH_CACHE_DIR",
+    "measure_layouts": "HPGRAPH_MEASURE_LAYOUTS",
 }
 
 
@@ -48,7 +49,7 @@ def _boolean(value: object, name: str, also: str = "") -> bool:
     raise ValueError(f"{name} must be {also}True or False, not {value!r}")
 
 
-def _progress(value: object, name: str) -> bool | Literal["auto"]:
+def _or_auto(value: object, name: str) -> bool | Literal["auto"]:
     if isinstance(value, str) and value.strip().lower() == "auto":
         return "auto"
     return _boolean(value, name, also='"auto", ')
@@ -68,9 +69,10 @@ def _cache_dir(value: object, name: str) -> Path | None:
 
 _CHECKS: dict[str, Callable[[object, str], Any]] = {
     "threads": _threads,
-    "progress": _progress,
+    "progress": _or_auto,
     "verbose": _verbose,
     "cache_dir": _cache_dir,
+    "measure_layouts": _or_auto,
 }
 
 
@@ -95,6 +97,11 @@ class Config:
         Where compiled code is kept between processes. ``HPGRAPH_CACHE_DIR``, else ``$XDG_CACHE_HOME/hpgraph``, else
         ``~/.cache/hpgraph``. Where that cannot be written, or others can write it (said by a warning), a folder for
         this user under the system's temporary one, or one for this process alone.
+    measure_layouts : bool or "auto"
+        Whether, on a GPU, the first product of a matrix times the ways to do it that are predicted to be close, and
+        keeps the quickest. "auto" does so where all give the same bits: over integers, and for ``min`` and its kin.
+        Where floats are added up, the matrix and the types alone choose, so that sums repeat from run to run; True
+        times there, too. ``HPGRAPH_MEASURE_LAYOUTS``.
 
     Raises
     ------
@@ -179,6 +186,12 @@ class Config:
         """Whether one-time slow work is announced on standard error."""
         value: bool | None = self._get("verbose")
         return True if value is None else value
+
+    @property
+    def measure_layouts(self) -> bool | Literal["auto"]:
+        """Whether first products on a GPU time the ways to do them."""
+        value: bool | Literal["auto"] | None = self._get("measure_layouts")
+        return "auto" if value is None else value
 
     @property
     def cache_dir(self) -> Path:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hpgraph.formats import CSR, HYB
-from hpgraph.kernels.runtime.attached import attached
-from hpgraph.kernels.runtime.techniques import techniques
+from hpgraph.kernels.spmv.origin import without_values
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -28,12 +27,15 @@ class Arcs:
         Along which arcs a vertex gathers.
     weighted : bool
         Whether the program reads weights.
+    size : int, default 8
+        Bytes of a message, by which the layout is chosen.
     """
 
-    def __init__(self, graph: Graph, edges: str, weighted: bool) -> None:
+    def __init__(self, graph: Graph, edges: str, weighted: bool, size: int = 8) -> None:
         self._graph = graph.undirected if edges == "all" else graph
         self._reversed = edges == "out"
         self._weighted = weighted
+        self._size = size
 
     @property
     def in_one_part(self) -> bool:
@@ -41,7 +43,7 @@ class Arcs:
         return True
 
     def _layout(self, csr: CSR) -> CSR:
-        return csr if self._weighted or csr.data is None else pattern_of(csr)
+        return csr if self._weighted or csr.data is None else without_values(csr)
 
     @property
     def sending(self) -> CSR:
@@ -56,8 +58,13 @@ class Arcs:
     @property
     def gathering(self) -> CSR | HYB:
         """The same in the format whole products are quickest in."""
-        if self._graph.device == "cpu" or self._reversed or not techniques.hyb:
-            return self.by_target
+        rows = self.by_target
+        if self._graph.device == "cpu" or self._reversed:
+            return rows
+        from hpgraph.kernels.spmv.cuda_choice import reads_slab
+
+        if not reads_slab(rows, self._size, self._size):
+            return rows
         return self._graph.weighted_hyb if self._weighted else self._graph.hyb
 
     def parts(self, frontier: Frontier, push: bool) -> Iterator[Part]:
@@ -75,9 +82,3 @@ class Arcs:
         Part
         """
         yield self
-
-
-@attached
-def pattern_of(csr: CSR) -> CSR:
-    """The same arcs without their weights; made once, so that what is worked out from it is kept too."""
-    return csr.with_data(None)

@@ -144,7 +144,7 @@ def run(
         known = ", ".join([*declared.properties, *declared.parameters])
         raise TypeError(f"{declared.name} has no property or parameter {next(iter(initial))!r}; it has {known}")
     code = declared.code(tuple(values.dtype for values in state.values()))
-    arcs = Arcs(graph, declared.edges, declared.weighted)
+    arcs = Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
     backend = kernels(graph.device)
     sources = sources_of(active, graph)
     this = Run(

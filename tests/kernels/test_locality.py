@@ -13,12 +13,14 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import compile_only
 from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.runtime.functions import functions_of
+from hpgraph.kernels.spmv import cuda, cuda_choice
 from hpgraph.kernels.spmv import cuda_column_blocks_layout as blocked_layout
+from hpgraph.kernels.spmv.cuda_choice import predict
 from hpgraph.kernels.spmv.cuda_column_blocks import KERNELS, blocked_prologue
 from hpgraph.kernels.spmv.cuda_column_blocks_layout import pays
 from hpgraph.kernels.sweep.cuda import BY_BLOCKS
 from hpgraph.kernels.sweep.cuda import KERNELS as SWEEPS
-from hpgraph.kernels.sweep.cuda_program import SweepProgram, read_by_gather, sources_only
+from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored, read_by_gather
 from hpgraph.kernels.sweep.cuda_slab import KERNEL as SLAB
 from hpgraph.semiring import get_semiring
 
@@ -73,8 +75,10 @@ def forced(monkeypatch):
     """Takes products by blocks however small the matrix is, and says how many layouts were made."""
     made = []
     place = blocked_layout._place
+    monkeypatch.setattr(cuda, "FEW", 1)
+    monkeypatch.setattr(cuda_choice, "FEW", 1)
     monkeypatch.setattr(blocked_layout, "FEWEST", 1)
-    monkeypatch.setattr(blocked_layout, "pays", lambda *sizes: True)
+    monkeypatch.setattr(blocked_layout, "blocks_seconds", lambda *sizes: 0.0)
     monkeypatch.setattr(blocked_layout, "_place", lambda *given: made.append(given[1].order) or place(*given))
     return made
 
@@ -195,29 +199,36 @@ def test_layout_and_sweeps_compile(arch):
 
 
 def test_messages_of_the_source_alone_are_known():
-    assert sources_only(declarations_of(Spread).code((np.dtype(np.float64),)))
+    assert ignored(declarations_of(Spread).code((np.dtype(np.float64),))) == {"weight", "target"}
 
     class Weighted(Spread):
         def gather(source, weight, target):
             return source.held * weight
 
-    assert not sources_only(declarations_of(Weighted).code((np.dtype(np.float64),)))
+    assert ignored(declarations_of(Weighted).code((np.dtype(np.float64),))) == {"target"}
 
 
-@pytest.mark.parametrize("weight", [0, 4])
-def test_cost_rule(weight):
-    many = 10**8
-    # Random columns: by blocks, even if every arc makes a partial result. Columns that lie beside each other: directly.
-    assert pays(many, 10**6, 10**6, many // 10, many, weight, 4, 4)
-    assert pays(many, 10**7, 10**7, many, many, weight, 4, 4)
-    assert not pays(many, 10**7, 10**7, 4 * 10**7, many // 5, weight, 4, 4)
-    assert not pays(many, 4 * 10**7, 4 * 10**7, 4 * 10**7, many // 5, weight, 4, 4)
+def test_cost_rule():
+    assert pays(1e-3, 2e-3) and not pays(1e-3, 1.1e-3)
 
 
 def test_small_matrices_go_directly(device):
     S = skewed(3000, 100_000, 50_000, "float32", 1)
     A = CSR.from_scipy(S).to(device)
-    assert blocked_layout.blocked(A, 4, 4) is None
+    assert "blocks" not in predict(A, 4, 4)
+
+
+def test_rows_of_hubs_beside_each_other(device, forced):
+    # A group of rows with many partial results in each block of columns is added up by a whole thread block.
+    dense = scipy.sparse.random_array((900, 300_000), density=0.002, rng=2)
+    thin = scipy.sparse.random_array((20_000, 300_000), density=5e-6, rng=3)
+    S = scipy.sparse.vstack([thin, dense, thin]).tocsr()
+    x = np.random.default_rng(1).random(300_000)
+    A = hpg.Matrix(S).to(device)
+    np.testing.assert_allclose(to_device(A @ to_device(x, device), "cpu"), S @ x, rtol=1e-12)
+    layout = blocked_layout.known_survey(A.csr, 8, 8).layout
+    groups, at_once = len(layout.group_order), 8
+    assert layout.adders > -(-groups // at_once)
 
 
 class Several(hpg.VertexProgram):

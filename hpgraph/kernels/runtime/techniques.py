@@ -14,7 +14,7 @@ from types import MappingProxyType
 _NAMES = (
     "adaptive_buckets", "arc_batches", "captured_graph", "column_blocks", "degree_order", "early_exit",
     "fused_supersteps", "heavy_pieces", "host_takeover", "hyb", "lane_refill", "local_block", "row_splitting",
-    "short_queues", "triangle_filters",
+    "row_stretches", "short_queues", "triangle_filters",
 )  # fmt: skip
 
 
@@ -55,6 +55,9 @@ class Techniques:
         CUDA. Supersteps of few vertices and arcs are one block's alone, without a barrier of the grid.
     row_splitting : bool
         CUDA. Rows of more than 1,024 entries are cut in pieces that several warps take, rather than given to one.
+    row_stretches : bool
+        CUDA. Whole products over CSR go by stretches of equally many entries where that is predicted to pay, rather
+        than by rows.
     short_queues : bool
         CUDA. Each vertex of a traversal's frontier has lanes of its own where there are enough, rather than arcs that
         are dealt to lanes.

@@ -29,8 +29,8 @@ __device__ inline i64 row_of(const i64* indptr, i64 low, i64 high, i64 entry) {
     return low;
 }
 
-// Looks at one in `every` stretches of LOOK arcs: in `tally`, how many (row, block) pairs there are, and how many lines
-// of 32 columns a warp would touch that took the arcs as they come. A warp for each stretch.
+// Looks at one in `every` stretches of LOOK arcs: in `tally`, how many (row, block) pairs there are. A warp for each
+// stretch.
 template <class I>
 __global__ void __launch_bounds__(BLOCK) sample_blocks(const I* column, const i64* indptr, i64 rows, const u32* rank,
                                                        i64 arcs, i64 every, int n_blocks, int shift, u64* tally) {
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(BLOCK) sample_blocks(const I* column, const i6
     for (int i = lane; i < n_blocks; i += 32) last[i] = NOBODY;
     __syncwarp();
     const i64 first_row = row_of(indptr, 0, rows - 1, begin), last_row = row_of(indptr, first_row, rows - 1, end - 1);
-    u32 pairs = 0, lines = 0;
+    u32 pairs = 0;
     for (i64 base = begin; base < end; base += 32) {
         const i64 e = base + lane;
         const bool live = e < end;
@@ -55,16 +55,10 @@ __global__ void __launch_bounds__(BLOCK) sample_blocks(const I* column, const i6
         if (live) pairs += below ? before != its_row : last[block] != its_row;
         __syncwarp();
         if (live && peers >> lane == 1u) last[block] = its_row;
-        const u32 line = __match_any_sync(ALL, live ? natural >> 5 : NOBODY);
-        lines += live && !(line & ((1u << lane) - 1u));
         __syncwarp();
     }
     pairs = warp_sum(pairs);
-    lines = warp_sum(lines);
-    if (lane == 0) {
-        atomicAdd(tally, u64(pairs));
-        atomicAdd(tally + 1, u64(lines));
-    }
+    if (lane == 0) atomicAdd(tally, u64(pairs));
 }
 
 // Arcs of each block in each piece.

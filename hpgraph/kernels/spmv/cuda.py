@@ -20,10 +20,11 @@ from hpgraph.kernels.runtime.cuda.specialization import Specialization, contiguo
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv import check_pull
-from hpgraph.kernels.spmv.cuda_column_blocks import blocked_product, multiply_by_blocks
-
-# Does a whole product, given the state and the array to write.
-Multiply = Callable[[tuple[Any, ...], Any], None]
+from hpgraph.kernels.spmv.cuda_choice import FEW, Multiply, by_time, may_time, predict
+from hpgraph.kernels.spmv.cuda_column_blocks import by_blocks, multiply_by_blocks, staged_type
+from hpgraph.kernels.spmv.cuda_stretches import by_stretches
+from hpgraph.kernels.spmv.origin import csr_of
+from hpgraph.semiring.semiring import Gather
 
 PULL_ROWS = ("pull_slab", "pull_tail", "pull_long")
 
@@ -40,7 +41,7 @@ def pull(
     complement: bool = False,
     accum: Any = None,
     received: Bitmask | None = None,
-    sources_only: bool = False,
+    ignores: frozenset[str] = frozenset(),
 ) -> None:
     """Let every row reduce its messages; see `hpgraph.kernels.spmv.cpu.pull`, whose arguments are the same.
 
@@ -48,8 +49,8 @@ def pull(
     ----------
     rows, gather, reduce, state, out, active, mask, complement, accum, received
         As there; on the GPU. `gather` may be a `DeviceGather` too.
-    sources_only : bool, default False
-        Whether `gather`, where it is no semiring's, is known to read neither target nor weight.
+    ignores : frozenset of str, default none
+        What `gather`, where it is no semiring's, is known not to read, of "weight" and "target".
 
     Raises
     ------
@@ -60,9 +61,9 @@ def pull(
 
     Notes
     -----
-    A whole product (no active set, mask, accumulator or `received`) of a large matrix goes by blocks of columns where
-    that is quicker: see `blocked.blocked_product`. Else reduction of a row stops when the monoid's terminal value is
-    reached. Results repeat bit for bit. Two launches for a CSR matrix, three for HYB, two more with `accum`, which
+    A whole product (no active set, mask, accumulator or `received`) of a large matrix goes the way that is predicted to
+    be quickest: see `hpgraph.kernels.spmv.cuda_choice`. Else reduction of a row stops when the monoid's terminal value
+    is reached. Results repeat bit for bit. Two launches for a CSR matrix, three for HYB, two more with `accum`, which
     takes memory for another `out`.
     """
     import cupy
@@ -70,7 +71,7 @@ def pull(
     if active is None and mask is None and accum is None and received is None:
         if complement or len(out) != rows.shape[0] or not out.flags.c_contiguous:
             check_pull(rows, out, active, mask, complement, received)
-        multiply = whole_product(rows, gather, reduce, tuple([a.dtype for a in state]), out.dtype, sources_only)
+        multiply = whole_product(rows, gather, reduce, tuple([a.dtype for a in state]), out.dtype, ignores)
         multiply(contiguous(state), out)
         return
     check_pull(rows, out, active, mask, complement, received)
@@ -90,14 +91,14 @@ def pull(
 
 
 def whole_product(
-    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, sources_only: bool
+    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
 ) -> Multiply:
     """What does a product in which every entry and every row takes part: worked out once, so that a call only launches.
 
     Parameters
     ----------
     rows : CSR or HYB
-    gather, reduce, sources_only
+    gather, reduce, ignores
         As for `pull`.
     state_dtypes : tuple of dtype
     dtype : dtype
@@ -111,17 +112,70 @@ def whole_product(
     import cupy
 
     kept = _whole_products(rows)
-    key = cupy.cuda.runtime.getDevice(), gather, reduce, state_dtypes, dtype, sources_only, techniques.switched
+    key = cupy.cuda.runtime.getDevice(), gather, reduce, state_dtypes, dtype, ignores, techniques.switched
     multiply = kept.get(key)
     if multiply is None:
-        product = blocked_product(rows, gather, reduce, state_dtypes, dtype, sources_only)
-        if product is not None:
-            multiply = functools.partial(multiply_by_blocks, product)
-        else:
-            special = specialize_for(rows, gather, reduce, state_dtypes, dtype, None, False)
-            multiply = _directly(rows, special, struct(None, None, None, 0))
-        kept[key] = multiply
+        timed = may_time(reduce.idempotent or dtype.kind in "iub")
+        ways = ways_of(rows, gather, reduce, state_dtypes, dtype, ignores, timed)
+        multiply = kept[key] = by_time(ways, timed)
     return multiply
+
+
+def ways_of(
+    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str],
+    timed: bool,
+) -> dict[str, tuple[float, Callable[[], Multiply]]]:  # fmt: skip
+    """The ways a whole product can go.
+
+    Parameters
+    ----------
+    rows, gather, reduce, state_dtypes, dtype, ignores
+        As for `whole_product`.
+    timed : bool
+        Whether those are wanted, too, that may not pay for the layout they need.
+
+    Returns
+    -------
+    dict
+        By name, predicted seconds and what makes it ready.
+    """
+    special = specialize_for(rows, gather, reduce, state_dtypes, dtype, None, False)
+    everyone = struct(None, None, None, 0)
+    own = "hyb" if isinstance(rows, HYB) else "rows"
+    ways: dict[str, tuple[float, Callable[[], Multiply]]] = {own: (0.0, lambda: _directly(rows, special, everyone))}
+    staged = staged_type(rows, gather, reduce, state_dtypes, dtype, ignores)
+    ring = isinstance(gather, Gather)
+    targets = gather.semiring.multiply.position if ring else "target" not in ignores
+    stretched = isinstance(rows, CSR) and not (targets or reduce.ends_on_anything)
+    if rows.nnz < FEW or (staged is None and not stretched):
+        return ways
+    operand = staged or (state_dtypes[0] if state_dtypes else dtype)
+    predicted = predict(rows, operand.itemsize, dtype.itemsize, timed)
+    ways[own] = predicted[own], ways[own][1]
+    if isinstance(rows, CSR) and stretched and "stretches" in predicted:
+        csr = rows
+        ways["stretches"] = predicted["stretches"], lambda: by_stretches(csr, special)
+    if staged is not None and "blocks" in predicted:
+        held = staged
+        ways["blocks"] = (
+            predicted["blocks"],
+            lambda: functools.partial(
+                multiply_by_blocks, by_blocks(rows, gather, reduce, state_dtypes, dtype, held)
+            ),
+        )
+    if timed and isinstance(rows, CSR) and techniques.hyb:
+        ways["hyb"] = predicted["hyb"], lambda: _in_hyb(HYB.from_csr(csr_of(rows)), special, everyone)
+    return ways
+
+
+def _in_hyb(rows: HYB, special: Specialization, sets: Any) -> Multiply:
+    """A product over a HYB matrix that nobody else keeps."""
+    multiply = _directly(rows, special, sets)
+
+    def of_rows(state: tuple[Any, ...], out: Any, kept: HYB = rows) -> None:
+        multiply(state, out)
+
+    return of_rows
 
 
 @attached

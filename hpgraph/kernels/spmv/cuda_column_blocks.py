@@ -12,7 +12,9 @@ from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, specialize_for
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.spmv.cuda_column_blocks_layout import GROUP, Blocked, blocked, worth_a_look
+from hpgraph.kernels.spmv.cuda_choice import predict
+from hpgraph.kernels.spmv.cuda_column_blocks_layout import GROUP, Blocked, known_survey, layout_of, worth_a_look
+from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.cuda import c_type
 from hpgraph.semiring.semiring import Gather
 
@@ -21,6 +23,7 @@ GATHERERS, CHUNK = 1024, 256
 KERNELS = ("gather_blocks", "join_stretches", "add_blocks")
 # Operators that never look at the vector.
 _OF_ENTRIES_ALONE = ("first", "pair")
+BOTH = frozenset({"weight", "target"})
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,10 @@ class BlockedProduct:
         return blocked_prologue(self.special, self.staged)
 
 
-def blocked_product(
-    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: np.dtype[Any], sources_only: bool
-) -> BlockedProduct | None:
-    """A whole product by blocks of columns, where it can be and pays.
+def staged_type(
+    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
+) -> np.dtype[Any] | None:
+    """What shared memory would hold for each column, in a product by blocks of columns.
 
     Parameters
     ----------
@@ -63,21 +66,17 @@ def blocked_product(
     state_dtypes : tuple of dtype
     dtype : numpy.dtype
         Of the result.
-    sources_only : bool
-        Whether `gather`, not being a semiring's, is known to read neither target nor weight, so that it can be
-        computed once for a source.
+    ignores : frozenset of str
+        What `gather`, not being a semiring's, is known not to read, of "weight" and "target". One that reads neither
+        is computed once for a source.
 
     Returns
     -------
-    BlockedProduct or None
-
-    Notes
-    -----
-    The decision depends on the matrix and the types alone, so that a product repeats bit for bit.
+    dtype or None
+        None where a product cannot go by blocks, or nothing is gathered.
     """
-    if not techniques.column_blocks or not worth_a_look(rows):
-        return None
     ring = isinstance(gather, Gather)
+    sources_only = ignores == BOTH
     if reduce.ends_on_anything or (ring and gather.semiring.multiply.position):
         return None
     if ring and gather.semiring.multiply.cpp in _OF_ENTRIES_ALONE:
@@ -90,13 +89,53 @@ def blocked_product(
     if once and not ring and data is not None:
         return None
     staged = dtype if once else state_dtypes[0]
-    if staged.itemsize not in (4, 8):
-        return None
-    layout = blocked(rows, staged.itemsize, dtype.itemsize)
-    if layout is None:
-        return None
+    return staged if staged.itemsize in (4, 8) else None
+
+
+def by_blocks(
+    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, staged: np.dtype[Any]
+) -> BlockedProduct:
+    """A whole product by blocks of columns, of which `predict` has said how long it takes.
+
+    Parameters
+    ----------
+    rows, gather, reduce, state_dtypes, dtype
+        As for `staged_type`.
+    staged : dtype
+        What that returned.
+
+    Returns
+    -------
+    BlockedProduct
+    """
+    csr = csr_of(rows)
+    found = known_survey(csr, staged.itemsize, dtype.itemsize)
+    if found is None:
+        raise RuntimeError("a product by blocks of columns needs a survey of the matrix, which predict() makes")
     special = specialize_for(rows, gather, reduce, state_dtypes, dtype, None, False)
-    return BlockedProduct(layout, special, staged, dtype)
+    return BlockedProduct(layout_of(csr, found), special, staged, dtype)
+
+
+def blocked_product(
+    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
+) -> BlockedProduct | None:
+    """A whole product by blocks of columns, where it can be and is predicted to pay.
+
+    Parameters
+    ----------
+    rows, gather, reduce, state_dtypes, dtype, ignores
+        As for `staged_type`.
+
+    Returns
+    -------
+    BlockedProduct or None
+    """
+    if not techniques.column_blocks or not worth_a_look(rows):
+        return None
+    staged = staged_type(rows, gather, reduce, state_dtypes, dtype, ignores)
+    if staged is None or "blocks" not in predict(rows, staged.itemsize, dtype.itemsize):
+        return None
+    return by_blocks(rows, gather, reduce, state_dtypes, dtype, staged)
 
 
 def blocked_prologue(special: Specialization, staged: np.dtype[Any]) -> str:
@@ -174,8 +213,8 @@ def gather_partials(product: BlockedProduct, state: tuple[Any, ...]) -> Any:
     return partial
 
 
-def add_shape(product: BlockedProduct) -> tuple[int, int, int]:
-    """Groups of rows of the second phase, its thread blocks, and the shared memory of each.
+def add_shape(product: BlockedProduct) -> tuple[int, int]:
+    """Thread blocks of the second phase, and the shared memory of each.
 
     Parameters
     ----------
@@ -183,10 +222,9 @@ def add_shape(product: BlockedProduct) -> tuple[int, int, int]:
 
     Returns
     -------
-    (int, int, int)
+    (int, int)
     """
-    groups = product.layout.bounds.shape[0] - 1
-    return groups, -(-groups // (BLOCK // 32)), BLOCK // 32 * GROUP * product.dtype.itemsize
+    return product.layout.adders, BLOCK // 32 * GROUP * product.dtype.itemsize
 
 
 def multiply_by_blocks(product: BlockedProduct, state: tuple[Any, ...], out: Any) -> None:
@@ -201,10 +239,8 @@ def multiply_by_blocks(product: BlockedProduct, state: tuple[Any, ...], out: Any
         Written in place.
     """
     partial = gather_partials(product, state)
-    layout, (groups, blocks, shared) = product.layout, add_shape(product)
+    layout, (blocks, shared) = product.layout, add_shape(product)
     add = blocked_kernels(product.special, product.staged).function(f"hpgraph::{KERNELS[2]}<Blocked>")
     if add.max_dynamic_shared_size_bytes < shared:
         add.max_dynamic_shared_size_bytes = shared
-    n_blocks = np.int64(layout.bounds.shape[1])
-    arguments = partial, layout.row, layout.bounds, np.int64(groups), n_blocks, np.int64(len(out)), out
-    add((blocks,), (BLOCK,), arguments, shared_mem=shared)
+    add((blocks,), (BLOCK,), (partial, layout.row, layout.groups, out), shared_mem=shared)

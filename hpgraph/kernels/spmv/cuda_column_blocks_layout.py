@@ -20,17 +20,20 @@ from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.kernels.spmv.layout_cost import RATES, blocks_seconds, gathered_bytes
-from hpgraph.kernels.spmv.origin import csr_of
+from hpgraph.kernels.spmv.layout_cost import RATES, Shape, blocks_seconds
 
 # As in column_blocks.cuh, column_blocks_build.cuh and spmv.cuh.
 STRETCH, GROUP, BLOCK = 1024, 1024, 256
 PORTION, PLACERS, LOOK = 16384, 1024, 4096
-# A layout is not made for less than this: its time over that of direct products, as predicted.
-GAIN = 0.7
+# A layout is not made for less than this: its time over that of other ways, as predicted. It takes 20 to 60
+# products to make.
+GAIN = 0.95
 # Below so many entries launches decide; blocks beyond the most would leave too little shared memory for their counters.
 FEWEST, MOST, MOST_BLOCKS = 1 << 23, 1 << 31, 1024
 
+# A group of rows of so many times the mean of partial results is added up by a thread block, rather than by a warp: it
+# has eight times as many warps.
+HEAVY = 2
 # To load a block's part of the vector takes a multiprocessor as long as so many stretches.
 LOADING = 100
 # One entry in so many is looked at to tell whether there are hot columns: those of one block must hold this share.
@@ -61,8 +64,12 @@ class Blocked:
         Row of each partial result within its group of GROUP rows.
     bounds : uint32 CuPy array, shape (groups + 1, blocks)
         Where each group's partial results of each block begin.
-    partials, per_block : int
-        Partial results; columns of a block.
+    group_order : uint32 CuPy array, shape (groups,)
+        Groups, those that a whole thread block adds up first.
+    groups : numpy void
+        ``struct Groups`` of column_blocks.cuh.
+    partials, per_block, adders : int
+        Partial results; columns of a block; thread blocks that add up partial results.
     """
 
     arguments: Any
@@ -74,29 +81,29 @@ class Blocked:
     share: Any
     row: Any
     bounds: Any
+    group_order: Any
+    groups: Any
     partials: int
     per_block: int
+    adders: int
 
     @property
     def nbytes(self) -> int:
         """Bytes of the layout; a product takes a partial result's size for each of `partials` besides."""
-        arrays = (self.arcs, self.weights, self.first, self.block, self.order, self.share, self.row, self.bounds)
+        arrays = (
+            self.arcs, self.weights, self.first, self.block, self.order, self.share, self.row, self.bounds,
+            self.group_order,
+        )  # fmt: skip
         return sum(array.nbytes for array in arrays if array is not None)
 
 
-def pays(nnz: int, rows: int, columns: int, pairs: int, lines: int, weight: int, staged: int, message: int) -> bool:
-    """Whether a product by blocks is quicker than one that gathers from the whole vector.
-
-    As `hpgraph.kernels.spmv.layout_cost` has it, and by a margin: a layout must be worth making.
+def pays(seconds: float, directly: float) -> bool:
+    """Whether a product by blocks is quicker than others, by a margin: a layout must be worth making.
 
     Parameters
     ----------
-    nnz, rows, columns : int
-        Of the matrix.
-    pairs, lines : int
-        Partial results; lines of 32 columns that warps would touch taking the entries as they come.
-    weight, staged, message : int
-        Bytes of a weight (0 for a pattern), of what is gathered, and of a message.
+    seconds, directly : float
+        Of a product by blocks, and of the quickest other way, as predicted.
 
     Returns
     -------
@@ -104,14 +111,10 @@ def pays(nnz: int, rows: int, columns: int, pairs: int, lines: int, weight: int,
 
     Examples
     --------
-    >>> pays(10**8, 10**6, 10**6, 3 * 10**7, 10**8, 4, 4, 4)
-    True
-    >>> pays(10**8, 10**7, 10**7, 4 * 10**7, 2 * 10**7, 4, 4, 4)
-    False
+    >>> pays(1e-3, 2e-3), pays(0.9e-3, 1e-3)
+    (True, False)
     """
-    rates = RATES["cuda"]
-    directly = (nnz * (4 + weight) + gathered_bytes(lines, nnz, columns, staged, rates)) / rates.bandwidth
-    return blocks_seconds(nnz, rows, pairs, weight, message, rates) < GAIN * directly
+    return seconds < GAIN * directly
 
 
 def worth_a_look(rows: CSR | HYB) -> bool:
@@ -128,32 +131,27 @@ def worth_a_look(rows: CSR | HYB) -> bool:
     return FEWEST <= rows.nnz < MOST and max(rows.shape) < MOST
 
 
-def blocked(rows: CSR | HYB, staged: int, message: int) -> Blocked | None:
-    """The matrix by blocks of columns, or None where products are quicker without; decided and built once.
+def layout_of(csr: CSR, found: Survey) -> Blocked:
+    """The matrix by blocks of columns, made once.
 
     Parameters
     ----------
-    rows : CSR or HYB
+    csr : CSR
         On the GPU.
-    staged, message : int
-        Bytes of what is gathered and of a message.
+    found : Survey
+        Of it.
 
     Returns
     -------
-    Blocked or None
+    Blocked
 
     Notes
     -----
     The first call waits for the device. Its temporary arrays take up to 16 bytes an entry and the weight, and its
-    result 2, the weight, and up to 2 for a partial result. Where the memory for them is lacking, products go directly.
+    result 2, the weight, and up to 2 for a partial result.
     """
-    if not worth_a_look(rows):
-        return None
-    found = survey(rows, staged, message)
-    if found is None or not found.pays:
-        return None
     if found.layout is None:
-        found.layout = _place(csr_of(rows), found)
+        found.layout = _place(csr, found)
         found.rank = None
     return found.layout
 
@@ -164,8 +162,10 @@ class Survey:
 
     Attributes
     ----------
-    pairs, lines : int
-        As for `pays`; estimates.
+    pairs : int
+        Partial results; an estimate.
+    seconds : float
+        Of a product, as predicted.
     pays : bool
         Whether products go by blocks.
     n_blocks, shift : int
@@ -176,7 +176,7 @@ class Survey:
     """
 
     pairs: int
-    lines: int
+    seconds: float
     pays: bool
     n_blocks: int
     shift: int
@@ -185,27 +185,46 @@ class Survey:
     layout: Blocked | None = None
 
 
-def survey(rows: CSR | HYB, staged: int, message: int) -> Survey | None:
-    """Whether products go by blocks of columns; found out once, from the CSR that a HYB was made of.
+def survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
+    """What is known about a matrix by blocks of columns; found out once for each size of vectors.
 
     Parameters
     ----------
-    rows, staged, message
-        As for `blocked`.
+    csr : CSR
+        On the GPU.
+    shape : Shape
+        Of the product.
+    directly : float
+        Seconds of the quickest other way, as predicted.
 
     Returns
     -------
     Survey or None
         None where the matrix is too small or too large, or memory is lacking.
     """
-    if not worth_a_look(rows):
+    if not worth_a_look(csr):
         return None
-    csr = csr_of(rows)
     known = _surveys(csr)
-    key = staged > 4, message
+    key = shape.operand > 4, shape.result
     if key not in known:
-        known[key] = _survey(csr, staged, message)
+        known[key] = _survey(csr, shape, directly)
     return known[key]
+
+
+def known_survey(csr: CSR, operand: int, result: int) -> Survey | None:
+    """What `survey` found, where it has been asked.
+
+    Parameters
+    ----------
+    csr : CSR
+    operand, result : int
+        Bytes of an element of the vectors.
+
+    Returns
+    -------
+    Survey or None
+    """
+    return _surveys(csr).get((operand > 4, result))
 
 
 @attached
@@ -213,34 +232,34 @@ def _surveys(csr: CSR) -> dict[tuple[bool, int], Survey | None]:
     return {}
 
 
-def _survey(csr: CSR, staged: int, message: int) -> Survey | None:
+def _survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
     import cupy
 
-    shift = 15 if staged <= 4 else 14
+    shift = 15 if shape.operand <= 4 else 14
     n_blocks = -(-csr.shape[1] >> shift)
     if n_blocks > MOST_BLOCKS or n_blocks < 2:
         return None
-    weight = 0 if csr.data is None else csr.data.itemsize
     try:
         # Rows, places, results and their rows, at most.
-        check_memory(csr.nnz * (12 + message + weight), "a matrix by blocks of columns", "cuda")
+        check_memory(csr.nnz * (12 + shape.result + shape.weight), "a matrix by blocks of columns", "cuda")
     except DeviceMemoryError:
         return None
-    pairs, lines = _sample(csr, None, n_blocks, shift)
+    pairs = _sample(csr, None, n_blocks, shift)
     order = rank = None
     if _hot(csr, 1 << shift):
         heat = cupy.bincount(csr.indices, minlength=csr.shape[1])
         order = cupy.argsort(-heat.astype(np.int32)).astype(np.uint32)
         rank = cupy.empty_like(order)
         rank[order] = cupy.arange(len(order), dtype=np.uint32)
-        ordered = _sample(csr, rank, n_blocks, shift)[0]
+        ordered = _sample(csr, rank, n_blocks, shift)
         if ordered > 0.95 * pairs:
             # Close to what it is without: then the columns' own order saves looking them up.
             order = rank = None
         else:
             pairs = ordered
-    gains = pays(csr.nnz, *csr.shape, pairs, lines, weight, staged, message)
-    return Survey(pairs, lines, gains, n_blocks, shift, order, rank)
+    loads, runs = n_blocks / multiprocessors() + 1, n_blocks * -(-csr.shape[0] // GROUP)
+    seconds = blocks_seconds(shape, pairs, loads, runs, RATES["cuda"])
+    return Survey(pairs, seconds, pays(seconds, directly), n_blocks, shift, order, rank)
 
 
 def _hot(csr: CSR, per_block: int) -> bool:
@@ -278,20 +297,19 @@ def _index(csr: CSR) -> str:
     return "int" if csr.indices.dtype.itemsize == 4 else "long long"
 
 
-def _sample(csr: CSR, rank: Any, n_blocks: int, shift: int) -> tuple[int, int]:
-    """About how many partial results there are, and lines of 32 columns that warps touch. Waits for the device."""
+def _sample(csr: CSR, rank: Any, n_blocks: int, shift: int) -> int:
+    """About how many partial results there are. Waits for the device."""
     import cupy
 
     stretches = -(-csr.nnz // LOOK)
     every = min(EVERY, max(1, stretches // STRETCHES))
-    tally = cupy.zeros(2, np.uint64)
+    tally = cupy.zeros(1, np.uint64)
     _launch(
         csr, f"sample_blocks<{_index(csr)}>", -(-stretches // (every * BLOCK // 32)), csr.indices, csr.indptr,
         np.int64(csr.shape[0]), _or_null(rank), np.int64(csr.nnz), np.int64(every), np.int32(n_blocks), np.int32(shift),
         tally, shared=BLOCK // 32 * n_blocks * 4,
     )  # fmt: skip
-    pairs, lines = (min(int(value) * every, csr.nnz) for value in tally.get())
-    return pairs, lines
+    return min(int(tally[0]) * every, csr.nnz)
 
 
 def _or_null(array: Any) -> Any:
@@ -353,7 +371,23 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
     arguments = struct(
         arcs, first, block, order, share, np.int64(stretches), np.int64(csr.shape[1]), np.int64(1 << shift)
     )
-    return Blocked(arguments, arcs, weights, first, block, order, share, row, bounds, partials, 1 << shift)
+    group_order, heavy = _by_weight(bounds)
+    of_groups = struct(bounds, group_order, groups, heavy, n_blocks, csr.shape[0])
+    adders = heavy + -(-(groups - heavy) // (BLOCK // 32))
+    return Blocked(
+        arguments, arcs, weights, first, block, order, share, row, bounds, group_order, of_groups, partials, 1 << shift,
+        adders,
+    )  # fmt: skip
+
+
+def _by_weight(bounds: Any) -> tuple[Any, int]:
+    """Groups of rows, heavy ones first, and how many are heavy: of HEAVY times the mean of partial results."""
+    import cupy
+
+    partials = (bounds[1:].astype(np.int64) - bounds[:-1]).sum(axis=1)
+    heavy = partials > HEAVY * max(int(partials.mean()), GROUP)
+    order = cupy.concatenate((cupy.flatnonzero(heavy), cupy.flatnonzero(~heavy)))
+    return order.astype(np.uint32), int(heavy.sum())
 
 
 def _shares(first: Any, block: Any, takers: int) -> Any:

@@ -1,14 +1,23 @@
 """How long a product of a matrix and a vector takes in each layout: a small model, by which layouts are chosen.
 
-Time is counted as bytes streamed from memory; what is no stream is given as the bytes that could have been streamed
-meanwhile, or as seconds for each row, slot or launch. `RATES` are all the constants there are, one set a device. Those
-of "cuda" were measured on an H200, those of "cpu" on two cores of a server; on other machines times scale, but what is
-compared scales alike.
+Three things are counted. What is read in order takes its bytes over the device's bandwidth. What is gathered takes its
+*sectors*: 32 bytes of the vector that the multiprocessors' own caches do not hold, and so ask the second-level cache
+for; neighbours of a row, and of the rows beside it, share them. What that cache does not hold either is a *miss*. Both
+are measured on a sample of the matrix (`hpgraph.kernels.spmv.cuda_locality`). What kernels do for each entry, row or
+slot takes time of its own, which bounds them where there are few bytes.
+
+`RATES` are all the constants there are, one set a device. Those of "cuda" were fitted to 22 matrices on an H200 (web
+graphs, power laws, lattices, bands, cliques, small worlds, stripes, dense rows and columns, rectangles; float32,
+float64 and patterns of float64), where `python -m benchmarks layouts` sets what they predict beside what is measured;
+those of "cpu" on two cores of a server. On other machines times scale, but what is compared scales alike.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from hpgraph.formats import CSR, hyb_width
+from hpgraph.formats.ell import entry_bytes
 
 
 @dataclass(frozen=True)
@@ -21,42 +30,66 @@ class Rates:
         Bytes streamed in a second.
     launch : float
         Seconds a kernel costs beside its work.
-    line : float
-        Bytes streamed in the time of a gather that touches a line of its own of the vector, which the cache holds.
-    cache : float
-        Bytes of vector the cache holds.
+    sector : float
+        Seconds of a sector from the second-level cache.
     miss : float
-        Bytes to be added to `line` for each MiB of vector beyond the cache.
-    row : float
-        Seconds of a row of CSR, or of a tail, that lanes share.
-    short_row : float
-        The same for a row of up to four entries.
+        Seconds of a sector that it has to fetch, besides.
+    overlap : float
+        Streams and gathers run at once: together they take the norm of this order of what each takes alone. 1 adds
+        them, more lets the longer hide the shorter.
+    by_rows : float
+        How much longer entries take than their bytes where lanes share rows of similar length.
+    row, short_row : float
+        Seconds of such a row, and of one of up to four entries.
+    entry, ending : float
+        Seconds of an entry, and of a row's end, by stretches of entries; they bound it where bytes do not.
+    by_stretches, wide : float
+        How much longer entries take there than their bytes, and those of values of 8 bytes besides.
     slot : float
-        Seconds of a place in a slab beside its bytes.
+        Seconds of a place in a slab; likewise a bound.
+    tail_row : float
+        Seconds of a row that goes on beyond the slab.
     staged : float
-        Seconds of a gather from shared memory.
+        Seconds of an entry by blocks of columns; likewise a bound.
+    blocked : float
+        How much longer entries take than their bytes there.
+    loading : float
+        Seconds in which a multiprocessor loads a block's part of the vector.
     scatter : float
         How much longer adding up partial results takes than streaming them.
+    run : float
+        Seconds of a warp's load of partial results, of which each block gives each group of rows one or more; a bound.
     """
 
     bandwidth: float
     launch: float
-    line: float = 0
-    cache: float = 0
+    sector: float = 0
     miss: float = 0
+    overlap: float = 1
+    by_rows: float = 1
     row: float = 0
     short_row: float = 0
+    entry: float = 0
+    ending: float = 0
+    by_stretches: float = 1
+    wide: float = 1
     slot: float = 0
+    tail_row: float = 0
     staged: float = 0
+    blocked: float = 1
+    loading: float = 0
     scatter: float = 1
+    run: float = 0
 
 
 RATES = {
     "cuda": Rates(
-        4.275e12, 2.5e-6, line=29, cache=16 << 20, miss=0.5, row=60e-12, short_row=12e-12, staged=0.6e-12, scatter=1.65
+        4.275e12, 5e-6, sector=5.8e-12, miss=23e-12, overlap=1.2, by_rows=1.8, row=27e-12, short_row=4e-12,
+        entry=1.9e-12, ending=5e-12, by_stretches=1.1, wide=1.25, slot=1.55e-12, tail_row=24e-12, staged=1.9e-12,
+        blocked=1.3, loading=16e-6, scatter=1.65, run=30e-12,
     ),
-    "cpu": Rates(18e9, 2.5e-6, row=0.1e-9, short_row=0.1e-9, slot=0.5e-9),
-}
+    "cpu": Rates(18e9, 2.5e-6, row=0.1e-9, short_row=0.1e-9, slot=1e-9, tail_row=0.1e-9),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -72,10 +105,14 @@ class Shape:
         Of the slab in HYB.
     tail, tail_rows : int
         Entries beyond the slab, and rows that have any.
-    short_rows : int
-        Rows of one to four entries.
-    lines : int
-        Lines of 32 columns that warps touch taking the entries as they come.
+    filled_rows, short_rows : int
+        Rows that have entries, and those that have one to four.
+    longest : int
+        Entries of the longest row.
+    sectors : float
+        Sectors of the vector that come from the second-level cache, for each entry.
+    misses : float
+        Those that the cache has to fetch again.
     """
 
     rows: int
@@ -88,30 +125,44 @@ class Shape:
     width: int
     tail: int
     tail_rows: int
+    filled_rows: int
     short_rows: int
-    lines: int
+    longest: int
+    sectors: float = 0
+    misses: float = 0
 
 
-def gathered_bytes(lines: int, entries: int, columns: int, operand: int, rates: Rates) -> float:
-    """Bytes that could be streamed while a product gathers from a vector, directly.
+def row_lengths(csr: CSR) -> Shape:
+    """The part of a shape that the lengths of the rows tell; on CUDA this waits for the stream.
 
     Parameters
     ----------
-    lines, entries, columns, operand
-        As in `Shape`.
-    rates : Rates
+    csr : CSR
 
     Returns
     -------
-    float
+    Shape
+        Of vectors of no size, and without locality.
     """
-    beyond = max(0.0, columns * operand - rates.cache) / 2**20
-    # Where warps touch few lines, neighbours share them, and what the cache does not hold is missed once for all.
-    return lines * max(0.0, rates.line - 4 + rates.miss * beyond * lines / max(entries, 1))
+    degrees = csr.degrees
+    width = hyb_width(degrees, entry_bytes(csr))
+    longer = degrees[degrees > width]
+    filled, short = (int(found.sum()) for found in (degrees > 0, (degrees > 0) & (degrees <= 4)))
+    index, weight = csr.indices.dtype.itemsize, 0 if csr.data is None else csr.data.dtype.itemsize
+    return Shape(
+        *csr.shape, csr.nnz, index, weight, 0, 0, width, int(longer.sum()) - width * len(longer), len(longer), filled,
+        short, int(degrees.max()) if len(degrees) else 0,
+    )  # fmt: skip
 
 
-def csr_seconds(shape: Shape, rates: Rates) -> float:
-    """A product that reads CSR.
+def _together(shape: Shape, streamed: float, rates: Rates) -> float:
+    """Seconds of a stream, and of the gathers beside it."""
+    gathered = shape.entries * (shape.sectors * rates.sector + shape.misses * rates.miss)
+    return float((streamed**rates.overlap + gathered**rates.overlap) ** (1 / rates.overlap))
+
+
+def rows_seconds(shape: Shape, rates: Rates) -> float:
+    """A product over CSR whose rows are binned by length.
 
     Parameters
     ----------
@@ -122,14 +173,33 @@ def csr_seconds(shape: Shape, rates: Rates) -> float:
     -------
     float
     """
-    streamed = shape.entries * (shape.index + shape.weight) + shape.rows * (12 + shape.result)
-    streamed += shape.columns * shape.operand
-    gathered = gathered_bytes(shape.lines, shape.entries, shape.columns, shape.operand, rates)
-    long_rows = shape.rows - shape.short_rows
+    entries = shape.entries * (shape.index + shape.weight) * rates.by_rows
+    others = shape.rows * (12 + shape.result) + shape.columns * shape.operand
+    long_rows = shape.filled_rows - shape.short_rows
     return (
-        2 * rates.launch + (streamed + gathered) / rates.bandwidth
+        (1 if shape.longest <= 1024 else 2) * rates.launch
+        + _together(shape, (entries + others) / rates.bandwidth, rates)
         + long_rows * rates.row + shape.short_rows * rates.short_row
     )  # fmt: skip
+
+
+def stretches_seconds(shape: Shape, rates: Rates) -> float:
+    """A product over CSR by stretches of equally many entries.
+
+    Parameters
+    ----------
+    shape : Shape
+    rates : Rates
+
+    Returns
+    -------
+    float
+    """
+    streamed = shape.entries * (shape.index + shape.weight + 1 / 8) + shape.rows * shape.result
+    streamed += shape.columns * shape.operand
+    worked = shape.entries * rates.entry + shape.filled_rows * rates.ending
+    slower = rates.by_stretches * (rates.wide if shape.weight >= 8 else 1)
+    return 2 * rates.launch + _together(shape, max(slower * streamed / rates.bandwidth, worked), rates)
 
 
 def hyb_seconds(shape: Shape, rates: Rates) -> float:
@@ -145,32 +215,39 @@ def hyb_seconds(shape: Shape, rates: Rates) -> float:
     float
     """
     slots = shape.width * shape.rows
-    streamed = (slots + shape.tail) * (shape.index + shape.weight) + shape.rows * shape.result
+    streamed = (slots + rates.by_rows * shape.tail) * (shape.index + shape.weight) + shape.rows * shape.result
     streamed += shape.columns * shape.operand + shape.tail_rows * (16 + 2 * shape.result)
-    gathered = gathered_bytes(shape.lines, shape.entries, shape.columns, shape.operand, rates)
     return (
-        (3 if shape.tail else 1) * rates.launch + (streamed + gathered) / rates.bandwidth
-        + slots * rates.slot + shape.tail_rows * rates.row
+        (3 if shape.tail else 1) * rates.launch
+        + _together(shape, max(streamed / rates.bandwidth, slots * rates.slot), rates)
+        + shape.tail_rows * rates.tail_row
     )  # fmt: skip
 
 
-def blocks_seconds(entries: int, rows: int, pairs: int, weight: int, result: int, rates: Rates) -> float:
+def blocks_seconds(shape: Shape, pairs: int, loads: float, runs: int, rates: Rates) -> float:
     """A product by blocks of columns.
 
     An entry is 2 bytes and its weight; a partial result is written, and read again with the 2 bytes of its row.
 
     Parameters
     ----------
-    entries, rows, weight, result
-        As in `Shape`.
+    shape : Shape
     pairs : int
         Partial results.
+    loads : float
+        How often a multiprocessor loads a block's part of the vector.
+    runs : int
+        Pairs of a block and a group of rows.
     rates : Rates
 
     Returns
     -------
     float
     """
-    first = entries * (2 + weight) + pairs * result
-    second = rates.scatter * pairs * (2 + result) + rows * result
-    return 3 * rates.launch + (first + second) / rates.bandwidth + entries * rates.staged
+    entries = max(
+        rates.blocked * shape.entries * (2 + shape.weight) / rates.bandwidth, shape.entries * rates.staged
+    ) + loads * rates.loading  # fmt: skip
+    added = max(
+        rates.scatter * pairs * (2 + shape.result) / rates.bandwidth, (min(runs, pairs) + pairs / 32) * rates.run
+    )  # fmt: skip
+    return 3 * rates.launch + entries + added + (pairs + shape.rows) * shape.result / rates.bandwidth

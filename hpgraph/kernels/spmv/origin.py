@@ -59,3 +59,19 @@ def csr_of(rows: CSR | HYB) -> CSR:
     if not _origin(rows):
         remember(rows, rows.to_csr())
     return _origin(rows)[0]
+
+
+@attached
+def without_values(csr: CSR) -> CSR:
+    """The places of a matrix's entries; made once, so that what is worked out from them is kept too.
+
+    Parameters
+    ----------
+    csr : CSR
+
+    Returns
+    -------
+    CSR
+        The matrix itself where it has no values.
+    """
+    return csr.with_data(None)

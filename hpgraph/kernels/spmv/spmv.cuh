@@ -49,6 +49,23 @@ __device__ T shuffle_down(u32 lanes, T value, int distance, int width) {
     else return T(__shfl_down_sync(lanes, int(value), distance, width));
 }
 
+template <class T>
+__device__ T shuffle_up(T value, int distance) {
+    if constexpr (sizeof(T) >= 4) return __shfl_up_sync(ALL, value, distance);
+    else return T(__shfl_up_sync(ALL, int(value), distance));
+}
+
+template <class T>
+__device__ T shuffle(T value, int lane) {
+    if constexpr (sizeof(T) >= 4) return __shfl_sync(ALL, value, lane);
+    else return T(__shfl_sync(ALL, int(value), lane));
+}
+
+// Where element i of a buffer in shared memory lies, so that lanes that take eight adjacent ones each meet different
+// banks, and so do lanes that take one each.
+template <class T>
+__device__ u32 swizzled(u32 i) { return i ^ (i >> (sizeof(T) == 8 ? 4 : 5) & 7u); }
+
 template <class P>
 struct Entries {
     const typename P::Index* indices;
@@ -248,6 +265,7 @@ __global__ void __launch_bounds__(BLOCK) pull_long(Tail<P> tail, const u32* long
     const int lane = threadIdx.x % 32;
     auto value = tail.continues && lane == 0 ? out[v] : P::identity();
     bool found = false;
+#pragma unroll 8
     for (i64 piece = first_piece[i] + lane; piece < first_piece[i + 1]; piece += 32) {
         value = P::reduce(value, part[piece]);
         found |= part_found[piece];

@@ -24,7 +24,7 @@ from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.spmv.cuda_column_blocks import BlockedProduct, add_shape, blocked_product, gather_partials
 from hpgraph.kernels.superstep.cuda import aggregate_to
 from hpgraph.kernels.sweep import Swept
-from hpgraph.kernels.sweep.cuda_program import SweepProgram, sources_only, sweep_program
+from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored, sweep_program
 from hpgraph.kernels.sweep.cuda_slab import sweep_slab
 
 # As in apply.cuh.
@@ -101,19 +101,19 @@ def _superstep(
     import cupy
 
     code, n = made.code, len(state[0])
-    program, offer, once = made.struct(state, world), functions_of(code).offer, sources_only(code)
+    program, offer, ignores = made.struct(state, world), functions_of(code).offer, ignored(code)
 
     def sums(blocks: int) -> Any:
         return cupy.empty((blocks, code.aggregates + 2), np.float64)
 
-    product = blocked_product(rows, offer, code.reduce, tuple(a.dtype for a in state), code.message, once)
+    product = blocked_product(rows, offer, code.reduce, tuple(a.dtype for a in state), code.message, ignores)
     if product is not None and techniques.fused_supersteps:
         return _superstep_by_blocks(made, product, state, n, program, standing, sums)
     module = made.load("sweep.cuh", KERNELS)
     message, of_blocks = cupy.empty(n, code.message), sums(-(-n // SPAN))
 
     def superstep() -> None:
-        pull(rows, offer, code.reduce, state, message, sources_only=once)
+        pull(rows, offer, code.reduce, state, message, ignores=ignores)
         arguments = program, np.int64(n), message, standing, of_blocks
         module.function(KERNELS[0])((len(of_blocks),), (THREADS,), arguments)
         module.function(KERNELS[1])((1,), (THREADS,), (program, of_blocks, np.int64(len(of_blocks)), standing))
@@ -125,17 +125,14 @@ def _superstep_by_blocks(
     made: SweepProgram, product: BlockedProduct, state: tuple[Any, ...], n: int, program: Any, standing: Any, sums: Any
 ) -> Callable[[], None]:
     module = made.load("sweep_blocks.cuh", BY_BLOCKS, product.prologue, product.special.ltoir)
-    groups, blocks, shared = add_shape(product)
+    blocks, shared = add_shape(product)
     update, of_blocks, layout = module.function(BY_BLOCKS[0]), sums(blocks), product.layout
     if update.max_dynamic_shared_size_bytes < shared:
         update.max_dynamic_shared_size_bytes = shared
 
     def superstep() -> None:
         partial = gather_partials(product, state)
-        arguments = (
-            partial, layout.row, layout.bounds, np.int64(groups), np.int64(layout.bounds.shape[1]), np.int64(n),
-            program, standing, of_blocks,
-        )  # fmt: skip
+        arguments = partial, layout.row, layout.groups, program, standing, of_blocks
         update((blocks,), (BLOCK,), arguments, shared_mem=shared)
         module.function(KERNELS[1])((1,), (THREADS,), (program, of_blocks, np.int64(blocks), standing))
 

@@ -27,8 +27,8 @@ template <class T> __device__ bool hpg_differ(T a, T b) {
 """
 
 
-def sources_only(code: ProgramCode) -> bool:
-    """Whether a program's message depends on the vertex that sends it alone, so that it can be made once.
+def ignored(code: ProgramCode) -> frozenset[str]:
+    """What a program's messages do not depend on besides the vertex that sends.
 
     Parameters
     ----------
@@ -36,11 +36,14 @@ def sources_only(code: ProgramCode) -> bool:
 
     Returns
     -------
-    bool
+    frozenset of str
+        Of "weight" and "target". Both, where a message can be made once for a vertex.
     """
     if code.edge_cond is not None or code.gather.__code__.co_argcount != 3:
-        return False
-    return set(code.gather.__code__.co_varnames[1:3]) <= unread(code.gather)
+        return frozenset()
+    _, weight, target = code.gather.__code__.co_varnames[:3]
+    left = unread(code.gather)
+    return frozenset(role for role, name in (("weight", weight), ("target", target)) if name in left)
 
 
 class SweepProgram(CUDAProgram):

@@ -10,23 +10,19 @@ static_assert(BLOCK == THREADS, "sums are made by whole blocks");
 
 template <class P, class Program>
 __global__ void __launch_bounds__(BLOCK)
-sweep_blocks(const typename P::Message* partial, const u16* row, const u32* bounds, i64 groups, i64 n_blocks, i64 rows,
-             Program program, const Standing* standing, double* sums_of_blocks) {
+sweep_blocks(const typename P::Message* partial, const u16* row, Groups groups, Program program,
+             const Standing* standing, double* sums_of_blocks) {
     extern __shared__ uint4 memory[];
     if (standing->stopped) return;
     program.take(standing->sums);
     const i64 step = standing->step + 1;
-    typename P::Message* messages = reinterpret_cast<typename P::Message*>(memory) + threadIdx.x / 32 * GROUP;
-    const i64 group = i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32;
     double sums[COLUMNS<Program>] = {};
     u32 changed = 0, updated = 0;
-    if (group < groups) {
-        add_group<P>(partial, row, bounds, group, n_blocks, messages);
-        for (int i = threadIdx.x % 32; i < GROUP && group * GROUP + i < rows; i += 32) {
-            changed += program.apply(group * GROUP + i, messages[i], step, sums);
-            ++updated;
-        }
-    }
+    finish_groups<P>(partial, row, groups, reinterpret_cast<typename P::Message*>(memory),
+                     [&](i64 v, typename P::Message message) {
+                         changed += program.apply(v, message, step, sums);
+                         ++updated;
+                     });
     sums[Program::SUMS] = changed;
     sums[Program::SUMS + 1] = updated;
     sum_block(sums, sums_of_blocks + blockIdx.x * i64(COLUMNS<Program>));

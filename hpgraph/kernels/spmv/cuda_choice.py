@@ -1,0 +1,175 @@
+"""Which way a whole product goes on the GPU: predicted from the matrix's shape and locality, for all callers alike.
+
+Sums of floats may differ in their last bits from one way to another. So what chooses, by default, is the matrix and the
+types alone, and products repeat from run to run; where sums are exact, or ``config.measure_layouts`` asks for it, the
+first product times those that are predicted to be close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.config import config
+from hpgraph.formats import CSR, HYB
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.techniques import techniques
+from hpgraph.kernels.spmv.cuda_column_blocks_layout import survey
+from hpgraph.kernels.spmv.cuda_locality import locality
+from hpgraph.kernels.spmv.cuda_stretches import can_stretch
+from hpgraph.kernels.spmv.layout_cost import RATES, Shape, hyb_seconds, row_lengths, rows_seconds, stretches_seconds
+from hpgraph.kernels.spmv.origin import csr_of
+
+# Does a whole product, given the state and the array to write.
+Multiply = Callable[[tuple[Any, ...], Any], None]
+
+# Of fewer entries launches take longer than anything that could be chosen.
+FEW = 1 << 18
+# Ways whose predicted times differ by no more than this are timed, where timing may choose; and how often each.
+UNSURE, TIMES = 1.5, 3
+
+
+def shape_of(csr: CSR, operand: int, result: int) -> Shape:
+    """What the cost of a product depends on; measured once for each pair of sizes.
+
+    Parameters
+    ----------
+    csr : CSR
+        On the GPU, with entries.
+    operand, result : int
+        Bytes of an element of the vectors.
+
+    Returns
+    -------
+    Shape
+    """
+    known = _shapes(csr)
+    if None not in known:
+        known[None] = row_lengths(csr)
+    if (operand, result) not in known:
+        local = locality(csr, operand) if 1 < operand <= 32 else locality(csr, 4)
+        known[operand, result] = replace(
+            known[None], operand=operand, result=result, sectors=local.sectors, misses=local.misses
+        )
+    return known[operand, result]
+
+
+@attached
+def _shapes(csr: CSR) -> dict[tuple[int, int] | None, Shape]:
+    return {}
+
+
+def predict(rows: CSR | HYB, operand: int, result: int, unsure: bool = False) -> dict[str, float]:
+    """Seconds of a whole product of a semiring, by way: "rows", "stretches", "hyb", and "blocks" where it pays.
+
+    Parameters
+    ----------
+    rows : CSR or HYB
+        On the GPU, with entries.
+    operand, result
+        As for `shape_of`.
+    unsure : bool, default False
+        Whether "blocks" is wanted where it may not pay, too.
+
+    Returns
+    -------
+    dict
+    """
+    csr, rates = csr_of(rows), RATES["cuda"]
+    shape = shape_of(csr, operand, result)
+    found = {"rows": rows_seconds(shape, rates), "hyb": hyb_seconds(shape, rates)}
+    if techniques.row_stretches and can_stretch(csr) and result in (4, 8):
+        found["stretches"] = stretches_seconds(shape, rates)
+    if techniques.column_blocks and operand in (4, 8) and result in (4, 8):
+        surveyed = survey(csr, shape, min(found.values()))
+        if surveyed is not None and (surveyed.pays or unsure):
+            found["blocks"] = surveyed.seconds
+    return found
+
+
+def reads_slab(csr: CSR, operand: int, result: int) -> bool:
+    """Whether a graph's whole products are quickest in HYB, so that it is worth making.
+
+    Parameters
+    ----------
+    csr : CSR
+        On the GPU.
+    operand, result
+        As for `shape_of`.
+
+    Returns
+    -------
+    bool
+    """
+    if not techniques.hyb or csr.nnz == 0:
+        return False
+    if csr.nnz >= FEW and "blocks" in (predicted := predict(csr, operand, result)):
+        return False
+    lengths = shape_of(csr, operand, result)
+    # Sweeps over what is all slab are one kernel.
+    return lengths.tail == 0 or (csr.nnz >= FEW and min(predicted, key=predicted.__getitem__) == "hyb")
+
+
+def may_time(exact: bool) -> bool:
+    """Whether a product may choose its way by timing.
+
+    Parameters
+    ----------
+    exact : bool
+        Whether all ways give the same bits.
+
+    Returns
+    -------
+    bool
+    """
+    wanted = config.measure_layouts
+    return wanted is True or (wanted == "auto" and exact)
+
+
+def by_time(ways: dict[str, tuple[float, Callable[[], Multiply]]], timed: bool) -> Multiply:
+    """Of several ways, the one that is predicted to be quickest, or is timed to be.
+
+    Parameters
+    ----------
+    ways : dict
+        Predicted seconds, and what makes ready the way of a name.
+    timed : bool
+        Whether to time those that are close.
+
+    Returns
+    -------
+    callable
+        Does the product. Where ways are timed, its first call does, and waits for the device.
+    """
+    ordered = sorted(ways.values(), key=lambda way: way[0])
+    close = [make for seconds, make in ordered if seconds <= UNSURE * ordered[0][0]]
+    return _Timed([make() for make in close]) if timed and len(close) > 1 else close[0]()
+
+
+class _Timed:
+    """The quickest of several ways, found out by the first product and kept."""
+
+    def __init__(self, ways: list[Multiply]) -> None:
+        self._ways = ways
+
+    def __call__(self, state: tuple[Any, ...], out: Any) -> None:
+        if len(self._ways) > 1:
+            seconds = [_seconds(way, state, out) for way in self._ways]
+            self._ways = [self._ways[int(np.argmin(seconds))]]
+        self._ways[0](state, out)
+
+
+def _seconds(multiply: Multiply, state: tuple[Any, ...], out: Any) -> float:
+    import cupy
+
+    multiply(state, out)  # the first loads code
+    begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+    begin.record()
+    for _ in range(TIMES):
+        multiply(state, out)
+    end.record()
+    end.synchronize()
+    return float(cupy.cuda.get_elapsed_time(begin, end))

@@ -1,0 +1,110 @@
+"""How local a matrix's gathers are, measured on a sample of its entries: see locality.cuh."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.compile import load
+
+# As in locality.cuh.
+LOOKERS, LOOKED = 256, 2048
+SECTOR = 32
+# Stretches of LOOKED entries that are looked at, at most, evenly spread.
+STRETCHES = 4096
+# Entries that fill the second-level cache's model: at first, and at most; and those whose misses are counted then.
+FIRST, MOST, TESTED = 1 << 20, 1 << 26, 1 << 18
+# Of the second-level cache, what a vector can take: entries that stream through, and lines that both halves of the
+# cache keep, have the rest.
+HELD = 2 / 3
+
+
+class Locality(NamedTuple):
+    """What gathers of a vector ask of the caches, for each entry.
+
+    Attributes
+    ----------
+    sectors : float
+        Sectors of 32 bytes that adjacent entries, as many as a thread block has in flight, touch between them.
+    misses : float
+        Sectors that would have to be fetched after the second-level cache is full, beyond once for each.
+    """
+
+    sectors: float
+    misses: float
+
+
+def locality(csr: CSR, operand: int) -> Locality:
+    """Measured once for each size of operand; waits for the device.
+
+    Parameters
+    ----------
+    csr : CSR
+        On the GPU, with entries.
+    operand : int
+        Bytes of an element of the vector: a power of two up to 32.
+
+    Returns
+    -------
+    Locality
+    """
+    known = _known(csr)
+    if operand not in known:
+        known[operand] = _measured(csr, operand)
+    return known[operand]
+
+
+@attached
+def _known(csr: CSR) -> dict[int, Locality]:
+    return {}
+
+
+def _measured(csr: CSR, operand: int) -> Locality:
+    import cupy
+
+    index = "int" if csr.indices.dtype.itemsize == 4 else "long long"
+    names = [f"hpgraph::{name}<{index}>" for name in ("sample_sectors", "touch_sectors")]
+    module = load("locality.cuh", names=names, title="samples of matrices")
+    entries, shift = csr.nnz, (SECTOR // operand).bit_length() - 1
+    stretches = -(-entries // LOOKED)
+    every = -(-stretches // STRETCHES)
+    blocks = -(-stretches // every)
+    tally = cupy.zeros(1, np.uint64)
+    module.function(names[0])(
+        (blocks,), (LOOKERS,), (csr.indices, np.int64(entries), np.int64(every), np.int32(shift), tally)
+    )
+    sectors = int(tally[0]) / min(entries, blocks * LOOKED)
+    held = HELD * cupy.cuda.Device().attributes["L2CacheSize"]
+    if csr.shape[1] * operand <= held:
+        return Locality(sectors, 0.0)
+    seen = cupy.zeros((csr.shape[1] >> shift) // 32 + 1, np.uint32)
+    touch = module.function(names[1])
+
+    def fresh(begin: int, end: int) -> int:
+        """Sectors that entries touch for the first time, counted round the matrix."""
+        tally.fill(0)
+        for low, high in ((begin, min(end, entries)), (0, end - entries)):
+            if low < high:
+                grid = (min(1024, -(-(high - low) // LOOKERS)),)
+                arguments = csr.indices, np.int64(low), np.int64(high), np.int32(shift), seen, tally
+                touch(grid, (LOOKERS,), arguments)
+        return int(tally[0])
+
+    # From the middle on: rows at an end may be of another kind, as where a crawl began.
+    start = at = entries // 2
+    found, step = 0, FIRST
+    while found * SECTOR < held:
+        if at - start >= min(entries, MOST):
+            return Locality(sectors, 0.0)
+        step = min(max(step, at - start), start + entries - at)
+        found += fresh(at, at + step)
+        at += step
+        if at >= entries:
+            start, at = start - entries, at - entries
+    tested = min(TESTED, entries)
+    # Once for each sector is counted with what is streamed.
+    misses = fresh(at, at + tested) / tested - csr.shape[1] * operand / SECTOR / entries
+    return Locality(sectors, max(0.0, misses))

@@ -1,0 +1,135 @@
+"""Whole products over CSR by stretches of entries: their launches, and where rows end. See row_stretches.cuh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
+from hpgraph.kernels.runtime.cuda.specialization import Specialization
+from hpgraph.kernels.runtime.cuda.structs import struct
+
+# As in stretches.cuh and row_stretches.cuh.
+STRETCH, CLEARED = 1024, 8
+KERNELS = ("fold_rows", "join_rows")
+# Loads are as wide as this.
+_ALIGNMENT = 16
+
+
+class RowEnds(NamedTuple):
+    """Where the rows of a matrix end.
+
+    Attributes
+    ----------
+    arguments : numpy void
+        ``struct RowEnds`` of row_stretches.cuh.
+    stretches, empty : int
+        Stretches of entries, and rows that have none.
+    arrays : tuple of CuPy arrays
+        What `arguments` points to: a bit an entry, 4 bytes a stretch, and where rows are empty 4 bytes a row.
+    """
+
+    arguments: Any
+    stretches: int
+    empty: int
+    arrays: tuple[Any, ...]
+
+
+@attached
+def _row_ends(csr: CSR) -> list[RowEnds]:
+    return []
+
+
+def row_ends(csr: CSR) -> RowEnds:
+    """Found once, on the device; waits for it.
+
+    Parameters
+    ----------
+    csr : CSR
+        On the GPU, with entries.
+
+    Returns
+    -------
+    RowEnds
+    """
+    import cupy
+
+    kept = _row_ends(csr)
+    if kept:
+        return kept[0]
+    module = load("row_stretches.cuh", names=["hpgraph::mark_ends", "hpgraph::count_ends"], title="row ends")
+    filled = csr.indptr[1:] > csr.indptr[:-1]
+    count, rows, empty = int(cupy.count_nonzero(filled)), None, None
+    if count < csr.shape[0]:
+        rows, empty = (cupy.flatnonzero(which).astype(np.uint32) for which in (filled, ~filled))
+    del filled
+    stretches = -(-csr.nnz // STRETCH)
+    ends, first = cupy.zeros(-(-csr.nnz // 32), np.uint32), cupy.empty(stretches + 1, np.uint32)
+    listed = np.uint64(0) if rows is None else rows
+    mark, number = (module.function(f"hpgraph::{name}") for name in ("mark_ends", "count_ends"))
+    mark((-(-count // BLOCK),), (BLOCK,), (csr.indptr, listed, np.int64(count), ends))
+    number(
+        (-(-(stretches + 1) // BLOCK),), (BLOCK,), (csr.indptr, listed, np.int64(count), np.int64(stretches), first)
+    )
+    without = csr.shape[0] - count
+    arguments = struct(ends, first, rows, empty, stretches, without)
+    arrays = tuple(array for array in (ends, first, rows, empty) if array is not None)
+    kept.append(RowEnds(arguments, stretches, without, arrays))
+    return kept[0]
+
+
+def can_stretch(csr: CSR) -> bool:
+    """Whether a matrix's arrays lie where eight of their elements can be loaded at once, and its rows can be numbered.
+
+    Parameters
+    ----------
+    csr : CSR
+        On the GPU.
+
+    Returns
+    -------
+    bool
+    """
+    arrays = (csr.indices,) if csr.data is None else (csr.indices, csr.data)
+    # Values of one byte are loaded eight at once, too.
+    aligned = all(array.data.ptr % _ALIGNMENT == 0 for array in arrays)
+    return aligned and csr.nnz > 0 and csr.shape[0] < 1 << 32
+
+
+def by_stretches(csr: CSR, special: Specialization) -> Callable[[tuple[Any, ...], Any], None]:
+    """What does a whole product: two launches.
+
+    Parameters
+    ----------
+    csr : CSR
+        On the GPU; see `can_stretch`. What is returned holds its addresses, not the matrix.
+    special : Specialization
+        Of a gather that does not read the target, and messages of 4 or 8 bytes.
+
+    Returns
+    -------
+    callable
+        Takes the state, a tuple of contiguous arrays, and the array to write. It takes memory for a partial result
+        of each stretch.
+    """
+    import cupy
+
+    module, ends = special.load("row_stretches.cuh", *KERNELS), row_ends(csr)
+    fold, join = (module.function(f"hpgraph::{name}<Product>") for name in KERNELS)
+    entries, nnz, stretches, where = struct(csr.indices, csr.data), np.int64(csr.nnz), ends.stretches, ends.arguments
+    folding = (-(-stretches // (BLOCK // 32)),)
+    joining = (-(-stretches // BLOCK) + -(-ends.empty // (BLOCK * CLEARED)),)
+    alone = stretches == 1 and not ends.empty
+
+    def multiply(state: tuple[Any, ...], out: Any) -> None:
+        open_ = cupy.empty(stretches, out.dtype)
+        fold(folding, (BLOCK,), (special.gather.arguments(state), entries, nnz, where, out, open_))
+        if not alone:
+            join(joining, (BLOCK,), (where, open_, out))
+
+    return multiply

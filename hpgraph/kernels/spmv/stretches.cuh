@@ -1,0 +1,117 @@
+// Rows of very different lengths, folded by warps that have equally many entries: a segmented scan over stretches of
+// adjacent entries, in which a bit marks each row's last one.
+#pragma once
+#include "spmv.cuh"
+
+namespace hpgraph {
+
+using u16 = unsigned short;
+
+constexpr int RUN = 8;                // adjacent entries that a lane folds
+constexpr int CHUNK = 32 * RUN;       // entries a warp takes at once
+constexpr int STRETCH = 1024;         // entries a warp takes one after the other
+
+template <class T>
+struct Eight {
+    T at[RUN];
+};
+
+// Eight adjacent values, read once, in as few loads as they fit.
+template <class T>
+__device__ Eight<T> stream_eight(const T* p) {
+    Eight<T> found;
+    if constexpr (sizeof(T) == 1) {
+        const uint2 raw = __ldcs(reinterpret_cast<const uint2*>(p));
+        memcpy(&found, &raw, sizeof(raw));
+    } else {
+        uint4 raw[sizeof(T) / 2];
+#pragma unroll
+        for (int i = 0; i < int(sizeof(T) / 2); ++i) raw[i] = __ldcs(reinterpret_cast<const uint4*>(p) + i);
+        memcpy(&found, raw, sizeof(raw));
+    }
+    return found;
+}
+
+// A warp folds one stretch: rows that end in it go out in order, `put(i, value)` for the i-th of them, and what is still
+// open at the end is returned. `entries` fetches RUN adjacent ones for a lane, and makes their messages and the bits of
+// those that end a row.
+template <class P, class Source, class Put>
+__device__ typename P::Message fold_segments(const Source& entries, typename P::Message* buffer, Put put) {
+    using Message = typename P::Message;
+    const int lane = threadIdx.x % 32;
+    Message open = P::identity(), held = P::identity();  // from lanes that are done; of each lane by itself
+    bool holds = false;
+    u32 put_before = 0;
+    typename Source::Held next = entries.fetch(0);
+#pragma unroll 1
+    for (int chunk = 0; chunk < STRETCH; chunk += CHUNK) {
+        const typename Source::Held held_now = next;
+        if (chunk + CHUNK < STRETCH) next = entries.fetch(chunk + CHUNK);
+        Message message[RUN];
+        const u32 ends = entries.messages(held_now, message);
+        const u32 enders = __ballot_sync(ALL, ends != 0);
+        if (enders == 0) {
+            // The middle of a long row: each lane goes on by itself.
+#pragma unroll
+            for (int i = 0; i < RUN; ++i) held = P::reduce(held, message[i]);
+            holds = true;
+            continue;
+        }
+        if (holds) {
+#pragma unroll
+            for (int d = 16; d; d /= 2) held = P::reduce(held, shuffle_down(ALL, held, d, 32));
+            open = P::reduce(open, shuffle(held, 0));
+            held = P::identity();
+            holds = false;
+        }
+        int through = __popc(ends);
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            const int before = __shfl_up_sync(ALL, through, d);
+            if (lane >= d) through += before;
+        }
+        const u32 mine = through - __popc(ends);
+        u32 to = mine;
+        Message value = P::identity(), begins = P::identity();
+#pragma unroll
+        for (int i = 0; i < RUN; ++i) {
+            value = P::reduce(value, message[i]);
+            if (ends >> i & 1) {
+                buffer[swizzled<Message>(to++)] = value;
+                value = P::identity();
+            }
+        }
+        if (ends) begins = buffer[swizzled<Message>(mine)];
+        // What lanes leave open joins what the lanes after them begin with, up to the first that ends a row.
+        const u32 upto = enders & (2u * (1u << lane) - 1u);
+        const int from = upto ? 31 - __clz(upto) : 0;
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            const Message before = shuffle_up(value, d);
+            if (lane - d >= from) value = P::reduce(before, value);
+        }
+        Message brought = shuffle_up(value, 1);
+        if (lane == 0) brought = open;
+        else if (!(enders & ((1u << lane) - 1u))) brought = P::reduce(open, brought);
+        if (ends) buffer[swizzled<Message>(mine)] = P::reduce(brought, begins);
+        open = shuffle(value, 31);
+        const int total = __shfl_sync(ALL, through, 31);
+        __syncwarp();
+        if (lane < total) put(put_before + lane, buffer[swizzled<Message>(lane)]);
+        if (total > 32) {
+#pragma unroll
+            for (int k = 1; k < RUN; ++k)
+                if (lane + 32 * k < total) put(put_before + lane + 32 * k, buffer[swizzled<Message>(lane + 32 * k)]);
+        }
+        put_before += total;
+        __syncwarp();
+    }
+    if (holds) {
+#pragma unroll
+        for (int d = 16; d; d /= 2) held = P::reduce(held, shuffle_down(ALL, held, d, 32));
+        open = P::reduce(open, shuffle(held, 0));
+    }
+    return open;
+}
+
+}  // namespace hpgraph

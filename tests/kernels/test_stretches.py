@@ -1,0 +1,172 @@
+"""Products over CSR by stretches of entries, how local gathers are, and products that choose by time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import hpgraph as hpg
+from hpgraph.core.device import cuda_available, to_device
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.compile import compile_only
+from hpgraph.kernels.runtime.cuda.specialization import specialize, specialize_for
+from hpgraph.kernels.spmv import cuda, cuda_choice, cuda_locality
+from hpgraph.kernels.spmv.cuda_stretches import KERNELS, by_stretches, can_stretch
+from hpgraph.kernels.spmv.product_plan import plan
+from hpgraph.semiring import get_semiring
+
+
+@pytest.fixture
+def device() -> str:
+    """The GPU alone: its ways of a product are tested here."""
+    if not cuda_available():
+        pytest.skip("no CUDA GPU here")
+    return "cuda"
+
+
+def lengths(kind: str) -> np.ndarray:
+    """Rows of lengths that are awkward for stretches of 1,024 entries."""
+    rng = np.random.default_rng(4)
+    return {
+        "short": rng.integers(0, 5, 30_000),
+        "empty ends": np.concatenate((np.zeros(5000, int), rng.integers(1, 9, 700), np.zeros(5000, int))),
+        "one long": np.concatenate((rng.integers(0, 3, 2000), [90_000], rng.integers(0, 3, 2000))),
+        "all in one": np.array([70_001]),
+        "whole stretches": np.full(64, 1024),
+        "two stretches": np.full(33, 2048),
+        "full chunks": np.full(512, 256),
+        "mixed": np.minimum((rng.pareto(0.8, 20_000)).astype(int), 60_000),
+        "one entry": np.array([0, 0, 1, 0]),
+    }[kind]
+
+
+def matrix(kind: str, dtype: str, columns: int = 100_000) -> scipy.sparse.csr_array:
+    rows = lengths(kind)
+    rng = np.random.default_rng(5)
+    indptr = np.concatenate(([0], np.cumsum(rows)))
+    indices = np.concatenate([np.sort(rng.choice(columns, size, replace=False)) for size in rows]).astype(np.int32)
+    data = rng.integers(1, 9, len(indices)).astype(dtype)
+    return scipy.sparse.csr_array((data, indices, indptr), shape=(len(rows), columns))
+
+
+KINDS = (
+    "short", "empty ends", "one long", "all in one", "whole stretches", "two stretches", "full chunks", "mixed",
+    "one entry",
+)  # fmt: skip
+
+
+def by_hand(S, x, semiring, device):
+    """The product by stretches, whatever would be chosen."""
+    csr, x = CSR.from_scipy(S).to(device), to_device(x, device)
+    gather, reduce, dtype = plan(get_semiring(semiring), csr.dtype, x.dtype)
+    special = specialize_for(csr, gather, reduce, (x.dtype,), dtype, None, False)
+    out = to_device(np.full(S.shape[0], 7, dtype), device)
+    assert can_stretch(csr)
+    multiply = by_stretches(csr, special)
+    multiply((x,), out)
+    again = out.copy()
+    multiply((x,), again)
+    assert (out == again).all(), "the same bits each time"
+    return to_device(out, "cpu")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_sums_equal_scipy(device, kind, dtype):
+    S = matrix(kind, dtype)
+    x = np.random.default_rng(6).integers(-9, 9, S.shape[1]).astype(dtype)
+    # Whole numbers: sums are exact in any order.
+    assert (by_hand(S, x, "plus_times", device) == S @ x).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_least_equal_a_loop(device, kind):
+    S = matrix(kind, "float64")
+    x = np.random.default_rng(7).random(S.shape[1])
+    filled = np.diff(S.indptr) > 0
+    expected = np.full(S.shape[0], np.inf)
+    expected[filled] = np.minimum.reduceat(S.data + x[S.indices], S.indptr[:-1][filled])
+    assert (by_hand(S, x, "min_plus", device) == expected).all()
+
+
+@pytest.mark.parametrize("kind", ["mixed", "one long"])
+@pytest.mark.parametrize("way", ["rows", "stretches", "hyb"])
+def test_every_way_gives_the_product(device, monkeypatch, kind, way):
+    monkeypatch.setattr(cuda, "FEW", 1)
+    predicted = {name: 1.0 - (name == way) for name in ("rows", "stretches", "hyb")}
+    monkeypatch.setattr(cuda, "predict", lambda *given: predicted)
+    S = matrix(kind, "float64")
+    x = np.random.default_rng(8).random(S.shape[1])
+    A = hpg.Matrix(S, format="hyb" if way == "hyb" else "csr").to(device)
+    np.testing.assert_allclose(to_device(A @ to_device(x, device), "cpu"), S @ x, rtol=1e-12)
+
+
+@pytest.mark.parametrize("setting", [True, False, "auto"])
+@pytest.mark.parametrize("semiring", ["plus_times", "min_plus"])
+def test_first_products_are_timed_where_they_may(device, monkeypatch, setting, semiring):
+    timed = []
+    clock = cuda_choice._seconds
+    monkeypatch.setattr(cuda, "FEW", 1)
+    monkeypatch.setattr(cuda_choice, "UNSURE", 1e9)
+    monkeypatch.setattr(cuda_choice, "_seconds", lambda *given: timed.append(1) or clock(*given))
+    S = matrix("mixed", "float32")
+    x = to_device(np.random.default_rng(9).random(S.shape[1]).astype(np.float32), device)
+    with hpg.config(measure_layouts=setting):
+        A = hpg.Matrix(S, format="csr").to(device)
+        first, again = A.mxv(x, semiring), A.mxv(x, semiring)
+    assert (first == again).all()
+    expected = setting is True or (setting == "auto" and semiring == "min_plus")
+    assert len(timed) == (3 if expected else 0), "rows, stretches and hyb, once"
+    on_cpu = hpg.Matrix(S).mxv(to_device(x, "cpu"), semiring)
+    np.testing.assert_allclose(to_device(again, "cpu"), on_cpu, rtol=1e-4)
+
+
+def test_the_way_depends_on_the_matrix_alone(device, monkeypatch):
+    monkeypatch.setattr(cuda, "FEW", 1)
+    S = matrix("mixed", "float64")
+    x = to_device(np.random.default_rng(9).random(S.shape[1]), device)
+    products = [to_device(hpg.Matrix(S).to(device) @ x, "cpu") for _ in range(3)]
+    assert all((found == products[0]).all() for found in products)
+
+
+def diagonals(n: int, width: int) -> scipy.sparse.csr_array:
+    return scipy.sparse.diags_array([np.ones(n)] * width, offsets=range(width), shape=(n, n), format="csr")
+
+
+def test_sectors_of_known_matrices(device):
+    # Eight floats lie in a sector: a diagonal touches each eighth of one, five beside each other a fortieth.
+    for width, size, expected in ((1, 4, 1 / 8), (5, 4, 1 / 40), (1, 8, 1 / 4)):
+        local = cuda_locality.locality(CSR.from_scipy(diagonals(200_000, width)).to(device), size)
+        assert local.sectors == pytest.approx(expected, rel=0.05) and local.misses == 0
+    scattered = scipy.sparse.random_array((2000, 1_000_000), density=2e-4, rng=1, format="csr")
+    assert cuda_locality.locality(CSR.from_scipy(scattered).to(device), 4).sectors > 0.95
+
+
+def test_misses_of_known_matrices(device, monkeypatch):
+    # A cache of about a megabyte, and vectors of four: scattered gathers miss three times in four, a band never.
+    import cupy
+
+    held = (1 << 20) / cupy.cuda.Device().attributes["L2CacheSize"]
+    monkeypatch.setattr(cuda_locality, "HELD", held)
+    monkeypatch.setattr(cuda_locality, "FIRST", 1 << 12)
+    monkeypatch.setattr(cuda_locality, "TESTED", 1 << 12)
+    scattered = scipy.sparse.random_array((2000, 1_000_000), density=1e-3, rng=1, format="csr")
+    assert 0.5 < cuda_locality.locality(CSR.from_scipy(scattered).to(device), 4).misses < 0.8
+    assert cuda_locality.locality(CSR.from_scipy(diagonals(1_000_000, 3)).to(device), 4).misses < 0.02
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
+@pytest.mark.parametrize(("dtype", "pattern"), [("float32", False), ("float64", False), ("float64", True)])
+def test_stretches_compile(arch, dtype, pattern):
+    pytest.importorskip("cuda.core")
+    ring, kind = get_semiring("plus_times"), np.dtype(dtype)
+    message = ring.result_dtype(kind, kind)
+    weight = None if pattern else kind
+    gather = ring.gather(kind, kind, message)
+    special = specialize(gather, ring.add, None, weight, np.dtype(np.int32), (kind,), message, False)
+    names = [*(f"hpgraph::{name}<Product>" for name in KERNELS), "hpgraph::mark_ends", "hpgraph::count_ends"]
+    assert compile_only("row_stretches.cuh", special.prologue, special.ltoir, names, arch)[:4] == b"\x7fELF"
+    kernels = ("sample_sectors", "touch_sectors")
+    samples = [f"hpgraph::{name}<{index}>" for name in kernels for index in ("int", "long long")]
+    assert compile_only("locality.cuh", names=samples, arch=arch)[:4] == b"\x7fELF"
