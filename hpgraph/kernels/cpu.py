@@ -3,7 +3,7 @@
 from hpgraph.kernels.entries.cpu import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cpu_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cpu_kronecker import kron
-from hpgraph.kernels.entries.cpu_merge import locate, merge
+from hpgraph.kernels.entries.cpu_merge import merge
 from hpgraph.kernels.relaxation.cpu import relax
 from hpgraph.kernels.runtime.cpu.interruption import in_python, interruptible
 from hpgraph.kernels.runtime.cpu.scatter import minimum_at
@@ -32,7 +32,6 @@ __all__ = [
     "in_python",
     "interruptible",
     "kron",
-    "locate",
     "map_entries",
     "masked_work",
     "merge",

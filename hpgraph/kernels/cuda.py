@@ -6,7 +6,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cuda_kronecker import kron
-from hpgraph.kernels.entries.cuda_merge import locate, merge
+from hpgraph.kernels.entries.cuda_merge import merge
 from hpgraph.kernels.relaxation.cuda import relax
 from hpgraph.kernels.runtime.cuda.scatter import minimum_at
 from hpgraph.kernels.spgemm.cuda import multiply
@@ -37,7 +37,6 @@ __all__ = [
     "in_python",
     "interruptible",
     "kron",
-    "locate",
     "map_entries",
     "masked_work",
     "merge",

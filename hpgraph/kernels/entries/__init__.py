@@ -48,9 +48,6 @@ class Entries(Protocol):
     ) -> CSR:
         """Two matrices joined likewise; an operator that is None leaves its entries out."""
 
-    def locate(self, a: CSR, b: CSR) -> Any:
-        """Where in `b` each entry of `a` lies."""
-
     def rows_of(self, csr: CSR, rows: Any, low: int, high: int) -> CSR:
         """Some rows, in any order, and of these the columns low..high."""
 

@@ -24,18 +24,6 @@ from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 
 
-@njit(error_model="numpy")
-def _lower_bound(indices, begin, end, column):
-    """Where in the sorted indices[begin:end] a column stands, or would."""
-    while begin < end:
-        middle = (begin + end) >> 1
-        if vertex(indices, middle) < column:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin
-
-
 @njit(error_model="numpy", inline="always")
 def _put(function, x, y, i, j, indices, data, k, zero, nonzero):
     """Write one entry; where the next one goes."""
@@ -183,61 +171,3 @@ def _room(a: CSR, b: CSR, left: bool, right: bool) -> Any:
     if left or right:
         return a.indptr if left else b.indptr
     return a.indptr if a.nnz <= b.nnz else b.indptr
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _locate_rows(indptr_a, indices_a, indptr_b, indices_b, begin, end, position):
-    for i in range(begin, end):
-        p, p_end, q, q_end = at(indptr_a, i), at(indptr_a, i + 1), at(indptr_b, i), at(indptr_b, i + 1)
-        if q_end - q > 16 * (p_end - p):
-            while p < p_end:
-                a = vertex(indices_a, p)
-                q = _lower_bound(indices_b, q, q_end, a)
-                position[p] = q if q < q_end and vertex(indices_b, q) == a else -1
-                p += 1
-            continue
-        while p < p_end and q < q_end:
-            a, b = vertex(indices_a, p), vertex(indices_b, q)
-            # Written again until it is final, rather than by a branch.
-            position[np.uint64(p)] = q if a == b else -1
-            p += a <= b
-            q += b <= a
-        while p < p_end:
-            position[p] = -1
-            p += 1
-
-
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _locate(indptr_a, indices_a, indptr_b, indices_b, bounds, position, workers):
-    cursor = np.zeros(1, np.int64)
-    for _ in prange(workers):
-        while True:
-            task = fetch_add(cursor, 0, 1)
-            if task >= bounds.size - 1:
-                break
-            _locate_rows(indptr_a, indices_a, indptr_b, indices_b, bounds[task], bounds[task + 1], position)
-
-
-def locate(a: CSR, b: CSR) -> Any:
-    """Where in one matrix the entries of another stand.
-
-    Parameters
-    ----------
-    a, b : CSR
-        Of the same shape, rows sorted and free of duplicates.
-
-    Returns
-    -------
-    int64 array, shape (a.nnz,)
-        Position in `b` of each entry of `a`, -1 where `b` has none.
-    """
-    ids = np.result_type(a.indices.dtype, b.indices.dtype)
-    first, second = _arguments(a, ids), _arguments(b, ids)
-    position = np.empty(a.nnz, np.int64)
-    bounds = task_bounds(a.indptr + b.indptr)
-    if len(bounds) == 2:
-        _locate_rows(*first, *second, 0, a.shape[0], position)
-    else:
-        with team() as workers:
-            _locate(*first, *second, bounds, position, workers)
-    return position

@@ -15,8 +15,6 @@ from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.semiring.cuda import INCLUDE, LinkedCode, c_type, entry_functor
 
 SOURCE = "merge.cuh"
-# What the source needs to be read, for a kernel that computes nothing.
-_NOTHING = "struct Merge {};\n"
 MERGE_KERNELS = ("rank_left", "rank_right", "merge_rows", "merge_left", "merge_right")
 
 
@@ -152,18 +150,3 @@ def merge(
 def _run(module: Module, name: str, blocks: int, *arguments: Any) -> None:
     if blocks:
         module.function(f"hpgraph::{name}<Merge>")((blocks,), (THREADS,), arguments)
-
-
-def locate(a: CSR, b: CSR) -> Any:
-    """`hpgraph.kernels.entries.cpu_merge.locate` on the GPU."""
-    import cupy
-
-    ids = np.result_type(a.indices.dtype, b.indices.dtype)
-    position = cupy.empty(a.nnz, np.int64)
-    if a.nnz:
-        name = f"hpgraph::locate_entries<{index_type(ids)}>"
-        kernel = load(SOURCE, prologue=_NOTHING, names=(name,), title="places of entries").function(name)
-        columns, others = (csr.indices.astype(ids, copy=False) for csr in (a, b))
-        arguments = a.indptr, np.int64(a.shape[0]), columns, np.int64(a.nnz), b.indptr, others, position
-        kernel((-(-a.nnz // TILE),), (THREADS,), arguments)
-    return position

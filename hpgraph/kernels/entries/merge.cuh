@@ -37,17 +37,6 @@ struct Place {
     }
 };
 
-// The position in b of each entry of a; -1 for those that it lacks.
-template <class I>
-__global__ void __launch_bounds__(TILE_THREADS)
-locate_entries(const i64* __restrict__ indptr, i64 rows, const I* __restrict__ indices, i64 entries,
-               const i64* __restrict__ other_indptr, const I* __restrict__ other_indices, i64* position) {
-    for_tile(indptr, rows, entries, [&](i64 p, i64 row) {
-        const Place<I> place(other_indptr, other_indices, row, indices[p]);
-        position[p] = place.found ? place.position : -1;
-    });
-}
-
 template <class M>
 struct Operand {
     const i64* indptr;
