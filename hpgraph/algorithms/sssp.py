@@ -166,8 +166,8 @@ def sssp(
         Whether the parent is the one with the smallest id among those with fewest arcs to the source, the same in every
         run. Distances are always the same.
     delta : float, optional
-        Width of a bucket, of the first one on the GPU: later ones are twice or half as wide by how much work they
-        repeat. Default: from the mean weight and degree.
+        Width of a bucket to begin with. Later ones are twice or half as wide: on the GPU by how much work they repeat,
+        on the CPU where buckets hold too little for a superstep. Default: from the mean weight and degree.
 
     Returns
     -------

@@ -136,6 +136,26 @@ def test_wide_ids(device):
     check_shortest_paths(csr, 3, distance, to_device(found.parent, "cpu"))
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_buckets_of_the_cpu_widen_where_they_hold_next_to_nothing(threads):
+    # A path whose weights span thousands of the first buckets, and a chain of cliques beside it.
+    n, size = 40_000, 12
+    rng = np.random.default_rng(3)
+    source, target = np.arange(n - 1), np.arange(1, n)
+    near = [(n + size * k + np.array(np.triu_indices(size, 1))) for k in range(500)]
+    bridges = n + size * np.arange(499)
+    source = np.concatenate([source, *(ends[0] for ends in near), bridges, [0]])
+    target = np.concatenate([target, *(ends[1] for ends in near), bridges + size, [n]])
+    weight = rng.integers(1, 65, source.size).astype(np.float64)
+    G = hpg.Graph.from_edges(source, target, weight, directed=False)
+    with hpg.config(threads=threads):
+        found = hpg.sssp(G, 0, delta=0.5)
+    expected = scipy.sparse.csgraph.dijkstra(G.out_csr.to_scipy(), indices=0)
+    np.testing.assert_array_equal(found.distance, expected)
+    # As they began, one bucket in two or so would be a superstep: the distances are whole numbers.
+    assert len(found.trace) < np.unique(expected).size / 20
+
+
 @pytest.mark.parametrize("delta", [1e-3, 1, 7.5, 1e6, INF, None])
 def test_the_bucket_s_width_changes_nothing(delta, device):
     csr = random_digraph(1000, 8000, seed=4, high=1000)

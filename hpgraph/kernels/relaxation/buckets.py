@@ -25,8 +25,8 @@ FREE = BINS + 1
 ROW = -(-(BINS + 2) // LINE) * LINE
 # On the board: how many blocks of the store were ever used, and whether it was too small.
 USED, LOST = OTHER, OTHER + LINE
-# Where the first bin begins, and bins per unit of value, 0 where all values share one bin.
-ORIGIN, DENSITY = 0, 1
+# Where the first bin begins, and bins per unit of value, now and at the most; 0 where all values share one bin.
+ORIGIN, DENSITY, NARROWEST = range(3)
 
 
 @part

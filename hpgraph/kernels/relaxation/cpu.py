@@ -76,7 +76,7 @@ def relax(
         width, _, last = buckets(state[0].dtype, delta, ceiling, 0)
         # A width below what numbers can divide by makes bins of single values.
         density = 0.0 if delta is None else min(1 / float(width), 1e300) if width > 0 else 1e300
-        scale = np.array([state[0][sources].min() if sources.size else 0, density], np.float64)
+        scale = np.array([state[0][sources].min() if sources.size else 0, density, density], np.float64)
         rows = whole(
             lambda trace: relaxing.relax(
                 program.gather, program.reduce, program.cond, program.edge_cond, state,
