@@ -48,8 +48,13 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--kinds", help=f"names separated by commas, of {', '.join(KINDS)}")
     parser.add_argument("--types", default="float32,float64", help="of the values (float32,float64)")
     parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/layouts-DATE.json)")
+    parser.add_argument("--show", type=Path, help="print the tables of a file that was saved, and measure nothing")
     parser.add_argument("--merge", action="store_true", help="keep what the file holds of other kinds")
     chosen = parser.parse_args(words)
+    if chosen.show:
+        saved = Record.read(chosen.show)["layouts"]
+        print(f"{table(saved)}\n\n{summary(saved)}")
+        return 0
     record = Record(
         chosen.output or RESULTS / f"layouts-{Record.today()}.json", words, "cuda", (CuPy,), merge=chosen.merge
     )
@@ -206,3 +211,38 @@ def _pair(predicted: float | None, taken: float | None) -> str:
     if predicted is None or taken is None:
         return ""
     return f"{predicted * 1e3:.3g} / {taken * 1e3:.3g}"
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> str:
+    """The results as a Markdown table, a line a kind.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        What `measured` yields.
+
+    Returns
+    -------
+    str
+        Of each type ``A @ x`` in milliseconds, the way it goes, and how many times as fast as cuSPARSE it is.
+    """
+    lines = [
+        "| | float32, ms | by | of cuSPARSE | float64, ms | by | of cuSPARSE | PageRank, ms | of cuGraph |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    kinds: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        kinds.setdefault(row["kind"] + ("*" if row["new"] else ""), {})[row["type"]] = row
+    for kind, types in kinds.items():
+        cells = [kind]
+        for name in ("float32", "float64"):
+            row = types.get(name, {})
+            cells += (
+                [f"{row['product_s'] * 1e3:.3g}", row["chosen"], f"{row['cusparse_s'] / row['product_s']:.2f}"]
+                if row else ["", "", ""]
+            )  # fmt: skip
+        rank, peer = types.get("float64", {}).get("pagerank_s"), CUGRAPH.get(kind)
+        cells += ["" if rank is None else f"{rank * 1e3:.3g}"]
+        cells += ["" if rank is None or peer is None else f"{rank * 1e3 / peer:.2f}"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)

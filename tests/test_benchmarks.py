@@ -21,11 +21,22 @@ ROOT = Path(__file__).resolve().parent.parent
 def benchmarks(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The modules of the folder benchmarks/, which is not installed."""
     monkeypatch.syspath_prepend(ROOT)
-    from benchmarks import __main__, answers, floors, gapbs, graphs, library, record, report, timing
+    from benchmarks import (
+        __main__,
+        answers,
+        floors,
+        gapbs,
+        graphs,
+        layouts,
+        library,
+        record,
+        report,
+        timing,
+    )
 
     return SimpleNamespace(
-        answers=answers, floors=floors, gapbs=gapbs, graphs=graphs, library=library, main=__main__.main,
-        record=record, report=report, timing=timing,
+        answers=answers, floors=floors, gapbs=gapbs, graphs=graphs, layouts=layouts, library=library,
+        main=__main__.main, record=record, report=report, timing=timing,
     )  # fmt: skip
 
 
@@ -340,3 +351,20 @@ def test_neighbours_are_noticed(benchmarks: Any) -> None:
         assert watched.seconds() > 0.4
     finally:
         other.communicate(b"\n")
+
+
+def test_the_table_of_layouts_is_that_of_the_saved_results(benchmarks: Any) -> None:
+    saved = sorted((ROOT / "benchmarks" / "results").glob("layouts-*.json"))[-1]
+    rows = benchmarks.record.Record.read(saved)["layouts"]
+    assert benchmarks.layouts.summary(rows) in (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    assert not any(row["wrong"] for row in rows)
+    head, _, *lines = benchmarks.layouts.table(rows).splitlines()
+    assert head.split()[:2] == ["ms", "cuSPARSE"] and len(lines) == len(rows)
+
+
+def test_a_summary_leaves_open_what_was_not_measured(benchmarks: Any) -> None:
+    row = {
+        "kind": "star", "new": True, "type": "float64", "product_s": 1e-3, "cusparse_s": 2e-3, "chosen": "hyb",
+        "pagerank_s": None,
+    }  # fmt: skip
+    assert benchmarks.layouts.summary([row]).splitlines()[-1] == "| star* |  |  |  | 1 | hyb | 2.00 |  |  |"
