@@ -105,7 +105,7 @@ def _measured(csr: CSR) -> dict[str, Any]:
 def chosen_way(A: hpg.Matrix, kind: np.dtype[Any]) -> str:
     """The way that the matrix's products go."""
     rows = A.rows
-    if rows.nnz < cuda_choice.FEW:
+    if rows.nnz < cuda_choice.CHOICE_ENTRIES:
         return "hyb" if A.layout == "hyb" else "rows"
     predicted = cuda_choice.predict(rows, kind.itemsize, kind.itemsize)
     own = {"hyb", "blocks"} if A.layout == "hyb" else {"rows", "stretches", "blocks"}

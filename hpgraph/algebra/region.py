@@ -16,7 +16,7 @@ from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function
 
 # Rows up to which those that do not change are copied as they lie.
-FEW = 64
+COPIED_ROWS = 64
 
 
 def replaced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> CSR:
@@ -40,7 +40,7 @@ def replaced(csr: CSR, source: CSR, i: Axis, j: Axis, dtype: np.dtype[Any]) -> C
     rows, columns = csr.shape
     if is_whole(i, rows) and is_whole(j, columns):
         return source if csr.data is None and source.data is None else source.astype(dtype)
-    if size_of(i) <= FEW:
+    if size_of(i) <= COPIED_ROWS:
         return _spliced(csr, source, i, j, dtype)
     return joined(_outside(csr, i, j), _spread(source, i, j, csr.shape), dtype)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hpgraph.containers.matrix import MatrixStorage
 
 # Matrices of fewer entries take no longer in one layout than in another: launches, or waking threads, decide.
-_FEW = 1 << 14
+_CHOICE_ENTRIES = 1 << 14
 # How often `explain(measure=True)` repeats a product; it takes the median.
 _REPEATS = 5
 
@@ -41,7 +41,7 @@ def choose(matrix: MatrixStorage) -> Literal["csr", "hyb"]:
     -----
     On CUDA this waits for the device.
     """
-    if matrix.nnz < _FEW:
+    if matrix.nnz < _CHOICE_ENTRIES:
         return "csr"
     predicted = predict(matrix)
     return "csr" if "blocks" in predicted or predicted["csr"] <= predicted["hyb"] else "hyb"
@@ -138,7 +138,7 @@ def _reason(matrix: MatrixStorage, chosen: str, predicted: dict[str, float]) -> 
         )
     if not matrix.is_auto:
         return f'{what}: {chosen}, as format="{chosen}" asks'
-    if matrix.nnz < _FEW:
-        return f"{what}: csr, as of fewer than {_FEW:,} entries; launches or threads take longer than either"
+    if matrix.nnz < _CHOICE_ENTRIES:
+        return f"{what}: csr, as of fewer than {_CHOICE_ENTRIES:,} entries; launches or threads take longer than either"
     other = "hyb" if chosen == "csr" else "csr"
     return f"{what}: {chosen} is predicted to take {predicted[chosen] / predicted[other]:.2f} of the time of {other}"

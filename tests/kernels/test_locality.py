@@ -75,8 +75,8 @@ def forced(monkeypatch):
     """Takes products by blocks however small the matrix is, and says how many layouts were made."""
     made = []
     place = blocked_layout._place
-    monkeypatch.setattr(cuda, "FEW", 1)
-    monkeypatch.setattr(cuda_choice, "FEW", 1)
+    monkeypatch.setattr(cuda, "CHOICE_ENTRIES", 1)
+    monkeypatch.setattr(cuda_choice, "CHOICE_ENTRIES", 1)
     monkeypatch.setattr(blocked_layout, "FEWEST", 1)
     monkeypatch.setattr(blocked_layout, "blocks_seconds", lambda *sizes: 0.0)
     monkeypatch.setattr(blocked_layout, "_place", lambda *given: made.append(given[1].order) or place(*given))

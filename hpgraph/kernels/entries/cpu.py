@@ -9,7 +9,7 @@ from numba import prange
 
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.tasks import TASK, task_bounds
+from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, vertex, weight
@@ -67,11 +67,11 @@ def map_entries(csr: CSR, function: Any, thunk: Any = False) -> Any:
     out = np.empty(csr.nnz, function.dtype)
     data, thunk, zero = plain(csr.data), function.y_dtype.type(thunk), function.dtype.type(0)
     if not function.uses_position:
-        if len(out) <= 2 * TASK:
+        if len(out) <= 2 * TASK_ENTRIES:
             _map_values(function, data, True, thunk, 0, len(out), out, zero)
         else:
             with team():
-                _map_values_tasks(function, data, True, thunk, out, zero, TASK)
+                _map_values_tasks(function, data, True, thunk, out, zero, TASK_ENTRIES)
         return out
     bounds = task_bounds(csr.indptr)
     rows = plain(csr.indptr), plain(csr.indices), data
@@ -245,9 +245,9 @@ def zip_entries(
     x_words, y_words = (_NO_BITS if present is None else present.words for present in (x_present, y_present))
     fills = x.dtype.type(fill_x), y.dtype.type(fill_y)
     what = both, left, right, plain(x), x_words, plain(y), y_words, *fills
-    if len(out) <= 2 * TASK:
+    if len(out) <= 2 * TASK_ENTRIES:
         _zip(*what, 0, len(out), out, dtype.type(0))
     else:
         with team():
-            _zip_tasks(*what, out, dtype.type(0), TASK)
+            _zip_tasks(*what, out, dtype.type(0), TASK_ENTRIES)
     return out

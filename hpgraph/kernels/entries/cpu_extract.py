@@ -21,10 +21,10 @@ from hpgraph.kernels.runtime.cpu.threads import team
 
 # Entries that a task copies, and entries from which on other threads are woken: copying is bound by memory, which one
 # core nearly saturates.
-TASK = 1 << 15
+TASK_COPIES = 1 << 15
 MANY = 1 << 20
 # Rows ahead that are fetched into the cache.
-AHEAD = 8
+PREFETCH_ROWS = 8
 _NONE = np.empty(0, dtype=np.uint8)
 
 
@@ -47,7 +47,7 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
     begin, indptr = np.empty(len(rows), dtype=np.int64), np.empty(len(rows) + 1, dtype=np.int64)
     whole = low == 0 and high == csr.shape[1]
     nnz = int(_stretches(csr.indptr, csr.indices, rows, whole, low, high, begin, indptr))
-    if nnz > TASK:
+    if nnz > TASK_COPIES:
         check_memory(nnz * (csr.indices.itemsize + (csr.data.itemsize if csr.data is not None else 0)), "a part", "cpu")
     ids = index_dtype(max(len(rows), high - low))
     indices = np.empty(nnz, dtype=csr.indices.dtype)
@@ -57,7 +57,7 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
         _copy(*arrays)
     else:
         with team() as threads:
-            tasks = min(-(-nnz // TASK), 8 * threads)
+            tasks = min(-(-nnz // TASK_COPIES), 8 * threads)
             cuts = np.searchsorted(indptr, np.linspace(0, nnz, tasks + 1).astype(np.int64)).astype(np.int64)
             cuts[0], cuts[-1] = 0, len(rows)
             _copy_parallel(cuts, *arrays)
@@ -184,8 +184,8 @@ def _copy_rows(first, last, begin, indptr, indices, data, low, out, values):
     for i in range(first, last):
         source, target = np.uintp(begin[i]), np.uintp(indptr[i])
         length = np.uintp(indptr[i + 1]) - target
-        if i + AHEAD < last:
-            soon = begin[i + AHEAD]
+        if i + PREFETCH_ROWS < last:
+            soon = begin[i + PREFETCH_ROWS]
             prefetch(indices, soon)
             prefetch(indices, soon + 16)
             if data.size:

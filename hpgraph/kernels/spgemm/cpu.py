@@ -24,13 +24,13 @@ from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.spgemm.cpu_rows import ROW, TASK, bits_beside, next_run, pairs_of_rows, share
+from hpgraph.kernels.spgemm.cpu_rows import ROW, TASK_PAIRS, bits_beside, next_run, pairs_of_rows, share
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
 
 # Pairs of a row up to which insertion is quicker than the array.
-FEW = 24
+INSERTION_PAIRS = 24
 
 
 @njit(inline="always")
@@ -172,7 +172,7 @@ def _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, p
     bits = bits_beside(pairs, columns)
     some = bits_beside(pairs, bits.size)
     excluded = bits_beside(x_indptr, columns)
-    few = np.empty(FEW, b_indices.dtype)
+    few = np.empty(INSERTION_PAIRS, b_indices.dtype)
     while True:
         run = next_run(cursor, bounds)
         if run < 0:
@@ -185,7 +185,7 @@ def _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, p
                 counts[i] = pairs[i]
             else:
                 _exclude(excluded, x_indptr, x_indices, i, True)
-                if pairs[i] <= FEW:
+                if pairs[i] <= INSERTION_PAIRS:
                     counts[i] = _count_few(a_indices, first, last, b_indptr, b_indices, excluded, few)
                 else:
                     counts[i] = _count_many(a_indices, first, last, b_indptr, b_indices, excluded, bits, some)
@@ -200,7 +200,7 @@ def _fill_rows(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data,
         if pairs[i]:
             first, last = at(a_indptr, i), at(a_indptr, i + 1)
             _exclude(excluded, x_indptr, x_indices, i, True)
-            if pairs[i] <= FEW:
+            if pairs[i] <= INSERTION_PAIRS:
                 place = _fill_few(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, last, b_indptr,
                                   b_indices, b_data, excluded, indices, data, place)
             else:
@@ -288,7 +288,7 @@ def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = No
     rows, columns = a.shape[0], b.shape[1]
     dtype, ids = product.dtype, b.indices.dtype
     pairs = pairs_of_rows(a, b)
-    alone = int(pairs.sum()) + ROW * rows <= TASK
+    alone = int(pairs.sum()) + ROW * rows <= TASK_PAIRS
     # Entries up to the end of each row, were it to have as many as it can.
     room = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.minimum(pairs, columns))))
     nnz, size = int(room[-1]), dtype.itemsize + ids.itemsize

@@ -13,7 +13,7 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu_fold import at, vertex
 
 # Pairs of entries that one task takes, and what a row costs besides: some 100 microseconds of work.
-TASK = 65536
+TASK_PAIRS = 65536
 ROW = 16
 
 
@@ -51,7 +51,7 @@ def pairs_of_rows(a: CSR, b: CSR) -> np.ndarray:
     int64 array, shape (rows of a,)
     """
     pairs = np.empty(a.shape[0], np.int64)
-    if a.nnz + len(pairs) <= TASK // ROW:
+    if a.nnz + len(pairs) <= TASK_PAIRS // ROW:
         _pairs_alone(a.indptr, a.indices, b.indptr, pairs)
     else:
         with team():
@@ -77,7 +77,7 @@ def share(work: np.ndarray, threads: int) -> np.ndarray:
     ends = work + ROW
     np.cumsum(ends, out=ends)
     total = int(ends[-1]) if len(ends) else 0
-    task = max(1, min(TASK, total // (8 * threads)))
+    task = max(1, min(TASK_PAIRS, total // (8 * threads)))
     cuts = np.searchsorted(ends, np.arange(task, total, task)) + 1
     return np.unique(np.concatenate(([0], cuts, [len(work)]))).astype(np.int64)
 

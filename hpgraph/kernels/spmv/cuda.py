@@ -20,7 +20,7 @@ from hpgraph.kernels.runtime.cuda.specialization import Specialization, contiguo
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv import check_pull
-from hpgraph.kernels.spmv.cuda_choice import FEW, Multiply, by_time, may_time, predict
+from hpgraph.kernels.spmv.cuda_choice import CHOICE_ENTRIES, Multiply, by_time, may_time, predict
 from hpgraph.kernels.spmv.cuda_column_blocks import by_blocks, multiply_by_blocks, staged_type
 from hpgraph.kernels.spmv.cuda_stretches import by_stretches
 from hpgraph.kernels.spmv.origin import csr_of
@@ -147,7 +147,7 @@ def ways_of(
     ring = isinstance(gather, Gather)
     targets = gather.semiring.multiply.position if ring else "target" not in ignores
     stretched = isinstance(rows, CSR) and not (targets or reduce.ends_on_anything)
-    if rows.nnz < FEW or (staged is None and not stretched):
+    if rows.nnz < CHOICE_ENTRIES or (staged is None and not stretched):
         return ways
     operand = staged or (state_dtypes[0] if state_dtypes else dtype)
     predicted = predict(rows, operand.itemsize, dtype.itemsize, timed)

@@ -27,7 +27,7 @@ from hpgraph.kernels.spmv.origin import csr_of
 Multiply = Callable[[tuple[Any, ...], Any], None]
 
 # Of fewer entries launches take longer than anything that could be chosen.
-FEW = 1 << 18
+CHOICE_ENTRIES = 1 << 18
 # Ways whose predicted times differ by no more than this are timed, where timing may choose; and how often each.
 UNSURE, TIMES = 1.5, 3
 
@@ -106,11 +106,11 @@ def reads_slab(csr: CSR, operand: int, result: int) -> bool:
     """
     if not techniques.hyb or csr.nnz == 0:
         return False
-    if csr.nnz >= FEW and "blocks" in (predicted := predict(csr, operand, result)):
+    if csr.nnz >= CHOICE_ENTRIES and "blocks" in (predicted := predict(csr, operand, result)):
         return False
     lengths = shape_of(csr, operand, result)
     # Sweeps over what is all slab are one kernel.
-    return lengths.tail == 0 or (csr.nnz >= FEW and min(predicted, key=predicted.__getitem__) == "hyb")
+    return lengths.tail == 0 or (csr.nnz >= CHOICE_ENTRIES and min(predicted, key=predicted.__getitem__) == "hyb")
 
 
 def may_time(exact: bool) -> bool:

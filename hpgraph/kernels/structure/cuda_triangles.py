@@ -23,7 +23,7 @@ THREADS = 256
 # As in the source.
 LONG, PIECE = 256, 1024
 # Degree up to which one thread walks a vertex's rows.
-FEW = 16
+WALK_DEGREE = 16
 # Bits of the filter of a block: 16 KiB, so that the blocks an SM can hold have one each.
 MOST_BITS = 1 << 17
 
@@ -88,7 +88,7 @@ def _plan(graph: CSR, ordered: bool) -> Plan:
     if by_degree is None:
         row *= 2 / 3
     lanes = 32 if row >= 32 else 16 if row >= 8 else 8
-    return Plan(by_degree, longest <= FEW, longest, lanes)
+    return Plan(by_degree, longest <= WALK_DEGREE, longest, lanes)
 
 
 def kernel_names(index: str, by_degree: bool, tally: bool, lanes: int, filtered: bool = True) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Arcs, F
 
 # Arcs of a frontier up to which one thread runs superstep after superstep: to wake the others costs some 10 µs, in
 # which one thread follows as many thousand arcs.
-FEW = 32768
+ONE_THREAD_ARCS = 32768
 # Supersteps between two looks at the trace.
 ROWS = 4096
 
@@ -86,7 +86,7 @@ class Supersteps:
         None
             If the frontier is too large; nothing was done then.
         """
-        if frontier.out_arcs(part.sending.indptr) > FEW:
+        if frontier.out_arcs(part.sending.indptr) > ONE_THREAD_ARCS:
             return None
         queue, following = self._queues
         if frontier.ids.base is not queue and frontier.ids is not queue:
@@ -98,7 +98,7 @@ class Supersteps:
             before, trace = progress[STEP], np.empty((min(ROWS, limit - done), 4), np.int64)
             cpu_frontier.few(
                 self._functions, self._one, self.state, world, _arcs(part.sending), self._inbox, queue, following,
-                self._listed, sums, progress, trace, FEW, limit,
+                self._listed, sums, progress, trace, ONE_THREAD_ARCS, limit,
             )  # fmt: skip
             tables.append(trace[: progress[STEP] - before])
             if len(tables[-1]) < len(trace) or progress[ACTIVE] == 0 or progress[STEP] == limit:

@@ -39,7 +39,7 @@ from hpgraph.semiring import get_monoid
 SPAN, APPLY_THREADS = 2048, 256
 # Arcs of a frontier up to which supersteps run in one launch. One that the host launches costs some 50 µs in launches
 # and the way back, in which compare-and-swap serves millions of arcs; beyond, the hardware's own atomics pay.
-FEW = 1 << 22
+ONE_LAUNCH_ARCS = 1 << 22
 
 
 def _grid(n: int) -> tuple[tuple[int], tuple[int]]:
@@ -126,7 +126,7 @@ class Supersteps:
 
         code, out = self.code, part.sending
         # "Any" has no identity that the first message would replace.
-        if code.reduce.ends_on_anything or frontier.out_arcs(out.indptr) > FEW:
+        if code.reduce.ends_on_anything or frontier.out_arcs(out.indptr) > ONE_LAUNCH_ARCS:
             return None
         program, ids = cuda_program(code, weight_dtype(out)), out.indices.dtype
         sources = cupy.ascontiguousarray(frontier.ids, dtype=ids)
@@ -142,7 +142,7 @@ class Supersteps:
         launch(
             (
                 program.struct(self.state, world), np.int64(self.n), arcs_struct(out), sources_struct(sources),
-                identity, np.int64(done), np.int64(limit), np.int64(FEW),
+                identity, np.int64(done), np.int64(limit), np.int64(ONE_LAUNCH_ARCS),
                 np.int64(LOCAL_ARCS if techniques.local_block else -1),
                 struct(*space.header(0, TALLY, FAR), bits, *space.addresses, received, message, *record.fields),
             ),

@@ -30,7 +30,7 @@ from hpgraph.kernels.sweep.cuda_slab import sweep_slab
 # As in apply.cuh.
 SPAN, THREADS = 2048, 256
 # Supersteps launched beyond the one whose outcome is known: enough to keep the device busy, few enough to waste little.
-AHEAD = 2
+LAUNCHES_AHEAD = 2
 KERNELS = tuple(f"hpgraph::{name}<Sweeping>" for name in ("sweep", "conclude"))
 BY_BLOCKS = ("hpgraph::sweep_blocks<Blocked, Sweeping>", KERNELS[1])
 
@@ -143,7 +143,7 @@ def _replay(superstep: Callable[[], None], standing: Any, limit: int) -> None:
     """Launch supersteps until one has stopped, or the limit is reached."""
     import cupy
 
-    slots = AHEAD + 1
+    slots = LAUNCHES_AHEAD + 1
     memory = cupy.cuda.alloc_pinned_memory(16 * slots)
     seen = np.frombuffer(memory, np.int64, 2 * slots).reshape(slots, 2)
     events = [cupy.cuda.Event(disable_timing=True) for _ in range(slots)]
@@ -161,9 +161,9 @@ def _replay(superstep: Callable[[], None], standing: Any, limit: int) -> None:
             seen[slot].ctypes.data, standing.data.ptr, 16, cupy.cuda.runtime.memcpyDeviceToHost, stream.ptr
         )
         events[slot].record(stream)
-        if i >= AHEAD:
-            events[(i - AHEAD) % slots].synchronize()
-            if seen[(i - AHEAD) % slots, 1]:
+        if i >= LAUNCHES_AHEAD:
+            events[(i - LAUNCHES_AHEAD) % slots].synchronize()
+            if seen[(i - LAUNCHES_AHEAD) % slots, 1]:
                 break
 
 

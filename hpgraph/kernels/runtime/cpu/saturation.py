@@ -12,7 +12,7 @@ from hpgraph.semiring.arithmetic import BINARY
 from hpgraph.semiring.semiring import Gather
 
 # Entries below which to look for the extremes of a vector costs more than the checks.
-_FEW = 4096
+_SEARCH_ENTRIES = 4096
 
 
 def checked_where_needed(gather: Any, rows: CSR | HYB, state: tuple[Any, ...]) -> Any:
@@ -33,7 +33,7 @@ def checked_where_needed(gather: Any, rows: CSR | HYB, state: tuple[Any, ...]) -
         return gather
     name = gather.semiring.multiply.name
     kind = gather.semiring.multiply.computing_dtype(gather.matrix_dtype, gather.vector_dtype)
-    if kind.kind not in "iu" or rows.nnz < _FEW or state[0].size == 0:
+    if kind.kind not in "iu" or rows.nnz < _SEARCH_ENTRIES or state[0].size == 0:
         return gather
     low, high = _extremes(rows)
     least, largest = int(state[0].min()), int(state[0].max())

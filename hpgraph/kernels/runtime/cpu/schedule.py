@@ -14,7 +14,7 @@ from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.attached import attached
 
 # Arcs and rows that one task takes: some 20 microseconds of work.
-TASK = 16384
+TASK_ARCS = 16384
 # Rows share the word of a bitmask by 64, and each word has one writer.
 WORD = 64
 
@@ -45,7 +45,7 @@ class Schedule(NamedTuple):
     piece_end: Any
 
 
-def make_schedule(indptr: Any, rows: Any, extra: int, n_rows: int, task: int = TASK) -> Schedule:
+def make_schedule(indptr: Any, rows: Any, extra: int, n_rows: int, task: int = TASK_ARCS) -> Schedule:
     """Share out rows.
 
     Parameters

@@ -11,7 +11,7 @@ from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.stop import is_stopped
 
 # Entries and rows that one task takes; below twice that one thread does it all.
-TASK = 32768
+TASK_ENTRIES = 32768
 # A number that no task has.
 _NONE = 1 << 62
 
@@ -22,7 +22,7 @@ def next_task(cursor, step=1):
     return _NONE if is_stopped() else fetch_add(cursor, 0, step)
 
 
-def task_bounds(ends: Any, task: int = TASK) -> Any:
+def task_bounds(ends: Any, task: int = TASK_ENTRIES) -> Any:
     """Rows to begin and end tasks at, so that each has about as much work.
 
     Parameters
