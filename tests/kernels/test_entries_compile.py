@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cuda_build import GENERATIONS, compiles
 
 from hpgraph.semiring import get_binary, get_index_unary, get_unary
 from hpgraph.semiring.entry import EntryFunction, entry_function
@@ -15,7 +16,6 @@ pytest.importorskip("cupy")
 
 from hpgraph.kernels.entries import cuda_marks as marks
 from hpgraph.kernels.entries.cuda import MAP, MARK, SOURCE, ZIP, map_code, zip_code
-from hpgraph.kernels.runtime.cuda.compile import compile_only
 
 INT32, INT64, FLOAT32, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "bool"))
 
@@ -24,7 +24,7 @@ def binary(op: Any, dtype: Any = None) -> EntryFunction:
     return entry_function(get_binary(op), FLOAT32, INT64, dtype)
 
 
-@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
+@pytest.mark.parametrize("arch", GENERATIONS)
 @pytest.mark.parametrize(
     "function",
     [
@@ -41,7 +41,7 @@ def test_maps(function: EntryFunction, arch: str) -> None:
     for pattern, index in ((False, INT32), (function.x_dtype == BOOL, INT64)):
         source, ltoir = map_code(function, pattern, index)
         assert bool(ltoir) == (function.op.cpp is None)
-        assert compile_only(SOURCE, source, ltoir, (MAP, MARK), arch)
+        compiles(SOURCE, source, ltoir, (MAP, MARK), arch)
 
 
 def test_functions_of_values_alone_are_given_no_places() -> None:
@@ -56,7 +56,7 @@ def test_zips() -> None:
         both, first, second = binary(op, double), binary("first", double), binary("second", double)
         for left, right in ((first, second), (None, None), (first, None)):
             source, ltoir = zip_code(both, left, right)
-            assert compile_only(SOURCE, source, ltoir, (ZIP,))
+            compiles(SOURCE, source, ltoir, (ZIP,))
 
 
 def test_types_have_code_of_their_own() -> None:
@@ -68,4 +68,4 @@ def test_types_have_code_of_their_own() -> None:
 @pytest.mark.parametrize("value", marks._WORD.values())
 def test_marked_entries(value: str) -> None:
     names = "hpgraph::mark_true", *(f"hpgraph::keep_marked<{index}, {value}>" for index in ("int", "long long"))
-    assert compile_only(marks.SOURCE, "", (), names)
+    compiles(marks.SOURCE, names=names)

@@ -13,7 +13,7 @@ from hpgraph import config
 from hpgraph.core.device import is_cuda
 from hpgraph.formats import CSR, HYB, Bitmask
 from hpgraph.kernels.backend import kernels
-from hpgraph.semiring import DTYPES, Function, get_binary, get_monoid, get_semiring
+from hpgraph.semiring import Function, get_binary, get_monoid, get_semiring
 
 SEMIRINGS = {
     "plus_times": "float32",
@@ -33,7 +33,8 @@ SEMIRINGS = {
     "max_second": "uint64",
     "bor_band": "uint32",
 }
-OTHER_DTYPES = [d.name for d in DTYPES if d.name not in ("float32", "bool")]
+# Sums and products that wrap around, and types that no semiring above has.
+OTHER_DTYPES = ["int8", "uint8", "uint64", "complex64", "complex128"]
 
 
 def host(array):
@@ -183,8 +184,7 @@ def test_pattern_weighs_one(device, form):
     np.testing.assert_array_equal(result, ones @ x)
 
 
-@pytest.mark.parametrize("form", ["csr", "hyb"])
-@pytest.mark.parametrize("semiring", ["plus_times", "min_plus"])
+@pytest.mark.parametrize(("form", "semiring"), [("csr", "plus_times"), ("csr", "min_plus"), ("hyb", "min_plus")])
 def test_hub(device, form, semiring):
     rng = np.random.default_rng(6)
     hub, n = 200_000, 200_100
@@ -346,8 +346,13 @@ def test_the_reference_itself():
     np.testing.assert_array_equal(received, [True, False, False])
 
 
-@pytest.mark.parametrize("semiring", ["plus_pair", "any_pair", "min_pair", "max_pair", "land_pair", "times_pair"])
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32"])
+@pytest.mark.parametrize(
+    ("semiring", "dtype"),
+    [
+        ("plus_pair", "bool"), ("plus_pair", "uint8"), ("plus_pair", "float32"), ("any_pair", "int64"),
+        ("min_pair", "uint8"), ("max_pair", "float32"), ("land_pair", "bool"), ("times_pair", "int64"),
+    ],
+)  # fmt: skip
 def test_ones_from_lengths_of_rows(device, semiring, dtype):
     rng = np.random.default_rng(5)
     for width in (40, 400):

@@ -37,8 +37,9 @@ LEFT_OUT = {
     "test_str": SHOWN,
     "test_str_maxprint": SHOWN,
 }
-# Tests of every pair of types: each compiles kernels of its own, so a few stand for all.
-OF_PAIRS = ("test_add_sub", "test_elementwise_multiply", "test_mu")
+# Each type, and each pair of types, compiles kernels of its own, so a few stand for all: tests/test_matrix.py and
+# tests/semiring hold every type against NumPy.
+OF_PAIRS = ("test_add_sub", "test_elementwise_multiply", "test_mu", "test_fancy_assignment_dtypes")
 
 
 def _left_out(reason: str) -> Any:
@@ -62,13 +63,14 @@ class TestMatrix(type("Kept", (base.TestCSR,), {name: _left_out(reason) for name
     @pytest.fixture(autouse=True)
     def _few_pairs(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
         if request.node.originalname in OF_PAIRS:
-            monkeypatch.setattr(base, "supported_dtypes", [np.bool_, np.int32, np.float32, np.complex128])
+            monkeypatch.setattr(base, "supported_dtypes", [np.bool_, np.int32, np.float32])
 
     @classmethod
     def setup_class(cls) -> None:
         cls.before = base.supported_dtypes
         base.supported_dtypes = [dtype.type for dtype in VALUE_DTYPES]
         cls.init_class()
+        cls.checked_dtypes = {*cls.math_dtypes, np.int8}
         cls.is_array_test = True
 
     @classmethod
