@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hpgraph.formats import CSR, HYB
@@ -55,9 +56,9 @@ class Arcs:
         """Arcs by the vertex that gathers."""
         return self._layout(self._graph.out_csr if self._reversed else self._graph.in_csr)
 
-    @property
+    @cached_property
     def gathering(self) -> CSR | HYB:
-        """The same in the format whole products are quickest in."""
+        """The same in the format whole products are quickest in: chosen once a run."""
         rows = self.by_target
         if self._graph.device == "cpu" or self._reversed:
             return rows

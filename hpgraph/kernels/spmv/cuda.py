@@ -146,14 +146,15 @@ def ways_of(
     staged = staged_type(rows, gather, reduce, state_dtypes, dtype, ignores)
     ring = isinstance(gather, Gather)
     targets = gather.semiring.multiply.position if ring else "target" not in ignores
-    stretched = isinstance(rows, CSR) and not (targets or reduce.ends_on_anything)
+    # A HYB matrix knows the CSR that it was made of.
+    stretched = (timed or isinstance(rows, CSR)) and not (targets or reduce.ends_on_anything)
     if rows.nnz < CHOICE_ENTRIES or (staged is None and not stretched):
         return ways
     operand = staged or (state_dtypes[0] if state_dtypes else dtype)
     predicted = predict(rows, operand.itemsize, dtype.itemsize, timed)
     ways[own] = predicted[own], ways[own][1]
-    if isinstance(rows, CSR) and stretched and "stretches" in predicted:
-        csr = rows
+    if stretched and "stretches" in predicted:
+        csr = csr_of(rows)
         ways["stretches"] = predicted["stretches"], lambda: by_stretches(csr, special)
     if staged is not None and "blocks" in predicted:
         held = staged
