@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 COMMANDS = {
     "cpu": ("compare", "hpgraph beside other libraries on the CPU"),
+    "kinds": ("compare", "the same on kinds of graphs that no constant was fitted to"),
     "gpu": ("compare", "the same on the GPU"),
     "show": ("compare", "print the tables of a JSON file that was saved"),
     "memory": ("memory", "peak memory of each algorithm, by vertices and arcs"),

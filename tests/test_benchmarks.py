@@ -368,3 +368,40 @@ def test_a_summary_leaves_open_what_was_not_measured(benchmarks: Any) -> None:
         "pagerank_s": None,
     }  # fmt: skip
     assert benchmarks.layouts.summary([row]).splitlines()[-1] == "| star* |  |  |  | 1 | hyb | 2.00 |  |  |"
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes", "vertices", "edges", "largest"),
+    [
+        ("lattice", (4,), 64, 3 * 4 * 4 * 3, 6),
+        ("cliques", (5, 6), 30, 5 * 15 + 4, 7),
+        ("stars", (3, 10), 30, 3 * 9 + 2, 11),
+        ("tree", (100,), 100, 99, None),
+        ("de_bruijn", (3,), 64, 4 * 64 - 4 - 6, 8),
+        ("kronecker", (2,), 34**2, (2 * 78) ** 2 // 2, 17**2),
+    ],
+)
+def test_unseen_kinds_are_what_they_are_called(
+    benchmarks: Any, kind: str, sizes: tuple[int, ...], vertices: int, edges: int, largest: int | None
+) -> None:
+    from benchmarks import unseen
+
+    source, target, n = getattr(unseen, kind)(*sizes)
+    apart = source != target
+    pairs = {(min(u, v), max(u, v)) for u, v in zip(source[apart].tolist(), target[apart].tolist(), strict=True)}
+    assert (n, len(pairs)) == (vertices, edges)
+    degree = np.bincount(np.array(list(pairs)).ravel(), minlength=n)
+    assert degree.min() > 0
+    assert largest is None or degree.max() == largest
+
+
+@pytest.mark.parametrize("kind", ["small_world", "web_like", "power_law", "bipartite", "geometric"])
+def test_unseen_kinds_repeat_and_have_their_degree(benchmarks: Any, kind: str) -> None:
+    from benchmarks import unseen
+
+    first, again = (getattr(unseen, kind)(1 << 12) for _ in range(2))
+    for ends, same in zip(first[:2], again[:2], strict=True):
+        np.testing.assert_array_equal(ends, same)
+        assert 0 <= ends.min() <= ends.max() < first[2] == 1 << 12
+    # Drawn twice, arcs count once; the degrees asked for are 12 to 32.
+    assert 8 < 2 * len(first[0]) / first[2] <= 33

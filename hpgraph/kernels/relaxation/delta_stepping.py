@@ -76,28 +76,8 @@ def _store(values, v, old, new, alone):
 
 
 @part
-def _relax(
-    gather,
-    reduce,
-    cond,
-    edge_cond,
-    state,
-    indptr,
-    indices,
-    data,
-    waiting,
-    row,
-    store,
-    link,
-    begin,
-    end,
-    board,
-    origin,
-    density,
-    now,
-    ceiling,
-    alone,
-):
+def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, row, store, link, begin, end, board,
+           origin, density, now, ceiling, alone):
     """Send the messages of the vertices in store[begin:end] that wait; return how many those are, and arcs sent."""
     stop, sent = begin, 0
     for i in range(begin, end):
@@ -186,28 +166,8 @@ def _next(values, indptr, waiting, bins, store, link, work, board, progress, sca
 
 
 @part
-def _work(
-    worker,
-    gather,
-    reduce,
-    cond,
-    edge_cond,
-    state,
-    indptr,
-    indices,
-    data,
-    waiting,
-    bins,
-    store,
-    link,
-    work,
-    board,
-    progress,
-    scale,
-    ceiling,
-    trace,
-    limit,
-):
+def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store, link, work,
+          board, progress, scale, ceiling, trace, limit):
     """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
     leading = leads(board)
     row = bins[worker]
@@ -278,27 +238,8 @@ def _work(
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def relax(
-    gather,
-    reduce,
-    cond,
-    edge_cond,
-    state,
-    indptr,
-    indices,
-    data,
-    waiting,
-    bins,
-    store,
-    link,
-    work,
-    board,
-    progress,
-    scale,
-    ceiling,
-    trace,
-    limit,
-):
+def relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store, link, work, board,
+          progress, scale, ceiling, trace, limit):
     """Relax until nobody waits, or for ``limit`` supersteps, or until the trace is full.
 
     ``waiting`` has a 1 for each of the sources and the first bin of the first row of ``bins`` holds them. ``scale``
@@ -307,25 +248,5 @@ def relax(
     A call with the arrays of the last one, a fresh gate and a longer trace goes on.
     """
     for worker in prange(bins.shape[0]):
-        _work(
-            np.int64(worker),
-            gather,
-            reduce,
-            cond,
-            edge_cond,
-            state,
-            indptr,
-            indices,
-            data,
-            waiting,
-            bins,
-            store,
-            link,
-            work,
-            board,
-            progress,
-            scale,
-            ceiling,
-            trace,
-            limit,
-        )
+        _work(np.int64(worker), gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store,
+              link, work, board, progress, scale, ceiling, trace, limit)

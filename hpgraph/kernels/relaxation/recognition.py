@@ -72,7 +72,7 @@ def _instructions(renew: Function, code: ProgramCode) -> list[str]:
     compiled = _renewed.overloads[types]
     # Of code that was read back from disk this module is all there is; of new code it is the same.
     text, own = str(compiled.library._shared_module), compiled.fndesc.llvm_func_name
-    lines = text[text.index("\n", text.index(f"@{own}(")) :].split("\n}\n", 1)[0].splitlines()
+    lines = text[text.index("\n", text.index(f"@{own}(")) : ].split("\n}\n", 1)[0].splitlines()
     numbers: dict[str, str] = {}
 
     def number(name: str) -> str:
