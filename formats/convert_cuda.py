@@ -46,14 +46,15 @@ def _tiles(entries: int) -> int:
     return -(-entries // _TILE)
 
 
-def _words(data: Array | None) -> tuple[str, Array | None]:
+def words(data: Array | None) -> tuple[str, Array | None]:
     """Values as unsigned integers of their width: moving them needs no more, and few kernels serve all types."""
     if data is None:
         return _WORD[1], None
     return _WORD[data.itemsize], data.view(bits_type(data.dtype))
 
 
-def _offsets(lengths: Array) -> Array:
+def prefix_sum(lengths: Array) -> Array:
+    """Exclusive prefix sum, with the total at the end: the `indptr` of rows of these lengths."""
     cupy = require_cupy()
     offsets = cupy.zeros(len(lengths) + 1, dtype=np.int64)
     cupy.cumsum(lengths, out=offsets[1:])
@@ -187,7 +188,7 @@ def _deal(keys: Array, indptr: Array, data: Array | None, below: int) -> Rows:
         begin, ids, places = _deal(keys, indptr, cupy.arange(len(keys), dtype=np.int32), below)
         return begin, ids, data[places]
     ids = None
-    word, values = _words(data)
+    word, values = words(data)
     kind, entries, tiles = ID[keys.itemsize], len(keys), _tiles(len(keys))
     bits = max(below - 1, 1).bit_length()
     passes = -(-bits // _DIGIT_BITS)
@@ -311,17 +312,18 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     return not bool(difference.any())
 
 
-def _copy_segments(
+def copy_segments(
     offsets: Array, source: Array, target: Array | None, relabel: Array | None, indices: Array, data: Array | None,
     out: Array, out_data: Array | None,
 ) -> None:  # fmt: skip
+    """Copy segment s of the entries, which begins at source[s], to target[s]; None: one segment behind the other."""
     entries = len(indices) if target is not None else len(out)
     if entries == 0:
         return
-    word, values = _words(data)
+    word, values = words(data)
     launch(
         "convert.cuh", f"copy_segments<{ID[indices.itemsize]}, {word}>", _tiles(entries),
-        offsets, len(source), entries, source, target, relabel, indices, values, out, _words(out_data)[1],
+        offsets, len(source), entries, source, target, relabel, indices, values, out, words(out_data)[1],
     )  # fmt: skip
 
 
@@ -329,10 +331,10 @@ def _copy_segments(
 def gather_rows(indptr: Array, indices: Array, data: Array | None, order: Array, relabel: Array) -> Rows:
     """Row i of the result is row order[i], its columns c replaced by relabel[c] and left in their order."""
     cupy = require_cupy()
-    new_indptr = _offsets((indptr[1:] - indptr[:-1])[order])
+    new_indptr = prefix_sum((indptr[1:] - indptr[:-1])[order])
     out = cupy.empty_like(indices)
     values = None if data is None else cupy.empty_like(data)
-    _copy_segments(new_indptr, indptr[:-1][order], None, relabel, indices, data, out, values)
+    copy_segments(new_indptr, indptr[:-1][order], None, relabel, indices, data, out, values)
     return new_indptr, out, values
 
 
@@ -350,71 +352,11 @@ def without_diagonal(indptr: Array, indices: Array, data: Array | None) -> Rows:
     left = int(ends[-1])  # synchronizes, to learn the size of the result
     if left == entries:
         return indptr, indices, data
-    word, source = _words(data)
+    word, source = words(data)
     out = cupy.empty(left, dtype=indices.dtype)
     values = None if data is None else cupy.empty(left, dtype=data.dtype)
     launch(
         "convert.cuh", f"drop_diagonal<{kind}, {word}>", tiles,
-        indptr, rows, indices, source, entries, ends - kept, out, _words(values)[1],
+        indptr, rows, indices, source, entries, ends - kept, out, words(values)[1],
     )  # fmt: skip
-    return indptr - _offsets(removed), out, values
-
-
-@on_its_device
-def fill_slab(indptr: Array, indices: Array, data: Array | None, width: int) -> tuple[Array, Array | None]:
-    """The first `width` entries of each row as a slab of shape (width, rows), padded with -1 and 0."""
-    cupy = require_cupy()
-    rows = len(indptr) - 1
-    slab = cupy.empty((width, rows), dtype=indices.dtype)
-    values = None if data is None else cupy.empty((width, rows), dtype=data.dtype)
-    if slab.size:
-        word, source = _words(data)
-        launch(
-            "convert.cuh", f"fill_slab<{ID[indices.itemsize]}, {word}>", strided(rows),
-            indptr, rows, width, indices, source, slab, _words(values)[1],
-        )  # fmt: skip
-    return slab, values
-
-
-@on_its_device
-def fill_tail(
-    indptr: Array, indices: Array, data: Array | None, width: int
-) -> tuple[Array, Array, Array, Array | None]:
-    """What `fill_slab` leaves: (tail_rows, tail_indptr, tail_indices, tail_data)."""
-    cupy = require_cupy()
-    over = indptr[1:] - indptr[:-1]
-    over -= width
-    rows = cupy.flatnonzero(over > 0)
-    offsets = _offsets(over[rows])
-    entries = int(offsets[-1])  # synchronizes, to learn the size of the result
-    tail = cupy.empty(entries, dtype=indices.dtype)
-    values = None if data is None else cupy.empty(entries, dtype=data.dtype)
-    _copy_segments(offsets, indptr[rows] + width, None, None, indices, data, tail, values)
-    return rows.astype(indices.dtype), offsets, tail, values
-
-
-@on_its_device
-def join_slab_and_tail(
-    slab: Array, slab_data: Array | None, rows: Array, offsets: Array, tail: Array, tail_data: Array | None
-) -> Rows:
-    """The rows whose first entries a slab holds and whose others a tail: (indptr, indices, data)."""
-    cupy = require_cupy()
-    width, n_rows = slab.shape
-    kind = ID[slab.itemsize]
-    held = cupy.zeros(n_rows, dtype=np.int64)
-    if slab.size:
-        launch("convert.cuh", f"slab_lengths<{kind}>", strided(n_rows), slab, n_rows, width, held)
-    lengths = held.copy()
-    lengths[rows] += offsets[1:] - offsets[:-1]
-    indptr = _offsets(lengths)
-    entries = int(indptr[-1])  # synchronizes, to learn the size of the result
-    indices = cupy.empty(entries, dtype=slab.dtype)
-    data = None if slab_data is None else cupy.empty(entries, dtype=slab_data.dtype)
-    if slab.size:
-        word, source = _words(slab_data)
-        launch(
-            "convert.cuh", f"empty_slab<{kind}, {word}>", strided(n_rows),
-            slab, source, n_rows, width, indptr, indices, _words(data)[1],
-        )  # fmt: skip
-    _copy_segments(offsets, offsets[:-1], indptr[rows] + held[rows], None, tail, tail_data, indices, data)
-    return indptr, indices, data
+    return indptr - prefix_sum(removed), out, values

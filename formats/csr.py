@@ -7,16 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hpgraph.core.device import Device, array_module, check_memory, device_of, is_cuda
-from hpgraph.formats.checks import as_ids, as_value_dtype, as_values, index_dtype
+from hpgraph.core.device import Device, array_module, device_of, is_cuda
+from hpgraph.formats.checks import as_value_dtype, as_values, index_dtype
 from hpgraph.formats.interchange import rows_of_scipy, scipy_of_csr
 from hpgraph.formats.ownership import own
+from hpgraph.formats.row_order import RowOrder
 from hpgraph.formats.rows import Duplicates, as_rows, compressed
-from hpgraph.formats.storage import Storage, backend
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
-class CSR(Storage):
+class CSR(RowOrder):
     """A sparse matrix by rows: row i has the columns ``indices[indptr[i]:indptr[i + 1]]``.
 
     Parameters
@@ -295,33 +295,6 @@ class CSR(Storage):
         values = as_values(data, "data", self.indices.shape)
         return CSR(self.shape, self.indptr, self.indices, own(values, data) if copy else values, validate=False)
 
-    def expand_rows(self) -> Any:
-        """The row of each entry, as a COO matrix would store it.
-
-        Returns
-        -------
-        array of shape (nnz,), of the type of `indices`
-        """
-        return backend("convert", self.indptr).expand_rows(self.indptr, self.nnz, self.indices.dtype)
-
-    def is_sorted(self) -> bool:
-        """Whether the columns of no row fall. On CUDA this waits for the stream.
-
-        Returns
-        -------
-        bool
-        """
-        return bool(backend("convert", self.indptr).is_sorted(self.indptr, self.indices, strictly=False))
-
-    def is_canonical(self) -> bool:
-        """Whether the columns of every row rise strictly: sorted, no duplicates. On CUDA this waits for the stream.
-
-        Returns
-        -------
-        bool
-        """
-        return bool(backend("convert", self.indptr).is_sorted(self.indptr, self.indices, strictly=True))
-
     def canonical(self, duplicates: Literal["sum", "min"] = "sum") -> CSR:
         """The same entries, rows sorted and free of duplicates, ids of 32 bits where they fit.
 
@@ -350,112 +323,3 @@ class CSR(Storage):
         if self.indices.dtype == ids:
             return self
         return CSR(self.shape, self.indptr, self.indices.astype(ids), self.data, validate=False)
-
-    def sorted(self) -> CSR:
-        """The same entries with each row in ascending order of columns; duplicates keep their order.
-
-        Returns
-        -------
-        CSR
-            Itself where it is sorted already.
-        """
-        if self.is_sorted():
-            return self
-        check_memory(2 * self.nbytes, "sorting the rows of a CSR matrix", self.device)
-        convert = backend("convert", self.indptr)
-        indices, data = convert.sort_rows(self.indptr, self.indices, self.data, self.shape[1])
-        return CSR(self.shape, self.indptr, indices, data, validate=False)
-
-    def transpose(self) -> CSR:
-        """The transpose, its rows sorted.
-
-        Returns
-        -------
-        CSR
-            Duplicates keep their order.
-
-        Raises
-        ------
-        DeviceMemoryError
-            When it will not fit.
-
-        Examples
-        --------
-        >>> from hpgraph.formats import CSR
-        >>> CSR((2, 3), [0, 2, 3], [0, 2, 0]).transpose().indptr
-        array([0, 2, 2, 3])
-        """
-        check_memory(2 * self.nbytes, "the transpose of a CSR matrix", self.device)
-        convert = backend("convert", self.indptr)
-        indptr, indices, data = convert.transpose(self.indptr, self.indices, self.data, self.shape[1])
-        return CSR(self.shape[::-1], indptr, indices, data, validate=False)
-
-    def is_symmetric(self) -> bool:
-        """Whether the matrix equals its transpose, values included; NaN equals NaN here.
-
-        Returns
-        -------
-        bool
-            Exact on the CPU. On CUDA two 64-bit additive hashes of the multisets of arcs (i, j, value) and (j, i,
-            value) are compared in one pass: unequal hashes prove asymmetry, and equal ones err once in 2¹²⁸ random
-            matrices. This waits for the stream.
-
-        Notes
-        -----
-        Hashing a multiset by the sum of its members' hashes is Clarke et al., "Incremental multiset hash functions and
-        their application to memory integrity checking", ASIACRYPT 2003. A transpose to compare with would cost a sort.
-        """
-        if self.shape[0] != self.shape[1]:
-            return False
-        return bool(backend("convert", self.indptr).is_symmetric(self.indptr, self.indices, self.data))
-
-    def without_diagonal(self) -> CSR:
-        """The matrix without the entries (i, i).
-
-        Returns
-        -------
-        CSR
-            Itself where there are none.
-        """
-        indptr, indices, data = backend("convert", self.indptr).without_diagonal(self.indptr, self.indices, self.data)
-        return self if indices is self.indices else CSR(self.shape, indptr, indices, data, validate=False)
-
-    def permute(self, order: Any) -> CSR:
-        """Rows and columns relabelled: new vertex i is old vertex ``order[i]``.
-
-        Parameters
-        ----------
-        order : array of integers, shape (n,)
-            A permutation of 0..n-1, on the matrix's device.
-
-        Returns
-        -------
-        CSR
-            ``A[order][:, order]`` with sorted rows.
-
-        Raises
-        ------
-        ValueError
-            When the matrix is not square, or `order` is no permutation.
-
-        Examples
-        --------
-        >>> from hpgraph.formats import CSR
-        >>> CSR((3, 3), [0, 1, 2, 2], [1, 2]).permute([2, 1, 0]).indices
-        array([0, 1], dtype=int32)
-        """
-        n = self.shape[0]
-        if n != self.shape[1]:
-            raise ValueError(f"only a square matrix can be permuted alike in rows and columns, not {self.shape}")
-        xp = array_module(self.indptr)
-        order = as_ids(xp.asarray(order), "order", n, "vertex").astype(self.indices.dtype, copy=False)
-        inverse = xp.full(n, -1, dtype=order.dtype)
-        if order.shape == (n,):
-            inverse[order] = xp.arange(n, dtype=order.dtype)
-        if order.shape != (n,) or bool((inverse < 0).any()):
-            raise ValueError(f"order must hold each of 0..{n - 1} once")
-        check_memory(2 * self.nbytes, "permuting a CSR matrix", self.device)
-        convert = backend("convert", self.indptr)
-        indptr, indices, data = convert.gather_rows(self.indptr, self.indices, self.data, order, inverse)
-        indices, data = convert.sort_rows(indptr, indices, data, n)
-        return CSR(self.shape, indptr, indices, data, validate=False)

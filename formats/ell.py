@@ -128,7 +128,7 @@ class ELL(Storage):
                 "times as many: use HYB.from_csr, or a higher limit"
             )
         check_memory(slots * entry_bytes(csr), f"an ELL matrix of {slots} slots", csr.device)
-        indices, data = backend("convert", csr.indptr).fill_slab(csr.indptr, csr.indices, csr.data, width)
+        indices, data = backend("slab", csr.indptr).fill_slab(csr.indptr, csr.indices, csr.data, width)
         return cls(csr.shape, indices, data, nnz=csr.nnz, validate=False)
 
     def to_csr(self) -> CSR:
@@ -141,7 +141,7 @@ class ELL(Storage):
         xp = array_module(self.indices)
         none = xp.empty(0, dtype=self.indices.dtype)
         values = None if self.data is None else xp.empty(0, dtype=self.data.dtype)
-        indptr, indices, data = backend("convert", self.indices).join_slab_and_tail(
+        indptr, indices, data = backend("slab", self.indices).join_slab_and_tail(
             self.indices, self.data, none, xp.zeros(1, dtype=np.int64), none, values
         )
         return CSR(self.shape, indptr, indices, data, validate=False)

@@ -168,9 +168,9 @@ class HYB(Storage):
         slots = width * rows
         # The longest tail there can be with such a slab holds every entry.
         check_memory((slots + entries) * one + 28 * rows, f"a HYB matrix of {slots} slots and a tail", csr.device)
-        convert = backend("convert", csr.indptr)
-        tail_rows, tail_indptr, tail_indices, tail_data = convert.fill_tail(csr.indptr, csr.indices, csr.data, width)
-        slab, slab_data = convert.fill_slab(csr.indptr, csr.indices, csr.data, width)
+        slabs = backend("slab", csr.indptr)
+        tail_rows, tail_indptr, tail_indices, tail_data = slabs.fill_tail(csr.indptr, csr.indices, csr.data, width)
+        slab, slab_data = slabs.fill_slab(csr.indptr, csr.indices, csr.data, width)
         ell = ELL(csr.shape, slab, slab_data, nnz=entries - len(tail_indices), validate=False)
         return cls(csr.shape, ell, tail_rows, tail_indptr, tail_indices, tail_data, validate=False)
 
@@ -188,7 +188,7 @@ class HYB(Storage):
         """
         one = self.tail_indices.itemsize + (0 if self.tail_data is None else self.tail_data.itemsize)
         check_memory(self.nnz * one + 24 * self.shape[0], "a CSR matrix from HYB", self.device)
-        indptr, indices, data = backend("convert", self.tail_rows).join_slab_and_tail(
+        indptr, indices, data = backend("slab", self.tail_rows).join_slab_and_tail(
             self.ell.indices, self.ell.data, self.tail_rows, self.tail_indptr, self.tail_indices, self.tail_data
         )
         return CSR(self.shape, indptr, indices, data, validate=False)

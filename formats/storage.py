@@ -13,7 +13,7 @@ import numpy as np
 from hpgraph.core.device import Device, device_of, normalize_device, to_device
 
 
-def backend(subject: Literal["convert", "bits"], *arrays: Any) -> ModuleType:
+def backend(subject: Literal["convert", "slab", "bits"], *arrays: Any) -> ModuleType:
     """The module of this subject for the device that holds the arrays; both devices' have the same functions."""
     return importlib.import_module(f"hpgraph.formats.{subject}_{device_of(*arrays)}")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import hpgraph.formats
-from hpgraph.formats import bits_cuda, convert_cuda, launch
+from hpgraph.formats import bits_cuda, convert_cuda, launch, slab_cuda
 
 FOLDER = Path(hpgraph.formats.__file__).parent
 FILES = ["convert.cuh", "radix.cuh", "bitmask.cuh"]
@@ -49,7 +49,7 @@ def test_kernels_compile(file, arch):
 
 
 def test_every_kernel_asked_for_exists():
-    sources = "".join(Path(module.__file__).read_text() for module in (convert_cuda, bits_cuda))
+    sources = "".join(Path(module.__file__).read_text() for module in (convert_cuda, slab_cuda, bits_cuda))
     asked = set(re.findall(r'"(?:convert|radix|bitmask)\.cuh",\s*f?"(\w+)', sources))
     present = {re.sub(r"hpgraph::|<.*", "", name) for file in FILES for name in kernels(file)}
     assert asked == present

@@ -20,12 +20,11 @@ from reference_operators import (
 
 import hpgraph.semiring
 from hpgraph.semiring import Function, Monoid, get_binary, get_monoid, get_semiring, get_unary
+from hpgraph.semiring.c_types import c_literal, c_type
 from hpgraph.semiring.cuda import (
     INCLUDE,
     DeviceCode,
     binary_functor,
-    c_literal,
-    c_type,
     function_functor,
     gather_functor,
     monoid_functor,

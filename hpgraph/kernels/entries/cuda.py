@@ -10,7 +10,8 @@ import numpy as np
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.entries.cuda_marks import THREADS, TILE, Marks, index_type, keep_marked
 from hpgraph.kernels.runtime.cuda.compile import Module, load
-from hpgraph.semiring.cuda import LinkedCode, c_type, entry_functor
+from hpgraph.semiring.c_types import c_type
+from hpgraph.semiring.cuda import LinkedCode, entry_functor
 
 SOURCE = "entries.cuh"
 MAP = "hpgraph::map_entries<Map>"

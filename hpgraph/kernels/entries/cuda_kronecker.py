@@ -9,7 +9,8 @@ import numpy as np
 
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.runtime.cuda.compile import load
-from hpgraph.semiring.cuda import LinkedCode, binary_functor, c_type
+from hpgraph.semiring.c_types import c_type
+from hpgraph.semiring.cuda import LinkedCode, binary_functor
 
 SOURCE = "kronecker.cuh"
 # As in tiles.cuh.

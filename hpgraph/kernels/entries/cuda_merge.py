@@ -12,7 +12,8 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.entries.cuda_marks import THREADS, TILE, Marks, index_type
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.semiring.cuda import INCLUDE, LinkedCode, c_type, entry_functor
+from hpgraph.semiring.c_types import c_type
+from hpgraph.semiring.cuda import INCLUDE, LinkedCode, entry_functor
 
 SOURCE = "merge.cuh"
 MERGE_KERNELS = ("rank_left", "rank_right", "merge_rows", "merge_left", "merge_right")

@@ -11,7 +11,8 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import address, words
-from hpgraph.semiring.cuda import LinkedCode, binary_functor, c_type, monoid_functor
+from hpgraph.semiring.c_types import c_type
+from hpgraph.semiring.cuda import LinkedCode, binary_functor, monoid_functor
 
 SOURCE = "spgemm.cuh"
 # As in the source.

@@ -15,7 +15,7 @@ from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda_choice import predict
 from hpgraph.kernels.spmv.cuda_column_blocks_layout import GROUP, Blocked, known_survey, layout_of, worth_a_look
 from hpgraph.kernels.spmv.origin import csr_of
-from hpgraph.semiring.cuda import c_type
+from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.semiring import Gather
 
 # As in column_blocks.cuh: threads of the first phase, arcs a warp takes at once.

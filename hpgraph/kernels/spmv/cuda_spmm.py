@@ -13,7 +13,8 @@ from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specializa
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.spmv import check_pull_dense
 from hpgraph.kernels.spmv.cuda import tail_of
-from hpgraph.semiring.cuda import INCLUDE, LinkedCode, binary_functor, c_type
+from hpgraph.semiring.c_types import c_type
+from hpgraph.semiring.cuda import INCLUDE, LinkedCode, binary_functor
 
 DENSE_ROWS = ("dense_slab", "dense_tail", "dense_long")
 

@@ -13,7 +13,8 @@ from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specializa
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.spmv import check_push
 from hpgraph.kernels.spmv.cuda import PULL_ROWS, pull_rows
-from hpgraph.semiring.cuda import INCLUDE, c_type
+from hpgraph.semiring.c_types import c_type
+from hpgraph.semiring.cuda import INCLUDE
 
 PUSHES = ("push_atomic", "push_expand", "push_write")
 # Blocks in flight: enough to fill any GPU; each takes as many stretches as there are.

@@ -16,7 +16,8 @@ from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.functions import ProgramFunctions, functions_of
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.semiring import get_monoid
-from hpgraph.semiring.cuda import LinkedCode, c_type
+from hpgraph.semiring.c_types import c_type
+from hpgraph.semiring.cuda import LinkedCode
 from hpgraph.semiring.function import Function
 
 _ID = np.dtype(np.int64)

@@ -12,7 +12,8 @@ from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.semiring.cuda import LinkedCode, binary_functor, c_type, gather_functor, monoid_functor
+from hpgraph.semiring.c_types import c_type
+from hpgraph.semiring.cuda import LinkedCode, binary_functor, gather_functor, monoid_functor
 
 
 @dataclass(frozen=True)

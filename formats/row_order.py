@@ -1,0 +1,159 @@
+"""In what order the entries of a CSR stand, and the same entries in another: sorted, transposed, relabelled."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from hpgraph.core.device import array_module, check_memory
+from hpgraph.formats.checks import as_ids
+from hpgraph.formats.storage import Storage, backend
+
+
+class RowOrder(Storage):
+    """The part of `hpgraph.formats.CSR` that asks for the order of its rows and columns, and changes it."""
+
+    __slots__ = ()
+
+    shape: tuple[int, int]
+    indptr: Any
+    indices: Any
+    data: Any
+
+    def _reordered(self, shape: tuple[int, ...], indptr: Any, indices: Any, data: Any) -> Self:
+        return type(self)(shape, indptr, indices, data, validate=False)  # type: ignore[call-arg]
+
+    def expand_rows(self) -> Any:
+        """The row of each entry, as a COO matrix would store it.
+
+        Returns
+        -------
+        array of shape (nnz,), of the type of `indices`
+        """
+        return backend("convert", self.indptr).expand_rows(self.indptr, self.nnz, self.indices.dtype)
+
+    def is_sorted(self) -> bool:
+        """Whether the columns of no row fall. On CUDA this waits for the stream.
+
+        Returns
+        -------
+        bool
+        """
+        return bool(backend("convert", self.indptr).is_sorted(self.indptr, self.indices, strictly=False))
+
+    def is_canonical(self) -> bool:
+        """Whether the columns of every row rise strictly: sorted, no duplicates. On CUDA this waits for the stream.
+
+        Returns
+        -------
+        bool
+        """
+        return bool(backend("convert", self.indptr).is_sorted(self.indptr, self.indices, strictly=True))
+
+    def sorted(self) -> Self:
+        """The same entries with each row in ascending order of columns; duplicates keep their order.
+
+        Returns
+        -------
+        CSR
+            Itself where it is sorted already.
+        """
+        if self.is_sorted():
+            return self
+        check_memory(2 * self.nbytes, "sorting the rows of a CSR matrix", self.device)
+        convert = backend("convert", self.indptr)
+        indices, data = convert.sort_rows(self.indptr, self.indices, self.data, self.shape[1])
+        return self._reordered(self.shape, self.indptr, indices, data)
+
+    def transpose(self) -> Self:
+        """The transpose, its rows sorted.
+
+        Returns
+        -------
+        CSR
+            Duplicates keep their order.
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit.
+
+        Examples
+        --------
+        >>> from hpgraph.formats import CSR
+        >>> CSR((2, 3), [0, 2, 3], [0, 2, 0]).transpose().indptr
+        array([0, 2, 2, 3])
+        """
+        check_memory(2 * self.nbytes, "the transpose of a CSR matrix", self.device)
+        convert = backend("convert", self.indptr)
+        indptr, indices, data = convert.transpose(self.indptr, self.indices, self.data, self.shape[1])
+        return self._reordered(self.shape[::-1], indptr, indices, data)
+
+    def is_symmetric(self) -> bool:
+        """Whether the matrix equals its transpose, values included; NaN equals NaN here.
+
+        Returns
+        -------
+        bool
+            Exact on the CPU. On CUDA two 64-bit additive hashes of the multisets of arcs (i, j, value) and (j, i,
+            value) are compared in one pass: unequal hashes prove asymmetry, and equal ones err once in 2¹²⁸ random
+            matrices. This waits for the stream.
+
+        Notes
+        -----
+        Hashing a multiset by the sum of its members' hashes is Clarke et al., "Incremental multiset hash functions and
+        their application to memory integrity checking", ASIACRYPT 2003. A transpose to compare with would cost a sort.
+        """
+        if self.shape[0] != self.shape[1]:
+            return False
+        return bool(backend("convert", self.indptr).is_symmetric(self.indptr, self.indices, self.data))
+
+    def without_diagonal(self) -> Self:
+        """The matrix without the entries (i, i).
+
+        Returns
+        -------
+        CSR
+            Itself where there are none.
+        """
+        indptr, indices, data = backend("convert", self.indptr).without_diagonal(self.indptr, self.indices, self.data)
+        return self if indices is self.indices else self._reordered(self.shape, indptr, indices, data)
+
+    def permute(self, order: Any) -> Self:
+        """Rows and columns relabelled: new vertex i is old vertex ``order[i]``.
+
+        Parameters
+        ----------
+        order : array of integers, shape (n,)
+            A permutation of 0..n-1, on the matrix's device.
+
+        Returns
+        -------
+        CSR
+            ``A[order][:, order]`` with sorted rows.
+
+        Raises
+        ------
+        ValueError
+            When the matrix is not square, or `order` is no permutation.
+
+        Examples
+        --------
+        >>> from hpgraph.formats import CSR
+        >>> CSR((3, 3), [0, 1, 2, 2], [1, 2]).permute([2, 1, 0]).indices
+        array([0, 1], dtype=int32)
+        """
+        n = self.shape[0]
+        if n != self.shape[1]:
+            raise ValueError(f"only a square matrix can be permuted alike in rows and columns, not {self.shape}")
+        xp = array_module(self.indptr)
+        order = as_ids(xp.asarray(order), "order", n, "vertex").astype(self.indices.dtype, copy=False)
+        inverse = xp.full(n, -1, dtype=order.dtype)
+        if order.shape == (n,):
+            inverse[order] = xp.arange(n, dtype=order.dtype)
+        if order.shape != (n,) or bool((inverse < 0).any()):
+            raise ValueError(f"order must hold each of 0..{n - 1} once")
+        check_memory(2 * self.nbytes, "permuting a CSR matrix", self.device)
+        convert = backend("convert", self.indptr)
+        indptr, indices, data = convert.gather_rows(self.indptr, self.indices, self.data, order, inverse)
+        indices, data = convert.sort_rows(indptr, indices, data, n)
+        return self._reordered(self.shape, indptr, indices, data)
