@@ -171,6 +171,13 @@ def test_a_file_says_what_it_was_compiled_for(tmp_path: Path) -> None:
     assert run("3.0") == "1.5", "code for integers makes nothing of a float"
 
 
+def test_a_kernel_for_other_kernels_is_refused_to_python() -> None:
+    # A process of its own: what is refused would end it.
+    program = "from hpgraph.kernels.spmv.cpu_fold import join; join(max, 1, 2)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "TypeError: join is called by other kernels alone" in done.stderr
+
+
 def test_settings_of_the_compiler_count(monkeypatch: pytest.MonkeyPatch) -> None:
     before = compilation.version_of("hpgraph.kernels.runtime.cpu.claim")
     monkeypatch.setattr("numba.config.BOUNDSCHECK", 1)

@@ -7,9 +7,10 @@ message of an entry, ``reduce(a, b)`` joins two. Both are arguments that Numba i
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
+from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek as at
 from hpgraph.kernels.runtime.cpu.prefetch import prefetch, vertex
 from hpgraph.kernels.runtime.cpu.weights import entry as weight

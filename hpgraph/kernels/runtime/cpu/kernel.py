@@ -16,6 +16,7 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache
 from numba.core.compiler import CompileResult
+from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 from numba.extending import is_jitted
 
@@ -31,7 +32,7 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
     function : function
         The kernel.
     cache : bool, default False
-        Keep the code for the next process.
+        Keep the code for the next process. Without it the kernel can be called by other kernels alone.
     **options
         As `numba.njit` takes them.
 
@@ -41,11 +42,25 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
     """
     if function is None:
         return lambda function: njit(function, cache=cache, **options)
+    if not cache:
+        # Up to half of the time to compile a small function goes into ways to call it from Python and from C.
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     dispatcher = numba.njit(function, **options)
     # Under NUMBA_DISABLE_JIT it is the function itself.
-    if cache and is_jitted(dispatcher):
-        dispatcher._cache = KernelCache(function)
+    if is_jitted(dispatcher):
+        if cache:
+            dispatcher._cache = KernelCache(function)
+        else:
+            dispatcher.__class__ = InnerKernel
     return dispatcher
+
+
+class InnerKernel(CPUDispatcher):  # type: ignore[misc]
+    """A kernel without an entry for Python, which without this class would run into nothing."""
+
+    def __call__(self, *args: Any) -> Any:
+        """Refuse."""
+        raise TypeError(f"{self.py_func.__qualname__} is called by other kernels alone; py_func is it in Python")
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
