@@ -8,7 +8,9 @@
 // at its own place. So entries stay in order, and the result repeats bit for bit.
 //
 // I: int or long long, the type of ids. V: an unsigned integer as wide as a value; values are only moved. Where there
-// are none their pointer is null. Compiles with NVRTC alone: no header is included.
+// are none their pointer is null. Compiles with NVRTC alone.
+
+#include "search.cuh"
 
 namespace hpgraph {
 
@@ -23,16 +25,6 @@ constexpr int kTile = kThreads * kItems;
 
 __device__ __forceinline__ i64 global_thread() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ i64 global_threads() { return (i64)gridDim.x * blockDim.x; }
-
-// The row that holds entry p, known to lie in low..high: the last one that begins at or before p.
-__device__ __forceinline__ i64 row_of(const i64* indptr, i64 low, i64 high, i64 p) {
-  while (low < high) {
-    const i64 middle = low + (high - low + 1) / 2;
-    if (indptr[middle] <= p) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
 
 struct Span {
   i64 low, high;

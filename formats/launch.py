@@ -7,6 +7,7 @@ specialized by user's functions, have a loader of their own above this layer.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -21,6 +22,7 @@ R = TypeVar("R")
 THREADS = 256
 ID = {4: "int", 8: "long long"}
 _NULL = np.uint64(0)
+_INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 
 
 def on_its_device(function: Callable[P, R]) -> Callable[P, R]:
@@ -35,11 +37,16 @@ def on_its_device(function: Callable[P, R]) -> Callable[P, R]:
     return placed
 
 
+def source(file: str) -> str:
+    """The text of a ``.cuh`` file of this folder, with that of those it includes: CuPy's cache knows no other files."""
+    text = Path(__file__).with_name(file).read_text(encoding="utf-8")
+    return _INCLUDE.sub(lambda found: source(found[1]).replace("#pragma once\n", ""), text)
+
+
 @functools.cache
 def _kernel(file: str, expression: str, gpu: int) -> Any:
     """A kernel compiled for the current GPU; CuPy keeps the machine code on disk."""
-    code = Path(__file__).with_name(file).read_text(encoding="utf-8")
-    module = require_cupy().RawModule(code=code, options=("-std=c++17",), name_expressions=(expression,))
+    module = require_cupy().RawModule(code=source(file), options=("-std=c++17",), name_expressions=(expression,))
     return module.get_function(expression)
 
 

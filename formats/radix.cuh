@@ -6,7 +6,9 @@
 // shared memory first, so that those of the same digit are written side by side.
 //
 // I: int or long long, the type of keys and ids. V: an unsigned integer as wide as a value; values are only moved. Where
-// there are none their pointer is null. Compiles with NVRTC alone: no header is included.
+// there are none their pointer is null. Compiles with NVRTC alone.
+
+#include "search.cuh"
 
 namespace hpgraph {
 
@@ -39,16 +41,6 @@ __global__ void __launch_bounds__(kThreads) count_digits(const I* key, i64 entri
   __syncthreads();
   for (int d = threadIdx.x; d < digits; d += kThreads) count[1 + i64(d) * gridDim.x + blockIdx.x] = of_tile[d];
   if (blockIdx.x == 0 && threadIdx.x == 0) count[0] = 0;
-}
-
-// The row that holds entry p, known to lie in low..high: the last one that begins at or before p.
-__device__ __forceinline__ i64 row_of(const i64* indptr, i64 low, i64 high, i64 p) {
-  while (low < high) {
-    const i64 middle = low + (high - low + 1) / 2;
-    if (indptr[middle] <= p) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 // Sum over the threads of the block before this one.

@@ -43,7 +43,7 @@ def test_kernels_compile(file, arch):
     # Every type for one architecture; what differs between architectures does not hang on the type of a value.
     names = list(kernels(file, TYPES if arch == "sm_90" else FEW))
     assert names
-    program = core.Program((FOLDER / file).read_text(), "c++", core.ProgramOptions(arch=arch, std="c++17"))
+    program = core.Program(launch.source(file), "c++", core.ProgramOptions(arch=arch, std="c++17"))
     compiled = program.compile("cubin", name_expressions=names)
     assert set(compiled.symbol_mapping) >= set(names)
 

@@ -10,12 +10,17 @@ import hpgraph as hpg
 from hpgraph.algorithms import bfs, negative_cycle, pagerank, sssp
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Parameter, Property, declared
+from hpgraph.kernels.relaxation import cuda as relaxation
 from hpgraph.kernels.runtime.cuda import persistent
+from hpgraph.kernels.runtime.cuda.compile import compile_only
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.specialization import specialize
+from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.spmv.cuda import PULL_ROWS
 from hpgraph.kernels.spmv.cuda_spmspv import PUSHES
+from hpgraph.kernels.superstep import cuda as superstep
+from hpgraph.kernels.traversal import cuda as traversal
 from hpgraph.semiring import get_monoid
 
 pytest.importorskip("cuda.core")
@@ -145,7 +150,7 @@ def test_every_generation(arch):
 
 
 def test_without_techniques():
-    chosen = "hpgraph::Techniques<0, 0, 0, 1, 1, 0>"
+    chosen = "hpgraph::Techniques<0, 0, 0, 1, 0>"
     name = f"hpgraph::first<Program, int, hpgraph::Pattern, {chosen}>"
     compiled(bfs.Tree, None, (), "traversal.cuh", (name,))
     name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}>"
@@ -158,6 +163,30 @@ def test_without_techniques():
 def test_small_supersteps(program, index, weight):
     kind = "hpgraph::Pattern" if weight is None else C[weight]
     compiled(program, weight, (), "frontier.cuh", (f"hpgraph::run_small<Program, {C[index]}, {kind}>",))
+
+
+@pytest.mark.parametrize("index", ["int32", "int64"])
+@pytest.mark.parametrize("value", ["float32", "int64"])
+def test_structs_lie_as_the_host_fills_them(index, value):
+    ids, values = np.dtype(index), np.dtype(value)
+    layouts = {
+        "traversal.cuh": (traversal.POLICY, traversal.SPACE.of(Index=ids)),
+        "delta_stepping.cuh": (relaxation.PRIORITY.of(Value=values), relaxation.SPACE.of(Index=ids, Value=values)),
+        "frontier.cuh": (superstep.SPACE.of(Index=ids, Message=values),),
+    }
+    code = declarations_of(sssp.SingleDistances).code((np.dtype("float32"),))
+    program = cuda_program(code, np.dtype("float32"))
+    shared = (persistent.ARCS.of(Index=ids, Weight=values), persistent.SOURCES.of(Index=ids))
+    for source, own in layouts.items():
+        kernel = {"traversal.cuh": "first", "delta_stepping.cuh": "relax", "frontier.cuh": "run_small"}[source]
+        message = ", Program::Message" if kernel == "relax" else ""
+        names = (f"hpgraph::{kernel}<Program, int, float{message}>",)
+        held = persistent.checks(*own, *shared)
+        assert held.count("static_assert") > 40
+        compile_only(source, program.prologue, program.ltoir, names, "sm_90", held)
+    wrong = Layout("Priority<{Value}>", on="int", threshold="Value").of(Value=values)
+    with pytest.raises(hpg.CompileError, match="Priority"):
+        compile_only("delta_stepping.cuh", program.prologue, (), ("hpgraph::THREADS",), "sm_90", wrong.checks)
 
 
 def test_blocks_of_many_threads():

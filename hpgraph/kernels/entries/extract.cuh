@@ -3,7 +3,7 @@
 // I: int or long long, the type of ids. V: an unsigned integer as wide as a value; values are only moved, and where
 // there are none their pointer is null.
 #pragma once
-#include "row_of.cuh"
+#include "search.cuh"
 
 namespace hpgraph {
 
@@ -12,17 +12,6 @@ typedef long long i64;
 constexpr int EXTRACT_THREADS = 256;
 // Entries of the result that a block copies.
 constexpr int EXTRACT_TILE = EXTRACT_THREADS * 4;
-
-// The first position in begin..end-1 whose column is not below `column`; columns rise.
-template <class I>
-__device__ __forceinline__ i64 first_at_least(const I* __restrict__ indices, i64 begin, i64 end, i64 column) {
-    while (begin < end) {
-        const i64 middle = begin + (end - begin) / 2;
-        if (indices[middle] < column) begin = middle + 1;
-        else end = middle;
-    }
-    return begin;
-}
 
 // Where the entries of rows[i] in the columns low..high-1 begin, and how many they are; length[0], before those of the
 // first row, is 0.
@@ -35,8 +24,8 @@ find_stretches(const i64* __restrict__ indptr, const I* __restrict__ indices, co
     if (i >= count) return;
     i64 first = indptr[rows[i]], end = indptr[i64(rows[i]) + 1];
     if (!whole) {
-        first = first_at_least(indices, first, end, low);
-        end = first_at_least(indices, first, end, high);
+        first = lower_bound(indices, first, end, low);
+        end = lower_bound(indices, first, end, high);
     }
     begin[i] = first;
     length[i + 1] = end - first;
@@ -93,7 +82,7 @@ find_places(const i64* __restrict__ indptr, const I* __restrict__ indices, const
     const i64 k = i64(blockIdx.x) * EXTRACT_THREADS + threadIdx.x;
     if (k >= places) return;
     const i64 end = indptr[rows[k] + 1];
-    const i64 at = first_at_least(indices, indptr[rows[k]], end, columns[k]);
+    const i64 at = lower_bound(indices, indptr[rows[k]], end, columns[k]);
     found[k] = at < end && indices[at] == columns[k] ? at : -1;
 }
 

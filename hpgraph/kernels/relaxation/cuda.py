@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.persistent import (
-    FAR,
-    HEADER,
-    LOCAL,
-    REPEATED,
-    TALLY,
+    BATCH,
+    FRONTIER,
+    LIMITS,
     THREADS,
     THREADS_OF_MANY_ARCS,
+    TRACE,
     Record,
     Space,
     arcs_struct,
@@ -27,13 +27,31 @@ from hpgraph.kernels.runtime.cuda.persistent import (
     weight_dtype,
 )
 from hpgraph.kernels.runtime.cuda.program import cuda_program
-from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.kernels.runtime.cuda.takeover import Continued, on_host, takeover
+from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.cuda.takeover import Continued, Takeover, on_host, takeover
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode, buckets
 from hpgraph.kernels.runtime.techniques import techniques
 
-# Arcs a vertex in the mean above which a graph is dense.
-MANY_ARCS = 8
+PRIORITY = Layout(
+    "Priority<{Value}>", on="int", adapts="int", threshold="Value", delta="Value", ceiling="Value", largest="Value"
+)
+SPACE = Layout(
+    "RelaxSpace<{Index}, {Value}>", header="*", queued="*", following_queued="*", waiting="*", least="*",
+    queue=FRONTIER, following=FRONTIER, far="*", far_kept="*", trace=TRACE,
+)  # fmt: skip
+# Arcs a vertex in the mean above which a graph's first search is expected to keep the whole grid busy.
+DENSE = 8
+
+
+def _threads(out: CSR, turn: Takeover) -> int:
+    """Threads of a block: more where supersteps are of more arcs than the grid has under way at once.
+
+    The last search tells; the degree, as long as there is none.
+    """
+    wave = multiprocessors() * THREADS_OF_MANY_ARCS * BATCH
+    seen = turn.arcs_a_superstep
+    many = seen > wave if seen else len(out.indices) > DENSE * out.shape[0]
+    return THREADS_OF_MANY_ARCS if many else THREADS
 
 
 def _least(values: Any, beginning: Beginning | None, sources: Any) -> Any:
@@ -74,8 +92,7 @@ def relax(
     pieces, row = heavy_pieces(out) * 2 * ids.itemsize, (n + 63) // 64
     bits = cupy.zeros((3, row), np.uint64)
     vertices = n * ids.itemsize
-    space = Space(HEADER, 16, vertices, pieces, vertices, pieces, vertices, vertices)
-    least, *arrays = space.addresses
+    space = Space(16, vertices, pieces, vertices, pieces, vertices, vertices)
     record = Record(n)
     least_source = 0 if delta is None else _least(state[0], beginnings[0], sources)
     step, end, last = buckets(dtype, delta, ceiling, least_source)
@@ -85,17 +102,19 @@ def relax(
     turn = takeover(out)
     waits = turn.waits()
     adapts = np.int32(delta is not None and techniques.adaptive_buckets)
-    threads = THREADS_OF_MANY_ARCS if len(out.indices) > MANY_ARCS * n else THREADS
     source, message = "delta_stepping.cuh", ", Program::Message"
-    kernel(program, source, "relax", message, ids, out.data is None, techniques_type(), device, threads)(
+    priority, layout = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype)
+    kernel(
+        program, source, "relax", message, ids, out.data is None, techniques_type(), device, _threads(out, turn),
+        (priority, layout),
+    )(
         (
             program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), sources_struct(sources),
-            struct(
-                np.int32(delta is not None or ceiling is not None), adapts, end, step, last, dtype.type(largest), least,
+            priority(
+                np.int32(delta is not None or ceiling is not None), adapts, end, step, last, dtype.type(largest)
             ),
-            np.int64(limit), struct(*local_limits(techniques.local_block), *turn.limits(waits)),
-            struct(*space.header(0, TALLY), *masks, *arrays, *space.header(FAR, REPEATED), *record.fields,
-                   *space.header(LOCAL)),
+            np.int64(limit), LIMITS.of()(*local_limits(techniques.local_block), *turn.limits(waits)),
+            layout(space.header, *masks, *space.addresses, *record.fields),
         ),
     )  # fmt: skip
     endless = limit >= np.iinfo(np.int64).max

@@ -61,31 +61,28 @@ __device__ inline double atomic_least(double* where, double message) {
     return __longlong_as_double((i64)atomicMax((u64*)where, (u64)__double_as_longlong(message)));
 }
 
-template <class Index>
+template <class Index, class Value>
 struct RelaxSpace {
-    unsigned* barrier;
-    Tally* tally;
+    Header* header;
     u32 *queued, *following_queued, *waiting;
+    Value* least;  // two, used in turn
     Frontier<Index> queue, following;
     Index *far, *far_kept;
-    u64* far_tail;  // two: of the pile, and of what a split keeps of it
-    u64* repeated;  // two, used in turn: arcs that vertices sent along again in a bucket
     Trace trace;
-    LocalReturn* local;
 };
 
 template <class Value>
 struct Priority {
     int on, adapts;
     Value threshold, delta, ceiling, largest;  // the threshold and the width: the first
-    Value* least;                              // two cells, used in turn
 };
 
 // A wide bucket spares supersteps, a narrow one spares arcs that are sent along again because their source was lowered
 // after it had sent. Both are counted in the time of one chain of loads: a superstep takes that at least, and as many
-// arcs as the grid has under way at once (a wave of them) take that again. Little is lost while the waves of repeated
-// arcs lie between an eighth and a half of the supersteps; beyond, the width is doubled or halved. Halving is for the
-// last bucket's sake, doubling for some buckets': the first ones of an expander are nearly empty, whatever their width.
+// arcs as the grid has under way at once (a wave of them) take that again. At the best constant width of sixteen kinds of
+// graphs there were between a twentieth and three waves of repeated arcs a superstep: below an eighth the width is
+// doubled, above four it is halved. Halving is for the last bucket's sake, doubling for some buckets': the first ones of
+// an expander are nearly empty, whatever their width.
 template <class Value>
 struct BucketWidth {
     static constexpr int PATIENCE = 8;
@@ -101,7 +98,7 @@ struct BucketWidth {
     __device__ void adapt(i64 steps, i64 arcs) {
         const Value half = width / 2;
         ++buckets, supersteps += steps, repeated += arcs;
-        if (2 * arcs > steps * wave && half > 0) {
+        if (arcs > 4 * steps * wave && half > 0) {
             width = half;
         } else if (buckets < PATIENCE) {
             return;
@@ -240,18 +237,18 @@ __device__ Value least_waiting(const Program& program, const Index* pile, u64 si
 template <class Program, class Index, class Weight, class Value, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
 relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const Sources<Index> sources,
-      const Priority<Value> priority, const i64 limit, const LocalLimits limits, const RelaxSpace<Index> space) {
+      const Priority<Value> priority, const i64 limit, const LocalLimits limits, const RelaxSpace<Index, Value> space) {
     __shared__ LocalQueue<Index> local;
     __shared__ Index slots[2][WARPS * 64];
     __shared__ BlockSums sums;
     if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
     Stages<Index> stages{Stage<Index>(slots[0]), Stage<Index>(slots[1])};
-    GridBarrier barrier(space.barrier);
+    GridBarrier barrier(&space.header->barrier);
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
     for (i64 v = thread; v < n; v += threads) program.fill(v);
     barrier.wait();
-    if (thread == 0) priority.least[0] = priority.least[1] = priority.largest;
+    if (thread == 0) space.least[0] = space.least[1] = priority.largest;
     u64 repeated = 0;  // arcs that this thread's vertices sent along again in the bucket
     // Ends a superstep: what the warps have left over, near and far.
     const auto finish = [&](Collector<T, Index>& found, Index* far, u64* far_tail) {
@@ -264,7 +261,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
         barrier.wait();
     };
     {
-        Collector<T, Index> found(out.indptr, space.queue, &space.tally[0]);
+        Collector<T, Index> found(out.indptr, space.queue, &space.header->tally[0]);
         for (i64 i = thread; i - lane < sources.count; i += threads) {
             const bool mine = i < sources.count;
             const Index v = mine ? sources[i] : 0;
@@ -272,11 +269,11 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             if (mine) atomicOr(space.queued + (v >> 5), 1u << (v & 31));
             found.add(mine, v);
         }
-        finish(found, space.far, space.far_tail);
+        finish(found, space.far, space.header->far_tail);
     }
 
     space.trace.begin();
-    i64 step = 0, thin = 0;
+    i64 step = 0, thin = 0, sent = 0;  // sent along so many arcs
     u32 phase = 0;
     Bounds<Value> bounds{priority.on != 0, priority.threshold, priority.ceiling};
     bool queue_turned = false, bits_turned = false, far_turned = false;
@@ -285,12 +282,12 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
     const auto far = [&] { return of_two(space.far, space.far_kept, far_turned); };
     const auto far_kept = [&] { return of_two(space.far_kept, space.far, far_turned); };
     const auto queued = [&](bool turned) { return of_two(space.queued, space.following_queued, turned); };
-    Tally now = space.tally[0];
+    Tally now = space.header->tally[0];
     u64 left = 0;
     BucketWidth<Value> bucket(priority.delta, priority.largest, threads * T::BATCH);
     i64 bucket_began = 0;
     while (true) {
-        u64* const far_tail = &space.far_tail[far_turned];
+        u64* const far_tail = &space.header->far_tail[far_turned];
         const u64 pile = now.count == 0 || step >= limit ? *(volatile u64*)far_tail : 0;
         left = now.count + pile;
         if (left == 0 || step >= limit || (now.count && limits.leave(now, thin))) break;
@@ -301,8 +298,8 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             const auto bits = [&](i64 at) { return queued(bits_turned != ((at - entry) & 1)); };
             if (blockIdx.x == 0) {
                 run_local<T>(
-                    local, limits, out.indptr, 0, queue(), following(), now, step, thin,
-                    space.local, [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
+                    local, limits, out.indptr, queue(), following(), now, step, thin,
+                    &space.header->local, [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
                         send(program, out, bounds, bits(at), space.waiting, batch,
                              [&](bool comes, bool near, bool again, Index v) {
                                  const i64 degree = found.add(near, v);
@@ -322,7 +319,8 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
                 waits(mine, v);
             }
             barrier.wait();
-            now = space.local->tally, step = space.local->step, thin = space.local->thin;
+            sent += now.arcs + space.header->local.sent;
+            now = space.header->local.tally, step = space.header->local.step, thin = space.header->local.thin;
             bits_turned = bits_turned != ((step - entry) & 1);
             queue_turned = !queue_turned;
             // Read by all before the block alone writes it again.
@@ -331,21 +329,21 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
         }
 
         const auto next_tally = [&] {
-            if (thread == 0) space.tally[(phase + 2) % 3] = Tally{};
-            return &space.tally[++phase % 3];
+            if (thread == 0) space.header->tally[(phase + 2) % 3] = Tally{};
+            return &space.header->tally[++phase % 3];
         };
         if (now.count == 0) {
             Tally* const tally = next_tally();
-            if (thread == 0) priority.least[1 - far_turned] = priority.largest, space.repeated[1 - far_turned] = 0;
-            u64* const all_repeated = space.repeated + far_turned;
-            const Value least = least_waiting(program, far(), pile, priority.largest, priority.least + far_turned,
+            if (thread == 0) space.least[1 - far_turned] = priority.largest, space.header->repeated[1 - far_turned] = 0;
+            u64* const all_repeated = space.header->repeated + far_turned;
+            const Value least = least_waiting(program, far(), pile, priority.largest, space.least + far_turned,
                                               repeated, all_repeated, barrier);
             if (priority.adapts) bucket.adapt(step - bucket_began + 1, *(volatile i64*)all_repeated);
             bucket_began = step, repeated = 0;
             const Value below = bounds.threshold, next = bucket.above(least);
             bounds.threshold = bucket.above(below) < next ? next : bucket.above(below);
             Collector<T, Index> found(out.indptr, queue(), tally);
-            u64* const kept = &space.far_tail[1 - far_turned];
+            u64* const kept = &space.header->far_tail[1 - far_turned];
             split(program, far(), pile, queued(bits_turned), space.waiting, below, least, bounds.threshold, stages,
                   [&](bool mine, Index v) { found.add(mine, v); },
                   [&](bool mine, Index v) { append(mine, v, far_kept(), kept); });
@@ -377,20 +375,21 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
                 queued(bits_turned)[queue().pieces[i].vertex >> 5] = 0;
             queue_turned = !queue_turned, bits_turned = !bits_turned;
             const i64 count = now.count, arcs = now.arcs;
+            sent += arcs;
             finish(found, far(), far_tail);
             now = *tally;
             space.trace.add(step, 0, count, arcs);
         };
         if (is_short<T>(now)) {
             // A loop of its own, so that what only others need keeps out of its registers.
-            do superstep([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now.light, visit); });
+            do superstep([&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now, visit); });
             while (now.count && step < limit && is_short<T>(now) && !limits.hold<Index>(now));
         } else {
             superstep([&](auto visit) { for_each_arc<T, Index>(out, queue(), now.light, now.pieces, visit); });
         }
     }
     space.trace.end(step, left);
-    if (thread == 0) limits.tell(thin);
+    if (thread == 0) limits.tell(thin, step, sent);
 }
 
 }  // namespace hpgraph

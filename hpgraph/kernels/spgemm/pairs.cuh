@@ -2,14 +2,10 @@
 // in the order of A's entries, whatever the lengths of B's rows. Lanes that hold the same column join their values first, in
 // their order: a sum that is then made by one warp needs no atomic operations and repeats bit for bit.
 #pragma once
+#include "search.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
-
-typedef long long i64;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-
-constexpr u32 ALL = 0xffffffffu;
 
 template <class T>
 __device__ T shuffle(T value, int lane) {
@@ -23,29 +19,12 @@ __device__ T shuffle_down(T value, int offset) {
     else return T(__shfl_down_sync(ALL, int(value), offset));
 }
 
-template <class T>
-__device__ T warp_sum(T x) {
-    for (int offset = 16; offset; offset /= 2) x += __shfl_xor_sync(ALL, x, offset);
-    return x;
-}
-
 __device__ inline i64 warp_min(i64 x) {
     for (int offset = 16; offset; offset /= 2) {
         const i64 other = __shfl_xor_sync(ALL, x, offset);
         if (other < x) x = other;
     }
     return x;
-}
-
-// First position in [begin, end) whose value is not below x.
-template <class T>
-__device__ i64 lower_bound(const T* values, i64 begin, i64 end, i64 x) {
-    while (begin < end) {
-        const i64 middle = begin + (end - begin) / 2;
-        if (values[middle] < x) begin = middle + 1;
-        else end = middle;
-    }
-    return begin;
 }
 
 template <class M>

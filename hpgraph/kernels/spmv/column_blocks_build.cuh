@@ -3,6 +3,8 @@
 // in shared memory, so that what goes to one block of columns is written in one run.
 #pragma once
 #include "column_blocks.cuh"
+#include "search.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
 
@@ -12,22 +14,6 @@ constexpr int WARPS = PLACERS / 32;
 constexpr int SHARE = PORTION / WARPS;  // adjacent arcs of one warp
 constexpr int LOOK = 4096;         // arcs of a sample that a warp looks at
 constexpr u32 NOBODY = 0xffffffffu;
-
-__device__ inline u32 warp_sum(u32 value) {
-#pragma unroll
-    for (int d = 16; d; d /= 2) value += __shfl_xor_sync(ALL, value, d);
-    return value;
-}
-
-// The row of an entry, among those from `low` to `high`: the last that begins at or before it.
-__device__ inline i64 row_of(const i64* indptr, i64 low, i64 high, i64 entry) {
-    while (low < high) {
-        const i64 middle = (low + high + 1) / 2;
-        if (indptr[middle] <= entry) low = middle;
-        else high = middle - 1;
-    }
-    return low;
-}
 
 // Looks at one in `every` stretches of LOOK arcs: in `tally`, how many (row, block) pairs there are. A warp for each
 // stretch.

@@ -4,12 +4,9 @@
 // M. Burtscher, HPDC'18) a vertex begins below its first neighbour if that is smaller, which costs no atomic operation,
 // and long rows are shared by a warp, very long ones by the grid.
 #pragma once
+#include "types.cuh"
 
 namespace hpgraph {
-
-typedef long long i64;
-typedef unsigned long long u64;
-typedef unsigned int u32;
 
 constexpr int COMPONENT_THREADS = 256;
 // Arcs of a row that one thread follows, and that one warp follows.
@@ -56,16 +53,18 @@ begin_forest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64
     label[v] = first < v ? first : Id(v);
 }
 
-// The first few arcs of every vertex; where the first leads to a smaller one, that arc is followed already.
+// The first few arcs of every vertex but the one followed already. Where every arc has its reverse, only those to smaller
+// ids: rows ascend, so they come first, and most arcs to larger ones are among the first of another.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
-link_first(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, int neighbours, Id* label) {
+link_first(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, int neighbours, bool symmetric,
+           Id* label) {
     const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
     if (v >= n) return;
     const i64 begin = indptr[v], end = min(begin + neighbours, indptr[v + 1]);
     for (i64 at = begin; at < end; ++at) {
         const Id u = indices[at];
-        if (at > begin || u > v) hook<Id>(label, Id(v), u);
+        if (u < v ? at > begin : !symmetric) hook<Id>(label, Id(v), u);
     }
 }
 
@@ -86,16 +85,17 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) most_frequent_root(i64 n, I
     if (threadIdx.x == (most & 255)) *largest = mine;
 }
 
-// The other arcs, of vertices outside the tree of `largest` (-1: of all vertices). Rows too long for a warp are listed.
+// The arcs but the first `done`, of vertices outside the tree of `largest` (-1: of all vertices). Rows too long for a
+// warp are listed.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
-link_rest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, int neighbours, const Id* largest,
+link_rest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, int done, const Id* largest,
           Id* label, Id* listed, u64* tail) {
     const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
     const int lane = threadIdx.x & 31;
     i64 begin = 0, end = 0;
     if (v < n) {
-        begin = indptr[v] + neighbours, end = indptr[v + 1];
+        begin = indptr[v] + done, end = indptr[v + 1];
         if (begin < end && root_of<Id>(label, Id(v)) == *largest) end = begin;
     }
     if (end - begin <= THREAD_ARCS)
@@ -115,12 +115,12 @@ link_rest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n,
 // The rows that link_rest listed, each by the whole grid.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
-link_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, int neighbours, Id* label,
+link_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, int done, Id* label,
             const Id* __restrict__ listed, const u64* tail) {
     for (u64 i = 0; i < *tail; ++i) {
         const Id v = listed[i];
         const i64 end = indptr[v + 1];
-        for (i64 at = indptr[v] + neighbours + i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x; at < end;
+        for (i64 at = indptr[v] + done + i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x; at < end;
              at += i64(gridDim.x) * COMPONENT_THREADS)
             hook<Id>(label, v, indices[at]);
     }

@@ -54,13 +54,14 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
         module.function(f"hpgraph::{name}<{index}>")((blocks,), (THREADS,), arguments)
 
     each, size, first = -(-n // THREADS), np.int64(n), np.int32(NEIGHBOURS)
+    done = np.int32(0) if symmetric else first
     run("begin_forest", each, arcs.indptr, arcs.indices, size, label)
-    run("link_first", each, arcs.indptr, arcs.indices, size, first, label)
+    run("link_first", each, arcs.indptr, arcs.indices, size, first, np.bool_(symmetric), label)
     if symmetric:
         # Every arc is there in both directions, so those that leave the largest tree need no look.
         run("most_frequent_root", 1, size, label, largest)
-    run("link_rest", each, arcs.indptr, arcs.indices, size, first, largest, label, listed, tail)
-    run("link_listed", 4 * multiprocessors(), arcs.indptr, arcs.indices, first, label, listed, tail)
+    run("link_rest", each, arcs.indptr, arcs.indices, size, done, largest, label, listed, tail)
+    run("link_listed", 4 * multiprocessors(), arcs.indptr, arcs.indices, done, label, listed, tail)
     roots = cupy.empty(each, ids)
     run("flatten", each, size, label, roots)
     roots = cupy.cumsum(roots, dtype=ids)

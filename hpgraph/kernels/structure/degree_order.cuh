@@ -1,12 +1,9 @@
 // A graph's degree order, and its arcs towards higher degree, built on the device: keys for two radix sorts.
 #pragma once
-#include "row_of.cuh"
+#include "search.cuh"
+#include "types.cuh"
 
 namespace hpgraph {
-
-typedef long long i64;
-typedef unsigned long long u64;
-typedef unsigned int u32;
 
 constexpr int ORDER_THREADS = 256;
 // Arcs that one thread reads.

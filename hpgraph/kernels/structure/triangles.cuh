@@ -10,12 +10,10 @@
 // Vertices of up to LONG arcs take a warp each. The arcs of longer rows are cut in tasks of PIECE, each the work of one block.
 // What is counted are integers, so results repeat exactly however the work is dealt out.
 #pragma once
+#include "search.cuh"
+#include "warp.cuh"
 
 namespace hpgraph {
-
-typedef long long i64;
-typedef unsigned long long u64;
-typedef unsigned int u32;
 
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
@@ -23,7 +21,6 @@ constexpr int LONG = 256;
 constexpr int PIECE = 1024;
 // Bits of a warp's own filter.
 constexpr u32 SHORT_BITS = 16384;
-constexpr u32 ALL = 0xffffffffu;
 
 // A graph in the order that "below" refers to. Unordered, order and rank are not read, and row_start and lower are the
 // graph's own indptr and indices.
@@ -39,23 +36,6 @@ struct Ranked {
     __device__ i64 vertex(i64 v) const { return ORDERED ? i64(order[v]) : v; }
     __device__ Index ranked(Index u) const { return ORDERED ? rank[u] : u; }
 };
-
-template <class T>
-__device__ T warp_sum(T x) {
-    for (int offset = 16; offset; offset /= 2) x += __shfl_xor_sync(ALL, x, offset);
-    return x;
-}
-
-// First position in [begin, end) whose value is not below x.
-template <class T>
-__device__ i64 lower_bound(const T* values, i64 begin, i64 end, T x) {
-    while (begin < end) {
-        i64 middle = begin + (end - begin) / 2;
-        if (values[middle] < x) begin = middle + 1;
-        else end = middle;
-    }
-    return begin;
-}
 
 // The neighbours below v; without FILTERED they are found by binary search alone.
 template <class Index, bool FILTERED>
@@ -97,33 +77,33 @@ __device__ u32 look_up(const Members<Index, FILTERED>& members, Index w, u64* ta
 template <class Index, bool TALLY, int LANES, bool FILTERED>
 __device__ __forceinline__ u32 look_up_rows(const Index* __restrict__ lower, const Batch<Index>& batch, int rows, Index v,
                             const Members<Index, FILTERED>& members, u64* tally) {
-    constexpr int GROUPS = 32 / LANES, AHEAD = 4;
+    constexpr int GROUPS = 32 / LANES, LOADS = 4;  // under way at once
     const int lane = threadIdx.x % 32, sub = lane % LANES, group = lane / LANES;
     u32 found = 0;
-    for (int first = group; first < rows; first += AHEAD * GROUPS) {
-        Index head[AHEAD];
+    for (int first = group; first < rows; first += LOADS * GROUPS) {
+        Index head[LOADS];
 #pragma unroll
-        for (int a = 0; a < AHEAD; ++a) {
+        for (int a = 0; a < LOADS; ++a) {
             int row = first + a * GROUPS;
             head[a] = v;
             if (row < rows && batch.start[row] + sub < batch.stop[row]) head[a] = lower[batch.start[row] + sub];
         }
 #pragma unroll
-        for (int a = 0; a < AHEAD; ++a) {
+        for (int a = 0; a < LOADS; ++a) {
             u32 here = 0;
             int row = first + a * GROUPS;
             if (head[a] < v) {
                 here = look_up<Index, TALLY, FILTERED>(members, head[a], tally);
                 const i64 stop = batch.stop[row];
-                for (i64 at = batch.start[row] + sub + LANES; at < stop; at += AHEAD * LANES) {
-                    Index next[AHEAD];
+                for (i64 at = batch.start[row] + sub + LANES; at < stop; at += LOADS * LANES) {
+                    Index next[LOADS];
 #pragma unroll
-                    for (int k = 0; k < AHEAD; ++k) next[k] = at + k * LANES < stop ? lower[at + k * LANES] : v;
+                    for (int k = 0; k < LOADS; ++k) next[k] = at + k * LANES < stop ? lower[at + k * LANES] : v;
 #pragma unroll
-                    for (int k = 0; k < AHEAD; ++k)
+                    for (int k = 0; k < LOADS; ++k)
                         if (next[k] < v) here += look_up<Index, TALLY, FILTERED>(members, next[k], tally);
                     // Rows ascend: what follows is not below v either.
-                    if (next[AHEAD - 1] >= v) break;
+                    if (next[LOADS - 1] >= v) break;
                 }
             }
             found += here;

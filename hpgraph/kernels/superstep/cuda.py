@@ -11,10 +11,9 @@ import numpy as np
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.persistent import (
-    FAR,
-    HEADER,
+    FRONTIER,
     LOCAL_ARCS,
-    TALLY,
+    TRACE,
     Record,
     Space,
     arcs_struct,
@@ -26,7 +25,7 @@ from hpgraph.kernels.runtime.cuda.persistent import (
     weight_dtype,
 )
 from hpgraph.kernels.runtime.cuda.program import cuda_program
-from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
@@ -37,6 +36,10 @@ from hpgraph.semiring import get_monoid
 
 # As in apply.cuh.
 SPAN, APPLY_THREADS = 2048, 256
+SPACE = Layout(
+    "GeneralSpace<{Index}, {Message}>", header="*", received_bits="*", queue=FRONTIER, following=FRONTIER,
+    received="*", message="*", trace=TRACE,
+)  # fmt: skip
 # Arcs of a frontier up to which supersteps run in one launch. One that the host launches costs some 50 µs in launches
 # and the way back, in which compare-and-swap serves millions of arcs; beyond, the hardware's own atomics pay.
 ONE_LAUNCH_ARCS = 1 << 22
@@ -133,18 +136,19 @@ class Supersteps:
         message, bits = self._inbox
         identity = np.asarray(code.reduce.identity_for(code.message), code.message)
         pieces, vertices = heavy_pieces(out) * 2 * ids.itemsize, self.n * ids.itemsize
-        space, record = Space(HEADER, vertices, pieces, vertices, pieces), Record(self.n)
+        space, record = Space(vertices, pieces, vertices, pieces), Record(self.n)
         received = cupy.empty(self.n, ids)
+        layout = SPACE.of(Index=ids, Message=code.message)
         launch = kernel(
             program, "frontier.cuh", "run_small", "", ids, out.data is None, techniques_type(),
-            cupy.cuda.runtime.getDevice(),
+            cupy.cuda.runtime.getDevice(), layouts=(layout,),
         )  # fmt: skip
         launch(
             (
                 program.struct(self.state, world), np.int64(self.n), arcs_struct(out), sources_struct(sources),
                 identity, np.int64(done), np.int64(limit), np.int64(ONE_LAUNCH_ARCS),
                 np.int64(LOCAL_ARCS if techniques.local_block else -1),
-                struct(*space.header(0, TALLY, FAR), bits, *space.addresses, received, message, *record.fields),
+                layout(space.header, bits, *space.addresses, received, message, *record.fields),
             ),
         )  # fmt: skip
         rows = record()

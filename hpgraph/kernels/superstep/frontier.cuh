@@ -7,7 +7,7 @@
 #pragma once
 #include "atomics.cuh"
 #include "grid_barrier.cuh"
-#include "load_balancing.cuh"
+#include "one_block.cuh"
 #include "trace.cuh"
 
 namespace hpgraph {
@@ -21,9 +21,7 @@ struct Meet {
 
 template <class Index, class Message>
 struct GeneralSpace {
-    unsigned* barrier;
-    Tally* tally;             // three: one read, one filled, one cleared
-    u64* received_tail;       // two, used in turn
+    Header* header;
     u32* received_bits;       // all clear before and after
     Frontier<Index> queue, following;
     Index* received;          // after its superstep: the vertex if it changed, else its complement
@@ -40,7 +38,7 @@ struct Changed {
 
 // A tally as memory has it now.
 __device__ inline Tally read(const volatile Tally* tally) {
-    return Tally{tally->count, tally->arcs, 0, 0, tally->light, tally->pieces, 0};
+    return Tally{tally->count, tally->arcs, 0, tally->light, tally->pieces, 0};
 }
 
 // Send the messages along a batch of arcs; by whole warps. Who receives a first one is given to arrive(comes, vertex).
@@ -92,11 +90,11 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
     if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
     Stage<Index> arrived(arrivals);
     Stage<Changed<Index>> changed(changes);
-    GridBarrier barrier(space.barrier);
+    GridBarrier barrier(&space.header->barrier);
     const i64 grid_thread = (i64)blockIdx.x * THREADS + threadIdx.x, grid_threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
     {
-        Collector<T, Index> found(out.indptr, space.queue, &space.tally[0]);
+        Collector<T, Index> found(out.indptr, space.queue, &space.header->tally[0]);
         for (i64 i = grid_thread; i - lane < sources.count; i += grid_threads)
             found.add(i < sources.count, i < sources.count ? sources[i] : 0);
         found.finish(sums, false, 0);
@@ -107,14 +105,14 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
     u32 phase = 0;
     u64 received = 0;
     bool turned = false;
-    Tally now = space.tally[0];
+    Tally now = space.header->tally[0];
     const auto goes_on = [&] { return now.count && (i64)now.arcs <= most && done + step < limit; };
     const auto queue = [&] { return of_two(space.queue, space.following, turned); };
     const auto following = [&] { return of_two(space.following, space.queue, turned); };
 
     // One superstep, by `threads` threads of which this is number `thread`; `sync` is their barrier.
     const auto superstep = [&](i64 thread, i64 threads, auto each_arc, auto sync) {
-        u64* const tail = &space.received_tail[step & 1];
+        u64* const tail = &space.header->received_tail[step & 1];
         each_arc([&](const Batch<Index, T::BATCH>& batch) {
             deliver(program, out, space, batch, [&](bool comes, Index v) {
                 arrived.add(comes, v, [&](bool mine, Index one) { append(mine, one, space.received, tail); });
@@ -129,8 +127,8 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
         received = *(volatile u64*)tail;
         ++step;
         // Read by all in the phase before the last barrier.
-        if (thread == 0) space.tally[(phase + 2) % 3] = Tally{}, space.received_tail[step & 1] = 0;
-        Tally* const tally = &space.tally[++phase % 3];
+        if (thread == 0) space.header->tally[(phase + 2) % 3] = Tally{}, space.header->received_tail[step & 1] = 0;
+        Tally* const tally = &space.header->tally[++phase % 3];
         Collector<T, Index> found(out.indptr, following(), tally);
         for (i64 i = thread; i - lane < (i64)received; i += threads) {
             bool changes_it = false;
@@ -173,7 +171,7 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
             const i64 entry = step;
             if (blockIdx.x == 0) {
                 do superstep(threadIdx.x, THREADS, [&](auto visit) {
-                    for_each_arc_of_few<T::BATCH, Index>((u32)now.light, threadIdx.x, THREADS, row(queue().light), visit);
+                    for_each_arc_of_few<T::BATCH, Index>((u32)now.light, now.arcs, threadIdx.x, THREADS, row(queue().light), visit);
                 }, [] { __syncthreads(); });
                 while (goes_on() && fits_a_block());
                 if (threadIdx.x == 0) passed[0] = step, passed[1] = (i64)received;
@@ -182,13 +180,13 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
             if (blockIdx.x) {
                 step = *(volatile i64*)&passed[0], received = *(volatile i64*)&passed[1];
                 phase += (u32)(step - entry), turned = turned != ((step - entry) & 1);
-                now = read(&space.tally[phase % 3]);
+                now = read(&space.header->tally[phase % 3]);
             }
             // Read by all before the block alone writes it again.
             barrier.wait();
         } else {
             superstep(grid_thread, grid_threads, [&](auto visit) {
-                if (is_short<T>(now)) for_each_arc_of_short<T, Index>(out, queue().light, now.light, visit);
+                if (is_short<T>(now)) for_each_arc_of_short<T, Index>(out, queue().light, now, visit);
                 else for_each_arc<T, Index>(out, queue(), now.light, now.pieces, visit);
             }, [&] { barrier.wait(); });
         }

@@ -23,8 +23,6 @@ struct PullShare {
     u32 settled[32], changed[32];
 };
 
-__device__ inline bool bit(const u32* words, i64 v) { return words[v >> 5] >> (v & 31) & 1; }
-
 // The place of the n-th bit that is set, counted from 0.
 __device__ inline int nth_bit(u32 bits, int n) {
     int place = 0;

@@ -10,9 +10,9 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.persistent import (
-    HEADER,
-    LOCAL,
-    TALLY,
+    FRONTIER,
+    LIMITS,
+    TRACE,
     Record,
     Space,
     arcs_struct,
@@ -24,12 +24,18 @@ from hpgraph.kernels.runtime.cuda.persistent import (
     weight_dtype,
 )
 from hpgraph.kernels.runtime.cuda.program import cuda_program
-from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.cuda.takeover import Continued, Takeover, on_host, takeover
 from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.empty_rows import empty_rows
+
+POLICY = Layout("Policy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", local=LIMITS).of()
+SPACE = Layout(
+    "FirstSpace<{Index}>", header="*", unheard="*", settled="*", active="*", next="*", queue=FRONTIER,
+    following=FRONTIER, trace=TRACE,
+)  # fmt: skip
 
 
 @lru_cache(maxsize=256)
@@ -39,7 +45,7 @@ def _policy(
     """A struct ``Policy``, its shares turned into numbers of all arcs and vertices."""
     # An endless share is as good as a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
-    return struct(*bounds, np.int32(forced), limit, arcs, *local_limits(local), *leaving)
+    return POLICY(*bounds, np.int32(forced), limit, arcs, *local_limits(local), *leaving)
 
 
 def first(
@@ -69,19 +75,21 @@ def first(
     n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype
     # In pushes a list holds pieces of rows of `out`, in pulls those of `in_`.
     pieces, words = max(heavy_pieces(out), heavy_pieces(in_)) * 2 * ids.itemsize, (n + 31) // 32 * 4
-    space = Space(HEADER, words, words, words, n * ids.itemsize, pieces, n * ids.itemsize, pieces)
+    space = Space(words, words, words, n * ids.itemsize, pieces, n * ids.itemsize, pieces)
     record = Record(n)
     device = cupy.cuda.runtime.getDevice()
-    turn = takeover(out)
+    turn, layout = takeover(out), SPACE.of(Index=ids)
     # Every row that pulls looks for a sender, so no such superstep is thin.
     waits = turn.waits() and forced != PULL
-    kernel(program, "traversal.cuh", "first", "", ids, out.data is None, techniques_type(), device)(
+    kernel(
+        program, "traversal.cuh", "first", "", ids, out.data is None, techniques_type(), device,
+        layouts=(POLICY, layout),
+    )(
         (
             program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), arcs_struct(in_),
             sources_struct(sources),
             _policy(n, arcs, alpha, beta, forced, limit, techniques.local_block, turn.limits(waits)),
-            struct(*space.header(0, TALLY), empty_rows(in_).words, *space.addresses, *record.fields,
-                   *space.header(LOCAL)),
+            layout(space.header, empty_rows(in_).words, *space.addresses, *record.fields),
         ),
     )  # fmt: skip
     if not waits:

@@ -35,13 +35,11 @@ struct Policy {
 
 template <class Index>
 struct FirstSpace {
-    unsigned* barrier;
-    Tally* tally;        // three, used in turn: one read, one filled, one cleared
+    Header* header;
     const u32* unheard;  // who has no in-arcs
     u32 *settled, *active, *next;
     Frontier<Index> queue, following;
     Trace trace;
-    LocalReturn* local;
 };
 
 // Who is told along the arcs of a batch for the first time, as bits; by whole warps. `v` receives the targets.
@@ -111,7 +109,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
     __shared__ BlockSums sums;
     if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
     Stage<Claim<Index>> claims((Claim<Index>*)slots);
-    GridBarrier barrier(space.barrier);
+    GridBarrier barrier(&space.header->barrier);
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
 
@@ -123,7 +121,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
     }
     barrier.wait();
     {
-        Collector<T, Index> found(out.indptr, space.queue, &space.tally[0]);
+        Collector<T, Index> found(out.indptr, space.queue, &space.header->tally[0]);
         for (i64 i = thread; i - lane < sources.count; i += threads) {
             const bool mine = i < sources.count;
             const Index v = mine ? sources[i] : 0;
@@ -140,7 +138,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
     bool queued = true;
     i64 step = 0, previous = 0, thin = 0;
     u32 phase = 0;
-    Tally now = space.tally[0];
+    Tally now = space.header->tally[0];
     i64 unseen = policy.arcs - now.arcs;  // arcs that leave vertices not yet reached
     bool queue_turned = false, bits_turned = false;
     const auto queue = [&] { return of_two(space.queue, space.following, queue_turned); };
@@ -162,10 +160,10 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
 
         if (direction == PUSH && !queued) {
             // After a pull the tally's queue tails are still zero.
-            Collector<T, Index> found(out.indptr, queue(), &space.tally[phase % 3]);
+            Collector<T, Index> found(out.indptr, queue(), &space.header->tally[phase % 3]);
             queue_from_bits(active(), n, claims, found);
             barrier.wait();
-            now = space.tally[phase % 3];
+            now = space.header->tally[phase % 3];
             queued = true;
         } else if (direction == PULL && queued) {
             if (step > 0) {  // the bits of an earlier pull may still stand
@@ -180,7 +178,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
         if (direction == PUSH && policy.local.hold<Index>(now)) {
             if (blockIdx.x == 0)
                 run_local<T>(
-                    shared.local, policy.local, out.indptr, 0, queue(), following(), now, step, thin, space.local,
+                    shared.local, policy.local, out.indptr, queue(), following(), now, step, thin, &space.header->local,
                     [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
                         Index v[T::BATCH];
                         const u32 claimed = claim(program, out, space.settled, batch, v);
@@ -195,17 +193,17 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
                         return at < policy.limit && (policy.forced >= 0 || !policy.dense(found));
                     });
             barrier.wait();
-            now = space.local->tally, step = space.local->step, previous = space.local->previous;
-            thin = space.local->thin;
-            unseen -= space.local->sent + now.arcs;
+            now = space.header->local.tally, step = space.header->local.step, previous = space.header->local.previous;
+            thin = space.header->local.thin;
+            unseen -= space.header->local.sent + now.arcs;
             queue_turned = !queue_turned;
             continue;
         }
 
         // One superstep of either direction, and what it leaves behind.
         const auto superstep = [&](auto messages, auto... put_off) {
-            Tally* const tally = &space.tally[(phase + 1) % 3];
-            if (thread == 0) space.tally[(phase + 2) % 3] = Tally{};
+            Tally* const tally = &space.header->tally[(phase + 1) % 3];
+            if (thread == 0) space.header->tally[(phase + 2) % 3] = Tally{};
             const i64 count = now.count, arcs = now.arcs;
             const auto all_of = [&](auto some) {
                 Collector<T, Index> found(out.indptr, following(), tally);
@@ -267,7 +265,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
         // A loop of its own, so that what only others need keeps out of its registers.
         do {
             superstep([&](Collector<T, Index>& found) {
-                push(found, [&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now.light, visit); });
+                push(found, [&](auto visit) { for_each_arc_of_short<T, Index>(out, queue().light, now, visit); });
             });
         } while (now.count && step < policy.limit && is_short<T>(now) && !policy.local.hold<Index>(now) &&
                  (policy.forced >= 0 || !policy.dense(now)));

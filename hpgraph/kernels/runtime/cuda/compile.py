@@ -86,6 +86,7 @@ def load(
     names: Sequence[str],
     cooperative: bool = False,
     title: str = "",
+    checks: str = "",
 ) -> Module:
     """Kernels for CuPy's current device: out of this process's memory, else the cache on disk, else compiled.
 
@@ -104,6 +105,8 @@ def load(
         Whether the kernels are launched cooperatively.
     title : str
         What the notice of a cold compile calls the kernels. Default: the name of the file.
+    checks : str
+        C++ text put after the file, such as ``static_assert``.
 
     Returns
     -------
@@ -119,7 +122,7 @@ def load(
     import cupy
 
     device = cupy.cuda.Device()
-    memo = (device.id, source, prologue, tuple(ltoir), tuple(names), cooperative)
+    memo = (device.id, source, prologue, tuple(ltoir), tuple(names), cooperative, checks)
     module = _modules.get(memo)
     if module is None:
         # One compile at a time: two threads that ask for the same kernels must not both build them.
@@ -127,7 +130,7 @@ def load(
             module = _modules.get(memo)
             if module is None:
                 arch = f"sm_{device.compute_capability}"
-                path, symbols = build_cached(source, prologue, ltoir, names, arch, title)
+                path, symbols = build_cached(source, prologue, ltoir, names, arch, title, checks)
                 module = _modules[memo] = Module(path, symbols, cooperative)
     return module
 
@@ -138,12 +141,13 @@ def compile_only(
     ltoir: Sequence[bytes | LinkedCode] = (),
     names: Sequence[str] = (),
     arch: str = "sm_90",
+    checks: str = "",
 ) -> bytes:
     """Machine code for a given GPU architecture; needs no GPU and reads and writes no cache.
 
     Parameters
     ----------
-    source, prologue, ltoir, names
+    source, prologue, ltoir, names, checks
         As for `load`.
     arch : str
         For instance "sm_75".
@@ -160,22 +164,25 @@ def compile_only(
     MissingExtraError
         If cuda-core is not installed.
     """
-    return _build(source, prologue, ltoir, names, arch)[0]
+    return _build(source, prologue, ltoir, names, arch, checks)[0]
 
 
 @functools.cache
 def include_folders() -> tuple[Path, ...]:
-    """Where ``#include`` looks: the folders of the kernels and of the operators.
+    """Where ``#include`` looks: the folders of the kernels, of the operators and of the formats.
 
     Returns
     -------
     tuple of pathlib.Path
     """
-    semiring = importlib.util.find_spec("hpgraph.semiring")
-    if semiring is None or not semiring.submodule_search_locations:
-        raise ImportError("hpgraph.semiring is not installed beside hpgraph; reinstall hpgraph")
+    beside = []
+    for package in ("hpgraph.semiring", "hpgraph.formats"):
+        found = importlib.util.find_spec(package)
+        if found is None or not found.submodule_search_locations:
+            raise ImportError(f"{package} is not installed beside hpgraph; reinstall hpgraph")
+        beside += [Path(folder) for folder in found.submodule_search_locations]
     rooms = sorted({file.parent for file in _KERNELS.rglob("*.cuh")})
-    return (*rooms, *(Path(folder) for folder in semiring.submodule_search_locations))
+    return (*rooms, *beside)
 
 
 def texts(source: str, prologue: str = "") -> dict[str, str]:
@@ -265,6 +272,7 @@ def build_cached(
     names: Sequence[str] = (),
     arch: str = "sm_90",
     title: str = "",
+    checks: str = "",
 ) -> tuple[Path, dict[str, str]]:
     """The cubin in the cache on disk, compiled first where it is missing or damaged; needs no GPU.
 
@@ -272,7 +280,7 @@ def build_cached(
 
     Parameters
     ----------
-    source, prologue, ltoir, names, title
+    source, prologue, ltoir, names, title, checks
         As for `load`.
     arch : str
         For instance "sm_90".
@@ -289,12 +297,12 @@ def build_cached(
     """
     lasting = all(isinstance(code, bytes) or code.lasting for code in ltoir)
     folder = cache_folder.subfolder(config.cache_dir, "cuda") if lasting else cache_folder.process_folder()
-    entry = folder / f"{cache_key(source, prologue, ltoir, names, arch)}.kernels"
+    entry = folder / f"{cache_key(source, prologue + checks, ltoir, names, arch)}.kernels"
     found = _read(entry)
     if found is not None:
         return found
     config.announce(f"{title or Path(source).stem} for the GPU")
-    cubin, symbols = _build(source, prologue, ltoir, names, arch)
+    cubin, symbols = _build(source, prologue, ltoir, names, arch, checks)
     try:
         return _keep(entry, cubin, symbols), symbols
     except OSError:
@@ -335,7 +343,7 @@ def _cuda_core() -> ModuleType:
 
 
 def _build(
-    source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str
+    source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str, checks: str
 ) -> tuple[bytes, dict[str, str]]:
     if not names:
         raise ValueError("names must list at least one kernel: a template nobody names leaves no machine code")
@@ -352,7 +360,7 @@ def _build(
         link_time_optimization=link or None,
     )
     try:
-        program = core.Program(f'{prologue}\n#include "{source}"\n', "c++", options)
+        program = core.Program(f'{prologue}\n#include "{source}"\n{checks}\n', "c++", options)
         compiled = program.compile("ltoir" if link else "cubin", name_expressions=tuple(names))
         mangled = compiled.symbol_mapping
         if link:

@@ -55,12 +55,20 @@ struct Row {
 
 // Call visit(batch) until every arc of the rows row(0), row(1), ... was in a batch; by whole warps. Every row has lanes
 // of its own, as many as there are for so few, and nothing is dealt but what they leave of long ones: until the first
-// loads nothing has to be worked out.
+// loads nothing has to be worked out. Several warps share the rows where that leaves each eight of a row's arcs: what a
+// warp finds makes its chain of loads longer, but not another's. (Not in blocks of so many threads that each has few
+// registers: those are for supersteps of millions of arcs.)
 template <int size, class Index, class RowOf, class Visit>
-__device__ void for_each_arc_of_few(u32 rows, u32 thread, u32 threads, RowOf row, Visit visit) {
+__device__ void for_each_arc_of_few(u32 rows, u64 arcs, u32 thread, u32 threads, RowOf row, Visit visit) {
     int shift = 5;
-    while (shift > 1 && (rows << shift) > threads) --shift;
-    const int group = 1 << shift, member = lane_of_warp() & (group - 1);
+    while (shift > 1 && ((u64)rows << shift) > threads) --shift;
+    int group = 1 << shift, member = thread & (group - 1);
+    if constexpr (THREADS <= 640) {
+        while (shift >= 5 && shift < 8 && ((u64)rows << (shift + 1)) <= threads && arcs >= (u64)rows << (shift - 1)) ++shift;
+        group = 1 << shift;
+        // Neighbouring arcs go to different warps, so that each has its part of a row's.
+        if (shift > 5) member = (thread & 31) << (shift - 5) | (thread & (group - 1)) >> 5;
+    }
     for (u32 i = thread >> shift; __any_sync(ALL, i < rows); i += threads >> shift) {
         const Row<Index> mine = i < rows ? row(i) : Row<Index>{0, 0, 0};
         Batch<Index, size> batch;
@@ -83,9 +91,10 @@ __device__ bool is_short(const Tally& queued) {
 
 // The arcs of such a queue, as for_each_arc deals those of any.
 template <class T, class Index, class Graph, class Visit>
-__device__ void for_each_arc_of_short(const Graph& graph, const Index* light, u64 count, Visit visit) {
+__device__ void for_each_arc_of_short(const Graph& graph, const Index* light, const Tally& now, Visit visit) {
     const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x >> 5);  // neighbours in the queue: other SMs
-    for_each_arc_of_few<T::BATCH, Index>((u32)count, warp * 32 + lane_of_warp(), gridDim.x * THREADS, [&](u32 i) {
+    const u32 thread = warp * 32 + lane_of_warp();
+    for_each_arc_of_few<T::BATCH, Index>((u32)now.light, now.arcs, thread, gridDim.x * THREADS, [&](u32 i) {
         const Index u = light[i];
         const i64 start = graph.indptr[u];
         return Row<Index>{u, start, (int)(graph.indptr[u + 1] - start)};

@@ -20,7 +20,7 @@ struct LocalLimits {
     i64 vertices, arcs;
     i64 patience;   // thin supersteps, after which what is left is better done on the host
     int may_leave;  // whether the host waits to take over; if not, it is told for the next time
-    int* thin;      // in the host's memory
+    i64* told;      // in the host's memory: whether a search was thin; arcs a superstep of the last one in the mean
 
     template <class Index, class AnyTally>
     __device__ bool hold(const AnyTally& now) const {
@@ -35,13 +35,17 @@ struct LocalLimits {
 
     // At the end, by one thread.
     __device__ void tell(i64 thin_ones) const {
-        if (thin_ones >= patience) *thin = 1;
+        if (thin_ones >= patience) told[0] = 1;
+    }
+    __device__ void tell(i64 thin_ones, i64 supersteps, i64 sent) const {
+        tell(thin_ones);
+        if (supersteps) told[1] = sent / supersteps;
     }
 };
 
 struct LocalTally {
     u64 arcs;
-    u32 count, light, pieces, hubs;
+    u32 count, light, pieces;
 };
 
 // What the block leaves for the grid.
@@ -49,6 +53,16 @@ struct LocalReturn {
     Tally tally;
     i64 step, previous, sent;  // arcs sent along, those of `now` not counted
     i64 thin;                  // thin supersteps so far
+};
+
+// What a launch finds zeroed.
+struct Header {
+    unsigned barrier;
+    Tally tally[3];        // used in turn: one read, one filled, one cleared
+    u64 far_tail[2];       // of the far pile, and of what a split keeps of it
+    u64 repeated[2];       // used in turn: arcs that vertices sent along again in a bucket
+    u64 received_tail[2];  // used in turn: of the list of who received
+    LocalReturn local;
 };
 
 template <class Index>
@@ -63,22 +77,19 @@ struct LocalCollector {
     LocalTally* tally;
     const i64* indptr;
     Frontier<Index> overflow;
-    i64 hub;
 
     // All lanes of the warp come here together; `mine` says whether this lane brings vertex v, whose degree is returned.
     __device__ i64 add(bool mine, Index v) {
         const u32 brought = __ballot_sync(ALL, mine);
         if (!brought) return 0;
         const i64 degree = mine ? indptr[v + 1] - indptr[v] : 0;
-        const u64 arcs = warp_sum(degree);
+        const u64 arcs = warp_sum((u64)degree);
         const u32 light = __ballot_sync(ALL, degree > 0 && degree <= T::PIECE);
-        const u32 hubs = T::BY_HUBS ? __ballot_sync(ALL, degree > hub) : 0;
         u32 base = 0;
         if (lane_of_warp() == 0) {
             base = atomicAdd(&tally->light, __popc(light));
             atomicAdd(&tally->count, __popc(brought));
             atomicAdd(&tally->arcs, arcs);
-            if (hubs) atomicAdd(&tally->hubs, __popc(hubs));
         }
         base = __shfl_sync(ALL, base, 0) + __popc(light & lanes_below());
         // Two statements: of a pointer that is either to shared memory or to global, the compiler once lost which it was.
@@ -96,12 +107,12 @@ struct LocalCollector {
 // is a short chain, not full warps. `after(slots, tally, step)` is called by all threads between two
 // supersteps. What is queued in the end lies in `following`.
 template <class T, class Index, class Push, class After, class GoesOn>
-__device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i64* indptr, i64 hub,
+__device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i64* indptr,
                           Frontier<Index> queue, Frontier<Index> following, const Tally& now, i64 step, i64 thin,
                           LocalReturn* result, Push push, After after, GoesOn goes_on) {
     if (threadIdx.x == 0) {
-        local.tallies[0] = LocalTally{now.arcs, (u32)now.count, (u32)now.light, 0, 0};
-        local.tallies[1] = LocalTally{0, 0, 0, 0, 0};
+        local.tallies[0] = LocalTally{now.arcs, (u32)now.count, (u32)now.light, 0};
+        local.tallies[1] = LocalTally{0, 0, 0, 0};
     }
     for (u32 i = threadIdx.x; i < now.light; i += THREADS) local.slots[0][i] = queue.light[i];
     __syncthreads();
@@ -112,15 +123,14 @@ __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i6
         // The first superstep is always taken: the grid has decided on it.
         if (level && (here.count == 0 || !limits.hold<Index>(here) || limits.leave(here, thin) || !goes_on(here, step)))
             break;
-        if (threadIdx.x == 0) local.tallies[(level + 2) % 3] = LocalTally{0, 0, 0, 0, 0};
+        if (threadIdx.x == 0) local.tallies[(level + 2) % 3] = LocalTally{0, 0, 0, 0};
         const Index* slots = local.slots[level & 1];
-        LocalCollector<T, Index> found{local.slots[(level + 1) & 1], &local.tallies[(level + 1) % 3], indptr, following,
-                                       hub};
+        LocalCollector<T, Index> found{local.slots[(level + 1) & 1], &local.tallies[(level + 1) % 3], indptr, following};
         previous = here.count;
         if (level) sent += here.arcs;
         thin += here.arcs <= THIN;
         ++step;
-        for_each_arc_of_few<T::BATCH, Index>(here.light, threadIdx.x, THREADS, [&](u32 i) {
+        for_each_arc_of_few<T::BATCH, Index>(here.light, here.arcs, threadIdx.x, THREADS, [&](u32 i) {
             const Index u = slots[i];
             const i64 start = indptr[u];
             return Row<Index>{u, start, (int)(indptr[u + 1] - start)};
@@ -133,7 +143,7 @@ __device__ void run_local(LocalQueue<Index>& local, LocalLimits limits, const i6
     for (u32 i = threadIdx.x; i < left.light && i < ROOM<Index>; i += THREADS)
         following.light[i] = local.slots[level & 1][i];
     if (threadIdx.x == 0)
-        *result = LocalReturn{Tally{left.count, left.arcs, 0, left.hubs, left.light, left.pieces, 0}, step, previous, sent, thin};
+        *result = LocalReturn{Tally{left.count, left.arcs, 0, left.light, left.pieces, 0}, step, previous, sent, thin};
 }
 
 }  // namespace hpgraph

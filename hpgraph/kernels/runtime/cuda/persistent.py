@@ -17,13 +17,13 @@ from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram
-from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.cuda.structs import Layout, StructLayout, struct
 from hpgraph.kernels.runtime.techniques import techniques
 
 # As in load_balancing.cuh, sliding_queue.cuh and apply.cuh.
 PIECE = 256
 # Threads of a block. With 640 a thread has 96 registers and the kernels hardly spill: supersteps of a few thousand
-# vertices are over a quarter sooner. Relaxing the arcs of a dense graph takes all the loads in flight there can be.
+# vertices are over a quarter sooner. Relaxing millions of arcs at once takes all the loads in flight there can be.
 THREADS, THREADS_OF_MANY_ARCS = 640, 1024
 # Arcs a lane of a push has under way at once.
 BATCH = 2
@@ -31,8 +31,23 @@ BATCH = 2
 LOCAL_VERTICES, LOCAL_ARCS = 256, 1024
 # Supersteps a trace has room for; later ones run but are not listed.
 TRACE_ROWS = 1 << 20
-# What a launch finds zeroed: barrier, three tallies, two far tails, what a block alone returns; and where each lies.
-HEADER, TALLY, FAR, REPEATED, LOCAL = 320, 8, 176, 192, 208
+# The structs that a launch passes or finds in memory; the files say what they mean.
+FRONTIER = Layout("Frontier<{Index}>", light="*", pieces="*")
+ARCS = Layout("Arcs<{Index}, {Weight}>", indptr="*", indices="*", data="*")
+SOURCES = Layout("Sources<{Index}>", list="*", count="i64", single="Index")
+TRACE = Layout("Trace", rows="*", room="i64", outcome="*")
+LIMITS = Layout("LocalLimits", vertices="i64", arcs="i64", patience="i64", may_leave="int", told="*")
+_TALLY = Layout("Tally", count="u64", arcs="u64", looked="u64", light="u64", pieces="u64", put_off="u64")
+_LOCAL_RETURN = Layout("LocalReturn", tally=_TALLY, step="i64", previous="i64", sent="i64", thin="i64")
+HEADER = Layout(
+    "Header", barrier="unsigned", tally=(_TALLY, 3), far_tail=("u64", 2), repeated=("u64", 2),
+    received_tail=("u64", 2), local=_LOCAL_RETURN,
+).of()  # fmt: skip
+OUTCOME = Layout(
+    "Outcome", supersteps="i64", left="i64", cycles=("i64", 2), nanoseconds=("i64", 2), passed=("i64", 2)
+).of()
+_ROW = Layout("TraceRow", direction="i64", active="i64", looked="i64", cycles="i64").of()
+_SHARED = (HEADER, OUTCOME, _ROW, TRACE.of(), LIMITS.of())
 
 
 @attached
@@ -43,10 +58,10 @@ def heavy_pieces(arcs: CSR) -> int:
     return int((-(-heavy // PIECE)).sum())
 
 
-def techniques_type(by_hubs: bool = False) -> str:
+def techniques_type() -> str:
     """The C++ type that says which techniques take part."""
     flags = techniques.heavy_pieces, techniques.early_exit, techniques.lane_refill
-    return _type_of(*flags, BATCH if techniques.arc_batches else 1, by_hubs, techniques.short_queues)
+    return _type_of(*flags, BATCH if techniques.arc_batches else 1, techniques.short_queues)
 
 
 @cache
@@ -60,18 +75,18 @@ def local_limits(local: bool) -> tuple[np.int64, np.int64]:
 
 
 class Space:
-    """One allocation, cut into the arrays a traversal works in; the first is cleared."""
+    """One allocation: a ``Header``, cleared, and the arrays a traversal works in."""
 
-    def __init__(self, cleared: int, *sizes: int) -> None:
+    def __init__(self, *sizes: int) -> None:
         import cupy
 
         ends = [0]
-        for size in (cleared, *sizes):
+        for size in (HEADER.size, *sizes):
             ends.append(ends[-1] + -(-size // 256) * 256)
         self._memory = cupy.cuda.alloc(ends[-1])
-        self._memory.memset_async(0, cleared)
-        self.start = self._memory.ptr
-        self.addresses = [self.start + end for end in ends[1:-1]]
+        self._memory.memset_async(0, HEADER.size)
+        self.header = self._memory.ptr
+        self.addresses = [self.header + end for end in ends[1:-1]]
 
     def array(self, address: int, size: int, dtype: Any) -> np.ndarray:
         """A copy of what lies at an address in it; waits for the device."""
@@ -79,10 +94,6 @@ class Space:
 
         place = cupy.cuda.MemoryPointer(self._memory.mem, address - self._memory.mem.ptr)
         return cupy.ndarray(size, dtype, place).get()
-
-    def header(self, *offsets: int) -> list[int]:
-        """Addresses in what is cleared."""
-        return [self.start + offset for offset in offsets]
 
 
 class Record:
@@ -92,19 +103,22 @@ class Record:
         import cupy
 
         self.capacity = min(n + 2, TRACE_ROWS)
-        self._memory = cupy.empty((self.capacity + 2, 4), np.int64)
+        self._memory = cupy.empty(OUTCOME.size + self.capacity * _ROW.size, np.uint8)
         address = self._memory.data.ptr
-        self.fields = address + 64, self.capacity, address
+        self.fields = address + OUTCOME.size, self.capacity, address
+
+    def _outcome(self) -> Any:
+        return self._memory[: OUTCOME.size].get().view(OUTCOME.dtype)[0]
 
     def passed(self) -> tuple[int, int]:
         """The two numbers that a kernel has to say besides; waits for it."""
-        first, second = self._memory[1, 2:].get()
+        first, second = self._outcome()["passed"]
         return int(first), int(second)
 
     def counts(self) -> tuple[int, int]:
         """Supersteps done and vertices left active; waits for the kernel."""
-        done, left = self._memory[0, :2].get()
-        return int(done), int(left)
+        outcome = self._outcome()
+        return int(outcome["supersteps"]), int(outcome["left"])
 
     def supersteps(self) -> int:
         """How many there were, listed or not; waits for the kernel."""
@@ -112,12 +126,12 @@ class Record:
 
     def __call__(self) -> np.ndarray:
         """The trace; waits for the kernel."""
-        done, _ = self.counts()
-        memory = self._memory[: min(done, self.capacity) + 2].get()
-        began, ended, *times = memory[:2].ravel()[2:6]
-        rows = memory[2:]
+        outcome = self._outcome()
+        end = OUTCOME.size + min(int(outcome["supersteps"]), self.capacity) * _ROW.size
+        rows = self._memory[OUTCOME.size : end].get().view(np.int64).reshape(-1, _ROW.size // 8)
+        (began, ended), (first, last) = outcome["cycles"], outcome["nanoseconds"]
         # Cycles at the end of each superstep, to nanoseconds that it took.
-        rows[:, 3] = np.diff(rows[:, 3], prepend=began) * ((times[1] - times[0]) / max(ended - began, 1))
+        rows[:, 3] = np.diff(rows[:, 3], prepend=began) * ((last - first) / max(ended - began, 1))
         return rows
 
 
@@ -133,6 +147,11 @@ def sources_struct(sources: Any) -> np.ndarray:
     return struct(None if isinstance(sources, np.ndarray) else sources, np.int64(len(sources)), single)
 
 
+def checks(*layouts: StructLayout) -> str:
+    """C++ text that compiles where these structs, and those of every persistent kernel, are as the host fills them."""
+    return "\n".join(layout.checks for layout in (*_SHARED, *layouts))
+
+
 @lru_cache(maxsize=256)
 def kernel(
     program: CUDAProgram,
@@ -144,8 +163,11 @@ def kernel(
     chosen: str,
     device: int,
     threads: int = THREADS,
+    layouts: tuple[StructLayout, ...] = (),
 ) -> Callable[..., None]:
     """The persistent kernel of that name in a file, for a program, on a device: found once.
+
+    It does not compile where the structs it is passed are not what `layouts` say.
 
     One block a multiprocessor, so that all are resident and barriers are short.
     """
@@ -153,7 +175,10 @@ def kernel(
     weight = "hpgraph::Pattern" if pattern else program.weight_type
     name = f"hpgraph::{name}<Program, {index}, {weight}{arguments}, {chosen}>"
     prologue, title = f"#define HPGRAPH_THREADS {threads}\n{program.prologue}", program.code.name
-    module = load(source, prologue=prologue, ltoir=program.ltoir, names=(name,), cooperative=True, title=title)
+    module = load(
+        source, prologue=prologue, ltoir=program.ltoir, names=(name,), cooperative=True, title=title,
+        checks=checks(*layouts),
+    )  # fmt: skip
     return partial(module.function(name), (multiprocessors(),), (threads,))
 
 

@@ -4,12 +4,9 @@
 // 200,000 neighbours is the work of hundreds of warps (Enterprise, H. Liu and H. H. Huang, SC'15, sorts vertices into
 // four classes to the same end). Each warp keeps what it finds in shared memory until it is 32 items.
 #pragma once
+#include "warp.cuh"
 
 namespace hpgraph {
-
-typedef long long i64;
-typedef unsigned long long u64;
-typedef unsigned int u32;
 
 // One block on each multiprocessor: fewer threads have more registers each, and spill nothing. traversal.py chooses.
 #ifndef HPGRAPH_THREADS
@@ -17,14 +14,12 @@ typedef unsigned int u32;
 #endif
 constexpr int THREADS = HPGRAPH_THREADS;
 constexpr int WARPS = THREADS / 32;
-constexpr u32 ALL = 0xffffffffu;
 
 // What techniques.py chooses. Without pieces a vertex may have as many arcs as 32 of them can be counted in an int.
-template <bool pieces = true, bool early_exit = true, bool refill = true, int arcs_at_once = 2, bool by_hubs = false,
-          bool short_queues = true>
+template <bool pieces = true, bool early_exit = true, bool refill = true, int arcs_at_once = 2, bool short_queues = true>
 struct Techniques {
     static constexpr int PIECE = pieces ? 256 : 1 << 25;
-    static constexpr bool EARLY_EXIT = early_exit, REFILL = refill, BY_HUBS = by_hubs, SHORT_QUEUES = short_queues;
+    static constexpr bool EARLY_EXIT = early_exit, REFILL = refill, SHORT_QUEUES = short_queues;
     static constexpr int BATCH = arcs_at_once;
 };
 
@@ -63,10 +58,10 @@ struct Sources {
     __device__ Index operator[](i64 i) const { return list ? list[i] : single; }
 };
 
-// What one superstep leaves for the next: vertices reached, arcs that leave them, arcs looked at, hubs among the
-// vertices (where the policy asks), the tails of the two lists, and that of the pieces which a pull has put off.
+// What one superstep leaves for the next: vertices reached, arcs that leave them, arcs looked at, the
+// tails of the two lists, and that of the pieces which a pull has put off.
 struct Tally {
-    u64 count, arcs, looked, hubs, light, pieces, put_off;
+    u64 count, arcs, looked, light, pieces, put_off;
 };
 
 template <class Index>
@@ -80,9 +75,6 @@ template <class Kind>
 __device__ const Kind& of_two(const Kind& first, const Kind& second, bool turned) {
     return turned ? second : first;
 }
-
-__device__ inline int lane_of_warp() { return threadIdx.x & 31; }
-__device__ inline u32 lanes_below() { return (1u << lane_of_warp()) - 1; }
 
 // The lanes' amounts laid end to end, so that items can be dealt to lanes whoever they belong to.
 struct WarpScan {
@@ -139,15 +131,6 @@ __device__ void append(bool mine, Index v, Index* list, u64* tail) {
     if (mine) list[base + __popc(votes & lanes_below())] = v;
 }
 
-// In every lane of the warp.
-__device__ inline u64 warp_sum(u64 value) {
-#if __CUDA_ARCH__ >= 800
-    if (!__any_sync(ALL, (value >> 27) != 0)) return __reduce_add_sync(ALL, (u32)value);
-#endif
-    for (int d = 16; d; d >>= 1) value += __shfl_xor_sync(ALL, value, d);
-    return value;
-}
-
 // What a warp has found, kept in shared memory until all of its lanes have one to go on with.
 template <class Item>
 struct Stage {
@@ -184,7 +167,7 @@ struct Stage {
 
 // What the warps of a block bring to the end of a superstep, so that the block goes to the grid's tally once.
 struct BlockSums {
-    u64 of_warps[4][WARPS];  // the first four fields of a Tally
+    u64 of_warps[3][WARPS];  // the first three fields of a Tally
     u32 wanted[2];           // room in the queue, and in one list more
     u64 base[2];
 };
@@ -217,18 +200,16 @@ struct Collector {
     const i64* indptr;
     Frontier<Index> next;
     Tally* tally;
-    i64 hub;  // what has more arcs is a hub
     u64 arcs;
-    u32 count, hubs;  // a thread's own, so that 32 bits do
+    u32 count;  // a thread's own, so that 32 bits do
 
-    __device__ Collector(const i64* indptr, Frontier<Index> next, Tally* tally, i64 hub = 0)
-        : indptr(indptr), next(next), tally(tally), hub(hub), arcs(0), count(0), hubs(0) {}
+    __device__ Collector(const i64* indptr, Frontier<Index> next, Tally* tally)
+        : indptr(indptr), next(next), tally(tally), arcs(0), count(0) {}
 
     // Count a vertex of so many arcs, wherever it is kept.
     __device__ void note(i64 degree) {
         ++count;
         arcs += degree;
-        if (T::BY_HUBS) hubs += degree > hub;
     }
 
     // The same where the lane has one; its arcs, or 0.
@@ -274,11 +255,10 @@ private:
     // All the words of the tally at once, by as many lanes: the memory takes them for one request.
     template <bool pulled>
     __device__ void bring(BlockSums& sums, u64 looked, u64* tail) {
-        constexpr int COUNT = 0, ARCS = 1, LOOKED = 2, HUBS = 3, LIGHT = 4, OTHERS = 5;
+        constexpr int COUNT = 0, ARCS = 1, LOOKED = 2, LIGHT = 3, OTHERS = 4;
         const auto each = [&](auto take) {
             take(COUNT, count), take(ARCS, arcs);
             if (pulled) take(LOOKED, looked);
-            if (T::BY_HUBS) take(HUBS, hubs);
         };
         const int lane = lane_of_warp();
         each([&](int field, u64 mine) {

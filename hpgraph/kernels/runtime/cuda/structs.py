@@ -1,13 +1,15 @@
-"""C structs passed to kernels by value."""
+"""C structs passed to kernels by value, and their layouts: one description for the host and for the compiler."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from struct import Struct
 from typing import Any
 
 import numpy as np
+
+from hpgraph.semiring.cuda import c_type
 
 
 def struct(*fields: Any) -> np.ndarray:
@@ -46,3 +48,102 @@ def _layout(kinds: tuple[type, ...]) -> tuple[Callable[..., bytes], np.dtype, tu
     layout = Struct(f"@{''.join(chars)}0{widest}")
     addresses = tuple(i for i, char in enumerate(chars) if char == "P")
     return layout.pack, np.dtype((np.void, layout.size)), addresses
+
+
+_KINDS = {
+    "*": np.dtype(np.uintp),
+    "i64": np.dtype(np.int64),
+    "u64": np.dtype(np.uint64),
+    "int": np.dtype(np.int32),
+    "unsigned": np.dtype(np.uint32),
+}
+
+
+class Layout:
+    """The fields of a C++ struct, described once: the host fills it by them, and the compiler checks them.
+
+    Parameters
+    ----------
+    name : str
+        In namespace hpgraph; parameters of a template in braces, as in ``"Frontier<{Index}>"``.
+    **fields : str, Layout, or a pair of such and a number
+        In their order: "*" is a pointer, "i64", "u64", "int" and "unsigned" are C++'s; any other name is a parameter of
+        the template; a pair is an array.
+
+    Examples
+    --------
+    >>> pair = Layout("Pair<{Index}>", vertex="Index", place="*").of(Index=np.dtype(np.int32))
+    >>> pair.size, pair(np.int32(3), None).dtype.itemsize
+    (16, 16)
+    >>> print(pair.checks.splitlines()[-1])
+    static_assert(__INTADDR__(&((hpgraph::Pair<int>*)0)->place) == 8, "Pair.place");
+    """
+
+    def __init__(self, name: str, /, **fields: Any) -> None:
+        self._name, self._fields = name, fields
+        self._made: dict[tuple[Any, ...], StructLayout] = {}
+
+    def of(self, **types: np.dtype) -> StructLayout:
+        """The layout for given types of the template's parameters; made once.
+
+        Parameters
+        ----------
+        **types : numpy.dtype
+
+        Returns
+        -------
+        StructLayout
+        """
+        key = tuple(types.items())
+        if key not in self._made:
+            name = self._name.format(**{parameter: c_type(dtype) for parameter, dtype in types.items()})
+            self._made[key] = StructLayout(name, self.dtype(types))
+        return self._made[key]
+
+    def dtype(self, types: dict[str, np.dtype]) -> np.dtype:
+        """The struct as NumPy describes it, laid out as a C compiler would."""
+
+        def kind(field: Any) -> Any:
+            if isinstance(field, tuple):
+                return kind(field[0]), field[1]
+            if isinstance(field, Layout):
+                return field.dtype(types)
+            return types[field] if field in types else _KINDS[field]
+
+        fields = [(name, *found) if isinstance(found := kind(field), tuple) else (name, found)
+                  for name, field in self._fields.items()]  # fmt: skip
+        return np.dtype(fields, align=True)
+
+
+class StructLayout:
+    """A `Layout` for certain types; called with the values of all fields, inner structs' among them, it is the struct.
+
+    Parameters
+    ----------
+    name : str
+        The C++ type, in namespace hpgraph.
+    dtype : numpy.dtype
+        A structured one.
+    """
+
+    def __init__(self, name: str, dtype: np.dtype) -> None:
+        self._name, self.dtype, self.size = name, dtype, dtype.itemsize
+
+    def __call__(self, *values: Any) -> np.ndarray:
+        """See `struct`."""
+        made = struct(*values)
+        if made.dtype.itemsize != self.size:
+            raise TypeError(f"{self._name} takes {self.size} bytes, the values {made.dtype.itemsize}")
+        return made
+
+    @cached_property
+    def checks(self) -> str:
+        """C++ text that does not compile where the compiler lays the struct out otherwise."""
+        # NVRTC has no offsetof before CUDA 13.1; this is what that of its front end stands for.
+        what = f"hpgraph::{self._name}"
+        title = self._name.partition("<")[0]
+        lines = [f'static_assert(sizeof({what}) == {self.size}, "{title}");']
+        for field, described in (self.dtype.fields or {}).items():
+            offset = described[1]
+            lines.append(f'static_assert(__INTADDR__(&(({what}*)0)->{field}) == {offset}, "{title}.{field}");')
+        return "\n".join(lines)

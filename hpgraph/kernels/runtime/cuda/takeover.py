@@ -46,14 +46,19 @@ class Takeover:
         self.patience = int((SETTING_UP + size / LINK + arcs.nnz * HOST_ARC) / SUPERSTEP)
         # A search has no more supersteps than vertices.
         self._waits = self._possible = n > self.patience
-        self._memory = cupy.cuda.alloc_pinned_memory(4)
-        self._thin = np.frombuffer(self._memory, np.int32, 1)
-        self._thin[0] = 0
+        self._memory = cupy.cuda.alloc_pinned_memory(16)
+        self._told = np.frombuffer(self._memory, np.int64, 2)
+        self._told[:] = 0
         self._copies: dict[str, CSR] = {}
 
     def waits(self) -> bool:
         """Whether the host waits for the kernel that is launched next."""
-        return self._possible and techniques.host_takeover and (self._waits or bool(self._thin[0]))
+        return self._possible and techniques.host_takeover and (self._waits or bool(self._told[0]))
+
+    @property
+    def arcs_a_superstep(self) -> int:
+        """In the mean of the last relaxation that is done; 0 before the first."""
+        return int(self._told[1])
 
     def limits(self, waits: bool) -> tuple[np.int64, np.int32, int]:
         """The last fields of a ``LocalLimits``."""

@@ -2,12 +2,10 @@
 // a million rows of one. A tile finds the rows it spans by two searches in the row pointer, and each of its entries by a
 // search between them.
 #pragma once
-#include "row_of.cuh"
+#include "search.cuh"
+#include "types.cuh"
 
 namespace hpgraph {
-
-typedef long long i64;
-typedef unsigned int u32;
 
 constexpr int TILE_THREADS = 256;
 constexpr int TILE_ITEMS = 8;  // entries of a tile for each thread

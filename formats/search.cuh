@@ -1,0 +1,27 @@
+// Binary searches.
+#pragma once
+
+namespace hpgraph {
+
+// The row of a CSR matrix that holds entry p, known to lie in low..high: the last one that begins at or before p.
+__device__ __forceinline__ long long row_of(const long long* indptr, long long low, long long high, long long p) {
+    while (low < high) {
+        const long long middle = low + (high - low + 1) / 2;
+        if (indptr[middle] <= p) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
+// The first place in [begin, end) whose value is not below x.
+template <class T, class X>
+__device__ long long lower_bound(const T* values, long long begin, long long end, X x) {
+    while (begin < end) {
+        const long long middle = begin + (end - begin) / 2;
+        if (values[middle] < x) begin = middle + 1;
+        else end = middle;
+    }
+    return begin;
+}
+
+}  // namespace hpgraph

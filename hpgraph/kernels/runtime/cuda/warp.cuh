@@ -1,0 +1,26 @@
+// What the lanes of a warp do together.
+#pragma once
+#include "types.cuh"
+
+namespace hpgraph {
+
+__device__ inline int lane_of_warp() { return threadIdx.x & 31; }
+__device__ inline u32 lanes_below() { return (1u << lane_of_warp()) - 1; }
+
+// The sum over the warp, in every lane.
+template <class T>
+__device__ T warp_sum(T value) {
+    for (int d = 16; d; d >>= 1) value += __shfl_xor_sync(ALL, value, d);
+    return value;
+}
+
+// Counts mostly fit 27 bits, and 32 of those one instruction.
+__device__ inline u64 warp_sum(u64 value) {
+#if __CUDA_ARCH__ >= 800
+    if (!__any_sync(ALL, (value >> 27) != 0)) return __reduce_add_sync(ALL, (u32)value);
+#endif
+    for (int d = 16; d; d >>= 1) value += __shfl_xor_sync(ALL, value, d);
+    return value;
+}
+
+}  // namespace hpgraph
