@@ -182,6 +182,7 @@ def _has(words, i):
     return words.size == 0 or is_set(words, i)
 
 
+# Arrays one by one: in a named tuple LLVM no longer tells them from the output, and the loop takes twice as long.
 @njit(cache=True, nogil=True, error_model="numpy")
 def _zip(both, left, right, x, x_words, y, y_words, fill_x, fill_y, begin, end, out, zero):
     for i in range(begin, end):

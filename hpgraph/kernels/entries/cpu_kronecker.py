@@ -8,6 +8,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR, index_dtype
+from hpgraph.kernels.entries.cpu_merge import Entries
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu import plain
@@ -16,25 +17,23 @@ from hpgraph.semiring.jit import call
 
 
 @njit(error_model="numpy")
-def _row(op, one_a, one_b, zero, a_indices, a_data, first, last, b_indices, b_data, begin, end, columns, indices, data,
-         place):
-    for p in range(first, last):
-        base = vertex(a_indices, p) * columns
-        x = weight(a_data, p, one_a)
+def _row(op, zero, a, i, b, k, columns, out, place):
+    """Row i of the first factor times row k of the second, from `place` on."""
+    begin, end = at(b.indptr, k), at(b.indptr, k + 1)
+    for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
+        base = vertex(a.indices, p) * columns
+        x = weight(a.data, p, a.one)
         for q in range(begin, end):
-            indices[place] = base + vertex(b_indices, q)
-            data[place] = convert(zero, call(op, x, weight(b_data, q, one_b)))
+            out.indices[place] = base + vertex(b.indices, q)
+            out.data[place] = convert(zero, call(op, x, weight(b.data, q, b.one)))
             place += 1
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _rows(op, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, columns, indptr, indices,
-          data):
-    b_rows = b_indptr.size - 1
-    for row in prange(indptr.size - 1):
-        i, k = row // b_rows, row % b_rows
-        _row(op, one_a, one_b, zero, a_indices, a_data, at(a_indptr, i), at(a_indptr, i + 1), b_indices, b_data,
-             at(b_indptr, k), at(b_indptr, k + 1), columns, indices, data, at(indptr, row))
+def _rows(op, zero, a, b, columns, out):
+    b_rows = b.indptr.size - 1
+    for row in prange(out.indptr.size - 1):
+        _row(op, zero, a, row // b_rows, b, row % b_rows, columns, out, at(out.indptr, row))
 
 
 def kron(a: CSR, b: CSR, op: Any, types: tuple[Any, Any], shape: tuple[int, int]) -> CSR:
@@ -62,9 +61,9 @@ def kron(a: CSR, b: CSR, op: Any, types: tuple[Any, Any], shape: tuple[int, int]
     indices, data = np.empty(int(indptr[-1]), index_dtype(max(shape))), np.empty(int(indptr[-1]), dtype)
     if len(data):
         with team():
-            _rows(
-                op.typed(*types), types[0].type(1), types[1].type(1), dtype.type(0),
-                *(plain(x) for x in (a.indptr, a.indices, a.data, b.indptr, b.indices, b.data)), b.shape[1], indptr,
-                indices, data,
-            )  # fmt: skip
+            first, second = (
+                Entries(plain(x.indptr), plain(x.indices), plain(x.data), one.type(1))
+                for x, one in zip((a, b), types, strict=True)
+            )
+            _rows(op.typed(*types), dtype.type(0), first, second, b.shape[1], Entries(indptr, indices, data))
     return CSR(shape, indptr, indices, data, validate=False)

@@ -6,7 +6,7 @@ rows and hand them over in order (`hpgraph.kernels.runtime.cpu.handover`), so no
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -24,7 +24,25 @@ from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 
 
-@njit(error_model="numpy", inline="always")
+class Entries(NamedTuple):
+    """A CSR matrix; where it is an operand, the value of its entries if it is a pattern, and of absent ones."""
+
+    indptr: Any
+    indices: Any
+    data: Any
+    one: Any = True
+    fill: Any = True
+
+
+class Runs(NamedTuple):
+    """How rows are shared out: a run from each bound to the next, the entries of the widest, and where each ends."""
+
+    bounds: Any
+    room: Any
+    ends: Any
+
+
+@njit(error_model="numpy", forceinline=True)
 def _put(function, x, y, i, j, indices, data, k, zero, nonzero):
     """Write one entry; where the next one goes."""
     # Unsigned, because Numba tests a signed index for being negative, each time.
@@ -40,64 +58,60 @@ def _put(function, x, y, i, j, indices, data, k, zero, nonzero):
 
 
 @njit(error_model="numpy")
-def _merge_rows(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b,
-                fill_a, fill_b, begin, end, indptr, indices, data, zero):
+def _merge_rows(both, left, right, nonzero, a, b, begin, end, out, zero):
     """Rows begin..end, one behind the other from 0 on; how many entries they have."""
     k = 0
     for i in range(begin, end):
-        p, p_end, q, q_end = at(indptr_a, i), at(indptr_a, i + 1), at(indptr_b, i), at(indptr_b, i + 1)
+        p, p_end, q, q_end = at(a.indptr, i), at(a.indptr, i + 1), at(b.indptr, i), at(b.indptr, i + 1)
         while p < p_end and q < q_end:
-            a, b = vertex(indices_a, p), vertex(indices_b, q)
-            if a == b:
+            ja, jb = vertex(a.indices, p), vertex(b.indices, q)
+            if ja == jb:
                 if both is not None:
-                    x, y = weight(data_a, p, one_a), weight(data_b, q, one_b)
-                    k = _put(both, x, y, i, a, indices, data, k, zero, nonzero)
+                    x, y = weight(a.data, p, a.one), weight(b.data, q, b.one)
+                    k = _put(both, x, y, i, ja, out.indices, out.data, k, zero, nonzero)
                 p += 1
                 q += 1
-            elif a < b:
+            elif ja < jb:
                 if left is not None:
-                    k = _put(left, weight(data_a, p, one_a), fill_b, i, a, indices, data, k, zero, nonzero)
+                    k = _put(left, weight(a.data, p, a.one), b.fill, i, ja, out.indices, out.data, k, zero, nonzero)
                 p += 1
             else:
                 if right is not None:
-                    k = _put(right, fill_a, weight(data_b, q, one_b), i, b, indices, data, k, zero, nonzero)
+                    k = _put(right, a.fill, weight(b.data, q, b.one), i, jb, out.indices, out.data, k, zero, nonzero)
                 q += 1
         if left is not None:
             while p < p_end:
-                a = vertex(indices_a, p)
-                k = _put(left, weight(data_a, p, one_a), fill_b, i, a, indices, data, k, zero, nonzero)
+                ja = vertex(a.indices, p)
+                k = _put(left, weight(a.data, p, a.one), b.fill, i, ja, out.indices, out.data, k, zero, nonzero)
                 p += 1
         if right is not None:
             while q < q_end:
-                b = vertex(indices_b, q)
-                k = _put(right, fill_a, weight(data_b, q, one_b), i, b, indices, data, k, zero, nonzero)
+                jb = vertex(b.indices, q)
+                k = _put(right, a.fill, weight(b.data, q, b.one), i, jb, out.indices, out.data, k, zero, nonzero)
                 q += 1
-        indptr[i + 1] = k
+        out.indptr[i + 1] = k
     return k
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _merge(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b, fill_a,
-           fill_b, bounds, room, ends, indptr, indices, data, zero, workers):
+def _merge(both, left, right, nonzero, a, b, runs, out, zero, workers):
     cursor = np.zeros(1, np.int64)
     for _ in prange(workers):
-        loose, values = np.empty(room, indices.dtype), beside(data, room)
+        loose, values = np.empty(runs.room, out.indices.dtype), beside(out.data, runs.room)
         while True:
-            task = fetch_add(cursor, 0, 1)
-            if task >= bounds.size - 1:
+            run = fetch_add(cursor, 0, 1)
+            if run >= runs.bounds.size - 1:
                 break
-            begin, end = bounds[task], bounds[task + 1]
-            count = _merge_rows(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b,
-                                one_a, one_b, fill_a, fill_b, begin, end, indptr, loose, values, zero)
-            hand_over(ends, task, begin, end, indptr, count, loose, values, indices, data)
+            begin, end = runs.bounds[run], runs.bounds[run + 1]
+            own = Entries(out.indptr, loose, values, True, True)
+            count = _merge_rows(both, left, right, nonzero, a, b, begin, end, own, zero)
+            hand_over(runs.ends, run, begin, end, out.indptr, count, loose, values, out.indices, out.data)
 
 
 # The same for one thread: quicker to compile.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _merge_alone(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b,
-                 fill_a, fill_b, indptr, indices, data, zero):
-    _merge_rows(both, left, right, nonzero, indptr_a, indices_a, data_a, indptr_b, indices_b, data_b, one_a, one_b,
-                fill_a, fill_b, 0, indptr_a.size - 1, indptr, indices, data, zero)
+def _merge_alone(both, left, right, nonzero, a, b, out, zero):
+    _merge_rows(both, left, right, nonzero, a, b, 0, a.indptr.size - 1, out, zero)
 
 
 def _arguments(csr: CSR, ids: Any) -> tuple[Any, Any]:
@@ -151,15 +165,17 @@ def merge(
     check_memory(most * size, f"a result of up to {most} entries", "cpu")
     indptr, indices = np.zeros(len(a.indptr), np.int64), np.empty(most, ids)
     data = None if dtype is None else np.empty(most, dtype)
-    arrays = *_arguments(a, ids), plain(a.data), *_arguments(b, ids), plain(b.data)
-    what = both, left, right, True if nonzero else None, *arrays, True, True, x.type(fill_a), y.type(fill_b)
+    first = Entries(*_arguments(a, ids), plain(a.data), True, x.type(fill_a))
+    second = Entries(*_arguments(b, ids), plain(b.data), True, y.type(fill_b))
+    what = both, left, right, True if nonzero else None, first, second
+    out = Entries(indptr, indices, data)
     bounds = task_bounds(a.indptr + b.indptr)
     if len(bounds) == 2:
-        _merge_alone(*what, indptr, indices, data, kind.type(0))
+        _merge_alone(*what, out, kind.type(0))
     else:
-        widest = int(np.diff(room[bounds]).max())
+        runs = Runs(bounds, int(np.diff(room[bounds]).max()), new_ends(len(bounds) - 1))
         with team() as workers:
-            _merge(*what, bounds, widest, new_ends(len(bounds) - 1), indptr, indices, data, kind.type(0), workers)
+            _merge(*what, runs, out, kind.type(0), workers)
     nnz = int(indptr[-1])
     return CSR(a.shape, indptr, cut(indices, nnz), cut(data, nnz), validate=False)
 
