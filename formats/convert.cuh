@@ -4,8 +4,8 @@
 // that a row of a million entries costs no more than a million rows of one. A tile finds the rows it spans by two
 // searches in the row pointer, and each of its entries by a search between them.
 //
-// Kernels that keep some of the entries count what each tile keeps; the caller scans the counts; then each tile writes
-// at its own place. So entries stay in order, and the result repeats bit for bit.
+// Kernels that keep some of the entries are a stream compaction: count what each tile keeps; the caller makes the prefix
+// sum of the counts; each tile writes at its own place. So entries stay in order, and the result repeats bit for bit.
 //
 // I: int or long long, the type of ids. V: an unsigned integer as wide as a value; values are only moved. Where there
 // are none their pointer is null. Compiles with NVRTC alone.

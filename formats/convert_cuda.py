@@ -2,8 +2,8 @@
 
 Kernels lie in convert.cuh and radix.cuh. Rows are sorted by one 64-bit key an entry, row above column, with CuPy's
 stable radix sort. That takes 16 bytes an entry, 48 where values follow, so a large matrix is sorted in parts of whole
-rows: as many as keep the scratch at half of the result. Each part costs one more pass over the input. Transposes of not
-too many entries are dealt by the digits of their columns instead, in as few passes as there are digits.
+rows, so that the scratch is at most half of the result. Each part costs one more pass over the input. Transposes of at
+most 2²⁴ entries are radix-sorted by column instead, one pass for each digit of at most 10 bits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Rows = tuple[Array, Array, Array | None]
 
 _TILE = 4096
 _LEAST_PART = 1 << 20
-# Entries up to which a transpose is dealt digit by digit, where there is room; and the most bits of a digit.
+# Most entries of a transpose that is radix-sorted by column, where memory has room; and the most bits of a digit.
 _AT_ONCE = 1 << 24
 _DIGIT_BITS = 10
 _WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
@@ -62,7 +62,7 @@ def prefix_sum(lengths: Array) -> Array:
 
 
 def _offsets_of(ids: Array, n: int) -> Array:
-    """Where the entries of each of 0..n-1 begin once they are in order, and where the last ones end."""
+    """Prefix sum of how often each of 0..n-1 occurs: where its entries begin once they are in order."""
     cupy = require_cupy()
     counts = cupy.zeros(n + 1, dtype=np.int64)
     if len(ids):

@@ -1,9 +1,9 @@
 // One pass of a stable sort of entries by some bits of their keys, least significant digit first.
 //
-// A block takes a tile of entries, and each of its warps a stretch of the tile. count_digits tells how often each digit
-// comes in each tile; the caller scans these counts, digit by digit; deal_by_digit then knows where each tile's entries of a
-// digit begin, and numbers them in their order. So the result repeats bit for bit. A tile's entries are put in order in
-// shared memory first, so that those of the same digit are written side by side.
+// A block takes a tile of entries, and each of its warps a stretch of the tile. count_digits makes each tile's histogram of
+// digits; the caller makes the prefix sum of these counts, digit by digit; deal_by_digit then knows where each tile's entries
+// of a digit begin, and numbers them in order. So the result repeats bit for bit. A tile's entries are put in order in shared
+// memory first, so that those of the same digit are written side by side.
 //
 // I: int or long long, the type of keys and ids. V: an unsigned integer as wide as a value; values are only moved. Where
 // there are none their pointer is null. Compiles with NVRTC alone.

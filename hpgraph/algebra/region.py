@@ -15,7 +15,7 @@ from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import get_binary
 from hpgraph.semiring.entry import entry_function
 
-# Rows up to which those that do not change are copied as they lie.
+# Most changed rows for which the unchanged rows between them are copied whole.
 COPIED_ROWS = 64
 
 

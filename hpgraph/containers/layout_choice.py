@@ -19,7 +19,7 @@ from hpgraph.semiring import get_semiring
 if TYPE_CHECKING:
     from hpgraph.containers.matrix import MatrixStorage
 
-# Matrices of fewer entries take no longer in one layout than in another: launches, or waking threads, decide.
+# Below this many entries no layout is quicker than another: launches, or waking threads, take the time.
 _CHOICE_ENTRIES = 1 << 14
 # How often `explain(measure=True)` repeats a product; it takes the median.
 _REPEATS = 5

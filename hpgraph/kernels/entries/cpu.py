@@ -103,7 +103,7 @@ def _keep_rows(predicate, indptr, indices, data, one, thunk, begin, end, kept_in
                     kept_data[np.uint64(k)] = at(data, p)
                 p += 1
                 k += 1
-        # Without a branch: what is not kept is written too, and overwritten by what comes next.
+        # Branch-free: every entry is written, and one that is not kept is overwritten by the next.
         while k < stop:
             kept_indices[np.uint64(k)] = at(indices, p)
             if data is not None:

@@ -19,11 +19,10 @@ from hpgraph.kernels.runtime.cpu.prefetch import copy_items, prefetch
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 
-# Entries that a task copies, and entries from which on other threads are woken: copying is bound by memory, which one
-# core nearly saturates.
+# Entries that a task copies. Below MANY entries one thread copies all: it nearly saturates the memory's bandwidth.
 TASK_COPIES = 1 << 15
 MANY = 1 << 20
-# Rows ahead that are fetched into the cache.
+# Prefetch distance, in rows.
 PREFETCH_ROWS = 8
 _NONE = np.empty(0, dtype=np.uint8)
 
@@ -180,7 +179,7 @@ def _stretches(indptr, indices, rows, whole, low, high, begin, offsets):
 
 @njit(cache=True, nogil=True, inline="always")
 def _copy_rows(first, last, begin, indptr, indices, data, low, out, values):
-    # Unsigned: an index that cannot be negative is not looked at twice, and the loops become vector instructions.
+    # Unsigned indices: Numba tests none for being negative, and the loops are vectorized.
     for i in range(first, last):
         source, target = np.uintp(begin[i]), np.uintp(indptr[i])
         length = np.uintp(indptr[i + 1]) - target

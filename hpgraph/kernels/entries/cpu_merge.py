@@ -1,7 +1,7 @@
 """Union, intersection and difference of two matrices, entry by entry, with the operator in the same pass.
 
-Rows are sorted, so a row of the result is one merge of two lists. Tasks of about equal numbers of entries merge their
-rows and hand them over in order (`hpgraph.kernels.runtime.cpu.handover`), so nothing has to be counted first.
+Rows are sorted, so a row of the result is a two-way merge. Tasks of about equal numbers of entries merge their rows and
+hand them over in order by a single-pass prefix sum (`hpgraph.kernels.runtime.cpu.handover`): no pass counts them first.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Runs(NamedTuple):
 
 @njit(error_model="numpy", forceinline=True)
 def _put(function, x, y, i, j, indices, data, k, zero, nonzero):
-    """Write one entry; where the next one goes."""
+    """Write one entry; returns the place of the next one."""
     # Unsigned, because Numba tests a signed index for being negative, each time.
     indices[np.uint64(k)] = j
     if data is None:
@@ -53,13 +53,13 @@ def _put(function, x, y, i, j, indices, data, k, zero, nonzero):
     data[np.uint64(k)] = value
     if nonzero is None:
         return k + 1
-    # A zero is written over by what comes next.
+    # The next entry overwrites a zero: branch-free.
     return k + (value != zero)
 
 
 @njit(error_model="numpy")
 def _merge_rows(both, left, right, nonzero, a, b, begin, end, out, zero):
-    """Rows begin..end, one behind the other from 0 on; how many entries they have."""
+    """Merge the rows begin..end, one behind the other, the first at 0; returns how many entries they have."""
     k = 0
     for i in range(begin, end):
         p, p_end, q, q_end = at(a.indptr, i), at(a.indptr, i + 1), at(b.indptr, i), at(b.indptr, i + 1)
@@ -181,7 +181,7 @@ def merge(
 
 
 def _room(a: CSR, b: CSR, left: bool, right: bool) -> Any:
-    """Entries before each row of the result, were it to have as many as it can."""
+    """Prefix sum of each row's bound on its entries."""
     if left and right:
         return a.indptr + b.indptr
     if left or right:

@@ -1,5 +1,5 @@
-// Some of the entries of a matrix, marked: a bit for each entry, and how many are marked before each word of bits. So the
-// place of a marked entry among those that are kept is found without a list of them.
+// Marked entries of a matrix: a bit for each entry, and the prefix sum of the marks over the words of bits. So the place of
+// a marked entry among those kept is one look-up and one popcount (rank of a bit vector), without a list of them.
 #pragma once
 #include "tiles.cuh"
 

@@ -1,9 +1,10 @@
 // Union, intersection and difference of two matrices' entries, an entry to a thread.
 //
-// An entry's rank in the other matrix's row, found by binary search, tells where it goes in the result: behind as many
-// entries as stand before it in either matrix, less those that are in both (the merge by ranking of O. Green, R. McColl,
-// D. Bader, "GPU merge path", ICS'12, with the rows for boundaries). Marked are the entries of a that b has too; or, where
-// values that are zero are left out, in either matrix those that give an entry of the result.
+// Each row is merged by ranking: an entry's rank in the other matrix's row, found by binary search, tells its place in the
+// result: behind all entries that stand before it in either matrix, less those that stand in both. One thread an entry is
+// balanced without the diagonal searches of merge path (O. Green, R. McColl, D. Bader, "GPU merge path", ICS'12): rows
+// bound every search. Marked are the entries of a that b has too; or, where zeros are left out, the entries of either
+// matrix that yield an entry of the result.
 //
 // The host writes before this text a struct that says what is computed:
 //

@@ -47,7 +47,7 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
     shut_gate,
     take,
 )
-from hpgraph.kernels.traversal.direction_optimizing import AHEAD, FEW, PUSH
+from hpgraph.kernels.traversal.direction_optimizing import LEADER_ARCS, PREFETCH_ARCS, PUSH
 from hpgraph.semiring.atomics import compare_and_swap
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
@@ -91,8 +91,8 @@ def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waitin
         fence()
     values = state[0]
     for i in range(begin, stop):
-        if i + AHEAD < stop:
-            soon = peek(indptr, vertex(store, i + AHEAD))
+        if i + PREFETCH_ARCS < stop:
+            soon = peek(indptr, vertex(store, i + PREFETCH_ARCS))
             prefetch(indices, soon)
             prefetch_entry(data, soon)
         u = vertex(store, i)
@@ -161,7 +161,7 @@ def _next(values, indptr, waiting, bins, store, link, work, board, progress, sca
         for place in range(work[0, 0] * BLOCK, work[0, 0] * BLOCK + work[0, 1]):
             u = vertex(store, place)
             arcs += peek(indptr, u + 1) - peek(indptr, u)
-    set_out(board, 0, found * BLOCK, BLOCK // 8 if found < SCARCE else BLOCK, found == 1 and arcs < FEW)
+    set_out(board, 0, found * BLOCK, BLOCK // 8 if found < SCARCE else BLOCK, found == 1 and arcs < LEADER_ARCS)
     return found
 
 

@@ -26,10 +26,11 @@ from typing import Any
 PUSH, PULL = 0, 1
 # Ligra's m / 20 (J. Shun, G. Blelloch, PPoPP'13), and Beamer's 1 / 18.
 ALPHA, BETA = 0.05, 1 / 18
-# Where a push of one product breaks even with a pull: between 3% and 15% of m on uniform, Kronecker and grid graphs, at
-# the lower end where rows stream from the cache.
+# Where the push of one product breaks even with its pull. Measured: 3% to 15% of m on uniform, Kronecker and grid
+# graphs, the lower end where rows stream from the cache.
 SHARE = 0.1
-# Arcs that cost as much as to reach a vertex by a push: a place of its own in every array.
+# Cost of a vertex that a push reaches, in arcs: each of its arrays is one random access. So the cost of a push is its
+# arcs + 8 x the expected new vertices.
 REACHED = 8
 
 
@@ -91,7 +92,7 @@ def traversal_direction(
     >>> traversal_direction(PUSH, 100, 10, 400, 100, 100, 200, 1000, 10_000, ALPHA, BETA) == PUSH
     True
     """
-    # Expected new vertices: those of the last superstep, for as many arcs as now.
+    # Expected new vertices: the last superstep's hit rate (vertices reached per arc) times the arcs of this one.
     push = leaving + REACHED * count * leaving // max(leaving_before, 1)
     if last == PULL:
         # The frontier dwindles; or the last pull looked at more than a push would now.
@@ -99,5 +100,5 @@ def traversal_direction(
         return PUSH if dwindles or push < looked else PULL
     if leaving <= alpha * arcs:
         return PUSH
-    # Were the frontier's arcs spread evenly, one in arcs / leaving would hit it.
+    # With the frontier's arcs spread evenly, an open vertex meets one after arcs / leaving in-arcs.
     return PULL if waiting * min(arcs / n, arcs / leaving) < push else PUSH

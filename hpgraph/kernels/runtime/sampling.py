@@ -1,4 +1,4 @@
-"""What a sample of the vertices tells about all of them."""
+"""Afforest's sampling: the label of the largest component, guessed from a sample of the vertices."""
 
 from __future__ import annotations
 

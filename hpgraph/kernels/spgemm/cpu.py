@@ -1,13 +1,15 @@
 """The product of two sparse matrices over a semiring on the CPU, row by row: C[i, :] = ⊕ₖ A[i, k] ⊗ B[k, :].
 
 F. G. Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4(3),
-1978. A row is gathered in an array of one value a column; which columns it has stands in a bit set of two levels, so
-that they come out sorted without being sorted. Rows of a few pairs are merged by insertion instead. Each row is
-computed by one thread in the order of A's entries: sums are the same, bit for bit, on any number of threads.
+1978. A row is added up in a sparse accumulator (SPA; J. Gilbert, C. Moler, R. Schreiber, "Sparse matrices in MATLAB",
+SIAM J. Matrix Anal. Appl. 13(1), 1992): a dense array of one value a column. Its nonzero columns stand in a bit set of
+two levels rather than in a list, so they are read in ascending order without a sort. Rows of at most 24 pairs are
+merged by insertion instead. Each row is computed by one thread in the order of A's entries: sums are the same, bit for
+bit, on any number of threads.
 
-How many entries a row has nobody knows beforehand, but never more than pairs meet in it. Where memory has room for as
-many, runs of rows are handed over in order (`hpgraph.kernels.runtime.cpu.handover`) and what is not needed is given
-back; else a first pass counts the entries of every row, and a second one computes them where they belong.
+A row has at most as many entries as pairs meet in it. Where memory has room for that bound, one pass computes runs of
+rows and hands them over in order (`hpgraph.kernels.runtime.cpu.handover`), and unused memory is given back. Otherwise a
+symbolic pass counts the entries of every row, and a numeric pass computes them in place.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
 
-# Pairs of a row up to which insertion is quicker than the array.
+# Pairs of a row up to which insertion is quicker than the accumulator.
 INSERTION_PAIRS = 24
 
 
@@ -127,7 +129,7 @@ def _fill_many(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first,
             j = vertex(b_indices, q)
             if _is_excluded(excluded, j):
                 continue
-            # Where the row has no entry yet stands the identity: nothing has to be asked.
+            # A column without an entry yet holds the identity, so no branch asks whether this is the first value.
             value = convert(zero, call(product, x, weight(b_data, q, one_b), i, k, j))
             values[j] = join(reduce, at(values, j), value)
             word = j >> 6
@@ -195,7 +197,7 @@ def _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, p
 @njit(error_model="numpy")
 def _fill_rows(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
                x_indices, pairs, begin, end, bits, some, excluded, values, indptr, indices, data, place):
-    """Rows begin..end, one behind the other from `place` on; where they end."""
+    """Compute the rows begin..end one behind the other, the first at `place`; returns where they end."""
     for i in range(begin, end):
         if pairs[i]:
             first, last = at(a_indptr, i), at(a_indptr, i + 1)
@@ -222,7 +224,7 @@ def _count(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs,
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _fill(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
           x_indices, pairs, bounds, columns, threads, ends, room, indptr, indices, data):
-    """Every row where `indptr` says; with `ends` runs are handed over instead, and `indptr` is made."""
+    """Compute every row where `indptr` says. With `ends`, runs of rows are handed over instead and `indptr` is made."""
     cursor = np.zeros(1, np.int64)
     for _ in prange(threads):
         bits = bits_beside(pairs, columns)
@@ -289,7 +291,7 @@ def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = No
     dtype, ids = product.dtype, b.indices.dtype
     pairs = pairs_of_rows(a, b)
     alone = int(pairs.sum()) + ROW * rows <= TASK_PAIRS
-    # Entries up to the end of each row, were it to have as many as it can.
+    # Prefix sum of each row's bound: as many entries as pairs meet, but no more than columns.
     room = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.minimum(pairs, columns))))
     nnz, size = int(room[-1]), dtype.itemsize + ids.itemsize
     counted = not alone and nnz * size > free_memory("cpu") // 2

@@ -1,7 +1,8 @@
 """Dot products at the places of a mask: when to search a row rather than look it all up, and hubs that have a bit set.
 
-A long row that many places ask for is marked once, for the time of the product; then the short rows that meet it are
-looked up in it, where each of their entries would be searched for, or all of the long row looked up in theirs.
+A hub is a long row that many places ask for. It is marked in a bit set once, for the time of the product. The short
+rows that meet it are then looked up in that set; otherwise each of their entries would be searched in the long row, or
+the whole long row looked up in theirs.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, vertex
 
-# A step of a binary search costs about as much as looking up this many entries.
+# Cost of one step of a binary search, in look-ups of an entry in a bit set.
 STEP = 4
-# Rows whose work is looked at; of more only every so manieth.
+# Work is estimated from at most this many rows, uniformly strided.
 SAMPLE = 1 << 14
-# Entries from which a row may be a hub, how many have a bit set, bytes of all these, and work from which they pay.
+# A hub has at least 128 entries. At most 256 hubs get a bit set, all in 8 MiB, for products of at least 2²¹ look-ups.
 LONG, HUBS, HUB_BYTES, MUCH = 128, 256, 1 << 23, 1 << 21
 
 

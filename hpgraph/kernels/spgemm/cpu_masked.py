@@ -3,17 +3,18 @@
 Two ways, and which is cheaper depends on the matrices (`masked_work` estimates both):
 
 - *dots*: for each place (i, j) of the mask the product of row i of A and column j of B, a row of Bᵀ. Row i is spread
-  out over a bit set, in which the entries of row j are looked up; where row j is much the longer one, its entries are
-  searched for those of row i instead. So a hub costs no more than its partners. The hubs that many places ask for have
-  bit sets of their own, for the time of the product.
-- *rows*: Gustavson's rows of A B (`hpgraph.kernels.spgemm.cpu`), in which only columns of the mask's row are let in.
+  out over a bit set, in which the entries of row j are looked up; where row j is much longer, each entry of row i is
+  searched in row j instead. So a hub costs no more than its partners. Hubs that many places ask for get bit sets of
+  their own, for the time of the product.
+- *rows*: Gustavson's row-wise product (`hpgraph.kernels.spgemm.cpu`), whose sparse accumulator lets in only the columns
+  of the mask's row.
 
 Loops over the entries of a row have no break: Numba would then count references to the arrays, at every place of the
-mask, by atomic operations that threads wait for.
+mask, by atomic operations on one shared word.
 
-Both write where the mask has its entries, each run of rows from where the run begins there, places at which nothing met
-left out; at the end runs close up. So a product takes no memory beside its result, of which fresh pages cost as much as
-work does. Each value is made by one thread, in the order of the inner index.
+Both write into arrays of the mask's length. A run of rows writes from where the mask's run begins and leaves out places
+at which nothing met; at the end the runs are moved together. So a product needs no memory besides its result: touching
+fresh pages costs as much as the work. Each value is computed by one thread, in the order of the inner index.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tup
     Returns
     -------
     int, int
-        By dots, and by rows; of many rows a sample tells.
+        By dots, and by rows; estimated from at most 2¹⁴ rows, uniformly strided.
     """
     step = max(1, mask.shape[0] // SAMPLE)
     arrays = (plain(array) for array in (mask.indptr, mask.indices, a.indptr, a.indices, row_lengths, column_lengths))
@@ -212,7 +213,7 @@ def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m
                 else:
                     value, met = _dot_by_look_up(product, reduce, terminal, one_a, one_b, zero, i, j, bits, spread,
                                                  largest, b_indices, b_data, begin, end)
-                # Without a branch: what is not kept is written over.
+                # Written unconditionally, to stay branch-free: a place that is not kept is overwritten.
                 put(indices, place, m_indices[m])
                 put(values, place, value)
                 place += np.int64(met)
@@ -302,8 +303,8 @@ def _closed(mask: CSR, bounds: np.ndarray, indptr: np.ndarray, indices: np.ndarr
     if nnz == mask.nnz:
         return CSR(mask.shape, mask.indptr, mask.indices, values, validate=False)
     _close_up(bounds, plain(mask.indptr), indptr, indices, values)
-    # Unused room is kept where it is the lesser part: memory given back comes again by faults of pages, which can take
-    # as long as the product.
+    # Unused memory is given back only where it is more than half: the next product would have to fault it in again,
+    # which can take as long as the product.
     kept = cut if 2 * nnz < mask.nnz else lambda array, length: array[:length]
     return CSR(mask.shape, indptr, kept(indices, nnz), kept(values, nnz), validate=False)
 

@@ -1,4 +1,4 @@
-"""Matrix products by rows on the CPU: how rows are shared out among threads, and what a thread builds them in."""
+"""Gustavson's row-wise products on the CPU: load balancing of the rows over threads, and a thread's work space."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu_fold import at, vertex
 
-# Pairs of entries that one task takes, and what a row costs besides: some 100 microseconds of work.
+# Pairs of entries in one task, some 100 microseconds of work, and the cost of a row besides its pairs, in pairs.
 TASK_PAIRS = 65536
 ROW = 16
 

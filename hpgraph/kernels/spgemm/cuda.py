@@ -19,9 +19,9 @@ SOURCE = "spgemm.cuh"
 THREADS, LONG_THREADS, LEAST, WINDOWED, KINDS, CURSORS = 256, 128, 64, 6, 7, 512
 # Columns of a window when rows are computed, and when they are counted.
 WINDOW, COUNTED = 8192, 65536
-# Windows of a row from which they are made larger, up to so many columns.
+# A row of more windows than this gets wider ones, of at most so many columns.
 MANY_WINDOWS, LARGEST_WINDOW = 512, 65536
-# Shared memory that the warps of one block take together, where one warp needs less.
+# Bytes of shared memory for the warps of one block together; a warp that needs more has a block of its own.
 BLOCK_ROOM = 32768
 KERNELS = (
     "hpgraph::count_pairs<Multiply>",
@@ -132,7 +132,7 @@ def run(module: Module, name: str, blocks: int, threads: int, shared: int, *argu
         return
     kernel = module.function(f"hpgraph::{name}")
     if shared > 48 * 1024:
-        # More than every GPU has is asked for by the kernel.
+        # Beyond 48 KiB a kernel must ask for its shared memory.
         kernel.max_dynamic_shared_size_bytes = shared
     kernel((blocks,), (threads,), arguments, shared_mem=shared)
 

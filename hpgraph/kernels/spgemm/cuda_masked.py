@@ -21,7 +21,7 @@ THREADS, MUCH, PIECE, PLACES = 256, 4096, 256, 1024
 LEAST_BITS, MOST_BITS = 1 << 17, 1 << 18
 # Blocks for each multiprocessor.
 RESIDENT = 8
-# Rows of which the work is looked at; of more only every so manieth.
+# Work is estimated from at most this many rows, uniformly strided.
 SAMPLE = 1 << 15
 KERNELS = (
     "hpgraph::turn_places<Multiply, false>",
@@ -29,7 +29,7 @@ KERNELS = (
     "hpgraph::list_tasks<Multiply>",
     "hpgraph::dots_at_places<Multiply>",
 )
-# What the source needs to be read, for kernels that multiply nothing.
+# The source names a struct Multiply; kernels that multiply nothing get an empty one.
 _NOTHING = "struct Multiply {};\n"
 
 

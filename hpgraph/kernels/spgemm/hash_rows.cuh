@@ -1,4 +1,4 @@
-// Rows of a product of matrices that are short enough for a hash table in shared memory, a warp each.
+// Rows of a matrix product whose sparse accumulator is a hash table in shared memory: short rows, a warp each.
 #pragma once
 #include "pairs.cuh"
 
@@ -72,7 +72,7 @@ __device__ void sort_warp(Index* keys, C* values, u32 count) {
             for (u32 t = lane; t < size / 2; t += 32) {
                 const u32 low = (t & ~(gap - 1)) * 2 + (t & (gap - 1)), high = low + gap;
                 const Index a = keys[low], b = keys[high];
-                // Read as unsigned, what fills up is the largest.
+                // As unsigned, the padding (-1) is the largest key and sorts to the end.
                 const bool falls = sizeof(Index) == 4 ? u32(a) > u32(b) : u64(a) > u64(b);
                 if (falls == ((low & run) == 0) && a != b) {
                     keys[low] = b;
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(TABLE_THREADS) fill_by_table(Factors<M> f, con
         }
         __syncwarp();
     });
-    // Close the gaps: what is written lies before what is still to be read.
+    // Compact the table in place: writes stay behind the reads.
     u32 count = 0;
     for (u32 base = 0; base < slots; base += 32) {
         const Index key = keys[base + lane];

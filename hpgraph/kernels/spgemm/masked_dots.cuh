@@ -11,9 +11,9 @@
 // rows side by side, and each group joins what its lanes found in a fixed order: results repeat bit for bit.
 //
 // The filter keeps k modulo its size. Where the row in it spans no more than that, a bit says for certain whether k is
-// there. Else, in the same memory, fewer and wider slots hold what k modulo their number leaves out: that is certain, too,
-// but in a slot that entries share. Only these, and the bits of rows that would crowd the slots, are confirmed by a search
-// in the row; so few lanes of a warp do that, but all of them wait for it.
+// there. Else the same memory holds fewer, wider slots: slot k mod n stores the quotient k / n, which is certain as well,
+// unless several entries share the slot. Shared slots, and the bits of rows too long for slots, are confirmed by a binary
+// search in the row. Few lanes of a warp need it, but the whole warp waits for them.
 //
 // The host writes a struct Multiply before this text, as for spgemm.cuh.
 #pragma once

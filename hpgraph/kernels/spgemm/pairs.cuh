@@ -1,6 +1,6 @@
-// The pairs of entries A[i, k], B[k, j] that make one row of a product of matrices, dealt to the lanes of a warp 32 at a time
-// in the order of A's entries, whatever the lengths of B's rows. Lanes that hold the same column join their values first, in
-// their order: a sum that is then made by one warp needs no atomic operations and repeats bit for bit.
+// Load balancing within a warp: the pairs A[i, k], B[k, j] of one row of a matrix product are dealt to the lanes, 32 at a
+// time in the order of A's entries, whatever the lengths of B's rows. Lanes that hold the same column join their values
+// first, in the order of the lanes: such a sum needs no atomic operations and repeats bit for bit.
 #pragma once
 #include "search.cuh"
 #include "warp.cuh"

@@ -1,11 +1,11 @@
 // The product of two sparse matrices over a semiring, row by row: C[i, :] = sum over k of A[i, k] (x) B[k, :].
 //
-// A warp takes a row (F. G. Gustavson, ACM TOMS 4(3), 1978), twice: to count its entries, then to compute them where
-// they belong. Rows of up to MOST pairs go through a hash table in shared memory, of the least size that serves (after
-// Y. Nagasaka, A. Nukada, S. Matsuoka, "High-performance and memory-saving sparse general matrix-matrix multiplication
-// for NVIDIA Pascal GPU", ICPP'17), and are sorted there. Longer rows go window by window, a range of columns that has a
-// bit each in shared memory: which columns there are, and in which place each one stands, can be read from the bits. Very
-// long rows are several tasks, each a range of columns.
+// A warp computes a row (F. G. Gustavson, ACM TOMS 4(3), 1978) in two passes: the symbolic one counts its entries, the
+// numeric one computes them in place. The sparse accumulator of a row of up to MOST pairs is a hash table in shared memory,
+// of the least size that serves (after Y. Nagasaka, A. Nukada, S. Matsuoka, "High-performance and memory-saving sparse
+// general matrix-matrix multiplication for NVIDIA Pascal GPU", ICPP'17), sorted there. Longer rows go window by window: a
+// window is a range of columns with one bit a column in shared memory. The bits say which columns there are, and their
+// prefix sum (popcount) says at which place each stands. Very long rows are several tasks, each a range of columns.
 //
 // The pairs of a row are dealt to the lanes 32 at a time in the order of A's entries. Lanes that hold the same column
 // join their values first, in their order, and no other warp writes there: no sum is made by atomic operations, and
@@ -24,12 +24,12 @@
 namespace hpgraph {
 
 constexpr int THREADS = 256;
-// Pairs of a row up to which a table serves; the smallest table; kinds of rows: tables, and windows.
+// Most pairs of a row for a hash table; slots of the smallest table; the kind of a row that goes by windows, and the kinds.
 constexpr i64 MOST = 1024;
 constexpr u32 LEAST = 64;
 constexpr int WINDOWED = 6;
 constexpr int KINDS = 7;
-// Pairs of one task of a longer row.
+// Pairs of one task of a long row.
 constexpr i64 SHARE = 32768;
 
 // Pairs of each row, and how many tasks it makes.

@@ -1,6 +1,6 @@
-// Rows of a product of matrices that are too long for a table, by ranges of columns that have a bit each in shared memory: which
-// columns a row has, and in which place each one stands, can be read from the bits. A warp for each task, which is a row or,
-// of a very long one, a range of its columns.
+// Rows of a matrix product that are too long for a hash table, window by window: a range of columns with one bit a column
+// in shared memory. The bits say which columns the row has, and their prefix sum (popcount) at which place each stands. A
+// warp takes a task: a row, or a range of columns of a very long row.
 #pragma once
 #include "pairs.cuh"
 
@@ -8,7 +8,7 @@ namespace hpgraph {
 
 // Threads of a block.
 constexpr int LONG_THREADS = 128;
-// Entries of A's row of which is remembered how far into B's rows the windows have come.
+// Cursors: for this many entries of A's row, how far the windows have come in the row of B.
 constexpr int CURSORS = 512;
 // Columns set among 1024 from which their ids are written word by word.
 constexpr u32 DENSE = 160;

@@ -22,14 +22,14 @@ from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv import check_pull
-from hpgraph.kernels.spmv.cpu_fold import AHEAD, at, convert, fetch_ahead, fold, fold_slab, is_allowed, join
+from hpgraph.kernels.spmv.cpu_fold import PREFETCH_ENTRIES, at, convert, fetch_ahead, fold, fold_slab, is_allowed, join
 from hpgraph.kernels.spmv.cpu_pairs import pull_pairs
 from hpgraph.semiring.jit import call
 
 # Below this many entries and rows, waking the other threads costs more than they save.
 SERIAL = 32768
 # How many rows ahead the first entries are fetched.
-ROWS_AHEAD = 32
+PREFETCH_ROWS = 32
 _NO_BITS = np.empty(0, np.uint64)
 
 
@@ -64,10 +64,10 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
         for v in range(start, min(start + 64, end)):
             if slab is None:
                 first, last = at(indptr, v), at(indptr, v + 1)
-                soon = first + AHEAD
+                soon = first + PREFETCH_ENTRIES
                 if terminal is not None:
                     # Where rows are left early, only their beginnings are sure to be read.
-                    soon = max(soon, at(indptr, min(v + ROWS_AHEAD, out.size)))
+                    soon = max(soon, at(indptr, min(v + PREFETCH_ROWS, out.size)))
                 fetch_ahead(indices, data, soon)
             else:
                 first, last = np.int64(0), np.int64(0)

@@ -17,7 +17,7 @@ from hpgraph.kernels.runtime.cpu.weights import entry as weight
 from hpgraph.semiring.jit import call
 
 # How far ahead entries are fetched: some four thousand bytes. The hardware alone reaches half the rate of the memory.
-AHEAD = 512
+PREFETCH_ENTRIES = 512
 
 
 def convert(like, value):
@@ -142,14 +142,14 @@ def fold(gather, reduce, terminal, identity, state, indices, data, begin, end, a
     j = begin
     if terminal is None:
         while j + 4 < end:
-            fetch_ahead(indices, data, j + AHEAD)
+            fetch_ahead(indices, data, j + PREFETCH_ENTRIES)
             values, found = _take_whole_four(gather, reduce, state, indices, data, active, j, v, one, values, found)
             j += 4
     values, found = _take_four(gather, reduce, state, indices, data, active, j, end, v, one, values, found)
     if terminal is not None:
         while j + 4 < end and not _any_ended(terminal, values):
             j += 4
-            fetch_ahead(indices, data, j + AHEAD)
+            fetch_ahead(indices, data, j + PREFETCH_ENTRIES)
             values, found = _take_four(gather, reduce, state, indices, data, active, j, end, v, one, values, found)
     a, b, c, d = values
     value = join(reduce, join(reduce, a, b), join(reduce, c, d))

@@ -24,9 +24,9 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex
 
 # Entries of a row, in the mean, up to which it is quicker to count them all than to look for one.
-FEW = 6
+COUNTED_MEAN = 6
 # How many entries ahead they are fetched, how many of them a cache line holds, and how many rows ahead beginnings are.
-AHEAD, LINE, ROWS_AHEAD = 1024, 16, 32
+PREFETCH_ENTRIES, LINE, PREFETCH_ROWS = 1024, 16, 32
 
 
 def pull_pairs(
@@ -62,8 +62,8 @@ def pull_pairs(
     senders = active.to_bool().view(np.uint8)
     with team() as workers:
         _pull_some(
-            True if counts else None, True if counts or rows.nnz <= FEW * len(out) else None, identity, arrays[3],
-            arrays[4], senders, *schedule(rows), out, words, workers,
+            True if counts else None, True if counts or rows.nnz <= COUNTED_MEAN * len(out) else None, identity,
+            arrays[3], arrays[4], senders, *schedule(rows), out, words, workers,
         )  # fmt: skip
     return True
 
@@ -105,7 +105,7 @@ def _mark(flags, indices, begin, end, marks, before):
     for i in range(whole):
         first = begin + 64 * i
         for line in range(0, 64, LINE):
-            prefetch(indices, first + AHEAD + line)
+            prefetch(indices, first + PREFETCH_ENTRIES + line)
         word = np.uint64(0)
         # In chains of their own: in a single one each entry would wait for the one before.
         for chain in range(0, 64, 8):
@@ -162,7 +162,7 @@ def _look(identity, indptr, indices, flags, begin, end, longest, out, received):
         bits = np.uint64(0)
         for v in range(start, min(start + 64, end)):
             first, last = at(indptr, v), at(indptr, v + 1)
-            prefetch(indices, at(indptr, min(v + ROWS_AHEAD, out.size)))
+            prefetch(indices, at(indptr, min(v + PREFETCH_ROWS, out.size)))
             if last - first <= longest:
                 found = _any_set(flags, indices, first, last)
                 put(out, v, _value(None, identity, found))

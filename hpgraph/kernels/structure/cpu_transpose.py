@@ -23,7 +23,7 @@ from hpgraph.kernels.runtime.cpu.threads import team
 # Entries from which on several threads, and a histogram for each, pay.
 MANY = 1 << 17
 # Entries ahead whose places are fetched into the cache: they lie anywhere.
-AHEAD = np.uintp(24)
+PREFETCH_PLACES = np.uintp(24)
 
 
 def transpose(csr: CSR) -> CSR:
@@ -101,8 +101,8 @@ def _scatter(cuts, share, indptr, indices, data, starts, out, values):
     last = indptr[cuts[share + 1]]
     for row in range(cuts[share], cuts[share + 1]):
         for p in range(np.uintp(indptr[row]), np.uintp(indptr[row + 1])):
-            if p + AHEAD < last:
-                soon = place[np.uintp(indices[p + AHEAD])]
+            if p + PREFETCH_PLACES < last:
+                soon = place[np.uintp(indices[p + PREFETCH_PLACES])]
                 prefetch(out, soon)
                 if data.size:
                     prefetch(values, soon)

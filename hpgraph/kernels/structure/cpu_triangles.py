@@ -32,11 +32,11 @@ CHUNK, WALK_CHUNK, WIDE_CHUNK = 64, 256, 2048
 # Neighbours looked up between two looks at whether the row is past its end.
 VECTOR = 8
 # How far ahead a row is fetched into the cache: without that, a third of the time is spent waiting for it.
-AHEAD = 4
+PREFETCH_ROWS = 4
 # Neighbours of one vertex that are ranked before any of them is used.
 BATCH = 512
 # Up to this many neighbours, walking two rows side by side is cheaper than marking.
-FEW = 4
+WALK_DEGREE = 4
 
 
 @njit(cache=True, nogil=True)
@@ -77,8 +77,8 @@ def _cut_by_arcs(indptr, order, parts):
 def _prefetch_row(indptr, indices, order, r):
     """Ask for the row of a vertex soon to come: rows are read in order of rank, so they lie all over memory."""
     last = order.size - 1
-    prefetch(indptr, np.int64(order[min(r + 2 * AHEAD, last)]))
-    prefetch(indices, indptr[order[min(r + AHEAD, last)]])
+    prefetch(indptr, np.int64(order[min(r + 2 * PREFETCH_ROWS, last)]))
+    prefetch(indices, indptr[order[min(r + PREFETCH_ROWS, last)]])
 
 
 @njit(inline="always")
@@ -242,7 +242,7 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
                     stop += 1
                 if begin == stop:
                     continue
-                few = stop - begin <= FEW
+                few = stop - begin <= WALK_DEGREE
                 if not few:
                     for j in range(begin, stop):
                         _mark(marks, lower[j])
@@ -253,13 +253,13 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
                         u = indices[j]
                         if u == v:
                             continue
-                        prefetch(lower, row_start[np.uint64(indices[min(j + AHEAD, last)])])
+                        prefetch(lower, row_start[np.uint64(indices[min(j + PREFETCH_ROWS, last)])])
                         here += _common(few, marks, lower, begin, stop, row_start, u, v, tally)
                 else:
                     first, last = indptr[order[v]], indptr[order[v] + 1]
                     for batch in range(first, last, BATCH):
                         for k in range(_rank_above(indices, rank, batch, min(batch + BATCH, last), v, above)):
-                            prefetch(lower, row_start[np.uint64(above[min(k + AHEAD, BATCH - 1)])])
+                            prefetch(lower, row_start[np.uint64(above[min(k + PREFETCH_ROWS, BATCH - 1)])])
                             here += _common(few, marks, lower, begin, stop, row_start, above[k], v, tally)
                 if tally is not None:
                     tally[v] += here

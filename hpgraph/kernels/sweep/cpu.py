@@ -24,7 +24,7 @@ from hpgraph.kernels.runtime.cpu.threads import rest, team
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import SERIAL, arrays, operators
-from hpgraph.kernels.spmv.cpu_fold import AHEAD, at, fetch_ahead, fold, join
+from hpgraph.kernels.spmv.cpu_fold import PREFETCH_ENTRIES, at, fetch_ahead, fold, join
 from hpgraph.kernels.superstep.cpu import aggregate
 from hpgraph.kernels.sweep import Swept
 from hpgraph.semiring.function import Function
@@ -50,7 +50,7 @@ def _rows(gather, reduce, terminal, identity, one, load, renew, store, tally, no
         first, last = at(indptr, v), at(indptr, v + 1)
         if last - first > longest:
             continue
-        fetch_ahead(indices, data, first + AHEAD)
+        fetch_ahead(indices, data, first + PREFETCH_ENTRIES)
         message, _ = fold(
             gather, reduce, terminal, identity, state, indices, data, first, last, None, v, one, identity
         )

@@ -45,13 +45,13 @@ from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
 # Arcs and vertices below which to call for help costs more than it saves.
-FEW = 256
+LEADER_ARCS = 256
 # What a worker takes at a time: of the queue, as many vertices as send so many arcs, but no more than so many; of the
 # rows that pull, so many (a multiple of 64, so that the words of the next bitmask have one writer each).
 PUSH_ARCS, PUSH_MOST, PULL_ROWS = 512, 64, 1024
 # How many places ahead in the queue the row pointers and the first arcs of a vertex are fetched, and how many vertices
 # ahead the first arcs are in a pull; how many of them share a line of the cache.
-FAR_AHEAD, AHEAD, PULL_AHEAD = 8, 4, 32
+PREFETCH_ROWS, PREFETCH_ARCS, PREFETCH_PULLS = 8, 4, 32
 ARCS_A_LINE = 16
 # Neighbours that a pull tests together.
 AT_ONCE = 8
@@ -75,8 +75,8 @@ def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, 
     ahead = board[_TO] - 1
     for i in range(begin, end):
         # As far as the queue goes, because whoever takes these vertices mostly takes the next ones too.
-        prefetch(indptr, vertex(queue, min(i + FAR_AHEAD, ahead)))
-        soon = peek(indptr, vertex(queue, min(i + AHEAD, ahead)))
+        prefetch(indptr, vertex(queue, min(i + PREFETCH_ROWS, ahead)))
+        soon = peek(indptr, vertex(queue, min(i + PREFETCH_ARCS, ahead)))
         for line in range(3):
             prefetch(indices, soon + line * ARCS_A_LINE)
         u = vertex(queue, i)
@@ -137,7 +137,7 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
             flag = open_ & (~open_ + np.uint64(1))
             open_ ^= flag
             first, last = peek(indptr, v), peek(indptr, v + 1)
-            soon = peek(indptr, min(v + PULL_AHEAD, n))
+            soon = peek(indptr, min(v + PREFETCH_PULLS, n))
             for line in range(2):
                 prefetch(indices, soon + line * ARCS_A_LINE)
             j = first
@@ -202,7 +202,7 @@ def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, for
     board[_ADDED] = 0
     if direction == PUSH:
         grain = min(max(PUSH_ARCS * count // max(arcs, 1), 1), PUSH_MOST)
-        set_out(board, progress[HEAD], board[_TO], grain, arcs + count < FEW)
+        set_out(board, progress[HEAD], board[_TO], grain, arcs + count < LEADER_ARCS)
     else:
         set_out(board, 0, n, PULL_ROWS, n <= PULL_ROWS)
 

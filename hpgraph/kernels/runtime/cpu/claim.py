@@ -1,4 +1,4 @@
-"""Marking vertices from several threads, and gathering them in a queue: what every push over arcs shares.
+"""Marking vertices from several threads, and appending them to the next frontier's queue: what every push shares.
 
 The queue is filled as in the GAP Benchmark Suite (S. Beamer, K. Asanović, D. Patterson, arXiv:1508.03619): each
 worker fills a small buffer of its own and reserves room in the shared queue once per buffer, with one atomic
@@ -38,7 +38,7 @@ def test(words, v):
 
 @part
 def claim(words, v, alone):
-    """Set bit ``v``; true for the one caller that set it. ``alone`` says that nobody else writes these words now."""
+    """Test-and-set bit ``v``: true for the one caller that set it. ``alone``: no other thread writes, no atomic."""
     flag = np.uint64(1) << np.uint64(v & 63)
     if alone:
         seen = words[v >> 6]

@@ -1,10 +1,10 @@
-"""What tasks make, one behind the other, where nobody knows beforehand how many entries each will have.
+"""Single-pass prefix sum over tasks: their results one behind the other, though no length is known beforehand.
 
-A task works in memory of its thread's own, as much as it may need. As soon as the tasks before it have said how many
-entries they have, it says where its own end, and copies them to their place, out of the cache still. So nothing is
-worked out twice, once to be counted and once to be kept: what "single-pass parallel prefix scan with decoupled
-look-back" (D. Merrill, M. Garland, NVIDIA, 2016) is for blocks of a GPU. Tasks are taken in their order, so the first
-that is not done waits for no one, however few threads there are.
+A task computes its entries in memory of its thread's own. As soon as the tasks before it have published where they end,
+it publishes where its own entries end, and copies them to their place while they are still in the cache. So no entry is
+computed twice, once to be counted and once to be kept. It is the prefix sum of D. Merrill and M. Garland ("Single-pass
+parallel prefix scan with decoupled look-back", NVIDIA, 2016) with a chain in place of the look-back. Tasks are taken in
+order, so the first unfinished one never waits, however few threads there are.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PATIENCE = 2000
 
 
 def new_ends(tasks: int) -> np.ndarray:
-    """Where the entries of each task end, -1 while that is not known; the first starts at 0.
+    """The prefix sums to be: where each task's entries begin, -1 while that is not known; the first begins at 0.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def new_ends(tasks: int) -> np.ndarray:
 
 @njit
 def place_of(ends, task, count):
-    """Where the `count` entries of a task begin: waits for the tasks before it, and tells the next one."""
+    """Where the `count` entries of a task begin. Waits until the task before has published it; publishes the next."""
     glances = 0
     while atomic_load(ends, task) < 0:
         if glances < _PATIENCE:
@@ -55,7 +55,7 @@ def place_of(ends, task, count):
 
 @njit
 def hand_over(ends, task, begin, end, indptr, count, loose, values, indices, data):
-    """A task's rows begin..end, which `indptr` ends as if they were alone, to their place among all."""
+    """Move a task's rows begin..end to their place among all, and shift their part of `indptr`, which began at 0."""
     start = place_of(ends, task, count)
     for i in range(begin, end):
         indptr[i + 1] += start

@@ -1,8 +1,8 @@
-"""Arrays at places known to lie inside: no test for an index that counts from the end, and fetching ahead.
+"""Software prefetching, and array accesses without Numba's test for a negative index.
 
-Numba lets a negative index count from the end, and where it cannot tell the sign it asks at each access. Vertices and
-positions of arcs are never negative, which these functions tell the compiler; what a vertex program does with the ids
-it is given profits too.
+In Numba a negative index counts from the end, so where it cannot tell the sign it tests at each access. Vertices and
+positions of arcs are never negative, which these functions tell the compiler. A vertex program's own accesses, by the
+ids it is given, lose the test too.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def peek_after(typingctx: Any, array: Any, position: Any) -> Any:
 
 @intrinsic(lambda: None)
 def fence(typingctx: Any) -> Any:
-    """What this thread wrote before, others see before it reads on."""
+    """Full memory fence: what this thread wrote before is visible to others before it reads on."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         builder.fence("seq_cst")

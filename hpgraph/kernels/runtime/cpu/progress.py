@@ -1,15 +1,15 @@
-"""What traversals keep count of."""
+"""How far a run has come: its supersteps, its active vertices, and the rows of its trace."""
 
 from __future__ import annotations
 
 from hpgraph.kernels.runtime.cpu.part import part
 
-# Of all that Numba can run in parallel, only the loops that say so.
+# Options for Numba's ``parallel=``: only `prange` loops become parallel, no array expression does.
 LOOPS = {
     "comprehension": False, "fusion": False, "inplace_binop": False, "numpy": False, "prange": True, "reduction": False,
     "setitem": False, "stencil": False,
 }  # fmt: skip
-# What a leader keeps from one call of a kernel to the next, first of all: supersteps done, and who is active.
+# The first words that a leader keeps from one call of a kernel to the next: supersteps done, active vertices.
 STEP, ACTIVE = range(2)
 
 

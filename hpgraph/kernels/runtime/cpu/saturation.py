@@ -1,4 +1,4 @@
-"""Leaving out the checks of saturated sums where no sum can leave its type: they cost a third of a product's time."""
+"""Plain sums in place of saturating ones where no sum can overflow: the checks cost a third of a product's time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hpgraph.kernels.runtime.attached import attached
 from hpgraph.semiring.arithmetic import BINARY
 from hpgraph.semiring.semiring import Gather
 
-# Entries below which to look for the extremes of a vector costs more than the checks.
+# Entries below which a search for the vector's extremes costs more than the checks.
 _SEARCH_ENTRIES = 4096
 
 
 def checked_where_needed(gather: Any, rows: CSR | HYB, state: tuple[Any, ...]) -> Any:
-    """The gather itself, or the same without checks.
+    """The gather itself, or the same with plain sums where the extremes of matrix and vector show that none overflows.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def checked_where_needed(gather: Any, rows: CSR | HYB, state: tuple[Any, ...]) -
 
 @attached
 def _extremes(rows: CSR | HYB) -> tuple[int, int]:
-    """The least and the largest value of a matrix; what pads it may count too."""
+    """The least and the largest value of a matrix; the padding of an ELL slab may count too."""
     arrays = [rows.data] if isinstance(rows, CSR) else [rows.ell.data, rows.tail_data]
     if any(array is None for array in arrays):
         return 0, 1

@@ -1,4 +1,4 @@
-"""How the rows of a matrix are shared out among threads: by arcs, never by rows alone.
+"""Load balancing of a matrix's rows over threads: by arcs, never by rows alone.
 
 Rows go in blocks of about equal numbers of arcs; a row longer than a block is cut in pieces. The schedule depends on
 the matrix alone, so that sums come out the same, bit for bit, on any number of threads.
@@ -13,9 +13,9 @@ import numpy as np
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.attached import attached
 
-# Arcs and rows that one task takes: some 20 microseconds of work.
+# Arcs plus rows of one task: some 20 microseconds of work.
 TASK_ARCS = 16384
-# Rows share the word of a bitmask by 64, and each word has one writer.
+# A block's bounds are multiples of 64 rows: then no two threads write the same word of a bitmask.
 WORD = 64
 
 
@@ -65,7 +65,7 @@ def make_schedule(indptr: Any, rows: Any, extra: int, n_rows: int, task: int = T
     -------
     Schedule
     """
-    # Everything is worked out for groups of rows that share a word, so that it takes next to no memory.
+    # Computed for groups of 64 rows, so that it takes next to no memory.
     starts = WORD * np.arange(-(-n_rows // WORD) + 1)
     starts = np.minimum(starts, n_rows) if rows is None else np.searchsorted(rows, starts)
     work = np.diff(indptr[starts])

@@ -1,4 +1,7 @@
-"""Rows shared out among threads by their entries, anew for each call; `schedule` keeps what it finds with a matrix."""
+"""Load balancing for a single call: rows cut into tasks of about equal work, which threads take from one counter.
+
+`hpgraph.kernels.runtime.cpu.schedule` is for matrices that are read many times: it keeps its tasks with the matrix.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.stop import is_stopped
 
-# Entries and rows that one task takes; below twice that one thread does it all.
+# Entries plus rows of one task; with less than two tasks' work one thread does it all.
 TASK_ENTRIES = 32768
 # A number that no task has.
 _NONE = 1 << 62
@@ -18,7 +21,7 @@ _NONE = 1 << 62
 
 @part
 def next_task(cursor, step=1):
-    """The number of the next task for this thread, `step` above the last one; past all once kernels are stopped."""
+    """Dynamic scheduling: the number of the next free task; beyond all tasks once kernels are stopped."""
     return _NONE if is_stopped() else fetch_add(cursor, 0, step)
 
 

@@ -16,7 +16,7 @@ ROWS = 4096
 
 
 class Clock:
-    """Both clocks read before a call and after it, so that the kernel's cycles can be told in nanoseconds."""
+    """Clock and cycle counter, read before a call and after it: they convert a kernel's cycles to nanoseconds."""
 
     def __init__(self) -> None:
         self.began, self.cycles = time.perf_counter_ns(), now()

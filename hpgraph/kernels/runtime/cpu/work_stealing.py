@@ -1,4 +1,8 @@
-"""Threads that stay together through all the supersteps of a run, inside one parallel region.
+"""Work stealing, and threads that stay together through all the supersteps of a run, inside one parallel region.
+
+Each worker has a range of the superstep's work. It takes grains off its own range by an atomic addition, and steals
+from the others' once its own is empty (R. Blumofe, C. Leiserson, "Scheduling multithreaded computations by work
+stealing", JACM 46(5), 1999; here nothing is added to a range, so a counter each takes the place of a deque).
 
 To enter a parallel region costs some 10 µs, to meet here a few hundred nanoseconds: a road network has thousands of
 supersteps of a few µs. One worker, the first to come, leads. It decides what a superstep does, works at it, and opens a
@@ -9,7 +13,8 @@ that runs the workers one after another is right too.
 The gate is one word, so that entering and shutting are in one order for all: its lower half counts the helpers inside,
 its upper half goes up at each opening and shutting, odd while open; negative once the run is over.
 
-The board is what the crew shares: an int64 array, what different threads write on cache lines of its own.
+The board is the memory that the workers share: an int64 array, in which words that different threads write lie on
+different cache lines.
 """
 
 from __future__ import annotations
@@ -31,9 +36,9 @@ from hpgraph.semiring.stop import is_stopped
 # Two cache lines, as processors fetch them in pairs.
 LINE = 16
 LEADER, GATE, TAIL, TALLY, JOB = (LINE * line for line in range(5))
-# What a kernel shares besides, and the heaps of work, a line each.
+# Where a kernel's own shared words begin, and the workers' ranges of work: one line each.
 OTHER, HEAPS = 5 * LINE, 8 * LINE
-# In the line of the leader's orders: the number of heaps, how much to take at a time, whether the leader is alone.
+# In the line of the leader's orders: the number of ranges, the grain (work taken at a time), whether it works alone.
 _COUNT, _GRAIN, ALONE = range(JOB, JOB + 3)
 _TURN = 1 << 32
 _OVER = -(1 << 63)
@@ -134,7 +139,7 @@ def leave(board):
 
 @part
 def set_out(board, begin, end, grain, alone):
-    """Lay out the places from begin to end as work, a heap for each worker, or one where the leader is ``alone``."""
+    """Share out begin..end as one range of work for each worker, or as a single one where the leader is ``alone``."""
     heaps = 1 if alone else (board.size - HEAPS) // LINE
     board[_COUNT], board[_GRAIN], board[ALONE] = heaps, grain, alone
     grains = (end - begin + grain - 1) // grain
@@ -145,10 +150,10 @@ def set_out(board, begin, end, grain, alone):
 
 @part
 def take(board, heap, alone):
-    """Some of the work laid out, from where to where: off one heap as long as it lasts, then off any. Empty at the end.
+    """Work stealing: the next grain of the own range, then of the others'; (0, 0) when none is left.
 
-    Also empty once kernels are stopped.
-    Who takes the same heap each time finds in its cache what it wrote the last time.
+    Also (0, 0) once kernels are stopped. A worker keeps its range from superstep to superstep, so that what it wrote
+    the last time is still in its cache.
     """
     if is_stopped():
         return 0, 0

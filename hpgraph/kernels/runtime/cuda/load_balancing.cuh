@@ -1,10 +1,11 @@
-// How a grid shares the arcs that leave the vertices of a queue.
+// Load balancing of a push: how a grid shares the arcs that leave the vertices of a queue.
 //
-// Within a warp the arcs of up to 32 vertices are dealt to the lanes one by one, whoever they belong to, several to a
-// lane at once: what a lane waits for are loads that depend on each other, and only independent arcs can fill the time.
-// Where there are lanes enough, each vertex has some of its own instead.
+// A warp takes up to 32 vertices and deals their arcs to its lanes by a prefix sum of the degrees, whoever they belong to
+// (the scan-based gathering of D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP'12). A lane gets
+// several arcs at once: its loads depend on each other, and only independent arcs can fill the waiting time. Where there
+// are lanes enough, each vertex has lanes of its own instead.
 #pragma once
-#include "sliding_queue.cuh"
+#include "frontier_queue.cuh"
 
 namespace hpgraph {
 

@@ -1,4 +1,4 @@
-"""How many multiprocessors there are, for launches whose blocks must all be resident."""
+"""The number of multiprocessors, for cooperative launches: all of their blocks must be resident at once."""
 
 from __future__ import annotations
 

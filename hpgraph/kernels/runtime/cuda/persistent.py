@@ -20,7 +20,7 @@ from hpgraph.kernels.runtime.cuda.program import CUDAProgram
 from hpgraph.kernels.runtime.cuda.structs import Layout, StructLayout, struct
 from hpgraph.kernels.runtime.techniques import techniques
 
-# As in load_balancing.cuh, sliding_queue.cuh and apply.cuh.
+# As in load_balancing.cuh, frontier_queue.cuh and apply.cuh.
 PIECE = 256
 # Threads of a block. With 640 a thread has 96 registers and the kernels hardly spill: supersteps of a few thousand
 # vertices are over a quarter sooner. Relaxing millions of arcs at once takes all the loads in flight there can be.

@@ -1,4 +1,8 @@
-"""Rows of a matrix by length, for the lanes of the GPU; worked out on the device once for each matrix."""
+"""Load balancing of a product on the GPU: rows binned by length, each bin with its own number of lanes a row.
+
+Binning after A. Ashari et al., "Fast sparse matrix-vector multiplication on GPUs for graph applications", SC'14. The
+bins are found on the device, once for each matrix.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from hpgraph.kernels.runtime.techniques import techniques
 # Entries of a piece of a long row, threads of a block: as in spmv.cuh.
 PIECE = 1024
 BLOCK = 256
-# Lanes that share a row, and up to how many entries it may have then.
+# The bins: how many lanes share a row, and the most entries that it may have.
 LANES = ((32, PIECE), (16, 128), (8, 32), (4, 16), (1, 4))
 _UNBOUNDED = np.iinfo(np.int64).max
 

@@ -1,6 +1,6 @@
-// Entries of a CSR matrix in tiles of equal size, never a row to a thread: a row of a million entries costs no more than
-// a million rows of one. A tile finds the rows it spans by two searches in the row pointer, and each of its entries by a
-// search between them.
+// Load balancing over entries: a CSR matrix in tiles of equally many entries, never a row to a thread, so that a row of a
+// million entries costs no more than a million rows of one. A tile finds the rows it spans by two binary searches in the
+// row pointer, and the row of each entry by a search between them (S. Baxter, Modern GPU: load-balancing search).
 #pragma once
 #include "search.cuh"
 #include "types.cuh"

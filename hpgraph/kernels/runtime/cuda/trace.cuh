@@ -3,7 +3,7 @@
 // Rows hold the multiprocessor's cycles, which cost nothing to read; the clock that counts nanoseconds takes as long as
 // a small superstep, so it is read at the beginning and the end alone, and the host converts.
 #pragma once
-#include "sliding_queue.cuh"
+#include "frontier_queue.cuh"
 
 namespace hpgraph {
 

@@ -1,4 +1,4 @@
-// The queue of active vertices, and how the grid fills it.
+// The frontier as a double-buffered queue: one is read, the other filled, and they swap roles at each superstep.
 //
 // A vertex of few arcs stands in the queue itself; one of more than a piece stands there as pieces, so that a hub of
 // 200,000 neighbours is the work of hundreds of warps (Enterprise, H. Liu and H. H. Huang, SC'15, sorts vertices into
@@ -15,7 +15,7 @@ namespace hpgraph {
 constexpr int THREADS = HPGRAPH_THREADS;
 constexpr int WARPS = THREADS / 32;
 
-// What techniques.py chooses. Without pieces a vertex may have as many arcs as 32 of them can be counted in an int.
+// What techniques.py chooses. Without pieces the degree limit is such that a warp's sum of 32 degrees fits an int.
 template <bool pieces = true, bool early_exit = true, bool refill = true, int arcs_at_once = 2, bool short_queues = true>
 struct Techniques {
     static constexpr int PIECE = pieces ? 256 : 1 << 25;
@@ -70,13 +70,14 @@ struct Frontier {
     Piece<Index>* pieces;
 };
 
-// Two of a kind that change places. Chosen anew at every use, as parameters cost no registers and what is moved does.
+// Double buffer: two of a kind, one read and one written, that swap roles at each superstep. The selector is computed anew
+// at every use: kernel parameters need no registers, swapped pointers would.
 template <class Kind>
 __device__ const Kind& of_two(const Kind& first, const Kind& second, bool turned) {
     return turned ? second : first;
 }
 
-// The lanes' amounts laid end to end, so that items can be dealt to lanes whoever they belong to.
+// Inclusive prefix sum of the lanes' amounts, by which items are dealt to lanes whoever they belong to.
 struct WarpScan {
     int through, total;  // amounts of the lanes up to this one, and of all
 
