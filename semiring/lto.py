@@ -97,6 +97,28 @@ def _complete_ufuncs() -> None:
 _complete_ufuncs()
 
 
+def _compare_as_python(extreme: Any, comparison: str) -> None:
+    """Give min and max of floats Python's meaning: the first, unless the second compares beyond it.
+
+    numba-cuda takes the hardware's instructions, which pass over a NaN; on the CPU, and in Python, one that comes first
+    stays.
+    """
+
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        first, second = (
+            context.cast(builder, value, kind, sig.return_type) for value, kind in zip(args, sig.args, strict=True)
+        )
+        return builder.select(builder.fcmp_ordered(comparison, second, first), second, first)
+
+    for first in (types.float32, types.float64):
+        for second in (types.float32, types.float64):
+            lower_builtin(extreme, first, second)(lower)
+
+
+_compare_as_python(min, "<")
+_compare_as_python(max, ">")
+
+
 class _DeviceFunction(CUDADispatcher):
     """A function called from device code, compiled for a given architecture rather than for the GPU present."""
 

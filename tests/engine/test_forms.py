@@ -194,3 +194,13 @@ def test_arcs_in_parts_go_through_the_general_loop(G, monkeypatch):
         found = hpg.run(program, G, active=[3])
         assert found.trace.loop == "supersteps: the arcs come in several parts"
         assert (to_device(found.width, "cpu") == expected.width).all()
+
+
+@pytest.mark.parametrize("extreme", [max, min])
+def test_python_keeps_a_nan_that_comes_first_on_either_device(extreme, device):
+    graph = hpg.Graph.from_edges([0, 1], [2, 3], directed=True).to(device)
+    program = made("float64", "max", lambda vertex, message: (extreme(vertex.value, message), message),
+                   lambda source, weight, target: source.value, seen=hpg.Property("float64", initial=-1.0))  # fmt: skip
+    found = hpg.run(program, graph, value=[5.0, 7.0, np.nan, 6.0], max_iteration=1)
+    assert found.trace.loop.startswith("supersteps")
+    np.testing.assert_array_equal(to_device(found.value, "cpu"), [5.0, 7.0, np.nan, extreme(6.0, 7.0)])

@@ -86,16 +86,15 @@ struct Priority {
 template <class Value>
 struct BucketWidth {
     static constexpr int PATIENCE = 8;
-    Value width, largest;
-    i64 wave;
-    i64 supersteps, repeated;  // of the buckets since the last change
+    Value width;
     int buckets;
+    i64 began;                 // superstep after which the bucket began
+    i64 supersteps, repeated;  // of the buckets since the last change
 
-    __device__ BucketWidth(Value width, Value largest, i64 wave)
-        : width(width), largest(largest), wave(wave), supersteps(0), repeated(0), buckets(0) {}
-
-    // After a bucket of so many supersteps and repeated arcs.
-    __device__ void adapt(i64 steps, i64 arcs) {
+    // After a bucket that ended with superstep `step`, in which so many arcs were sent along again.
+    __device__ void adapt(i64 step, i64 arcs, Value largest, i64 wave) {
+        const i64 steps = step - began + 1;
+        began = step;
         const Value half = width / 2;
         ++buckets, supersteps += steps, repeated += arcs;
         if (arcs > 4 * steps * wave && half > 0) {
@@ -107,12 +106,13 @@ struct BucketWidth {
         }
         buckets = 0, supersteps = repeated = 0;
     }
-
-    // The value a width above another; the largest there is where that is beyond the type.
-    __device__ Value above(Value value) const {
-        return value > 0 && largest - value < width ? largest : (Value)(value + width);
-    }
 };
+
+// The value a width above another; the largest there is where that is beyond the type.
+template <class Value>
+__device__ Value above(Value value, Value width, Value largest) {
+    return value > 0 && largest - value < width ? largest : (Value)(value + width);
+}
 
 // Where a value sends its vertex.
 template <class Value>
@@ -241,7 +241,13 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
     __shared__ LocalQueue<Index> local;
     __shared__ Index slots[2][WARPS * 64];
     __shared__ BlockSums sums;
-    if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
+    // What only one thread changes is kept here: blocks of many threads have few registers.
+    __shared__ BucketWidth<Value> bucket;
+    __shared__ i64 sent;  // along so many arcs
+    if (threadIdx.x == 0) {
+        sums.wanted[0] = sums.wanted[1] = 0;
+        bucket = BucketWidth<Value>{priority.delta, 0, 0, 0, 0}, sent = 0;
+    }
     Stages<Index> stages{Stage<Index>(slots[0]), Stage<Index>(slots[1])};
     GridBarrier barrier(&space.header->barrier);
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
@@ -249,7 +255,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
     for (i64 v = thread; v < n; v += threads) program.fill(v);
     barrier.wait();
     if (thread == 0) space.least[0] = space.least[1] = priority.largest;
-    u64 repeated = 0;  // arcs that this thread's vertices sent along again in the bucket
+    u32 repeated = 0;  // arcs that this thread's vertices sent along again in the bucket
     // Ends a superstep: what the warps have left over, near and far.
     const auto finish = [&](Collector<T, Index>& found, Index* far, u64* far_tail) {
         Index near_one = 0, far_one = 0;
@@ -273,7 +279,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
     }
 
     space.trace.begin();
-    i64 step = 0, thin = 0, sent = 0;  // sent along so many arcs
+    i64 step = 0;
     u32 phase = 0;
     Bounds<Value> bounds{priority.on != 0, priority.threshold, priority.ceiling};
     bool queue_turned = false, bits_turned = false, far_turned = false;
@@ -284,13 +290,11 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
     const auto queued = [&](bool turned) { return of_two(space.queued, space.following_queued, turned); };
     Tally now = space.header->tally[0];
     u64 left = 0;
-    BucketWidth<Value> bucket(priority.delta, priority.largest, threads * T::BATCH);
-    i64 bucket_began = 0;
     while (true) {
         u64* const far_tail = &space.header->far_tail[far_turned];
         const u64 pile = now.count == 0 || step >= limit ? *(volatile u64*)far_tail : 0;
         left = now.count + pile;
-        if (left == 0 || step >= limit || (now.count && limits.leave(now, thin))) break;
+        if (left == 0 || step >= limit || (now.count && limits.leave(now, space.header->local.thin))) break;
         const auto waits = [&](bool mine, Index v) { append(mine, v, far(), far_tail); };
 
         if (now.count && limits.hold<Index>(now)) {
@@ -298,7 +302,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             const auto bits = [&](i64 at) { return queued(bits_turned != ((at - entry) & 1)); };
             if (blockIdx.x == 0) {
                 run_local<T>(
-                    local, limits, out.indptr, queue(), following(), now, step, thin,
+                    local, limits, out.indptr, queue(), following(), now, step, space.header->local.thin,
                     &space.header->local, [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
                         send(program, out, bounds, bits(at), space.waiting, batch,
                              [&](bool comes, bool near, bool again, Index v) {
@@ -319,8 +323,8 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
                 waits(mine, v);
             }
             barrier.wait();
-            sent += now.arcs + space.header->local.sent;
-            now = space.header->local.tally, step = space.header->local.step, thin = space.header->local.thin;
+            if (thread == 0) sent += now.arcs + space.header->local.sent;
+            now = space.header->local.tally, step = space.header->local.step;
             bits_turned = bits_turned != ((step - entry) & 1);
             queue_turned = !queue_turned;
             // Read by all before the block alone writes it again.
@@ -338,10 +342,14 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             u64* const all_repeated = space.header->repeated + far_turned;
             const Value least = least_waiting(program, far(), pile, priority.largest, space.least + far_turned,
                                               repeated, all_repeated, barrier);
-            if (priority.adapts) bucket.adapt(step - bucket_began + 1, *(volatile i64*)all_repeated);
-            bucket_began = step, repeated = 0;
-            const Value below = bounds.threshold, next = bucket.above(least);
-            bounds.threshold = bucket.above(below) < next ? next : bucket.above(below);
+            // By each block for itself, alike.
+            if (threadIdx.x == 0 && priority.adapts)
+                bucket.adapt(step, *(volatile i64*)all_repeated, priority.largest, threads * T::BATCH);
+            __syncthreads();
+            repeated = 0;
+            const Value below = bounds.threshold, next = above(least, bucket.width, priority.largest),
+                        end = above(below, bucket.width, priority.largest);
+            bounds.threshold = end < next ? next : end;
             Collector<T, Index> found(out.indptr, queue(), tally);
             u64* const kept = &space.header->far_tail[1 - far_turned];
             split(program, far(), pile, queued(bits_turned), space.waiting, below, least, bounds.threshold, stages,
@@ -375,7 +383,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
                 queued(bits_turned)[queue().pieces[i].vertex >> 5] = 0;
             queue_turned = !queue_turned, bits_turned = !bits_turned;
             const i64 count = now.count, arcs = now.arcs;
-            sent += arcs;
+            if (thread == 0) sent += arcs;
             finish(found, far(), far_tail);
             now = *tally;
             space.trace.add(step, 0, count, arcs);
@@ -389,7 +397,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
         }
     }
     space.trace.end(step, left);
-    if (thread == 0) limits.tell(thin, step, sent);
+    if (thread == 0) limits.tell(space.header->local.thin, step, sent);
 }
 
 }  // namespace hpgraph

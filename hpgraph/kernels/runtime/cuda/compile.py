@@ -235,6 +235,14 @@ def compiler_version() -> str:
         return "unknown"
 
 
+@functools.cache
+def _translation() -> bytes:
+    """What Python functions mean on the GPU: numba-cuda, and the module that mends it."""
+    lto = importlib.util.find_spec("hpgraph.semiring.lto")
+    assert lto is not None and lto.origin is not None
+    return importlib.metadata.version("numba-cuda").encode() + Path(lto.origin).read_bytes()
+
+
 def cache_key(source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str) -> str:
     """Fingerprint of all that decides the machine code.
 
@@ -257,6 +265,7 @@ def cache_key(source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], n
         *(name.encode() for name in names),
         arch.encode(),
         compiler_version().encode(),
+        *((_translation(),) if any(isinstance(code, LinkedCode) for code in ltoir) else ()),
     )
     digest = hashlib.sha256()
     for part in parts:

@@ -27,9 +27,10 @@ struct LocalLimits {
         return (i64)now.count <= vertices && (i64)now.count <= ROOM<Index> && (i64)now.arcs <= arcs && now.pieces == 0;
     }
 
-    // Whether to leave a frontier to the host, after so many thin supersteps.
+    // Whether to leave a frontier to the host, after so many thin supersteps: a reference, so that the number is loaded
+    // only where it matters.
     template <class AnyTally>
-    __device__ bool leave(const AnyTally& now, i64 thin_ones) const {
+    __device__ bool leave(const AnyTally& now, const i64& thin_ones) const {
         return may_leave && thin_ones >= patience && now.light && now.arcs <= THIN && now.pieces == 0;
     }
 
@@ -39,7 +40,8 @@ struct LocalLimits {
     }
     __device__ void tell(i64 thin_ones, i64 supersteps, i64 sent) const {
         tell(thin_ones);
-        if (supersteps) told[1] = sent / supersteps;
+        // A quotient of floats, as that of 64-bit integers is a function with a frame of its own.
+        if (supersteps) told[1] = (i64)__fdividef((float)sent, (float)supersteps);
     }
 };
 
