@@ -1,13 +1,13 @@
-"""Vertices that wait to send, in bins by the value they have: each worker's own, of blocks out of one store.
+"""The buckets of delta-stepping: vertices that wait to send, by their value, in bins of each worker's own.
 
-As in the Δ-stepping of the GAP Benchmark Suite (S. Beamer, K. Asanović, D. Patterson, arXiv:1508.03619), no worker
-looks into another's bins while it works, and a vertex that has moved to a lower bin stays in the old one too, to be
-passed over there. Here a flag for each vertex says whether it waits at all: the bins only say where to look, so the
-store is bounded, and what it has no room for is found again by the flags.
+As in the delta-stepping of the GAP Benchmark Suite (S. Beamer, K. Asanović, D. Patterson, arXiv:1508.03619), the bins
+are thread-local, and a vertex that moves to a lower bin stays in the old one too, where it is skipped. A `waiting` flag
+for each vertex says whether it waits at all; the bins only say where to look. So the store of vertices is bounded: on
+overflow, the bins are rebuilt from the `waiting` flags.
 
-A bin is a number: the place in the store behind its last vertex, or 0 while it is empty. The place tells the last
-block; ``link`` leads from each block to the one before, which is full, and ends at -1. A row of ``bins`` is one
-worker's: its bins in ascending order, that of the vertices beyond all of them, and a list of blocks to use again.
+A bin is a linked list of blocks of 64 vertices out of one store, held as a number: the place behind its last vertex, or
+0 while it is empty. ``link`` leads from each block to the one before, which is full, and ends at -1. A row of ``bins``
+is one worker's: its bins in ascending order, the overflow bin of the values beyond, and the free list of blocks.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from hpgraph.semiring.atomics import fetch_add
 
 # Vertices in a block.
 BLOCK = 64
-# Bins in ascending order; then that of the vertices beyond, and the list of free blocks.
+# Bins in ascending order; behind them the overflow bin of the values beyond, and the free list of blocks.
 BINS = 64
 FREE = BINS + 1
 ROW = -(-(BINS + 2) // LINE) * LINE
-# On the board: how many blocks of the store were ever used, and whether it was too small.
+# On the board: how many blocks of the store were ever used, and whether the store overflowed.
 USED, LOST = OTHER, OTHER + LINE
-# Where the first bin begins, and bins per unit of value, now and at the most; 0 where all values share one bin.
+# Least value of the first bin; bins per unit of value, now and at most; 0 where all values share one bin.
 ORIGIN, DENSITY, NARROWEST = range(3)
 
 
@@ -33,7 +33,7 @@ ORIGIN, DENSITY, NARROWEST = range(3)
 def bin_of(value, origin, density, now):
     """The bin of a value, not below the bin ``now``."""
     place = (value - origin) * density
-    # What is no number, of infinite values, comes at once.
+    # NaN, as infinite values make, compares false: it goes to the current bin.
     if not place > now:
         return now
     return BINS if place >= BINS else int(place)
@@ -66,14 +66,14 @@ def last_block(place):
 
 @part
 def give_back(block, row, link):
-    """Add a block to those to use again."""
+    """Put a block on the free list."""
     link[block] = row[FREE] - 1
     row[FREE] = block + 1
 
 
 @part
 def is_short(place, link, most):
-    """Whether a bin has ``most`` blocks at the most."""
+    """Whether a bin has at most ``most`` blocks."""
     block = last_block(place)
     while block >= 0 and most > 0:
         block = link[block]
@@ -100,16 +100,16 @@ def draw(bins, bin_, link, work):
 
 @part
 def hand_back(bins, found, link, work):
-    """Share the blocks drawn among the workers, to use again."""
+    """Share the drawn blocks out among the workers' free lists."""
     for i in range(found):
         give_back(work[i, 0], bins[i % bins.shape[0]], link)
 
 
 @part
 def spread(values, waiting, bins, found, store, link, work, board, scale):
-    """Sort the blocks drawn from the last bin, beyond all others, anew: the least value begins the first bin.
+    """Distribute the drawn vertices of the overflow bin over all bins, the first of which begins at their least value.
 
-    Returns whether anybody waited there.
+    Returns whether any of them waited.
     """
     if values.size == 0:
         return False
@@ -132,7 +132,7 @@ def spread(values, waiting, bins, found, store, link, work, board, scale):
 
 @part
 def recover(values, waiting, bins, store, link, board, scale):
-    """Fill the bins with all who wait: they took more room than there is, as many a vertex stood in several."""
+    """Rebuild the bins from the `waiting` flags after an overflow of the store, in which many vertices stood twice."""
     if values.size == 0:
         return False
     any_, least = False, values[0]

@@ -74,7 +74,7 @@ def relax(
         board, progress = blank_board(workers), np.zeros(relaxing.PROGRESS, np.int64)
         board[USED] = used
         width, _, last = buckets(state[0].dtype, delta, ceiling, 0)
-        # A width below what numbers can divide by makes bins of single values.
+        # A width too small to divide by makes bins of single values.
         density = 0.0 if delta is None else min(1 / float(width), 1e300) if width > 0 else 1e300
         scale = np.array([state[0][sources].min() if sources.size else 0, density, density], np.float64)
         rows = whole(

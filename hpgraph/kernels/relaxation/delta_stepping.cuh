@@ -1,9 +1,10 @@
-// Label-correcting traversals: values are lowered in place as messages arrive, and whoever changed sends again.
+// Delta-stepping and Bellman-Ford: values are lowered in place as messages arrive, and whoever changed sends again.
 //
-// The generalized Bellman-Ford loop for any idempotent monoid, as one kernel with a barrier of the grid a superstep.
-// Where the program has a priority, vertices whose value lies at or beyond the threshold wait in a far pile until the
-// near ones have settled (near-far, A. Davidson et al., IPDPS'14). Values only ever move one way and every change queues
-// its vertex for the next superstep, so the end result does not depend on who came first: it repeats bit for bit.
+// The label-correcting loop for any idempotent monoid, as one kernel with a barrier of the grid a superstep. Where the
+// program has a priority it is delta-stepping with two buckets: vertices whose value lies at or beyond the threshold wait
+// in a far pile until the near ones have settled (near-far, A. Davidson et al., IPDPS'14). Values only ever move one way
+// and every change queues its vertex for the next superstep, so the end result does not depend on who came first: it
+// repeats bit for bit.
 //
 // The width of a bucket adapts, as in ADDS (K. Wang, D. Fussell, C. Lin, PPoPP'21): see BucketWidth.
 #pragma once
@@ -77,12 +78,12 @@ struct Priority {
     Value threshold, delta, ceiling, largest;  // the threshold and the width: the first
 };
 
-// A wide bucket spares supersteps, a narrow one spares arcs that are sent along again because their source was lowered
-// after it had sent. Both are counted in the time of one chain of loads: a superstep takes that at least, and as many
-// arcs as the grid has under way at once (a wave of them) take that again. At the best constant width of sixteen kinds of
-// graphs there were between a twentieth and three waves of repeated arcs a superstep: below an eighth the width is
-// doubled, above four it is halved. Halving is for the last bucket's sake, doubling for some buckets': the first ones of
-// an expander are nearly empty, whatever their width.
+// A wide bucket saves supersteps; a narrow one saves repeated arcs, whose source was lowered after it had sent. Both are
+// counted in the time of one chain of dependent loads. A superstep takes at least one such time; each wave of repeated
+// arcs, as many as the grid has in flight, takes another. At the best constant width of sixteen kinds of graphs there were
+// between a twentieth and three waves of repeated arcs a superstep: below an eighth the width is doubled, above four it is
+// halved. One bucket is enough to halve; to double takes several, as the first buckets of an expander are nearly empty
+// whatever their width.
 template <class Value>
 struct BucketWidth {
     static constexpr int PATIENCE = 8;
@@ -143,7 +144,7 @@ __device__ void send(const Program& program, const Arcs<Index, Weight>& out, con
         live[k] = batch.live[k] && program.cond(v[k]) && program.edge_cond(batch.source[k], weight, v[k]);
         message[k] = live[k] ? (Value)program.gather(batch.source[k], weight, v[k]) : Value();
     }
-    // Out of date perhaps, as the first-level cache may be; but values move one way only, and the atomic decides.
+    // May be stale in L1; safe, since values only move one way and the atomic checks again.
 #pragma unroll
     for (int k = 0; k < size; ++k) stands[k] = live[k] ? program.p0[v[k]] : Value();
     u32 seen[size], again = 0;  // bit k of the second: the k-th was near before

@@ -1,9 +1,10 @@
-"""Label-correcting traversals: a value is lowered in place as messages arrive, and whoever changed sends again.
+"""Delta-stepping and Bellman–Ford: a value is lowered in place as messages arrive, and whoever changed sends again.
 
-The generalized Bellman–Ford loop for any idempotent monoid (min for distances, max for widths, ...), whole in one
-compiled call. With a width of bins, those of lower values send first (U. Meyer, P. Sanders, "Δ-stepping: a
-parallelizable shortest path algorithm", 2003), and a worker goes on by itself with the few that fall back into the bin
-at hand (the bucket fusion of Y. Zhang et al., "Optimizing ordered graph algorithms with GraphIt", CGO'20).
+The label-correcting loop for any idempotent monoid (min for distances, max for widths, ...), whole in one compiled
+call. Without a bucket width it is Bellman–Ford. With one it is delta-stepping: vertices of lower buckets send first
+(U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms, 2003), and a worker goes
+on by itself with the few vertices that fall back into the current bucket (the bucket fusion of Y. Zhang et al.,
+"Optimizing ordered graph algorithms with GraphIt", CGO'20).
 """
 
 from __future__ import annotations
@@ -52,15 +53,15 @@ from hpgraph.semiring.atomics import compare_and_swap
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# Up to so many blocks, and arcs, a worker goes on with a bin by itself.
+# Bucket fusion: a worker goes on with its own bin while that has at most so many blocks, and for so many arcs.
 FEW_BLOCKS, FEW_ARCS = 16, 4096
-# Up to so many blocks, their vertices are shared out a few at a time.
+# A frontier of fewer blocks is shared out by eighths of a block, so that every worker gets some.
 SCARCE = 32
-# A superstep costs some 0.3 µs by itself, 1 to 2 µs with helpers, as much as a thousand arcs: where it sends fewer,
-# buckets widen; where it sends so many times more, they go back towards the width they began with.
+# A superstep costs 0.3 µs alone and 1 to 2 µs with helpers, as much as some thousand arcs. Buckets widen where
+# supersteps send fewer than ENOUGH arcs; where they send PLENTY times as many, they narrow towards their first width.
 ENOUGH, PLENTY = 1024, 16
-# What the leader keeps from one call to the next besides STEP and ACTIVE, and tallies; of the buckets since the last
-# were filled, the superstep they began with and the arcs sent.
+# Words that the leader keeps from one call to the next, behind STEP and ACTIVE: the current bin; the superstep at which
+# the bins were last filled, and the arcs sent since. Then the tallies of a superstep.
 NOW, SINCE, ARCS = range(2, 5)
 PROGRESS = 5
 SENDERS, SENT = range(2)
@@ -78,7 +79,7 @@ def _store(values, v, old, new, alone):
 @part
 def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, row, store, link, begin, end, board,
            origin, density, now, ceiling, alone):
-    """Send the messages of the vertices in store[begin:end] that wait; return how many those are, and arcs sent."""
+    """Relax the out-arcs of the waiting vertices in store[begin:end]; return how many those are, and arcs sent."""
     stop, sent = begin, 0
     for i in range(begin, end):
         u = vertex(store, i)
@@ -87,7 +88,7 @@ def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waitin
         waiting[u] = 0
         prefetch(indptr, u)
     if not alone:
-        # Whoever improves one of them from here on lets it wait again; what was improved before is read below.
+        # The flag is cleared before the value is read: a later improvement sets it again, an earlier one is read below.
         fence()
     values = state[0]
     for i in range(begin, stop):

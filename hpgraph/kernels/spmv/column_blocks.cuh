@@ -1,11 +1,11 @@
-// A whole product by blocks of columns: no gather leaves the multiprocessor.
+// Propagation blocking: a whole product by blocks of columns, in which no gather leaves the multiprocessor.
 //
-// Propagation blocking (S. Beamer, K. Asanovic, D. Patterson, "Reducing Pagerank communication via propagation blocking",
-// IPDPS'17) turned by a quarter: a block of columns, whose part of the vector fits shared memory, is multiplied row by
-// row, so what travels through memory is one partial result for each row a block meets, not one message for each
-// arc. First phase: stretches of a block's arcs, one a warp, fold into partial results. Second phase: a warp for each
-// group of rows adds up their partial results in shared memory, block after block. Within a block a row has one
-// partial result, so no two lanes meet and no atomic operation is needed: results repeat bit for bit.
+// S. Beamer, K. Asanovic, D. Patterson, "Reducing Pagerank communication via propagation blocking", IPDPS'17, bin
+// messages by target. Here the matrix is blocked by source instead: a block of columns, whose part of the vector fits
+// shared memory, is multiplied row by row, so what travels through memory is one partial result for each row a block meets,
+// not one message for each arc. First phase: stretches of a block's arcs, one a warp, fold into partial results. Second
+// phase: a warp for each group of rows adds up their partial results in shared memory, block after block. Within a block a
+// row has one partial result, so no two lanes meet and no atomic operation is needed: results repeat bit for bit.
 //
 // An arc is 16 bits: its column within the block, and in the highest bit whether it is its row's last in the block.
 // The host adds to the struct of spmv.cuh the type Staged, what shared memory holds for a column: the message

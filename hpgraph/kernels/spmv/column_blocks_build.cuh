@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(PLACERS) count_blocks(const I* column, const u
     for (int i = threadIdx.x; i < n_blocks; i += PLACERS) counts[i * pieces + blockIdx.x] = shared[i];
 }
 
-// The shared memory of a block that places; the host reckons the same.
+// Shared memory of a block that places arcs; the host computes the same size.
 struct Placing {
     u32* stage;   // PORTION values on their way
     u16* from;    // which arc of the piece is at each place of the new order

@@ -28,7 +28,7 @@ from hpgraph.semiring.jit import call
 
 # Below this many entries and rows, waking the other threads costs more than they save.
 SERIAL = 32768
-# How many rows ahead the first entries are fetched.
+# Prefetch distance of a row's first entries, in rows.
 PREFETCH_ROWS = 32
 _NO_BITS = np.empty(0, np.uint64)
 
@@ -66,7 +66,7 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
                 first, last = at(indptr, v), at(indptr, v + 1)
                 soon = first + PREFETCH_ENTRIES
                 if terminal is not None:
-                    # Where rows are left early, only their beginnings are sure to be read.
+                    # Rows that stop early are sure to be read at their beginnings only.
                     soon = max(soon, at(indptr, min(v + PREFETCH_ROWS, out.size)))
                 fetch_ahead(indices, data, soon)
             else:
@@ -92,7 +92,7 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
                 found = found or more
             _write(accum, out, v, value, found)
             if received is not None:
-                # Without a branch, which would be guessed wrong as often as not.
+                # Branch-free: a branch would be mispredicted half of the time.
                 bits |= np.uint64(found) << np.uint64(v & 63)
         if received is not None and received.size:
             received[start >> 6] = bits
@@ -230,8 +230,8 @@ def pull(
     if active is None and mask is None and received is None:
         where: tuple[Any, ...] = None, None, False, out, None
     else:
-        # Mask and received may be empty: else each combination would have to be compiled. Whether all send decides the
-        # inner loop.
+        # Absent masks are empty arrays, so that one compilation serves all combinations. Only `active` may be None:
+        # whether all vertices send decides the inner loop.
         senders = None if active is None else active.to_bool().view(np.uint8)
         allowed, written = (_NO_BITS if bits is None else bits.words for bits in (mask, received))
         where = senders, allowed, bool(complement), out, written

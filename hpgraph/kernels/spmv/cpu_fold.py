@@ -16,7 +16,7 @@ from hpgraph.kernels.runtime.cpu.prefetch import prefetch, vertex
 from hpgraph.kernels.runtime.cpu.weights import entry as weight
 from hpgraph.semiring.jit import call
 
-# How far ahead entries are fetched: some four thousand bytes. The hardware alone reaches half the rate of the memory.
+# Prefetch distance, in entries: some 4,000 bytes. Hardware prefetching alone reaches half of the memory's bandwidth.
 PREFETCH_ENTRIES = 512
 
 
@@ -63,8 +63,7 @@ def join(reduce, a, b):
 def _take(gather, reduce, state, indices, data, active, j, there, v, one, value, found):
     """Join entry `j` if it is there and its source active; `found` is not zero once there was such a one.
 
-    The joined value is worked out in any case, of the matrix's first entry if need be, so that the processor has
-    nothing to guess.
+    The joined value is computed unconditionally, from the matrix's first entry if need be, to stay branch-free.
     """
     j = j if there else 0
     if active is not None:
@@ -108,9 +107,9 @@ def _any_ended(terminal, values):
 def fold(gather, reduce, terminal, identity, state, indices, data, begin, end, active, v, one, value):
     """Fold the messages of entries begin..end, which point into row `v`, into `value`.
 
-    Four at a time in four chains, because one alone would wait for each result before it starts the next. How long a
-    row is and which sources are active cannot be foreseen, and a wrong guess costs as much as four entries: so all four
-    are made into messages, without branches, and those that have no part are passed over.
+    Four entries at a time, in four independent chains, because in one chain each operation would wait for the result of
+    the one before. The length of a row and which sources are active are unpredictable, and a misprediction costs as
+    much as four entries. So all four messages are computed, branch-free, and those that have no part are discarded.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
 """Products in which every pair of entries counts as 1: no value of the matrix is read, and often nothing else.
 
-From all sources the lengths of rows tell what each row receives. From some, entries are counted without regard to rows:
-whether its source is active becomes a bit for each, and a row receives as many as there are up to its end, less those
-up to its beginning. Where one of them settles a row, and rows are longer, each is left at the first four that have one.
-Either way the lengths of rows, which cannot be foreseen, are hardly ever guessed.
+With all sources active, a row receives its length. With some active, entries are first counted without regard to rows:
+each entry becomes a bit, whether its source is active, and a row's count is the difference of the bits' prefix sums at
+its ends (popcounts). Where one active source settles a row, and rows have more than six entries in the mean, each row
+is searched instead, four entries at a time, up to the first four that have one. Either way hardly a branch depends on
+the length of a row, which is unpredictable.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex
 
-# Entries of a row, in the mean, up to which it is quicker to count them all than to look for one.
+# Mean entries of a row up to which counting them all is quicker than looking for one.
 COUNTED_MEAN = 6
-# How many entries ahead they are fetched, how many of them a cache line holds, and how many rows ahead beginnings are.
+# Prefetch distance in entries, entries of a cache line, and prefetch distance of a row's first entries, in rows.
 PREFETCH_ENTRIES, LINE, PREFETCH_ROWS = 1024, 16, 32
 
 
@@ -107,7 +108,7 @@ def _mark(flags, indices, begin, end, marks, before):
         for line in range(0, 64, LINE):
             prefetch(indices, first + PREFETCH_ENTRIES + line)
         word = np.uint64(0)
-        # In chains of their own: in a single one each entry would wait for the one before.
+        # Independent chains: in a single one each entry would wait for the one before.
         for chain in range(0, 64, 8):
             word |= _bits_of(flags, indices, first + chain, 8) << np.uint64(chain)
         put(marks, i, word)

@@ -1,4 +1,4 @@
-"""The product from a frontier, SpMSpV: the active vertices push messages along the arcs that leave them.
+"""SpMSpV, the product from a frontier: the active vertices push messages along their out-arcs (top-down).
 
 Each thread owns a range of targets and goes through the whole frontier, but in each row only to the columns in its
 range, which binary search finds. So there are no atomic operations and no buffers of messages, and every target joins

@@ -26,7 +26,7 @@ from hpgraph.kernels.spmv.origin import csr_of
 # Does a whole product, given the state and the array to write.
 Multiply = Callable[[tuple[Any, ...], Any], None]
 
-# Of fewer entries launches take longer than anything that could be chosen.
+# Below this many entries the launches take longer than any choice could save.
 CHOICE_ENTRIES = 1 << 18
 # Ways whose predicted times differ by no more than this are timed, where timing may choose; and how often each.
 UNSURE, TIMES = 1.5, 3

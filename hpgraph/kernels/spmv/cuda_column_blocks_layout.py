@@ -25,20 +25,21 @@ from hpgraph.kernels.spmv.layout_cost import RATES, Shape, blocks_seconds
 # As in column_blocks.cuh, column_blocks_build.cuh and spmv.cuh.
 STRETCH, GROUP, BLOCK = 1024, 1024, 256
 PORTION, PLACERS, LOOK = 16384, 1024, 4096
-# A layout is not made for less than this: its time over that of other ways, as predicted. It takes 20 to 60
-# products to make.
+# A layout is made only where its predicted time is below this share of the quickest other way's: to make it takes as
+# long as 20 to 60 products.
 GAIN = 0.95
-# Below so many entries launches decide; blocks beyond the most would leave too little shared memory for their counters.
+# Entries of a matrix: below FEWEST the launches decide, and below MOST ids fit 31 bits. More than MOST_BLOCKS blocks
+# would leave too little shared memory for their counters.
 FEWEST, MOST, MOST_BLOCKS = 1 << 23, 1 << 31, 1024
 
-# A group of rows of so many times the mean of partial results is added up by a thread block, rather than by a warp: it
-# has eight times as many warps.
+# A group of rows with more than HEAVY times the mean of partial results is added up by a whole thread block, which has
+# eight warps, rather than by one warp.
 HEAVY = 2
-# To load a block's part of the vector takes a multiprocessor as long as so many stretches.
+# Loading a block's part of the vector takes a multiprocessor as long as this many stretches.
 LOADING = 100
-# One entry in so many is looked at to tell whether there are hot columns: those of one block must hold this share.
+# Hot columns: one entry in SAMPLED is looked at, and the hottest columns of one block must hold the share HOT of them.
 SAMPLED, HOT = 64, 0.1
-# One stretch of LOOK entries in so many is looked at to predict how long a product takes; of few stretches, more.
+# To predict a product's time, one stretch of LOOK entries in EVERY is looked at, but at least STRETCHES of them.
 EVERY, STRETCHES = 16, 4096
 
 

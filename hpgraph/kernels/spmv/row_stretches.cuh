@@ -1,6 +1,7 @@
-// A whole product over CSR by stretches of entries, as many for each warp whatever the lengths of the rows: a segmented
-// scan, in which a bit beside each entry says whether it is its row's last (as in W. Liu, B. Vinter, "CSR5: An efficient
-// storage format for cross-platform sparse matrix-vector multiplication", ICS'15, but with the entries where they are).
+// Load balancing by entries: a whole product over CSR by stretches of 1,024 entries, one a warp, whatever the lengths of the
+// rows. It is a segmented scan, in which a bit beside each entry says whether it is its row's last (as in W. Liu, B. Vinter,
+// "CSR5: An efficient storage format for cross-platform sparse matrix-vector multiplication", ICS'15, but with the entries
+// left where they are; merge path would find a stretch's rows by search instead).
 //
 // Nothing is read by row: rows that have entries are numbered, and those that end in a stretch follow each other. What
 // a stretch leaves open is joined with the row's end by a second kernel, in the order of the stretches: no atomic

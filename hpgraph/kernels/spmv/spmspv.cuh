@@ -1,9 +1,9 @@
 // The product from a frontier: the active vertices push messages along the arcs that leave them.
 //
-// Blocks take stretches of the frontier's arcs, not vertices, so that no hub holds up a warp; which vertex an arc leaves
-// is found by binary search in the running sum of degrees (A. Davidson et al., IPDPS'14). Messages meet in `values` by
-// atomic operations where the order does not show in the result; where it does, they are written out, sorted by
-// target, and reduced as the rows of a matrix.
+// Load balancing: blocks take stretches of the frontier's arcs, not vertices, so that no hub holds up a warp. The vertex
+// that an arc leaves is found by binary search in the prefix sum of degrees (A. Davidson et al., IPDPS'14). Messages meet
+// in `values` by atomic operations where the order does not show in the result; where it does, they are written out,
+// sorted by target, and reduced as the rows of a matrix.
 #pragma once
 #include "spmv.cuh"
 

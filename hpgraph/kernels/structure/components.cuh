@@ -1,4 +1,4 @@
-// Weakly connected components by union-find with path halving (Afforest, Sutton et al., IPDPS'18).
+// Weakly connected components by union-find with path halving (Afforest, M. Sutton, T. Ben-Nun, A. Barak, IPDPS'18).
 //
 // `label` is a forest: every vertex points to one with a smaller id, or to itself. As in ECL-CC (J. Jaiganesh,
 // M. Burtscher, HPDC'18) a vertex begins below its first neighbour if that is smaller, which costs no atomic operation,
@@ -12,8 +12,8 @@ constexpr int COMPONENT_THREADS = 256;
 // Arcs of a row that one thread follows, and that one warp follows.
 constexpr i64 THREAD_ARCS = 32, WARP_ARCS = 4096;
 
-// A root, or what was one a moment ago, with the path to it halved. Labels may be stale in the first-level cache, which
-// takes the reads that would meet at few roots otherwise; they only ever fall, so a stale one is merely a longer way.
+// Find, with path halving: a root, or what was one a moment ago. Labels may be stale in L1, which spares the few roots from
+// all reads; safe, since labels only ever fall and a stale one is merely a longer path.
 template <typename Id> __device__ Id root_of(Id* label, Id v) {
     Id above = label[v];
     while (above != v) {
@@ -30,7 +30,8 @@ __device__ inline i64 swap_if(i64* at, i64 expected, i64 desired) {
     return i64(atomicCAS(reinterpret_cast<u64*>(at), u64(expected), u64(desired)));
 }
 
-// The larger of two roots goes under the smaller. One that is none any more is left for what the swap found there.
+// Union: hook the larger of two roots under the smaller by compare-and-swap. If it is no root any more, go on from what the
+// swap found there.
 template <typename Id> __device__ void hook(Id* label, Id u, Id v) {
     Id a = root_of(label, u), b = root_of(label, v);
     while (a != b) {

@@ -1,8 +1,9 @@
-"""Weakly connected components by hooking trees under each other (Afforest).
+"""Weakly connected components by a concurrent union–find (Afforest).
 
 M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling", IPDPS'18.
-Every vertex points to one with a smaller id, or to itself; an arc hooks the larger of two roots under the smaller. A
-few neighbours of every vertex join most of the graph into one tree, and arcs that start inside it need no look then.
+Every vertex points to one with a smaller id, or to itself; an arc's union hooks the larger of two roots under the
+smaller. Two neighbours of every vertex already join most of the graph into one tree, and arcs that start inside it are
+then skipped.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""The transpose on the CPU: a counting sort by column, its input shared out among the threads.
+"""The transpose on the CPU: a parallel counting sort by column.
 
-Each thread takes as many entries as any other, of rows in their order, and counts its columns; from all counts follows
-where each thread's entries of a column begin, and then all threads write at once (F. G. Gustavson, "Two fast
-algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4(3), 1978, a histogram a thread).
+Each thread takes a range of rows with equally many entries and makes a histogram of its columns. The prefix sum of all
+histograms says where each thread's entries of a column begin, and then all threads write at once (F. G. Gustavson, "Two
+fast algorithms for sparse matrices: multiplication and permuted transposition", ACM TOMS 4(3), 1978, with a histogram
+for each thread).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from hpgraph.kernels.runtime.cpu.threads import team
 
 # Entries from which on several threads, and a histogram for each, pay.
 MANY = 1 << 17
-# Entries ahead whose places are fetched into the cache: they lie anywhere.
+# Prefetch distance, in entries, of the places to write to: these are random.
 PREFETCH_PLACES = np.uintp(24)
 
 

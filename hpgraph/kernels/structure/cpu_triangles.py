@@ -29,9 +29,9 @@ from hpgraph.semiring.stop import is_stopped
 
 # Vertices a thread takes at a time.
 CHUNK, WALK_CHUNK, WIDE_CHUNK = 64, 256, 2048
-# Neighbours looked up between two looks at whether the row is past its end.
+# Neighbours looked up between two tests for the row's end.
 VECTOR = 8
-# How far ahead a row is fetched into the cache: without that, a third of the time is spent waiting for it.
+# Prefetch distance, in rows: without prefetching, a third of the time is spent waiting for memory.
 PREFETCH_ROWS = 4
 # Neighbours of one vertex that are ranked before any of them is used.
 BATCH = 512
@@ -85,7 +85,7 @@ def _prefetch_row(indptr, indices, order, r):
 def _rank_above(indices, rank, begin, end, r, above):
     """Write the ranks above r among those of indices[begin:end] to `above`; return how many.
 
-    Every rank is written, and the place moves on or not: half of them are above, which no branch predictor foresees.
+    Every rank is written and the place moves on or not, to stay branch-free: half of them are above, unpredictably.
     """
     kept = 0
     for j in range(begin, end):
@@ -123,7 +123,7 @@ def _orient(indptr, indices, order, rank, bounds, place):
                     place[part, r] = counts[part]
                     counts[part] = 0
     if is_stopped():
-        # Not everything was counted.
+        # Kernels were stopped before everything was counted.
         return np.zeros(n + 1, np.int64), np.empty(0, indices.dtype)
     row_start = np.empty(n + 1, np.int64)
     row_start[0] = 0

@@ -11,7 +11,7 @@ namespace hpgraph {
 constexpr int THREADS = 1024;
 constexpr int WARPS = THREADS / 32;
 
-// The sum of the amounts up to this thread's; `sums` has room for the warps. All threads of the block call it.
+// Inclusive prefix sum over the block's threads; `sums` has room for the warps. All threads of the block call it.
 __device__ inline i64 sum_through(i64 amount, i64* sums) {
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     for (int offset = 1; offset < 32; offset *= 2) {

@@ -17,10 +17,10 @@ from hpgraph.kernels.spmv.cpu_spmspv import is_sorted, target_ranges
 from hpgraph.kernels.superstep import Part, cpu_apply, cpu_frontier
 from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Arcs, Functions, Inbox
 
-# Arcs of a frontier up to which one thread runs superstep after superstep: to wake the others costs some 10 µs, in
-# which one thread follows as many thousand arcs.
+# Most arcs of a frontier for which one thread runs superstep after superstep: waking the others costs some 10 µs, in
+# which one thread follows some 10,000 arcs.
 ONE_THREAD_ARCS = 32768
-# Supersteps between two looks at the trace.
+# Rows of a trace: supersteps after which the kernel returns to have its trace collected.
 ROWS = 4096
 
 
@@ -155,7 +155,7 @@ class Supersteps:
     def apply(
         self, part: Part, world: tuple[Any, ...], step: int, everyone: bool
     ) -> tuple[Frontier, np.ndarray]:
-        """Update who received; forget who did.
+        """APPLY (Ligra's vertexMap): update the vertices that received a message, and empty the inbox.
 
         Parameters
         ----------

@@ -24,14 +24,14 @@ from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# What `few` keeps besides the number of the superstep and who is active: the arcs that leave them, and whether the two
-# queues have changed places an odd number of times.
+# What `few` keeps behind STEP and ACTIVE: the arcs that leave the active vertices, and which of the two queues is read.
+# They are a double buffer, and swap roles in each superstep.
 ARCS, SWAPPED = 2, 3
 PROGRESS = 4
-# Rows up to this length are scanned, not searched for the first target in a range.
+# Rows up to this length are scanned for the first target of a range; longer ones are searched by bisection.
 SHORT = 16
-# Vertices whose contributions are summed one after another; the blocks' sums are then added in order, so that a sum
-# does not depend on the number of threads. A multiple of 64: each word of a bitmask has one writer.
+# Vertices of a block. Its sum is made by one thread, and the blocks' sums are added in order, so that a sum does not
+# depend on the number of threads. A multiple of 64: each word of a bitmask has one writer.
 BLOCK = 4096
 # Rows that a thread takes at a time in a pull.
 ROWS = 1024
@@ -58,7 +58,7 @@ class Arcs(NamedTuple):
 
 
 class Inbox(NamedTuple):
-    """Messages; who received one, as bits; where each vertex receives only once, who may not any more, as bits.
+    """Messages; the set of who received one, as bits; where each vertex receives only once, the settled ones, as bits.
 
     `identity` is what the first message is joined to: min and max so pass over a NaN that comes first.
     """
@@ -173,7 +173,7 @@ def few(functions, one, state, world, arcs, inbox, queue, following, listed, sum
                 changed += 1
                 arcs_left += arcs.indptr[v + 1] - arcs.indptr[v]
         log(trace, rows, 0, size, leaving, cycles() - began)
-        # Who stops the kernels throws away what they made.
+        # Once kernels are stopped, nobody uses their results: end the loop.
         size, leaving = 0 if is_stopped() else changed, arcs_left
         queue, following = following, queue
         swapped = 1 - swapped

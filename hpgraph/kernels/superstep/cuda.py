@@ -40,8 +40,8 @@ SPACE = Layout(
     "GeneralSpace<{Index}, {Message}>", header="*", received_bits="*", queue=FRONTIER, following=FRONTIER,
     received="*", message="*", trace=TRACE,
 )  # fmt: skip
-# Arcs of a frontier up to which supersteps run in one launch. One that the host launches costs some 50 µs in launches
-# and the way back, in which compare-and-swap serves millions of arcs; beyond, the hardware's own atomics pay.
+# Most arcs of a frontier for which supersteps run in one launch. A superstep that the host launches costs some 50 µs
+# for launches and the way back, in which compare-and-swap serves millions of arcs. Beyond, the hardware's atomics pay.
 ONE_LAUNCH_ARCS = 1 << 22
 
 

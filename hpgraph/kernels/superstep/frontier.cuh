@@ -1,7 +1,7 @@
 // Supersteps of the general loop whose frontiers are small, one after another in one launch.
 //
-// Two phases with a barrier after each: the arcs of the queue carry messages, which meet by compare-and-swap, and whoever
-// receives a first one is listed; then each listed vertex is updated, and whoever changed is queued. A superstep costs
+// Two phases with a barrier after each. Push: messages go along the arcs of the queue and meet by compare-and-swap; whoever
+// receives a first one is listed. APPLY: each listed vertex is updated, and whoever changed is queued. A superstep costs
 // what its frontier costs. Where the frontier fits one block, that block goes on alone: its barrier takes 40 ns, the
 // grid's 1 µs (the fusion of SIMD-X, H. Liu and H. H. Huang, ATC'19, carried to a block).
 #pragma once

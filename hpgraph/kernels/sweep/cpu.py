@@ -1,8 +1,8 @@
 """Supersteps in which every vertex sends and is updated, on the CPU: product, update and sums in one pass over rows.
 
-A message goes from the sum straight into the update, without an array between them. Only what a vertex sends is kept
-twice, as the last superstep left it and as this one makes it; all else belongs to the vertex whose turn it is and
-changes in place.
+A message goes from the sum straight into the update, without an array between them. Only properties that a vertex sends
+are double-buffered: the last superstep's values are read while this one's are written. All others are read by their own
+vertex alone and change in place.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from hpgraph.kernels.sweep.cuda_slab import sweep_slab
 
 # As in apply.cuh.
 SPAN, THREADS = 2048, 256
-# Supersteps launched beyond the one whose outcome is known: enough to keep the device busy, few enough to waste little.
+# Supersteps launched ahead of the last one known not to have converged: enough to keep the device busy, few to waste.
 LAUNCHES_AHEAD = 2
 KERNELS = tuple(f"hpgraph::{name}<Sweeping>" for name in ("sweep", "conclude"))
 BY_BLOCKS = ("hpgraph::sweep_blocks<Blocked, Sweeping>", KERNELS[1])

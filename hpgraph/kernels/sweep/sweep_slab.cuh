@@ -2,8 +2,8 @@
 // updated and adds to the sums in one pass; then the blocks meet at a barrier, and each adds up the sums of all.
 //
 // Where a superstep is short, what it costs beside its bytes is one barrier, and a message never travels through memory.
-// Properties that `gather` reads have two copies, one to read and one to write, which change places after each
-// superstep; for the others `here` and `there` have the same array.
+// Properties that `gather` reads are double-buffered: one copy is read, one written, and they swap roles after each
+// superstep. For the others `here` and `there` have the same array.
 #pragma once
 #include "grid_barrier.cuh"
 #include "spmv.cuh"

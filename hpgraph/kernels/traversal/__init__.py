@@ -1,8 +1,9 @@
 """Traversal: the first message wins (breadth-first search and its kin).
 
 Direction-optimizing breadth-first search (S. Beamer et al., SC'12) with top-down and bottom-up supersteps, as one
-compiled loop on either backend. On the GPU the frontier is a sliding queue that one persistent kernel fills and empties
-(XBFS, A. Gaihre et al., HPDC'19; Enterprise, H. Liu, H. H. Huang, SC'15).
+compiled loop on either backend. On the CPU the frontier is a sliding queue (GAP Benchmark Suite), shared out by work
+stealing; on the GPU it is a double-buffered queue that one persistent kernel reads and fills (XBFS, A. Gaihre et al.,
+HPDC'19; Enterprise, H. Liu, H. H. Huang, SC'15).
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-// A pull where the first message wins: every vertex not yet settled looks among its in-neighbours for an active one.
+// The bottom-up step (S. Beamer et al., SC'12): every vertex not yet settled looks for an active in-neighbour.
 //
 // Rows end early and at different places, so a warp that waited for its slowest lane would be idle for most of the
 // time. Here a lane that is done takes the next open vertex of the warp's share, whose row pointers were fetched while
-// it was still looking ("dynamic work fetch" of XBFS, A. Gaihre et al., HPDC'19, within a warp). Long rows that nobody
-// active is found in are looked through by the warp, up to a number of arcs; the others are put off, and the whole grid
-// looks through them afterwards, piece by piece: hubs stand side by side in the ids of many graphs, and one warp would
-// have 32 of them.
+// it was still looking ("dynamic work fetch" of XBFS, A. Gaihre et al., HPDC'19, within a warp). After ALONE probes the
+// whole warp searches the rest of a long row, up to SPARE arcs in all. Rows beyond are put off, and the whole grid searches
+// them afterwards, piece by piece: in many graphs hubs have neighbouring ids, so one warp might have 32 of them.
 #pragma once
 #include "load_balancing.cuh"
 
@@ -15,7 +14,7 @@ namespace hpgraph {
 constexpr int ALONE = 64;
 // Probes of each lane that are under way at once then.
 constexpr int TOGETHER = 2;
-// Arcs that a warp looks through so in one pull, some 30 microseconds.
+// Arcs that a warp searches together in one pull: some 30 microseconds.
 constexpr int SPARE = 2048;
 
 // A warp's share of 32 words of the bitmasks, while it works on them.

@@ -1,14 +1,14 @@
-"""Traversals in which the first message wins (breadth-first search and its kin), whole, in one compiled call.
+"""Direction-optimizing breadth-first search and its kin (the first message wins), whole, in one compiled call.
 
-Direction-optimized: a superstep either pushes from the queue of active vertices, or lets every vertex that may
+A superstep is either top-down or bottom-up: it pushes from the queue of active vertices, or lets every vertex that may
 still receive pull until it finds one active in-neighbour (S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing
 breadth-first search", SC'12). The loop over supersteps lies inside the kernel (the kernel fusion of H. Liu and
 H. H. Huang, SIMD-X, ATC'19), and its threads stay together from the first superstep to the last (`crew`), so a road
 network of thousands of levels pays neither a return to Python nor a parallel region for each.
 
 A vertex is settled by its first message. One bit says so: it is the test before a claim, the claim itself, and what
-lets a pull pass over 64 settled vertices at a glance. The queue slides: a vertex enters it once, behind those of its
-own superstep.
+lets a pull skip 64 settled vertices by one comparison. The queue is GAPBS's sliding queue (arXiv:1508.03619): one array
+to which each vertex is appended once; a superstep's frontier is the window behind the last superstep's.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# Arcs and vertices below which to call for help costs more than it saves.
+# Arcs plus vertices of a superstep below which the leader works alone: waking helpers would cost more than they save.
 LEADER_ARCS = 256
-# What a worker takes at a time: of the queue, as many vertices as send so many arcs, but no more than so many; of the
-# rows that pull, so many (a multiple of 64, so that the words of the next bitmask have one writer each).
+# Push chunk: at most 512 out-arcs (in the mean) and 64 vertices. Pull chunk: 1,024 rows, a multiple of 64 so that each
+# word of the next bitmask has one writer.
 PUSH_ARCS, PUSH_MOST, PULL_ROWS = 512, 64, 1024
-# How many places ahead in the queue the row pointers and the first arcs of a vertex are fetched, and how many vertices
-# ahead the first arcs are in a pull; how many of them share a line of the cache.
+# Prefetch distances: of row pointers and of first arcs, in places of the queue; in a pull, of first arcs, in vertices.
+# Then how many arcs share a cache line.
 PREFETCH_ROWS, PREFETCH_ARCS, PREFETCH_PULLS = 8, 4, 32
 ARCS_A_LINE = 16
 # Neighbours that a pull tests together.
 AT_ONCE = 8
-# What the leader keeps from one call to the next besides STEP and ACTIVE, and tallies.
+# Words that the leader keeps from one call to the next, behind STEP and ACTIVE; then the tallies of a superstep.
 DIRECTION, HEAD, ARCS, LOOKED, QUEUED, SWAPPED, OPEN, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 11)
 PROGRESS = 11
 FOUND, LEAVING, SEEN = range(3)
@@ -66,15 +66,16 @@ _TO, _ADDED = OTHER, OTHER + LINE
 @part
 def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, queue, begin, end, backward, settled,
           alone, board, buffer, messages, filled):
-    """Offer a message along every arc that leaves queue[begin:end], each vertex's arcs from the last if ``backward``.
+    """Top-down step: offer a message along every arc that leaves queue[begin:end].
 
-    Whom it reaches goes to ``buffer`` with what it is told, after the ``filled`` there are. Returns how many are there
-    then, and the arcs that leave the vertices that were moved to the queue meanwhile.
+    ``backward`` reads each vertex's arcs from the last. A vertex that is claimed is appended to ``buffer`` with its
+    message, behind the ``filled`` that are there. Returns how many the buffer then holds, and the out-arcs of the
+    vertices that were moved to the queue meanwhile.
     """
     arcs = 0
     ahead = board[_TO] - 1
     for i in range(begin, end):
-        # As far as the queue goes, because whoever takes these vertices mostly takes the next ones too.
+        # Beyond this chunk too: mostly the same worker takes the next one.
         prefetch(indptr, vertex(queue, min(i + PREFETCH_ROWS, ahead)))
         soon = peek(indptr, vertex(queue, min(i + PREFETCH_ARCS, ahead)))
         for line in range(3):
@@ -102,10 +103,9 @@ def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, 
 
 @part
 def _queue(update, state, world, step, indptr, buffer, messages, filled, queue, board):
-    """Update the vertices in a buffer and move those that change to the queue; return the arcs that leave them.
+    """Update the vertices in a buffer and move those that change to the queue; return their out-arcs.
 
-    Apart from the claims, because an atomic operation waits until all writes before it are done, and these go all over
-    memory.
+    Not done while claiming: an atomic operation waits for all earlier writes, and these are random ones.
     """
     changed, arcs = 0, 0
     for i in range(filled):
@@ -121,13 +121,14 @@ def _queue(update, state, world, step, indptr, buffer, messages, filled, queue, 
 @part
 def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, out_indptr, active, count, reached,
           settled, begin, end):
-    """Let the unsettled among vertices begin..end look for one active in-neighbour each.
+    """Bottom-up step: each unsettled vertex of begin..end looks for one active in-neighbour.
 
-    ``count`` vertices are ``active``. Returns how many found one, the arcs that leave those, and the arcs looked at.
+    ``count`` vertices are ``active``. Returns how many found one, the out-arcs of those, and the arcs looked at.
     """
     found, arcs, looked = 0, 0, 0
     n = indptr.size - 1
-    # Up to here several neighbours are tested together. Where most vertices are active, the first one mostly is.
+    # The last arc from which several neighbours are tested together; none where most vertices are active, as then the
+    # first neighbour mostly is.
     several = indices.size - AT_ONCE if 2 * count < n else -1
     for word in range(begin >> 6, (end + 63) >> 6):
         hits, bits = np.uint64(0), np.uint64(0)
@@ -142,8 +143,8 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
                 prefetch(indices, soon + line * ARCS_A_LINE)
             j = first
             while j < last:
-                # No branch before all of them are tested, even those behind the end of the row: no processor foresees
-                # which is the first active one.
+                # Branch-free until all are tested, even those behind the row's end: which one is active first cannot be
+                # predicted.
                 if j <= several:
                     some = np.uint64(0)
                     for k in range(AT_ONCE):
@@ -177,7 +178,7 @@ _choose = part(traversal_direction)
 
 @part
 def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced):
-    """Order the next superstep."""
+    """By the leader: choose the next superstep's direction, and share its work out."""
     n = out_indptr.size - 1
     count, arcs = progress[ACTIVE], progress[ARCS]
     direction = forced
@@ -209,7 +210,7 @@ def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, for
 
 @part
 def _end(board, progress):
-    """Take stock of a superstep."""
+    """By the leader: collect the tallies of a superstep."""
     progress[ACTIVE_BEFORE], progress[ARCS_BEFORE] = progress[ACTIVE], progress[ARCS]
     progress[ACTIVE], progress[LOOKED] = collect(board, FOUND), collect(board, SEEN)
     if progress[DIRECTION] == PUSH:
@@ -251,13 +252,13 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
                     break
                 filled, leaving = _push(
                     gather, update, edge_cond, state, world, step, out_indptr, out_indices, out_data, queue,
-                    # Neighbours often have the same neighbours: from both ends, two workers meet them but once.
+                    # Neighbours often share neighbours: two workers that go from opposite ends contend for them once.
                     begin, end, worker & 1 == 1, settled, alone, board, buffer, messages, filled,
                 )  # fmt: skip
                 arcs += leaving
             arcs += _queue(update, state, world, step, out_indptr, buffer, messages, filled, queue, board)
             if not alone:
-                # Next time, first the part of the queue that holds one's own.
+                # Next time, begin with the range of the queue that holds what this worker appended.
                 part = fetch_add(board, _ADDED, 1)
             report(board, LEAVING, arcs, alone)
         else:

@@ -1,10 +1,10 @@
-// Traversals in which the first message wins (breadth-first search and its kin): the whole of it is one kernel.
+// Direction-optimizing breadth-first search and its kin (the first message wins), whole, in one kernel.
 //
-// A superstep pushes along the arcs of the queued vertices, or lets every vertex not yet reached pull until it finds
-// one active in-neighbour (Beamer et al., SC'12). Supersteps are separated by a barrier of the grid, not by launches
-// (SIMD-X, H. Liu and H. H. Huang, ATC'19), and every block takes the same decision from the same tally, so nothing
-// returns to the host until the traversal ends. A vertex is settled by its first message; one bit says so, and that
-// bit is both the test before and the claim on it.
+// A superstep is top-down, a push along the arcs of the queued vertices, or bottom-up: every vertex not yet reached pulls
+// until it finds one active in-neighbour (Beamer et al., SC'12). Supersteps are separated by a barrier of the grid, not by
+// launches (SIMD-X, H. Liu and H. H. Huang, ATC'19), and every block takes the same decision from the same tally, so
+// nothing returns to the host until the traversal ends. A vertex is settled by its first message; one bit says so, and
+// that bit is both the test before and the claim on it.
 #pragma once
 #include "load_balancing.cuh"
 #include "grid_barrier.cuh"
@@ -15,7 +15,7 @@
 namespace hpgraph {
 
 constexpr int PUSH = 0, PULL = 1;
-// Vertices that a pull passes over in the time a push takes for an arc.
+// A pull skips this many settled vertices in the time of one arc of a push.
 constexpr int PULL_COST = 16;
 
 struct Policy {
