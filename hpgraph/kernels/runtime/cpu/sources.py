@@ -37,7 +37,7 @@ def import_closure(module: str) -> tuple[str, ...]:
     Examples
     --------
     >>> import_closure("hpgraph.kernels.runtime.cpu.part")
-    ('hpgraph.kernels', 'hpgraph.kernels.runtime', ... 'hpgraph.kernels.runtime.cpu.part', ...)
+    ('hpgraph.core', ... 'hpgraph.kernels', ... 'hpgraph.kernels.runtime.cpu.part', ...)
     """
     met, waiting = {module}, [module]
     while waiting:
