@@ -9,7 +9,6 @@ from reference_algorithms import GRAPHS, check_tree, hubs, levels, random_digrap
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
-from hpgraph.formats import CSR
 
 
 def host(found):
@@ -108,10 +107,9 @@ def test_without_parents(device):
     assert (host(found)[0] == levels(csr, 1)).all()
 
 
-def test_wide_ids(device):
+def test_wide_ids(device, wide_graph):
     csr = random_digraph(500, 2000, seed=3)
-    wide = CSR(csr.shape, csr.indptr.astype(np.int64), csr.indices.astype(np.int64), None)
-    found = hpg.bfs(hpg.Graph(wide, directed=True).to(device), 7, deterministic=True)
+    found = hpg.bfs(wide_graph(csr, directed=True).to(device), 7, deterministic=True)
     assert found.parent.dtype == np.int64
     level, parent = host(found)
     assert (level == levels(csr, 7)).all()

@@ -126,10 +126,9 @@ def test_no_weights(device):
     check_shortest_paths(csr, 0, distance, to_device(found.parent, "cpu"))
 
 
-def test_wide_ids(device):
+def test_wide_ids(device, wide_graph):
     csr = random_digraph(400, 3000, seed=2)
-    wide = CSR(csr.shape, csr.indptr.astype(np.int64), csr.indices.astype(np.int64), csr.data)
-    found = hpg.sssp(hpg.Graph(wide, directed=True).to(device), 3, parents=True)
+    found = hpg.sssp(wide_graph(csr, directed=True).to(device), 3, parents=True)
     assert found.parent.dtype == np.int64
     distance = to_device(found.distance, "cpu")
     assert (distance == scipy.sparse.csgraph.dijkstra(csr, indices=3)).all()
