@@ -112,7 +112,7 @@ def pays(seconds: float, directly: float) -> bool:
 
     Examples
     --------
-    >>> pays(1e-3, 2e-3), pays(0.9e-3, 1e-3)
+    >>> pays(1e-3, 2e-3), pays(0.99e-3, 1e-3)
     (True, False)
     """
     return seconds < GAIN * directly

@@ -11,6 +11,7 @@ if some search was thin for so long. A graph moves once; its copy is kept as lon
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -30,6 +31,23 @@ SUPERSTEP, LINK, HOST_ARC, SETTING_UP = 1.5e-6, 8e9, 5e-9, 1e-3
 ON_HOST = 2
 
 
+# What kernels tell the host lies in pages of pinned memory that are never given back: a kernel may end after the graph
+# that it searches is gone. A slot then may have a new owner, which is told of a search that was not its own; all that
+# comes of it is a choice.
+SLOTS = 256
+_pages: list[Any] = []
+_free_slots: list[np.ndarray] = []
+
+
+def _take_slot() -> np.ndarray:
+    import cupy
+
+    if not _free_slots:
+        _pages.append(cupy.cuda.alloc_pinned_memory(16 * SLOTS))
+        _free_slots.extend(np.frombuffer(_pages[-1], np.int64, 2 * SLOTS).reshape(SLOTS, 2))
+    return _free_slots.pop()
+
+
 class Takeover:
     """What is known of a graph's searches: whether the host waits, and its copy of the arcs.
 
@@ -40,15 +58,14 @@ class Takeover:
     """
 
     def __init__(self, arcs: CSR) -> None:
-        import cupy
-
         n, size = arcs.shape[0], sum(part.nbytes for part in (arcs.indptr, arcs.indices, arcs.data) if part is not None)
         self.patience = int((SETTING_UP + size / LINK + arcs.nnz * HOST_ARC) / SUPERSTEP)
         # A search has no more supersteps than vertices.
         self._waits = self._possible = n > self.patience
-        self._memory = cupy.cuda.alloc_pinned_memory(16)
-        self._told = np.frombuffer(self._memory, np.int64, 2)
+        self._told = _take_slot()
         self._told[:] = 0
+        self._address: int = self._told.ctypes.data
+        weakref.finalize(self, _free_slots.append, self._told)
         self._copies: dict[str, CSR] = {}
 
     def waits(self) -> bool:
@@ -62,7 +79,7 @@ class Takeover:
 
     def limits(self, waits: bool) -> tuple[np.int64, np.int32, int]:
         """The last fields of a ``LocalLimits``."""
-        return np.int64(self.patience), np.int32(waits), self._memory.ptr
+        return np.int64(self.patience), np.int32(waits), self._address
 
     def ended_here(self) -> None:
         """A search that was waited for ended on the GPU."""
