@@ -133,7 +133,7 @@ assert_allclose(cs.laplacian(A + A.T).toarray(), scs.laplacian(A + A.T).toarray(
 from hpgraph.kernels.runtime.cpu import claim
 from hpgraph.kernels.spmv import cpu as product
 from hpgraph.kernels.traversal import direction_optimizing as traverse
-for kernel in (traverse.traverse_first, product._pull, claim.now, claim.cycles, claim.flush):
+for kernel in (traverse.run_supersteps, product._pull, claim.now, claim.cycles, claim.flush):
     assert type(kernel).__name__ == "function", kernel
 assert claim.cycles.__name__ == "cycles" and claim.cycles.__doc__ == "The processor's cycle counter."
 """,

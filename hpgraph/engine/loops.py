@@ -62,7 +62,7 @@ def go(run: Run, form: Form) -> Outcome:
 
 def _traverse(run: Run, form: Form) -> Callable[[], np.ndarray]:
     arcs, policy = run.arcs, run.policy
-    return run.backend.first(
+    return run.backend.traverse(
         form.code, arcs.sending, arcs.by_target, run.state, run.beginnings, tuple(run.world.values()), run.sources,
         alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=run.limit,
     )  # fmt: skip

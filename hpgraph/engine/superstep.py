@@ -53,7 +53,7 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[n
     while frontier.size and done_before < run.limit:
         table = None
         if alone:
-            some = steps.few(arcs, frontier, tuple(world.values()), done_before, run.limit)
+            some = steps.run_small(arcs, frontier, tuple(world.values()), done_before, run.limit)
             if some is not None:
                 table, frontier, _ = some
         if table is None:

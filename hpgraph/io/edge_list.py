@@ -17,10 +17,10 @@ import numpy as np
 
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs, Array
-from hpgraph.io.layout import (
-    Layout,
+from hpgraph.io.line_format import (
+    LineFormat,
     data_lines,
-    find_layout,
+    find_line_format,
     is_number,
     is_whole,
     name_of,
@@ -73,24 +73,24 @@ def read_edge_list(
     DeviceMemoryError
         When the edges need more memory than they may take.
     """
-    layout = find_layout(path, comments, delimiter, names)
-    if layout is None or layout.columns == 0:
-        return _no_edges(path, layout, n_vertices)
-    own = layout.own
+    form = find_line_format(path, comments, delimiter, names)
+    if form is None or form.columns == 0:
+        return _no_edges(path, form, n_vertices)
+    own = form.own
     directed = own is None or own.directed
-    if not layout.numbered:
+    if not form.numbered:
         if names is False:
-            raise _fault(path, replace(layout, numbered=True), comments)
+            raise _fault(path, replace(form, numbered=True), comments)
         if n_vertices is not None:
             raise ValueError(
                 f"n_vertices is for ids that are vertex numbers, and those of {path} are names: leave it out, "
                 "as many vertices are made as there are names"
             )
-        return _read_names(path, progress, budget, layout, comments, directed)
+        return _read_names(path, progress, budget, form, comments, directed)
     relabel = own is not None and own.ids == "number"
     if n_vertices is None and own is not None and not relabel:
         n_vertices = own.n_vertices
-    source, target, weight = _parse(path, progress, budget, layout, comments)
+    source, target, weight = _parse(path, progress, budget, form, comments)
     least, largest = int(min(source.min(), target.min())), int(max(source.max(), target.max()))
     named = (
         n_vertices is None and names is not False and (relabel or (least >= 0 and _is_sparse(source, target, largest)))
@@ -100,13 +100,13 @@ def read_edge_list(
         source, target = position[: source.size], position[source.size :]
         return Arcs(source, target, weight, ids.size, directed, ids)
     if least < 0 or (n_vertices is not None and largest >= n_vertices):
-        raise _fault(path, replace(layout, own=None), comments, n_vertices)
+        raise _fault(path, replace(form, own=None), comments, n_vertices)
     return Arcs(source, target, weight, largest + 1 if n_vertices is None else n_vertices, directed)
 
 
-def _no_edges(path: Path, layout: Layout | None, n_vertices: int | None) -> Arcs:
+def _no_edges(path: Path, form: LineFormat | None, n_vertices: int | None) -> Arcs:
     """What a file without a line of data holds."""
-    own = None if layout is None else layout.own
+    own = None if form is None else form.own
     if own is not None:
         _check_whole(path, own.n_lines, 0, True)
     none = np.empty(0, np.int64)
@@ -121,17 +121,17 @@ def _no_edges(path: Path, layout: Layout | None, n_vertices: int | None) -> Arcs
 
 
 def _parse(
-    path: Path, progress: bool | None, budget: Budget, layout: Layout, comments: tuple[str, ...]
+    path: Path, progress: bool | None, budget: Budget, form: LineFormat, comments: tuple[str, ...]
 ) -> tuple[Array, Array, Array | None]:
     """Ids and weights."""
-    columns = [layout.source, layout.target, *([] if layout.weight is None else [layout.weight])]
+    columns = [form.source, form.target, *([] if form.weight is None else [form.weight])]
     # NumPy is several times as fast if it need not look for a comment, which could hide in a column it passes over.
     bare = (False, True) if 0 in columns else (True,)
-    attempts = list(product(bare, ["i8", "u8", "f8"] if layout.weight is not None and layout.whole else ["f8"]))
+    attempts = list(product(bare, ["i8", "u8", "f8"] if form.weight is not None and form.whole else ["f8"]))
     tables: list[Array] = []
     rows = 0
     with open_text(path, progress) as text:
-        for lines in _blocks(text, layout.start):
+        for lines in _blocks(text, form.start):
             for at, (commented, kind) in enumerate(attempts):
                 given = list(_bare_lines(lines, comments)) if commented else lines
                 if not any(map(str.strip, given)):
@@ -141,10 +141,10 @@ def _parse(
                         given,
                         dtype=np.dtype([("source", "i8"), ("target", "i8"), ("weight", kind)][: len(columns)]),
                         comments=None,
-                        delimiter=layout.delimiter,
-                        usecols=None if columns == list(range(layout.columns)) else columns,
+                        delimiter=form.delimiter,
+                        usecols=None if columns == list(range(form.columns)) else columns,
                         ndmin=1,
-                        quotechar=None if layout.delimiter is None else '"',
+                        quotechar=None if form.delimiter is None else '"',
                     )
                 except ValueError as error:
                     reason = str(error)
@@ -155,15 +155,15 @@ def _parse(
                     del attempts[:at]
                     break
             else:
-                raise _fault(path, replace(layout, numbered=True), comments, reason=reason)
+                raise _fault(path, replace(form, numbered=True), comments, reason=reason)
             budget.check(rows * len(columns) * _FIELD_BYTES, f"reading {rows} edges and more of {path}")
     if rows == 0:
-        raise _fault(path, layout, comments)
-    if layout.own is not None:
-        _check_whole(path, layout.own.n_lines, rows, not lines[-1])
+        raise _fault(path, form, comments)
+    if form.own is not None:
+        _check_whole(path, form.own.n_lines, rows, not lines[-1])
     ends = [np.concatenate([table[end] for table in tables]) for end in ("source", "target")]
-    weight = None if layout.weight is None else _joined([table["weight"] for table in tables])
-    return ends[0], ends[1], _as_written(path, weight, layout)
+    weight = None if form.weight is None else _joined([table["weight"] for table in tables])
+    return ends[0], ends[1], _as_written(path, weight, form)
 
 
 def _blocks(text: IO[str], start: int) -> Iterator[list[str]]:
@@ -184,13 +184,13 @@ def _joined(parts: list[Array]) -> Array:
     return np.concatenate(parts)
 
 
-def _as_written(path: Path, weight: Array | None, layout: Layout) -> Array | None:
+def _as_written(path: Path, weight: Array | None, form: LineFormat) -> Array | None:
     """Weights in the type that the file says they have, if they fit."""
-    dtype = None if layout.own is None else layout.own.dtype
+    dtype = None if form.own is None else form.own.dtype
     if dtype is None:
         return weight
     if weight is None:
-        raise FileFormatError(path, f"{dtype} weights announced, and there is no third column", layout.start)
+        raise FileFormatError(path, f"{dtype} weights announced, and there is no third column", form.start)
     with np.errstate(invalid="ignore", over="ignore"):
         cast = weight.astype(dtype)
     return cast if dtype.kind == "f" or np.array_equal(cast, weight) else weight
@@ -226,7 +226,7 @@ def _is_sparse(source: Array, target: Array, largest: int) -> bool:
 
 
 def _read_names(
-    path: Path, progress: bool | None, budget: Budget, layout: Layout, comments: tuple[str, ...], directed: bool
+    path: Path, progress: bool | None, budget: Budget, form: LineFormat, comments: tuple[str, ...], directed: bool
 ) -> Arcs:
     """Ids as names, numbered in the order in which they first come."""
     # Numbers a name when it is first looked up.
@@ -236,31 +236,31 @@ def _read_names(
     weights: list[str] = []
     letters = 0
     with open_text(path, progress) as text:
-        for lines in _blocks(text, layout.start):
+        for lines in _blocks(text, form.start):
             for _, line in data_lines(lines, comments):
-                fields = split_fields(line, layout.delimiter)
-                if len(fields) != layout.columns:
-                    raise _fault(path, layout, comments)
-                source.append(number_of[fields[layout.source]])
-                target.append(number_of[fields[layout.target]])
-                if layout.weight is not None:
-                    weights.append(fields[layout.weight])
+                fields = split_fields(line, form.delimiter)
+                if len(fields) != form.columns:
+                    raise _fault(path, form, comments)
+                source.append(number_of[fields[form.source]])
+                target.append(number_of[fields[form.target]])
+                if form.weight is not None:
+                    weights.append(fields[form.weight])
             letters += sum(map(len, lines))
             # All that was read may be names, but no more than there are of them.
             needed = len(source) * _NAMED_EDGE_BYTES + len(number_of) * _NAME_BYTES + letters
             budget.check(needed, f"reading {len(source)} edges and more of {path}")
-    if layout.own is not None:
-        _check_whole(path, layout.own.n_lines, len(source), not lines[-1])
+    if form.own is not None:
+        _check_whole(path, form.own.n_lines, len(source), not lines[-1])
     if any(_unfit_name(name) for name in number_of):
-        raise _fault(path, layout, comments)
+        raise _fault(path, form, comments)
     weight = None
-    if layout.weight is not None:
+    if form.weight is not None:
         try:
             weight = _numbers(weights)
         except ValueError:
-            raise _fault(path, layout, comments) from None
+            raise _fault(path, form, comments) from None
     ends = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)
-    return Arcs(*ends, _as_written(path, weight, layout), len(number_of), directed, list(number_of))
+    return Arcs(*ends, _as_written(path, weight, form), len(number_of), directed, list(number_of))
 
 
 def _numbers(fields: list[str]) -> Array:
@@ -278,16 +278,16 @@ def _numbers(fields: list[str]) -> Array:
 
 def _fault(
     path: Path,
-    layout: Layout,
+    form: LineFormat,
     comments: tuple[str, ...],
     n_vertices: int | None = None,
     reason: str = "not an edge list",
 ) -> FileFormatError:
     """The first line that is wrong, found slowly."""
     with open_text(path) as text:
-        for number, line in data_lines(text, comments, layout.start):
-            bare = without_comment(line, comments) if layout.numbered else line
-            found = _reason(split_fields(bare, layout.delimiter), layout, n_vertices)
+        for number, line in data_lines(text, comments, form.start):
+            bare = without_comment(line, comments) if form.numbered else line
+            found = _reason(split_fields(bare, form.delimiter), form, n_vertices)
             if found is not None:
                 return FileFormatError(path, f"{found}: {shortened(line)!r}", number)
     return FileFormatError(path, reason)
@@ -302,23 +302,23 @@ def _unfit_name(name: str) -> str | None:
     return None
 
 
-def _reason(fields: list[str], layout: Layout, n_vertices: int | None) -> str | None:
+def _reason(fields: list[str], form: LineFormat, n_vertices: int | None) -> str | None:
     """What is wrong with the fields of one line, if anything."""
-    if len(fields) != layout.columns:
-        return f"{layout.columns} fields expected ({name_of(layout.delimiter)} between them), {len(fields)} found"
-    for field in (fields[layout.source], fields[layout.target]):
-        if not layout.numbered:
+    if len(fields) != form.columns:
+        return f"{form.columns} fields expected ({name_of(form.delimiter)} between them), {len(fields)} found"
+    for field in (fields[form.source], fields[form.target]):
+        if not form.numbered:
             if unfit := _unfit_name(field):
                 return unfit
         elif not is_whole(field):
             return f"vertex id {field!r} is not a whole number (names=True reads all ids as names)"
         # 30 digits settle it, and Python refuses to convert thousands.
-        elif (value := int(field[:30])) < 0 and not (layout.own is not None and layout.own.ids == "number"):
+        elif (value := int(field[:30])) < 0 and not (form.own is not None and form.own.ids == "number"):
             return f"vertex id {field} is negative (names=True reads all ids as names)"
         elif value > _INT64_MAX:
             return f"vertex id {field[:40]} does not fit 64 bits (names=True reads all ids as names)"
         elif n_vertices is not None and value >= n_vertices:
             return f"vertex id {field} is not below n_vertices={n_vertices}"
-    if layout.weight is not None and not is_number(fields[layout.weight]):
-        return f"weight {fields[layout.weight]!r} is not a number"
+    if form.weight is not None and not is_number(fields[form.weight]):
+        return f"weight {fields[form.weight]!r} is not a number"
     return None

@@ -19,7 +19,7 @@ from hpgraph.kernels.structure.cpu_triangles import count as count_triangles
 from hpgraph.kernels.structure.cpu_triangles import per_vertex as triangles_of_each
 from hpgraph.kernels.superstep.cpu import Supersteps, aggregate
 from hpgraph.kernels.sweep.cpu import sweeps
-from hpgraph.kernels.traversal.cpu import first
+from hpgraph.kernels.traversal.cpu import traverse
 
 __all__ = [
     "Supersteps",
@@ -28,7 +28,6 @@ __all__ = [
     "components",
     "count_triangles",
     "fifo_order",
-    "first",
     "in_python",
     "interruptible",
     "kron",
@@ -48,6 +47,7 @@ __all__ = [
     "select_entries",
     "sweeps",
     "transpose",
+    "traverse",
     "triangles_of_each",
     "zip_entries",
 ]  # fmt: skip

@@ -20,7 +20,7 @@ from hpgraph.kernels.structure.cuda_triangles import count as count_triangles
 from hpgraph.kernels.structure.cuda_triangles import per_vertex as triangles_of_each
 from hpgraph.kernels.superstep.cuda import Supersteps, aggregate
 from hpgraph.kernels.sweep.cuda import sweeps
-from hpgraph.kernels.traversal.cuda import first
+from hpgraph.kernels.traversal.cuda import traverse
 
 transpose = CSR.transpose
 # The host waits for the GPU, and answers Ctrl-C when the kernel is done.
@@ -33,7 +33,6 @@ __all__ = [
     "components",
     "count_triangles",
     "fifo_order",
-    "first",
     "in_python",
     "interruptible",
     "kron",
@@ -53,6 +52,7 @@ __all__ = [
     "select_entries",
     "sweeps",
     "transpose",
+    "traverse",
     "triangles_of_each",
     "zip_entries",
 ]  # fmt: skip

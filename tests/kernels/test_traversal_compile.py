@@ -85,9 +85,9 @@ def compiled(program, weight, dtypes, source, names, arch="sm_90", before="", lo
     compiles(source, before + made.prologue, made.ltoir, names, arch, local)
 
 
-def first(program, weight, dtypes, index="int32", arch="sm_90"):
+def traverse(program, weight, dtypes, index="int32", arch="sm_90"):
     kind = "hpgraph::Pattern" if weight is None else C[weight]
-    compiled(program, weight, dtypes, "traversal.cuh", (f"hpgraph::first<Program, {C[index]}, {kind}>",), arch)
+    compiled(program, weight, dtypes, "traversal.cuh", (f"hpgraph::traverse<Program, {C[index]}, {kind}>",), arch)
 
 
 def relax(program, weight, index="int32", arch="sm_90"):
@@ -98,7 +98,7 @@ def relax(program, weight, index="int32", arch="sm_90"):
 
 @pytest.mark.parametrize("index", ["int32", "int64"])
 def test_bfs(index):
-    first(bfs.Tree if index == "int32" else bfs.WideTree, None, (), index)
+    traverse(bfs.Tree if index == "int32" else bfs.WideTree, None, (), index)
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_sssp(program, weight):
 
 @pytest.mark.parametrize(("weight", "distance"), [(None, "float64"), ("int64", "float64"), ("float32", "float32")])
 def test_trees_of_shortest_paths(weight, distance):
-    first(sssp.Hops, weight, ("int32", distance))
+    traverse(sssp.Hops, weight, ("int32", distance))
 
 
 def test_wide_ids():
     relax(sssp.Distances, "float64", "int64")
-    first(sssp.Hops, "float64", ("int64", "float64"), "int64")
+    traverse(sssp.Hops, "float64", ("int64", "float64"), "int64")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -143,7 +143,7 @@ def test_updates(program, dtypes):
 
 @pytest.mark.parametrize("arch", GENERATIONS)
 def test_every_generation(arch):
-    first(bfs.Tree, None, (), arch=arch)
+    traverse(bfs.Tree, None, (), arch=arch)
     relax(sssp.SingleDistances, "float32", arch=arch)
     compiled(Everything, "float64", (), "apply.cuh", APPLY, arch)
     relax(Widest, "int64", arch=arch)
@@ -151,7 +151,7 @@ def test_every_generation(arch):
 
 def test_without_techniques():
     chosen = "hpgraph::Techniques<0, 0, 0, 1, 0>"
-    name = f"hpgraph::first<Program, int, hpgraph::Pattern, {chosen}>"
+    name = f"hpgraph::traverse<Program, int, hpgraph::Pattern, {chosen}>"
     compiled(bfs.Tree, None, (), "traversal.cuh", (name,))
     name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}>"
     compiled(sssp.SingleDistances, "float32", (), "delta_stepping.cuh", (name,))
@@ -178,7 +178,7 @@ def test_structs_lie_as_the_host_fills_them(index, value):
     program = cuda_program(code, np.dtype("float32"))
     shared = (persistent.ARCS.of(Index=ids, Weight=values), persistent.SOURCES.of(Index=ids))
     for source, own in layouts.items():
-        kernel = {"traversal.cuh": "first", "delta_stepping.cuh": "relax", "frontier.cuh": "run_small"}[source]
+        kernel = {"traversal.cuh": "traverse", "delta_stepping.cuh": "relax", "frontier.cuh": "run_small"}[source]
         message = ", Program::Message" if kernel == "relax" else ""
         names = (f"hpgraph::{kernel}<Program, int, float{message}>",)
         held = persistent.checks(*own, *shared)

@@ -1,13 +1,13 @@
-"""The buckets of delta-stepping: vertices that wait to send, by their value, in bins of each worker's own.
+"""The buckets of delta-stepping: vertices that wait to send, by their value; each worker has buckets of its own.
 
-As in the delta-stepping of the GAP Benchmark Suite (S. Beamer, K. Asanović, D. Patterson, arXiv:1508.03619), the bins
-are thread-local, and a vertex that moves to a lower bin stays in the old one too, where it is skipped. A `waiting` flag
-for each vertex says whether it waits at all; the bins only say where to look. So the store of vertices is bounded: on
-overflow, the bins are rebuilt from the `waiting` flags.
+As in the delta-stepping of the GAP Benchmark Suite (S. Beamer, K. Asanović, D. Patterson, arXiv:1508.03619), buckets
+(its bins) are thread-local, and a vertex that moves to a lower bucket stays in the old one too, where it is skipped. A
+`waiting` flag for each vertex says whether it waits at all; the buckets only say where to look. So the store of
+vertices is bounded: on overflow, the buckets are rebuilt from the `waiting` flags.
 
-A bin is a linked list of blocks of 64 vertices out of one store, held as a number: the place behind its last vertex, or
-0 while it is empty. ``link`` leads from each block to the one before, which is full, and ends at -1. A row of ``bins``
-is one worker's: its bins in ascending order, the overflow bin of the values beyond, and the free list of blocks.
+A bucket is a linked list of blocks of 64 vertices out of one store, held as a number: the place behind its last vertex,
+or 0 while it is empty. ``link`` leads from each block to the one before, which is full, and ends at -1. A row of
+``buckets`` is one worker's: its buckets in ascending order, the overflow bucket, and the free list of blocks.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from hpgraph.semiring.atomics import fetch_add
 
 # Vertices in a block.
 BLOCK = 64
-# Bins in ascending order; behind them the overflow bin of the values beyond, and the free list of blocks.
-BINS = 64
-FREE = BINS + 1
-ROW = -(-(BINS + 2) // LINE) * LINE
+# Buckets in ascending order; behind them the overflow bucket of the values beyond, and the free list of blocks.
+BUCKETS = 64
+FREE = BUCKETS + 1
+ROW = -(-(BUCKETS + 2) // LINE) * LINE
 # On the board: how many blocks of the store were ever used, and whether the store overflowed.
 USED, LOST = OTHER, OTHER + LINE
-# Least value of the first bin; bins per unit of value, now and at most; 0 where all values share one bin.
+# Least value of the first bucket; buckets per unit of value, now and at most; 0 where all values share one bucket.
 ORIGIN, DENSITY, NARROWEST = range(3)
 
 
 @part
-def bin_of(value, origin, density, now):
-    """The bin of a value, not below the bin ``now``."""
+def bucket_of(value, origin, density, now):
+    """The bucket of a value, not below the bucket ``now``."""
     place = (value - origin) * density
-    # NaN, as infinite values make, compares false: it goes to the current bin.
+    # NaN, as infinite values make, compares false: it goes to the current bucket.
     if not place > now:
         return now
-    return BINS if place >= BINS else int(place)
+    return BUCKETS if place >= BUCKETS else int(place)
 
 
 @part
-def put(v, bin_, row, store, link, board):
-    """Add a vertex to a bin."""
-    place = row[bin_]
+def put(v, bucket, row, store, link, board):
+    """Add a vertex to a bucket."""
+    place = row[bucket]
     if place % BLOCK == 0:
         block = row[FREE] - 1
         if block >= 0:
@@ -55,12 +55,12 @@ def put(v, bin_, row, store, link, board):
         link[block] = place // BLOCK - 1
         place = block * BLOCK
     store[place] = v
-    row[bin_] = place + 1
+    row[bucket] = place + 1
 
 
 @part
 def last_block(place):
-    """The last block of a bin, -1 where it is empty."""
+    """The last block of a bucket, -1 where it is empty."""
     return (place - 1) // BLOCK if place > 0 else -1
 
 
@@ -73,7 +73,7 @@ def give_back(block, row, link):
 
 @part
 def is_short(place, link, most):
-    """Whether a bin has at most ``most`` blocks."""
+    """Whether a bucket has at most ``most`` blocks."""
     block = last_block(place)
     while block >= 0 and most > 0:
         block = link[block]
@@ -82,12 +82,12 @@ def is_short(place, link, most):
 
 
 @part
-def draw(bins, bin_, link, work):
-    """Empty a bin of every worker into rows of ``work``, each a block and the vertices in it; return how many."""
+def draw(buckets, bucket, link, work):
+    """Empty a bucket of every worker into rows of ``work``, each a block and the vertices in it; return how many."""
     found = 0
-    for worker in range(bins.shape[0]):
-        place = bins[worker, bin_]
-        bins[worker, bin_] = 0
+    for worker in range(buckets.shape[0]):
+        place = buckets[worker, bucket]
+        buckets[worker, bucket] = 0
         block = last_block(place)
         count = place - block * BLOCK
         while block >= 0:
@@ -99,15 +99,15 @@ def draw(bins, bin_, link, work):
 
 
 @part
-def hand_back(bins, found, link, work):
+def hand_back(buckets, found, link, work):
     """Share the drawn blocks out among the workers' free lists."""
     for i in range(found):
-        give_back(work[i, 0], bins[i % bins.shape[0]], link)
+        give_back(work[i, 0], buckets[i % buckets.shape[0]], link)
 
 
 @part
-def spread(values, waiting, bins, found, store, link, work, board, scale):
-    """Distribute the drawn vertices of the overflow bin over all bins, the first of which begins at their least value.
+def spread(values, waiting, buckets, found, store, link, work, board, scale):
+    """Distribute the drawn vertices of the overflow bucket over all buckets; the first begins at their least value.
 
     Returns whether any of them waited.
     """
@@ -125,14 +125,14 @@ def spread(values, waiting, bins, found, store, link, work, board, scale):
             for place in range(work[i, 0] * BLOCK, work[i, 0] * BLOCK + work[i, 1]):
                 v = vertex(store, place)
                 if waiting[v]:
-                    put(v, bin_of(values[v], scale[ORIGIN], scale[DENSITY], 0), bins[0], store, link, board)
-    hand_back(bins, found, link, work)
+                    put(v, bucket_of(values[v], scale[ORIGIN], scale[DENSITY], 0), buckets[0], store, link, board)
+    hand_back(buckets, found, link, work)
     return any_
 
 
 @part
-def recover(values, waiting, bins, store, link, board, scale):
-    """Rebuild the bins from the `waiting` flags after an overflow of the store, in which many vertices stood twice."""
+def recover(values, waiting, buckets, store, link, board, scale):
+    """Rebuild the buckets from the `waiting` flags after the store overflowed: many vertices stood there twice."""
     if values.size == 0:
         return False
     any_, least = False, values[0]
@@ -141,16 +141,16 @@ def recover(values, waiting, bins, store, link, board, scale):
             any_, least = True, values[v]
     scale[ORIGIN] = least
     board[USED] = board[LOST] = 0
-    for worker in range(bins.shape[0]):
-        for k in range(bins.shape[1]):
-            bins[worker, k] = 0
+    for worker in range(buckets.shape[0]):
+        for k in range(buckets.shape[1]):
+            buckets[worker, k] = 0
     for v in range(waiting.size):
         if waiting[v]:
-            put(v, bin_of(values[v], scale[ORIGIN], scale[DENSITY], 0), bins[0], store, link, board)
+            put(v, bucket_of(values[v], scale[ORIGIN], scale[DENSITY], 0), buckets[0], store, link, board)
 
 
 def room(n: int, workers: int) -> int:
-    """Blocks for every vertex twice, and for those that are begun in each bin of each worker.
+    """Blocks for every vertex twice, and for those that are begun in each bucket of each worker.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def room(n: int, workers: int) -> int:
     -------
     int
     """
-    return 2 * blocks_of(n) + workers * (BINS + 2)
+    return 2 * blocks_of(n) + workers * (BUCKETS + 2)
 
 
 def blocks_of(n: int) -> int:

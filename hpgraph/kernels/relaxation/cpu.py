@@ -14,7 +14,7 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.trace import whole
 from hpgraph.kernels.runtime.cpu.work_stealing import blank_board
 from hpgraph.kernels.runtime.functions import functions_of
-from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin, buckets
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin, bucket_bounds
 from hpgraph.kernels.spmv.cpu import plain
 
 
@@ -56,7 +56,7 @@ def relax(
     Returns
     -------
     rows : callable
-        Gives the trace rows, as of `first`.
+        Gives the trace rows, as of `traverse`.
     active : array of vertex ids
         Who would have gone on.
     """
@@ -68,20 +68,21 @@ def relax(
         waiting[sources] = 1
         blocks = room(n, workers)
         store, link = np.empty(blocks * BLOCK, out.indices.dtype), np.empty(blocks, np.int32)
-        bins = np.zeros((workers, ROW), np.int64)
+        buckets = np.zeros((workers, ROW), np.int64)
         used = blocks_of(sources.size)
-        store[: sources.size], link[:used], bins[0, 0] = sources, np.arange(-1, used - 1), sources.size
+        store[: sources.size], link[:used], buckets[0, 0] = sources, np.arange(-1, used - 1), sources.size
         board, progress = blank_board(workers), np.zeros(relaxing.PROGRESS, np.int64)
         board[USED] = used
-        width, _, last = buckets(state[0].dtype, delta, ceiling, 0)
-        # A width too small to divide by makes bins of single values.
+        width, _, last = bucket_bounds(state[0].dtype, delta, ceiling, 0)
+        # A width too small to divide by makes buckets of single values.
         density = 0.0 if delta is None else min(1 / float(width), 1e300) if width > 0 else 1e300
         scale = np.array([state[0][sources].min() if sources.size else 0, density, density], np.float64)
         rows = whole(
             lambda trace: relaxing.relax(
                 program.gather, program.reduce, program.cond, program.edge_cond, state,
                 plain(out.indptr), plain(out.indices), plain(out.data),
-                waiting, bins, store, link, np.empty((blocks, 2), np.int32), board, progress, scale, last, trace, limit,
+                waiting, buckets, store, link, np.empty((blocks, 2), np.int32), board, progress, scale, last, trace,
+                limit,
             ),
             board, progress, limit,
         )  # fmt: skip

@@ -29,7 +29,7 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.cuda.takeover import Continued, Takeover, on_host, takeover
-from hpgraph.kernels.runtime.program import Beginning, ProgramCode, buckets
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode, bucket_bounds
 from hpgraph.kernels.runtime.techniques import techniques
 
 PRIORITY = Layout(
@@ -95,7 +95,7 @@ def relax(
     space = Space(16, vertices, pieces, vertices, pieces, vertices, vertices)
     record = Record(n)
     least_source = 0 if delta is None else _least(state[0], beginnings[0], sources)
-    step, end, last = buckets(dtype, delta, ceiling, least_source)
+    step, end, last = bucket_bounds(dtype, delta, ceiling, least_source)
     largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
     masks = [bits.data.ptr + 8 * row * i for i in range(3)]
     device = cupy.cuda.runtime.getDevice()

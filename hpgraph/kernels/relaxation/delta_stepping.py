@@ -13,13 +13,13 @@ import numpy as np
 from numba import prange
 
 from hpgraph.kernels.relaxation.buckets import (
-    BINS,
     BLOCK,
+    BUCKETS,
     DENSITY,
     LOST,
     NARROWEST,
     ORIGIN,
-    bin_of,
+    bucket_of,
     draw,
     give_back,
     hand_back,
@@ -53,15 +53,15 @@ from hpgraph.semiring.atomics import compare_and_swap
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# Bucket fusion: a worker goes on with its own bin while that has at most so many blocks, and for so many arcs.
+# Bucket fusion: a worker goes on with its own bucket while that has at most so many blocks, and for so many arcs.
 FEW_BLOCKS, FEW_ARCS = 16, 4096
 # A frontier of fewer blocks is shared out by eighths of a block, so that every worker gets some.
 SCARCE = 32
 # A superstep costs 0.3 µs alone and 1 to 2 µs with helpers, as much as some thousand arcs. Buckets widen where
 # supersteps send fewer than ENOUGH arcs; where they send PLENTY times as many, they narrow towards their first width.
 ENOUGH, PLENTY = 1024, 16
-# Words that the leader keeps from one call to the next, behind STEP and ACTIVE: the current bin; the superstep at which
-# the bins were last filled, and the arcs sent since. Then the tallies of a superstep.
+# Words that the leader keeps from one call to the next, behind STEP and ACTIVE: the current bucket; the superstep at
+# which the buckets were last filled, and the arcs sent since. Then the tallies of a superstep.
 NOW, SINCE, ARCS = range(2, 5)
 PROGRESS = 5
 SENDERS, SENT = range(2)
@@ -115,11 +115,11 @@ def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waitin
                     break
                 if _store(values, v, old, new, alone):
                     if not new > ceiling:
-                        bin_ = bin_of(new, origin, density, now)
-                        # Who waits does so in the bin of its value.
-                        if peek_after(waiting, v) == 0 or bin_of(old, origin, density, now) != bin_:
+                        bucket = bucket_of(new, origin, density, now)
+                        # Who waits does so in the bucket of its value.
+                        if peek_after(waiting, v) == 0 or bucket_of(old, origin, density, now) != bucket:
                             waiting[v] = 1
-                            put(v, bin_, row, store, link, board)
+                            put(v, bucket, row, store, link, board)
                     break
     return stop - begin, sent
 
@@ -141,17 +141,17 @@ def _adapt(progress, scale):
 
 
 @part
-def _next(values, indptr, waiting, bins, store, link, work, board, progress, scale):
-    """Draw the next bin that is not empty and order its vertices to send; return how many blocks they are."""
+def _next(values, indptr, waiting, buckets, store, link, work, board, progress, scale):
+    """Draw the next bucket that is not empty and order its vertices to send; return how many blocks they are."""
     while True:
         if board[LOST]:
-            recover(values, waiting, bins, store, link, board, scale)
+            recover(values, waiting, buckets, store, link, board, scale)
             progress[NOW] = 0
-        found = draw(bins, progress[NOW], link, work)
-        if progress[NOW] == BINS:
+        found = draw(buckets, progress[NOW], link, work)
+        if progress[NOW] == BUCKETS:
             progress[NOW] = 0
             _adapt(progress, scale)
-            if not spread(values, waiting, bins, found, store, link, work, board, scale):
+            if not spread(values, waiting, buckets, found, store, link, work, board, scale):
                 return 0
         elif found > 0:
             break
@@ -167,18 +167,18 @@ def _next(values, indptr, waiting, bins, store, link, work, board, progress, sca
 
 
 @part
-def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store, link, work,
+def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, buckets, store, link, work,
           board, progress, scale, ceiling, trace, limit):
     """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
     leading = leads(board)
-    row = bins[worker]
+    row = buckets[worker]
     turn, began, found = 0, 0, 0
     while True:
         if leading:
             began = cycles()
             found = 0
             if progress[STEP] < min(limit, trace.shape[0]) and not is_stopped():
-                found = _next(state[0], indptr, waiting, bins, store, link, work, board, progress, scale)
+                found = _next(state[0], indptr, waiting, buckets, store, link, work, board, progress, scale)
                 progress[ACTIVE] = found
             if found == 0:
                 dismiss(board)
@@ -192,7 +192,7 @@ def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data,
         alone, now = board[ALONE] != 0, progress[NOW]
         origin, density = scale[ORIGIN], scale[DENSITY]
         senders, sent, most = 0, 0, FEW_ARCS if density > 0 else 0
-        # First the blocks that all share, then those that fill anew in the worker's own bin, while they are few.
+        # First the blocks that all share, then those that fill anew in the worker's own bucket, while they are few.
         block, count, shared = -1, 0, True
         while True:
             if shared:
@@ -229,7 +229,7 @@ def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data,
         if leading:
             if not alone:
                 shut_gate(board)
-            hand_back(bins, found, link, work)
+            hand_back(buckets, found, link, work)
             progress[STEP] += 1
             arcs = collect(board, SENT)
             progress[ARCS] += arcs
@@ -239,15 +239,15 @@ def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data,
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store, link, work, board,
+def relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, buckets, store, link, work, board,
           progress, scale, ceiling, trace, limit):
     """Relax until nobody waits, or for ``limit`` supersteps, or until the trace is full.
 
-    ``waiting`` has a 1 for each of the sources and the first bin of the first row of ``bins`` holds them. ``scale``
-    says where bins begin and how many there are to a unit of value, now and at the most. Who has a value beyond
+    ``waiting`` has a 1 for each of the sources; the first bucket of the first row of ``buckets`` holds them. ``scale``
+    says where buckets begin and how many there are to a unit of value, now and at the most. Who has a value beyond
     ``ceiling`` does not send.
     A call with the arrays of the last one, a fresh gate and a longer trace goes on.
     """
-    for worker in prange(bins.shape[0]):
-        _work(np.int64(worker), gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, bins, store,
+    for worker in prange(buckets.shape[0]):
+        _work(np.int64(worker), gather, reduce, cond, edge_cond, state, indptr, indices, data, waiting, buckets, store,
               link, work, board, progress, scale, ceiling, trace, limit)

@@ -61,7 +61,7 @@ def begin(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], sour
             values[where] = where if beginning.start == "id" else beginning.start
 
 
-def buckets(dtype: np.dtype, delta: float | None, ceiling: float | None, least: Any) -> tuple[Any, Any, Any]:
+def bucket_bounds(dtype: np.dtype, delta: float | None, ceiling: float | None, least: Any) -> tuple[Any, Any, Any]:
     """Width of a bucket, end of the first bucket, and the last value that is sent on, in the type of the values.
 
     Parameters

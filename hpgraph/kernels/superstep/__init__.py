@@ -33,7 +33,7 @@ class Supersteps(Protocol):
 
     pushes_repeat: bool
 
-    def few(
+    def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
     ) -> tuple[np.ndarray, Frontier, np.ndarray] | None:
         """Supersteps in one call of a kernel while frontiers are small; None where this one is not."""

@@ -59,7 +59,7 @@ class Supersteps:
         self._queues = np.empty(n, ids), np.empty(n, ids)
         self._listed = np.empty(n, ids)
 
-    def few(
+    def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
     ) -> tuple[np.ndarray, Frontier, np.ndarray] | None:
         """Run supersteps while frontiers are small enough for one thread.
@@ -96,7 +96,7 @@ class Supersteps:
         clock, tables = Clock(), []
         while True:
             before, trace = progress[STEP], np.empty((min(ROWS, limit - done), 4), np.int64)
-            cpu_frontier.few(
+            cpu_frontier.run_small(
                 self._functions, self._one, self.state, world, _arcs(part.sending), self._inbox, queue, following,
                 self._listed, sums, progress, trace, ONE_THREAD_ARCS, limit,
             )  # fmt: skip

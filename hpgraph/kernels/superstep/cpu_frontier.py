@@ -1,7 +1,7 @@
 """Supersteps that cost what their frontier costs: top-down from a list, and APPLY of who received.
 
-`few` runs superstep after superstep on one thread, as long as frontiers stay small: a parallel region costs more to
-enter than such a superstep takes. `push_many` and `apply_many` share one large superstep out among threads. Each thread
+`run_small` runs superstep after superstep on one thread, as long as frontiers stay small: entering a parallel region
+costs more than such a superstep. `push_many` and `apply_many` share one large superstep out among threads. Each thread
 owns a range of targets, so there are no atomics, and every target joins its messages in the order of the frontier:
 results are the same bit for bit on any number of threads.
 """
@@ -24,8 +24,8 @@ from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# What `few` keeps behind STEP and ACTIVE: the arcs that leave the active vertices, and which of the two queues is read.
-# They are a double buffer, and swap roles in each superstep.
+# What `run_small` keeps behind STEP and ACTIVE: the arcs that leave the active vertices, and which of the two queues is
+# read. They are a double buffer, and swap roles in each superstep.
 ARCS, SWAPPED = 2, 3
 PROGRESS = 4
 # Rows up to this length are scanned for the first target of a range; longer ones are searched by bisection.
@@ -147,7 +147,7 @@ def _update(functions, state, inbox, v, world, step, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def few(functions, one, state, world, arcs, inbox, queue, following, listed, sums, progress, trace, most, limit):
+def run_small(functions, one, state, world, arcs, inbox, queue, following, listed, sums, progress, trace, most, limit):
     """Supersteps on one thread, until nobody is active, over `most` arcs leave the frontier, or `limit` is reached.
 
     Also until the trace is full; it holds cycles. The frontier is in `queue` or, where `progress` says so, in

@@ -121,7 +121,7 @@ class Supersteps:
         identity = self.code.reduce.identity_for(self.code.message)
         return cupy.full(self.n, identity, self.code.message), cupy.zeros((self.n + 63) // 64, np.uint64)
 
-    def few(
+    def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
     ) -> tuple[np.ndarray, Frontier, np.ndarray] | None:
         """Run supersteps in one launch while frontiers are small. Waits for the device."""

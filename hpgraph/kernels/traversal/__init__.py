@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Traversal(Protocol):
     """What either backend offers."""
 
-    def first(
+    def traverse(
         self,
         code: ProgramCode,
         out: CSR,

@@ -216,7 +216,7 @@ struct Pull {
 
 // Returns how many neighbours this lane looked at; what it puts off stands among the pieces of the queue to be.
 template <class T, class Program, class Index, class Weight>
-__device__ u64 pull_first(const Program& program, i64 step, i64 n, const Arcs<Index, Weight>& in,
+__device__ u64 bottom_up_step(const Program& program, i64 step, i64 n, const Arcs<Index, Weight>& in,
                           const Arcs<Index, Weight>& out, const u32* active, u32* settled, u32* next, PullShare* shares,
                           Collector<T, Index>& found) {
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;

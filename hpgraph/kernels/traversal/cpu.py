@@ -22,7 +22,7 @@ from hpgraph.kernels.superstep.cpu import settled_words
 from hpgraph.kernels.traversal import direction_optimizing as traversing
 
 
-def first(
+def traverse(
     code: ProgramCode,
     out: CSR,
     in_: CSR,
@@ -70,7 +70,7 @@ def first(
         # No pull needs to look at a vertex that no arc reaches.
         settled = settled_words(code, state, out.shape[0]) | empty_rows(in_).words
         np.bitwise_or.at(settled, sources >> 6, np.uint64(1) << (sources & 63).astype(np.uint64))
-        rows = _traverse(
+        rows = _run(
             code, out, in_, state, world, sources, settled, _receivers(in_), 0,
             alpha=alpha, beta=beta, forced=forced, limit=limit,
         )  # fmt: skip
@@ -97,7 +97,7 @@ def go_on(
     Parameters
     ----------
     code, out, in_, state, world, alpha, beta, forced, limit
-        As for `first`.
+        As for `traverse`.
     active : array of vertex ids, without duplicates
         Who is active now.
     settled : uint64 array
@@ -108,15 +108,15 @@ def go_on(
     Returns
     -------
     int64 array of shape (supersteps, 4)
-        The trace rows that `first` gives, from superstep `done` + 1 on.
+        The trace rows that `traverse` gives, from superstep `done` + 1 on.
     """
     open_ = 64 * settled.size - int(np.bitwise_count(settled).sum())
-    return _traverse(
+    return _run(
         code, out, in_, state, world, active, settled, open_, done, alpha=alpha, beta=beta, forced=forced, limit=limit
     )
 
 
-def _traverse(
+def _run(
     code: ProgramCode, out: CSR, in_: CSR, state: tuple[np.ndarray, ...], world: tuple[Any, ...], active: np.ndarray,
     settled: np.ndarray, open_: int, done: int, *, alpha: float, beta: float, forced: int, limit: int,
 ) -> np.ndarray:  # fmt: skip
@@ -135,7 +135,7 @@ def _traverse(
         buffers, messages = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
         fronts = np.empty(words, np.uint64), np.empty(words, np.uint64)
         return whole(
-            lambda trace: traversing.traverse_first(
+            lambda trace: traversing.run_supersteps(
                 program.gather, program.update, program.edge_cond, state, world,
                 plain(out.indptr), plain(out.indices), plain(out.data),
                 plain(in_.indptr), plain(in_.indices), plain(in_.data),

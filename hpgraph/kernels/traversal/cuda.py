@@ -33,7 +33,7 @@ from hpgraph.kernels.structure.empty_rows import empty_rows
 
 POLICY = Layout("Policy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", local=LIMITS).of()
 SPACE = Layout(
-    "FirstSpace<{Index}>", header="*", unheard="*", settled="*", active="*", next="*", queue=FRONTIER,
+    "TraversalSpace<{Index}>", header="*", unheard="*", settled="*", active="*", next="*", queue=FRONTIER,
     following=FRONTIER, trace=TRACE,
 )  # fmt: skip
 
@@ -48,7 +48,7 @@ def _policy(
     return POLICY(*bounds, np.int32(forced), limit, arcs, *local_limits(local), *leaving)
 
 
-def first(
+def traverse(
     code: ProgramCode,
     out: CSR,
     in_: CSR,
@@ -62,7 +62,7 @@ def first(
     forced: int,
     limit: int,
 ) -> Callable[[], np.ndarray]:
-    """Run a program whose first message wins; see `hpgraph.kernels.cpu.first`.
+    """Run a program whose first message wins; see `hpgraph.kernels.traversal.cpu.traverse`.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def first(
     # Every row that pulls looks for a sender, so no such superstep is thin.
     waits = turn.waits() and forced != PULL
     kernel(
-        program, "traversal.cuh", "first", "", ids, out.data is None, techniques_type(), device,
+        program, "traversal.cuh", "traverse", "", ids, out.data is None, techniques_type(), device,
         layouts=(POLICY, layout),
     )(
         (

@@ -3,8 +3,9 @@
 A superstep is either top-down or bottom-up: it pushes from the queue of active vertices, or lets every vertex that may
 still receive pull until it finds one active in-neighbour (S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing
 breadth-first search", SC'12). The loop over supersteps lies inside the kernel (the kernel fusion of H. Liu and
-H. H. Huang, SIMD-X, ATC'19), and its threads stay together from the first superstep to the last (`crew`), so a road
-network of thousands of levels pays neither a return to Python nor a parallel region for each.
+H. H. Huang, SIMD-X, ATC'19), and its threads stay together from the first superstep to the last
+(`hpgraph.kernels.runtime.cpu.work_stealing`), so a road network of thousands of levels pays neither a return to Python
+nor a parallel region for each.
 
 A vertex is settled by its first message. One bit says so: it is the test before a claim, the claim itself, and what
 lets a pull skip 64 settled vertices by one comparison. The queue is GAPBS's sliding queue (arXiv:1508.03619): one array
@@ -289,7 +290,7 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def traverse_first(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
+def run_supersteps(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
                    in_data, queue, settled, active, reached, board, buffers, messages, progress, trace, alpha, beta,
                    forced, limit):
     """Run supersteps until nobody is active, or ``limit`` of them, or the trace is full.

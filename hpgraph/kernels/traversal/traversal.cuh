@@ -34,7 +34,7 @@ struct Policy {
 };
 
 template <class Index>
-struct FirstSpace {
+struct TraversalSpace {
     Header* header;
     const u32* unheard;  // who has no in-arcs
     u32 *settled, *active, *next;
@@ -98,8 +98,8 @@ __device__ void bits_from_queue(Frontier<Index> queue, const Tally& now, u32* wo
 
 template <class Program, class Index, class Weight, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
-first(const Program program, const i64 n, const Arcs<Index, Weight> out, const Arcs<Index, Weight> in,
-      const Sources<Index> sources, const Policy policy, const FirstSpace<Index> space) {
+traverse(const Program program, const i64 n, const Arcs<Index, Weight> out, const Arcs<Index, Weight> in,
+      const Sources<Index> sources, const Policy policy, const TraversalSpace<Index> space) {
     __shared__ union {
         PullShare pull[WARPS];
         LocalQueue<Index> local;
@@ -221,7 +221,7 @@ first(const Program program, const i64 n, const Arcs<Index, Weight> out, const A
         if (direction == PULL) {
             u32* const next = of_two(space.next, space.active, bits_turned);
             superstep([&](Collector<T, Index>& found) {
-                found.finish_pull(sums, pull_first<T>(program, step, n, in, out, active(), space.settled, next,
+                found.finish_pull(sums, bottom_up_step<T>(program, step, n, in, out, active(), space.settled, next,
                                                       shared.pull, found));
             }, [&](Collector<T, Index>& found) {
                 found.finish_pull(sums, pull_put_off<T>(program, step, in, out, active(), space.settled, next,

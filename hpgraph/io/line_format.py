@@ -25,7 +25,7 @@ Line = tuple[int, str]
 
 
 @dataclass(frozen=True)
-class Layout:
+class LineFormat:
     """The make-up of an edge list.
 
     Attributes
@@ -159,7 +159,7 @@ def split_fields(line: str, delimiter: str | None) -> list[str]:
     line : str
         The line.
     delimiter : str or None
-        As in `Layout`.
+        As in `LineFormat`.
 
     Returns
     -------
@@ -180,7 +180,9 @@ def split_fields(line: str, delimiter: str | None) -> list[str]:
         return []  # Longer than csv.field_size_limit: no field that can be used.
 
 
-def find_layout(path: Path, comments: tuple[str, ...], delimiter: str | None, names: bool | None) -> Layout | None:
+def find_line_format(
+    path: Path, comments: tuple[str, ...], delimiter: str | None, names: bool | None
+) -> LineFormat | None:
     """Look at the first lines of an edge list.
 
     Parameters
@@ -196,7 +198,7 @@ def find_layout(path: Path, comments: tuple[str, ...], delimiter: str | None, na
 
     Returns
     -------
-    Layout or None
+    LineFormat or None
         None where no line holds data and no comment of ours says how many vertices there are.
 
     Raises
@@ -208,7 +210,7 @@ def find_layout(path: Path, comments: tuple[str, ...], delimiter: str | None, na
         first = text.readline()
         own = OwnComment.of(first)
         sample = list(islice(data_lines(chain([first], text), comments, start=2 if own else 1), _SAMPLE))
-    nothing = None if own is None else Layout(own=own)
+    nothing = None if own is None else LineFormat(own=own)
     if not sample:
         return nothing
     if own is not None and names is None and own.ids != "index":
@@ -237,7 +239,7 @@ def find_layout(path: Path, comments: tuple[str, ...], delimiter: str | None, na
     if weight is not None and not is_number(row[weight]):
         raise FileFormatError(path, f"the weight, column {weight + 1}, is not a number: {row[weight]!r}", number)
     by_index = own is not None and own.ids == "index"
-    return Layout(
+    return LineFormat(
         delimiter=mark,
         columns=len(row),
         source=source,
@@ -256,7 +258,7 @@ def name_of(delimiter: str | None) -> str:
     Parameters
     ----------
     delimiter : str or None
-        As in `Layout`.
+        As in `LineFormat`.
 
     Returns
     -------

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph
 
 import hpgraph as hpg
-from hpgraph.kernels.relaxation import buckets as bins
+from hpgraph.kernels.relaxation import buckets
 from hpgraph.kernels.relaxation import cpu as relaxation
 from hpgraph.kernels.runtime.cpu import trace
 from hpgraph.kernels.traversal import cpu as traversal
@@ -70,8 +70,8 @@ def test_more_workers_than_threads(csr, monkeypatch):
 
 def test_a_store_that_is_too_small(csr, monkeypatch):
     """All send at first, so the store is full when the first fall back into it."""
-    least = bins.blocks_of(N) + bins.BINS + 2
-    assert least < 2 * bins.blocks_of(N)
+    least = buckets.blocks_of(N) + buckets.BUCKETS + 2
+    assert least < 2 * buckets.blocks_of(N)
     monkeypatch.setattr(relaxation, "room", lambda n, workers: least)
     check(csr)
 
