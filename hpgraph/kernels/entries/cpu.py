@@ -39,10 +39,10 @@ def _map_rows(function, indptr, indices, data, one, thunk, begin, end, out, zero
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _map_rows_tasks(function, indptr, indices, data, one, thunk, bounds, out, zero, workers):
-    cursor = np.zeros(1, np.int64)
+    counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
-            task = fetch_add(cursor, 0, 1)
+            task = fetch_add(counter, 0, 1)
             if task >= bounds.size - 1:
                 break
             _map_rows(function, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], out, zero)
@@ -114,10 +114,10 @@ def _keep_rows(predicate, indptr, indices, data, one, thunk, begin, end, kept_in
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _count_tasks(predicate, indptr, indices, data, one, thunk, bounds, counts, workers):
-    cursor = np.zeros(1, np.int64)
+    counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
-            task = fetch_add(cursor, 0, 1)
+            task = fetch_add(counter, 0, 1)
             if task >= bounds.size - 1:
                 break
             _count_rows(predicate, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], counts)
@@ -125,10 +125,10 @@ def _count_tasks(predicate, indptr, indices, data, one, thunk, bounds, counts, w
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _keep_tasks(predicate, indptr, indices, data, one, thunk, bounds, kept_indptr, kept_indices, kept_data, workers):
-    cursor = np.zeros(1, np.int64)
+    counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
-            task = fetch_add(cursor, 0, 1)
+            task = fetch_add(counter, 0, 1)
             if task >= bounds.size - 1:
                 break
             _keep_rows(predicate, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], kept_indptr,

@@ -95,11 +95,11 @@ def _merge_rows(both, left, right, nonzero, a, b, begin, end, out, zero):
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _merge(both, left, right, nonzero, a, b, runs, out, zero, workers):
-    cursor = np.zeros(1, np.int64)
+    counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         loose, values = np.empty(runs.room, out.indices.dtype), beside(out.data, runs.room)
         while True:
-            run = fetch_add(cursor, 0, 1)
+            run = fetch_add(counter, 0, 1)
             if run >= runs.bounds.size - 1:
                 break
             begin, end = runs.bounds[run], runs.bounds[run + 1]

@@ -169,14 +169,14 @@ def _exclude(excluded, x_indptr, x_indices, i, exclude):
 
 
 @njit(error_model="numpy")
-def _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, cursor, counts):
+def _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, counter, counts):
     """What one thread does: take runs of rows and count each row's entries."""
     bits = bits_beside(pairs, columns)
     some = bits_beside(pairs, bits.size)
     excluded = bits_beside(x_indptr, columns)
     few = np.empty(INSERTION_PAIRS, b_indices.dtype)
     while True:
-        run = next_run(cursor, bounds)
+        run = next_run(counter, bounds)
         if run < 0:
             break
         for i in range(bounds[run], bounds[run + 1]):
@@ -215,9 +215,9 @@ def _fill_rows(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data,
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _count(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, threads, counts):
-    cursor = np.zeros(1, np.int64)
+    counter = np.zeros(1, np.int64)
     for _ in prange(threads):
-        _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, cursor,
+        _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, counter,
                     counts)
 
 
@@ -225,7 +225,7 @@ def _count(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs,
 def _fill(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
           x_indices, pairs, bounds, columns, threads, ends, room, indptr, indices, data):
     """Compute every row where `indptr` says. With `ends`, runs of rows are handed over instead and `indptr` is made."""
-    cursor = np.zeros(1, np.int64)
+    counter = np.zeros(1, np.int64)
     for _ in prange(threads):
         bits = bits_beside(pairs, columns)
         some = bits_beside(pairs, bits.size)
@@ -233,7 +233,7 @@ def _fill(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_in
         values = np.full(columns, zero, data.dtype)
         own_indices, own_data = np.empty(room, indices.dtype), np.empty(room, data.dtype)
         while True:
-            run = next_run(cursor, bounds)
+            run = next_run(counter, bounds)
             if run < 0:
                 break
             begin, end = bounds[run], bounds[run + 1]

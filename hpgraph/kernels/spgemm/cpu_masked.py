@@ -171,12 +171,12 @@ def _dot_with_hub(product, reduce, terminal, one_b, zero, i, j, hubs, offset, a_
 
 @njit(error_model="numpy")
 def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data,
-              b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, cursor, indptr, indices, values):
+              b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, counter, indptr, indices, values):
     """What one thread does by dots: take runs of rows of the mask and compute them; `indptr` takes rows' lengths."""
     bits = np.zeros((inner + 63) >> 6, np.uint64)
     spread = beside(a_data, inner)
     while True:
-        run = next_run(cursor, bounds)
+        run = next_run(counter, bounds)
         if run < 0:
             break
         place = at(m_indptr, bounds[run])
@@ -225,21 +225,21 @@ def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _dots(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data,
           b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, threads, indptr, indices, values):
-    cursor = np.zeros(1, np.int64)
+    counter = np.zeros(1, np.int64)
     for _ in prange(threads):
         _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices,
-                  a_data, b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, cursor, indptr, indices,
+                  a_data, b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, counter, indptr, indices,
                   values)
 
 
 @njit(error_model="numpy")
 def _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr,
-              b_indices, b_data, columns, bounds, cursor, indptr, indices, values):
+              b_indices, b_data, columns, bounds, counter, indptr, indices, values):
     """What one thread does by rows."""
     # Where each column stands in the mask's row, from 1; negative until something met there, 0 where it does not.
     stands = np.zeros(columns, np.int64)
     while True:
-        run = next_run(cursor, bounds)
+        run = next_run(counter, bounds)
         if run < 0:
             break
         place = at(m_indptr, bounds[run])
@@ -271,10 +271,10 @@ def _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
 def _rows(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr, b_indices,
           b_data, columns, bounds, threads, indptr, indices, values):
-    cursor = np.zeros(1, np.int64)
+    counter = np.zeros(1, np.int64)
     for _ in prange(threads):
         _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr,
-                  b_indices, b_data, columns, bounds, cursor, indptr, indices, values)
+                  b_indices, b_data, columns, bounds, counter, indptr, indices, values)
 
 
 @njit(cache=True, nogil=True)

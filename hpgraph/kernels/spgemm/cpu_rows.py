@@ -83,9 +83,9 @@ def share(work: np.ndarray, threads: int) -> np.ndarray:
 
 
 @njit(inline="always")
-def next_run(cursor, bounds):
+def next_run(counter, bounds):
     """The next run of rows for this thread; -1 when none is left."""
-    run = next_task(cursor)
+    run = next_task(counter)
     return run if run < bounds.size - 1 else -1
 
 

@@ -101,12 +101,12 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
 @njit(error_model="numpy")
 def _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
            bounds, longest, long_rows, piece_row, piece_begin, piece_end, active, mask, complement, out, received,
-           cursor, head, head_found, part, part_found):
+           counter, head, head_found, part, part_found):
     """What one thread does: take tasks, first the pieces of long rows, until none is left."""
     n_pieces = piece_row.size
     n_tasks = n_pieces + bounds.size - 1
     while True:
-        task = next_task(cursor)
+        task = next_task(counter)
         if task >= n_tasks:
             break
         if task < n_pieces:
@@ -146,11 +146,11 @@ def _pull(gather, reduce, accum, terminal, identity, one, state, slab, slab_data
     head_found = np.zeros(long_rows.size, np.bool_)
     part = np.empty(piece_row.size, out.dtype)
     part_found = np.zeros(piece_row.size, np.bool_)
-    cursor = np.zeros(1, np.int64)
+    counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices,
                data, bounds, longest, long_rows, piece_row, piece_begin, piece_end, active, mask, complement, out,
-               received, cursor, head, head_found, part, part_found)
+               received, counter, head, head_found, part, part_found)
     _join_pieces(
         reduce, accum, long_rows, long_pieces, head, head_found, part, part_found, mask, complement, out, received
     )

@@ -198,12 +198,12 @@ def _pull_some(counts, whole, identity, indptr, indices, flags, bounds, longest,
                piece_begin, piece_end, out, received, workers):
     n_pieces = piece_row.size
     found = np.zeros(n_pieces, np.int64)
-    cursor = np.zeros(1, np.int64)
+    counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         marks = np.empty((longest >> 6) + 1, np.uint64)
         before = np.empty((longest >> 6) + 1, np.int64)
         while True:
-            task = next_task(cursor)
+            task = next_task(counter)
             if task >= n_pieces + bounds.size - 1:
                 break
             b = task - n_pieces

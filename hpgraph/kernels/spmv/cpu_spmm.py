@@ -66,10 +66,10 @@ def _pull_dense(gather, reduce, identity, one, state, slab, slab_data, tail_rows
     n_pieces = piece_row.size
     n_tasks = n_pieces + bounds.size - 1
     part = np.full((n_pieces, out.shape[1]), identity, out.dtype)
-    cursor = np.zeros(1, np.int64)
+    counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
-            task = next_task(cursor)
+            task = next_task(counter)
             if task >= n_tasks:
                 break
             if task < n_pieces:

@@ -1,9 +1,9 @@
 """A matrix by blocks of columns, as column_blocks.cuh reads it; built on the device once for each matrix.
 
-A product that gathers from a long vector is bound by how many random reads the second-level cache serves, whatever the
-format (on an H200 147 thousand million a second). Here the columns are split in blocks whose part of the vector fits
-the shared memory of a multiprocessor, hottest columns first where that makes fewer partial results; all else is read
-and written in order.
+A product that gathers from a long vector is bound by the rate at which the second-level cache serves random reads,
+whatever the format: 147 × 10⁹ sectors a second on an H200. Here the columns are split in blocks whose part of the
+vector fits the shared memory of a multiprocessor (propagation blocking, see column_blocks.cuh), hottest columns first
+where that makes fewer partial results; all else is read and written in order.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class Survey:
     pays : bool
         Whether products go by blocks.
     n_blocks, shift : int
-        Blocks of columns, of two to the `shift` columns each.
+        Blocks of columns, of 2**shift columns each.
     order, rank : uint32 CuPy array or None
         Columns in the order of the blocks, and the place of each column there.
     layout : Blocked or None

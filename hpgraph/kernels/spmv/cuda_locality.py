@@ -13,12 +13,13 @@ from hpgraph.kernels.runtime.cuda.compile import load
 # As in locality.cuh.
 LOOKERS, LOOKED = 256, 2048
 SECTOR = 32
-# Stretches of LOOKED entries that are looked at, at most, evenly spread.
+# Samples at most this many stretches of LOOKED entries, uniformly strided.
 STRETCHES = 4096
-# Entries that fill the second-level cache's model: at first, and at most; and those whose misses are counted then.
+# Entries that warm the model of the second-level cache, FIRST of them or more, at most MOST; then the misses of TESTED
+# entries are counted.
 FIRST, MOST, TESTED = 1 << 20, 1 << 26, 1 << 18
-# Of the second-level cache, what a vector can take: entries that stream through, and lines that both halves of the
-# cache keep, have the rest.
+# The share of the second-level cache that a vector can occupy. The rest goes to entries that stream through, and to
+# lines that both halves of the cache keep.
 HELD = 2 / 3
 
 

@@ -1,10 +1,10 @@
-"""How long a product of a matrix and a vector takes in each layout: a small model, by which layouts are chosen.
+"""A cost model of the product of a matrix and a vector in each layout, by which layouts are chosen.
 
-Three things are counted. What is read in order takes its bytes over the device's bandwidth. What is gathered takes its
-*sectors*: 32 bytes of the vector that the multiprocessors' own caches do not hold, and so ask the second-level cache
-for; neighbours of a row, and of the rows beside it, share them. What that cache does not hold either is a *miss*. Both
-are measured on a sample of the matrix (`hpgraph.kernels.spmv.cuda_locality`). What kernels do for each entry, row or
-slot takes time of its own, which bounds them where there are few bytes.
+Three costs are counted. Streamed bytes cost their number over the device's bandwidth. Gathers cost *sectors*: pieces of
+32 bytes of the vector that are not in the multiprocessors' own caches and come from the second-level cache; entries of
+a row, and of the rows beside it, share them. A sector that is not in that cache either is a *miss*. Sectors and misses
+are measured on a sample of the matrix (`hpgraph.kernels.spmv.cuda_locality`). The instructions for each entry, row or
+slot cost time of their own, which is the bound where there are few bytes.
 
 `RATES` are all the constants there are, one set a device. Those of "cuda" were fitted to 22 matrices on an H200 (web
 graphs, power laws, lattices, bands, cliques, small worlds, stripes, dense rows and columns, rectangles; float32,

@@ -212,10 +212,10 @@ def _pull_row(functions, terminal, one, state, arcs, inbox, active, v):
 def pull_some(functions, terminal, one, state, arcs, inbox, active, workers):
     """Every vertex that may receive looks among its in-neighbours for active ones whose arc lets a message through."""
     n = inbox.message.size
-    cursor = np.zeros(1, np.int64)
+    counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         while True:
-            begin = fetch_add(cursor, 0, ROWS)
+            begin = fetch_add(counter, 0, ROWS)
             if begin >= n or is_stopped():
                 break
             for v in range(begin, min(begin + ROWS, n)):

@@ -61,12 +61,12 @@ def _rows(gather, reduce, terminal, identity, one, load, renew, store, tally, no
 
 @njit(error_model="numpy")
 def _tasks(gather, reduce, terminal, identity, one, load, renew, store, tally, nothing, state, following, world, step,
-           indptr, indices, data, bounds, longest, piece_row, piece_begin, piece_end, part, cursor, sums):
+           indptr, indices, data, bounds, longest, piece_row, piece_begin, piece_end, part, counter, sums):
     """What one thread does: take tasks, first the pieces of long rows, until none is left."""
     n_pieces = piece_row.size
     n_tasks = n_pieces + bounds.size - 1
     while True:
-        task = next_task(cursor)
+        task = next_task(counter)
         if task >= n_tasks:
             break
         if task < n_pieces:
@@ -82,10 +82,10 @@ def _tasks(gather, reduce, terminal, identity, one, load, renew, store, tally, n
 def _sweep(gather, reduce, terminal, identity, one, load, renew, store, tally, nothing, state, following, world, step,
            indptr, indices, data, sums, bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end,
            part, workers):
-    cursor = np.zeros(1, np.int64)
+    counter = np.zeros(1, np.int64)
     for _ in prange(workers):
         _tasks(gather, reduce, terminal, identity, one, load, renew, store, tally, nothing, state, following, world,
-               step, indptr, indices, data, bounds, longest, piece_row, piece_begin, piece_end, part, cursor, sums)
+               step, indptr, indices, data, bounds, longest, piece_row, piece_begin, piece_end, part, counter, sums)
     total = nothing
     for i in range(long_rows.size):
         message = identity

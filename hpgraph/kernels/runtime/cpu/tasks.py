@@ -20,9 +20,9 @@ _NONE = 1 << 62
 
 
 @part
-def next_task(cursor, step=1):
+def next_task(counter, step=1):
     """Dynamic scheduling: the number of the next free task; beyond all tasks once kernels are stopped."""
-    return _NONE if is_stopped() else fetch_add(cursor, 0, step)
+    return _NONE if is_stopped() else fetch_add(counter, 0, step)
 
 
 def task_bounds(ends: Any, task: int = TASK_ENTRIES) -> Any:
