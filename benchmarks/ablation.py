@@ -54,6 +54,8 @@ CONCERNS = {
     "short_queues": ("bfs", "sssp"),
     "heavy_pieces": ("bfs", "sssp"),
     "arc_batches": ("bfs", "sssp"),
+    "adaptive_buckets": ("sssp",),
+    "host_takeover": ("bfs", "sssp"),
     "early_exit": ("bfs",),
     "lane_refill": ("bfs",),
     "hyb": ("bfs", "pagerank", "spmv"),

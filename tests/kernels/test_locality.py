@@ -208,7 +208,7 @@ def test_messages_of_the_source_alone_are_known():
 
 
 def test_cost_rule():
-    assert pays(1e-3, 2e-3) and not pays(1e-3, 1.1e-3)
+    assert pays(1e-3, 2e-3) and not pays(0.97e-3, 1e-3)
 
 
 def test_small_matrices_go_directly(device):
