@@ -24,7 +24,7 @@ Rows = tuple[Array, Array, Array | None]
 _TILE = 4096
 _LEAST_PART = 1 << 20
 # Most entries of a transpose that is radix-sorted by column, where memory has room; and the most bits of a digit.
-_AT_ONCE = 1 << 24
+_RADIX_ENTRIES = 1 << 24
 _DIGIT_BITS = 10
 _WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
 _TYPE = {
@@ -217,7 +217,7 @@ def transpose(indptr: Array, indices: Array, data: Array | None, columns: int) -
     entries = len(indices)
     # Keys, ids and values, once more while the next digit is dealt by.
     room = 2 * entries * (2 * indices.itemsize + (0 if data is None else data.itemsize))
-    if 0 < entries <= _AT_ONCE and fits(room, "cuda"):
+    if 0 < entries <= _RADIX_ENTRIES and fits(room, "cuda"):
         return _deal(indices, indptr, data, columns)
     turned = _offsets_of(indices, columns)
     bits = max(len(indptr) - 2, 1).bit_length()

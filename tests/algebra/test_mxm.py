@@ -196,7 +196,7 @@ class TestSemirings:
 
     @pytest.mark.parametrize("name", ["plus_pair", "lor_land", "min_first", "min_secondi"])
     def test_hubs_of_a_mask_have_bit_sets(self, name: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Rows of more than LONG entries that many short ones ask for; the same where there is too little work."""
+        """Rows of more than HUB_ENTRIES that many short ones ask for; the same where there is too little work."""
         rng = np.random.default_rng(17)
         n = 400
         G = (rng.random((n, n)) < 0.02) | (np.arange(n) % 40 == 0)
@@ -204,8 +204,8 @@ class TestSemirings:
         A = hpg.Matrix(np.tril(rng.integers(1, 9, (n, n)) * (G | G.T), -1))
         if device == "cpu":
             masked = importlib.import_module("hpgraph.kernels.spgemm.cpu_hubs")
-            assert int((L.T.csr.degrees > masked.LONG).sum()) > 3
-            monkeypatch.setattr(masked, "MUCH", 0)
+            assert int((L.T.csr.degrees > masked.HUB_ENTRIES).sum()) > 3
+            monkeypatch.setattr(masked, "HUB_WORK", 0)
         semiring = get_semiring(name)
         given = A if name == "min_first" else L
         # The transpose of an upper triangle whose rows are long: hubs are rows of Bᵀ.
@@ -214,7 +214,7 @@ class TestSemirings:
         expected = hpg.mxm(given.T, U.T, semiring).ewise_mult(U, "first")
         np.testing.assert_array_equal(shown(found), shown(expected))
         if device == "cpu":
-            monkeypatch.setattr(masked, "MUCH", 1 << 60)
+            monkeypatch.setattr(masked, "HUB_WORK", 1 << 60)
             again = hpg.mxm(given.T, U.T, semiring, mask=U).csr
             for one, other in zip(again.arrays, found.csr.arrays, strict=True):
                 np.testing.assert_array_equal(one, other)

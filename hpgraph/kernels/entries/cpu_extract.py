@@ -19,9 +19,9 @@ from hpgraph.kernels.runtime.cpu.prefetch import copy_items, prefetch
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 
-# Entries that a task copies. Below MANY entries one thread copies all: it nearly saturates the memory's bandwidth.
+# Entries that a task copies, and entries up to which one thread copies all: it nearly saturates the memory's bandwidth.
 TASK_COPIES = 1 << 15
-MANY = 1 << 20
+PARALLEL_ENTRIES = 1 << 20
 # Prefetch distance, in rows.
 PREFETCH_ROWS = 8
 _NONE = np.empty(0, dtype=np.uint8)
@@ -52,7 +52,7 @@ def rows_of(csr: CSR, rows: Any, low: int, high: int) -> CSR:
     indices = np.empty(nnz, dtype=csr.indices.dtype)
     values, data = room(csr.data, nnz)
     arrays = begin, indptr, csr.indices, bits_of(csr.data), csr.indices.dtype.type(low), indices, values
-    if nnz <= MANY:
+    if nnz <= PARALLEL_ENTRIES:
         _copy(*arrays)
     else:
         with team() as threads:

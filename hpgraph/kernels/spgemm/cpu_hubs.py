@@ -18,17 +18,17 @@ from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, vertex
 
 # Cost of one step of a binary search, in look-ups of an entry in a bit set.
-STEP = 4
+SEARCH_STEP = 4
 # Work is estimated from at most this many rows, uniformly strided.
 SAMPLE = 1 << 14
 # A hub has at least 128 entries. At most 256 hubs get a bit set, all in 8 MiB, for products of at least 2²¹ look-ups.
-LONG, HUBS, HUB_BYTES, MUCH = 128, 256, 1 << 23, 1 << 21
+HUB_ENTRIES, HUBS, HUB_BYTES, HUB_WORK = 128, 256, 1 << 23, 1 << 21
 
 
 @njit(error_model="numpy")
 def pays_to_search(few, many):
     """Whether to search a list of `many` for `few` entries, rather than look all of the many up."""
-    return few * STEP * 2 < many and few * STEP * bit_length(many) < many
+    return few * SEARCH_STEP * 2 < many and few * SEARCH_STEP * bit_length(many) < many
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -39,8 +39,8 @@ def _gains(m_indptr, m_indices, a_indptr, b_lengths, step, gains):
         for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
             j = vertex(m_indices, m)
             other = at(b_lengths, j)
-            if other >= LONG and length < other:
-                searched = length * STEP * bit_length(other) if pays_to_search(length, other) else other
+            if other >= HUB_ENTRIES and length < other:
+                searched = length * SEARCH_STEP * bit_length(other) if pays_to_search(length, other) else other
                 gains[j] += searched - length
 
 
@@ -71,7 +71,7 @@ def hubs_of(mask: CSR, a: CSR, b_turned: CSR, work: int) -> tuple[np.ndarray, np
         The sets, one behind the other.
     """
     words = (a.shape[1] + 63) >> 6
-    most = min(HUBS, HUB_BYTES // (8 * max(words, 1))) if work >= MUCH else 0
+    most = min(HUBS, HUB_BYTES // (8 * max(words, 1))) if work >= HUB_WORK else 0
     hub_of = np.full(b_turned.shape[0], -1, np.int32)
     chosen = np.empty(0, np.int64)
     if most:

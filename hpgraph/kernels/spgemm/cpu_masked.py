@@ -31,7 +31,7 @@ from hpgraph.kernels.runtime.cpu.handover import cut
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import put
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.spgemm.cpu_hubs import SAMPLE, STEP, hubs_of, pays_to_search
+from hpgraph.kernels.spgemm.cpu_hubs import SAMPLE, SEARCH_STEP, hubs_of, pays_to_search
 from hpgraph.kernels.spgemm.cpu_rows import beside, next_run, pairs_of_rows, share
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
@@ -45,7 +45,7 @@ def _dot_work(m_indptr, m_indices, a_indptr, b_lengths, work):
         if length:
             for p in range(at(m_indptr, i), at(m_indptr, i + 1)):
                 other = at(b_lengths, vertex(m_indices, p))
-                total += length * STEP * bit_length(other) if pays_to_search(length, other) else other
+                total += length * SEARCH_STEP * bit_length(other) if pays_to_search(length, other) else other
             total += 2 * length
         work[i] = total
 
@@ -60,7 +60,7 @@ def _sampled_work(m_indptr, m_indices, a_indptr, a_indices, row_lengths, column_
         if length and at(m_indptr, i) < at(m_indptr, i + 1):
             for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
                 other = at(column_lengths, vertex(m_indices, m))
-                dots += length * STEP * bit_length(other) if pays_to_search(length, other) else other
+                dots += length * SEARCH_STEP * bit_length(other) if pays_to_search(length, other) else other
             # Letting a column in costs a look at where the mask's row has it.
             rows += at(m_indptr, i + 1) - at(m_indptr, i)
             for p in range(at(a_indptr, i), at(a_indptr, i + 1)):

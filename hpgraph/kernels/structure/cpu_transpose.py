@@ -22,7 +22,7 @@ from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 
 # Entries from which on several threads, and a histogram for each, pay.
-MANY = 1 << 17
+PARALLEL_ENTRIES = 1 << 17
 # Prefetch distance, in entries, of the places to write to: these are random.
 PREFETCH_PLACES = np.uintp(24)
 
@@ -44,7 +44,7 @@ def transpose(csr: CSR) -> CSR:
         When it will not fit.
     """
     nnz, (rows, columns) = csr.nnz, csr.shape
-    alone = nnz <= MANY
+    alone = nnz <= PARALLEL_ENTRIES
     with contextlib.nullcontext(1) if alone else team() as shares:
         check_memory(csr.nbytes + 16 * columns * shares, "the transpose of a CSR matrix", "cpu")
         counts = np.zeros((shares, columns), dtype=np.int64)

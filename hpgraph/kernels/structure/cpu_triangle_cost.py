@@ -21,7 +21,7 @@ from hpgraph.kernels.runtime.cpu.threads import team
 WALK, MARK, ORDER = "walk", "mark", "order"
 # Costs, with a probe of the bitmap of marks as the unit: 0.45 ns on an AMD EPYC of 2024 (Zen 5).
 # A step of walking two rows, every second or third of which is mispredicted: 0.5 to 2 ns while rows are short.
-STEP = 3
+WALK_STEP = 3
 # To begin with a row: its end is mispredicted, and it may have to come from memory. 15 to 60 ns.
 ROW = 40
 # For an arc, to be oriented (12 ns) and to be found again by ranks while counting (12 ns).
@@ -125,10 +125,10 @@ def cheapest(graph: CSR) -> str:
     with team():
         # A walk looks at half of Σd² at the most, marks begin with about half of the rows of arcs: in road networks
         # to count wedges would take as long as to count triangles.
-        if STEP * _degree_squares(graph.indptr) <= ROW * graph.nnz:
+        if WALK_STEP * _degree_squares(graph.indptr) <= ROW * graph.nnz:
             return WALK
         wedges = Wedges(*_wedges(graph.indptr, graph.indices))
-    walk = STEP * (wedges.below + wedges.across)
+    walk = WALK_STEP * (wedges.below + wedges.across)
     mark = wedges.below + ROW * wedges.rows
     way, cost = (WALK, walk) if walk <= mark else (MARK, mark)
     prepared = (ORIENT + ROW / 2) * graph.nnz

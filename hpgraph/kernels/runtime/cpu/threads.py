@@ -101,7 +101,7 @@ _under_way: set[int] = set()
 _known: set[int] = set()
 _forks: list[int] = []
 # A fork waits so many seconds for the kernels of other threads.
-_PATIENCE = 1.0
+_FORK_SECONDS = 1.0
 
 
 def _before_fork() -> None:
@@ -113,7 +113,7 @@ def _before_fork() -> None:
     # Of threads that have ended the library knows nothing any more.
     _known.intersection_update(sys._current_frames())
     global_compiler_lock.acquire()
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _FORK_SECONDS
     while _under_way - {me} and time.monotonic() < deadline:
         time.sleep(_GLANCE)
 
