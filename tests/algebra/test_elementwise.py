@@ -104,7 +104,6 @@ class TestLarge:
             (A.ewise_mult(B), S * R),
             (A - A, S - S),
             (A != B, S != R),
-            (A.ewise_union(0, B, 0, "minus"), S - R),
         ]:
             assert found.to("cpu").csr.is_canonical() and found.nnz == wanted.nnz
             np.testing.assert_allclose(dense(found), wanted.toarray())

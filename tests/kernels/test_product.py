@@ -21,8 +21,6 @@ SEMIRINGS = {
     "plus_second": "float64",
     "plus_pair": "int64",
     "min_plus": "float32",
-    "max_plus": "int32",
-    "min_times": "float64",
     "max_min": "float32",
     "min_max": "uint16",
     "lor_land": "bool",
@@ -136,8 +134,10 @@ def test_dtypes(device, dtype):
     np.testing.assert_array_equal(run(device, csr, "plus_times", x, out)[0], result)
 
 
-@pytest.mark.parametrize("semiring", ["plus_times", "min_plus", "lor_land"])
-@pytest.mark.parametrize("form", ["csr", "hyb"])
+# In each form one semiring that reads rows to their ends, and one that stops at a terminal.
+@pytest.mark.parametrize(
+    ("semiring", "form"), [("plus_times", "csr"), ("min_plus", "csr"), ("plus_times", "hyb"), ("lor_land", "hyb")]
+)
 def test_mask_active_and_accumulator(device, semiring, form):
     rng = np.random.default_rng(3)
     dtype = SEMIRINGS[semiring]
@@ -377,7 +377,7 @@ def test_ones_from_lengths_of_rows(device, semiring, dtype):
 
 @pytest.mark.parametrize(
     ("semiring", "dtype"),
-    [("plus_pair", "int64"), ("plus_pair", "int8"), ("any_pair", "bool"), ("min_pair", "float32")],
+    [("plus_pair", "int8"), ("any_pair", "bool"), ("min_pair", "float32")],
 )
 @pytest.mark.parametrize("kind", ["long rows", "short rows", "hubs"])
 def test_pairs_with_some_active(device, semiring, dtype, kind):
