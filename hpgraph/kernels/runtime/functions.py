@@ -142,11 +142,14 @@ class ProgramFunctions:
 
     @cached_property
     def tally(self) -> Function:
-        """``tally(before, after, v, world, step, changed, sums) -> sums``: tuples; the first sum counts changes."""
+        """``tally(before, after, v, world, step, changed) -> parts``: floats that v adds to the sums.
+
+        The first counts changes.
+        """
         text, parts, names = self._contribution([f"after[{i}]" for i in self._each])
-        adds = "".join(f", sums[{1 + i}] + {part}" for i, part in enumerate(parts))
-        parameters = "before, after, v, world, step, changed, sums"
-        return self.code.wrap("tally_at", parameters, f"{text}\nreturn (sums[0] + changed{adds},)", **names)
+        numbers = "".join(f"float(1 * {part}), " for part in ("changed", *parts))
+        parameters = "before, after, v, world, step, changed"
+        return self.code.wrap("tally_at", parameters, f"{text}\nreturn ({numbers})", **names)
 
     def _contribution(self, now: list[str]) -> tuple[str, list[str], dict[str, Any]]:
         """Text that works out what a vertex adds to the sums, the names it gives the parts, and what it refers to."""

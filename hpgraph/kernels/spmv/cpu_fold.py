@@ -156,6 +156,28 @@ def fold(gather, reduce, terminal, identity, state, indices, data, begin, end, a
 
 
 @njit(error_model="numpy", forceinline=True)
+def _there(gather, reduce, identity, state, indices, data, j, end, v, one):
+    joined = join(reduce, identity, message(gather, state, indices, data, j, v, one))
+    return joined if j < end else identity
+
+
+@njit(error_model="numpy", forceinline=True)
+def fold_short(width, gather, reduce, identity, state, indices, data, begin, end, v, one):
+    """`fold` of a row of at most `width` entries, two or four, from the identity; as many must exist from `begin` on.
+
+    What the next rows hold is made into messages too, and passed over.
+    """
+    a = _there(gather, reduce, identity, state, indices, data, begin, end, v, one)
+    b = _there(gather, reduce, identity, state, indices, data, begin + 1, end, v, one)
+    value = join(reduce, a, b)
+    if width > 2:
+        c = _there(gather, reduce, identity, state, indices, data, begin + 2, end, v, one)
+        d = _there(gather, reduce, identity, state, indices, data, begin + 3, end, v, one)
+        value = join(reduce, value, join(reduce, c, d))
+    return value
+
+
+@njit(error_model="numpy", forceinline=True)
 def fetch_ahead(indices, data, j):
     """Fetch entry `j`, which will be wanted soon; it need not exist."""
     prefetch(indices, j)

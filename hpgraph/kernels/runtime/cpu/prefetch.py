@@ -18,8 +18,12 @@ from hpgraph.semiring.intrinsic import intrinsic
 
 
 def _place(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    array = context.make_array(sig.args[0])(context, builder, args[0])
-    return builder.gep(array.data, [args[1]], inbounds=True)
+    return _place_in(context, builder, sig.args[0], args[0], args[1])
+
+
+def _place_in(context: Any, builder: Any, array_type: Any, array: Any, position: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.gep(data, [position], inbounds=True)
 
 
 @intrinsic(lambda array, position: array[position])
@@ -44,6 +48,44 @@ def put(typingctx: Any, array: Any, position: Any, value: Any) -> Any:
         return context.get_dummy_value()
 
     return types.none(array, types.int64, array.dtype), generate
+
+
+@intrinsic(lambda arrays, position: tuple(array[position] for array in arrays))
+def peek_each(typingctx: Any, arrays: Any, position: Any) -> Any:
+    """``array[position]`` of each of a tuple of arrays, as a tuple."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        values = []
+        for k, array in enumerate(sig.args[0]):
+            place = _place_in(context, builder, array, builder.extract_value(args[0], k), args[1])
+            values.append(context.data_model_manager[array.dtype].from_data(builder, builder.load(place)))
+        return context.make_tuple(builder, sig.return_type, values)
+
+    return types.Tuple([array.dtype for array in arrays])(arrays, types.int64), generate
+
+
+def _put_each(arrays: Any, others: Any, position: Any, values: Any) -> None:
+    for array, other, value in zip(arrays, others, values, strict=True):
+        (array if other is None else other)[position] = value
+
+
+@intrinsic(_put_each)
+def put_each(typingctx: Any, arrays: Any, others: Any, position: Any, values: Any) -> Any:
+    """``array[position] = value`` for each of a tuple of arrays; where `others` has an array, there instead."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        # First those in place: nothing was written since the values were read, so that LLVM drops what is unchanged.
+        order = sorted(range(len(sig.args[0])), key=lambda k: not isinstance(sig.args[1][k], types.NoneType))
+        for k in order:
+            among = 0 if isinstance(sig.args[1][k], types.NoneType) else 1
+            array = sig.args[among][k]
+            place = _place_in(context, builder, array, builder.extract_value(args[among], k), args[2])
+            value = builder.extract_value(args[3], k)
+            value = context.cast(builder, value, sig.args[3][k], array.dtype)
+            builder.store(context.data_model_manager[array.dtype].as_data(builder, value), place)
+        return context.get_dummy_value()
+
+    return types.none(arrays, others, types.int64, values), generate
 
 
 @intrinsic(lambda ids, position: np.int64(ids[position]))
