@@ -48,7 +48,9 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
     shut_gate,
     take,
 )
-from hpgraph.kernels.traversal.direction_optimizing import LEADER_ARCS, PREFETCH_ARCS, PUSH
+from hpgraph.kernels.runtime.direction import PUSH
+from hpgraph.kernels.traversal.direction_optimizing import PREFETCH_ARCS
+from hpgraph.kernels.traversal.thin import LEADER_ARCS
 from hpgraph.semiring.atomics import compare_and_swap
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped

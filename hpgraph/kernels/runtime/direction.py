@@ -92,13 +92,14 @@ def traversal_direction(
     >>> traversal_direction(PUSH, 100, 10, 400, 100, 100, 200, 1000, 10_000, ALPHA, BETA) == PUSH
     True
     """
+    # Before all else: thousands of thin frontiers ask nothing more.
+    if last == PUSH and leaving <= alpha * arcs:
+        return PUSH
     # Expected new vertices: the last superstep's hit rate (vertices reached per arc) times the arcs of this one.
     push = leaving + REACHED * count * leaving // max(leaving_before, 1)
     if last == PULL:
         # The frontier dwindles; or the last pull looked at more than a push would now.
         dwindles = count < beta * n and count < count_before
         return PUSH if dwindles or push < looked else PULL
-    if leaving <= alpha * arcs:
-        return PUSH
     # With the frontier's arcs spread evenly, an open vertex meets one after arcs / leaving in-arcs.
     return PULL if waiting * min(arcs / n, arcs / leaving) < push else PUSH

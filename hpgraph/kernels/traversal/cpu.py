@@ -12,7 +12,6 @@ from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.runtime.cpu.trace import whole
 from hpgraph.kernels.runtime.cpu.work_stealing import TAIL, blank_board
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin
@@ -20,6 +19,7 @@ from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.kernels.superstep.cpu import settled_words
 from hpgraph.kernels.traversal import direction_optimizing as traversing
+from hpgraph.kernels.traversal.thin import recorded
 
 
 def traverse(
@@ -74,7 +74,7 @@ def traverse(
             code, out, in_, state, world, sources, settled, _receivers(in_), 0,
             alpha=alpha, beta=beta, forced=forced, limit=limit,
         )  # fmt: skip
-    return lambda: rows
+    return rows
 
 
 def go_on(
@@ -113,14 +113,14 @@ def go_on(
     open_ = 64 * settled.size - int(np.bitwise_count(settled).sum())
     return _run(
         code, out, in_, state, world, active, settled, open_, done, alpha=alpha, beta=beta, forced=forced, limit=limit
-    )
+    )()
 
 
 def _run(
     code: ProgramCode, out: CSR, in_: CSR, state: tuple[np.ndarray, ...], world: tuple[Any, ...], active: np.ndarray,
     settled: np.ndarray, open_: int, done: int, *, alpha: float, beta: float, forced: int, limit: int,
-) -> np.ndarray:  # fmt: skip
-    """Superstep after superstep from the vertices `active`, of whom `open_` others may still hear."""
+) -> Callable[[], np.ndarray]:  # fmt: skip
+    """Superstep after superstep from the vertices `active`; `open_` others may still hear. Gives the trace rows."""
     program = functions_of(code)
     n, words = out.shape[0], (out.shape[0] + 63) // 64
     with team() as workers:
@@ -134,15 +134,17 @@ def _run(
         board[TAIL] = active.size
         buffers, messages = np.empty((workers, BUFFER), queue.dtype), np.empty((workers, BUFFER), code.message)
         fronts = np.empty(words, np.uint64), np.empty(words, np.uint64)
-        return whole(
-            lambda trace: traversing.run_supersteps(
+        # In a symmetric graph the only arc of a vertex that was reached leads back to whoever reached it.
+        dead_end = int(in_.indices is out.indices)
+        return recorded(
+            lambda trace, thin: traversing.run_supersteps(
                 program.gather, program.update, program.edge_cond, state, world,
                 plain(out.indptr), plain(out.indices), plain(out.data),
                 plain(in_.indptr), plain(in_.indices), plain(in_.data),
-                queue, settled, *fronts, board, buffers, messages, progress, trace, float(alpha), float(beta),
-                forced, limit,
+                queue, settled, *fronts, board, buffers, messages, progress, trace, thin, float(alpha),
+                float(beta), forced, limit, dead_end,
             ),
-            board, progress, limit,
+            board, progress, traversing.ROW, traversing.THIN_ROW, limit,
         )  # fmt: skip
 
 

@@ -41,12 +41,11 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
     take,
 )
 from hpgraph.kernels.runtime.direction import PULL, PUSH, traversal_direction
+from hpgraph.kernels.traversal.thin import LEADER_ARCS, THIN, push_thin
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
-# Arcs plus vertices of a superstep below which the leader works alone: waking helpers would cost more than they save.
-LEADER_ARCS = 256
 # Push chunk: at most 512 out-arcs (in the mean) and 64 vertices. Pull chunk: 1,024 rows, a multiple of 64 so that each
 # word of the next bitmask has one writer.
 PUSH_ARCS, PUSH_MOST, PULL_ROWS = 512, 64, 1024
@@ -58,7 +57,9 @@ ARCS_A_LINE = 16
 AT_ONCE = 8
 # Words that the leader keeps from one call to the next, behind STEP and ACTIVE; then the tallies of a superstep.
 DIRECTION, HEAD, ARCS, LOOKED, QUEUED, SWAPPED, OPEN, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 11)
-PROGRESS = 11
+# How many rows are filled of the trace, and of the table of thin supersteps.
+ROW, THIN_ROW = 11, 12
+PROGRESS = 13
 FOUND, LEAVING, SEEN = range(3)
 # On the board: where the queue ended when the superstep began, and how many workers have added to it since.
 _TO, _ADDED = OTHER, OTHER + LINE
@@ -66,14 +67,14 @@ _TO, _ADDED = OTHER, OTHER + LINE
 
 @part
 def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, queue, begin, end, backward, settled,
-          alone, board, buffer, messages, filled):
+          alone, dead_end, board, buffer, messages, filled):
     """Top-down step: offer a message along every arc that leaves queue[begin:end].
 
     ``backward`` reads each vertex's arcs from the last. A vertex that is claimed is appended to ``buffer`` with its
-    message, behind the ``filled`` that are there. Returns how many the buffer then holds, and the out-arcs of the
-    vertices that were moved to the queue meanwhile.
+    message, behind the ``filled`` that are there. Returns how many the buffer then holds; of the vertices that were
+    updated meanwhile, how many changed, and their out-arcs.
     """
-    arcs = 0
+    found, arcs = 0, 0
     ahead = board[_TO] - 1
     for i in range(begin, end):
         # Beyond this chunk too: mostly the same worker takes the next one.
@@ -97,26 +98,36 @@ def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, 
             messages[filled] = call(gather, state, u, weight, v)
             filled += 1
             if filled == BUFFER:
-                arcs += _queue(update, state, world, step, indptr, buffer, messages, filled, queue, board)
+                changed, leaving = _queue(
+                    update, state, world, step, indptr, dead_end, buffer, messages, filled, queue, board
+                )
+                found += changed
+                arcs += leaving
                 filled = 0
-    return filled, arcs
+    return filled, found, arcs
 
 
 @part
-def _queue(update, state, world, step, indptr, buffer, messages, filled, queue, board):
-    """Update the vertices in a buffer and move those that change to the queue; return their out-arcs.
+def _queue(update, state, world, step, indptr, dead_end, buffer, messages, filled, queue, board):
+    """Update the vertices in a buffer; return how many change, and their out-arcs.
+
+    Those are moved to the queue, but for dead ends, with up to ``dead_end`` arcs: they count as active, but have no arc
+    to a vertex that is not settled.
 
     Not done while claiming: an atomic operation waits for all earlier writes, and these are random ones.
     """
-    changed, arcs = 0, 0
+    changed, arcs, kept = 0, 0, 0
     for i in range(filled):
         v = vertex(buffer, i)
         if call(update, state, v, messages[i], world, step):
-            arcs += peek(indptr, v + 1) - peek(indptr, v)
-            buffer[changed] = v
+            degree = peek(indptr, v + 1) - peek(indptr, v)
             changed += 1
-    flush(buffer, changed, queue, board)
-    return arcs
+            arcs += degree
+            buffer[kept] = v
+            # No branch: which vertex of a tree is a leaf, no processor foresees.
+            kept += degree > dead_end
+    flush(buffer, kept, queue, board)
+    return changed, arcs
 
 
 @part
@@ -178,7 +189,7 @@ _choose = part(traversal_direction)
 
 
 @part
-def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced):
+def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced, dead_end):
     """By the leader: choose the next superstep's direction, and share its work out."""
     n = out_indptr.size - 1
     count, arcs = progress[ACTIVE], progress[ARCS]
@@ -195,7 +206,8 @@ def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, for
         progress[QUEUED] = 1
     elif direction == PULL and progress[QUEUED]:
         clear(front)
-        for i in range(progress[HEAD], progress[HEAD] + count):
+        # Without the dead ends, as whoever could hear from one is settled.
+        for i in range(progress[HEAD], board[TAIL]):
             mark(front, vertex(queue, i))
         progress[QUEUED] = 0
     progress[STEP] += 1
@@ -203,8 +215,10 @@ def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, for
     board[_TO] = board[TAIL]
     board[_ADDED] = 0
     if direction == PUSH:
-        grain = min(max(PUSH_ARCS * count // max(arcs, 1), 1), PUSH_MOST)
-        set_out(board, progress[HEAD], board[_TO], grain, arcs + count < LEADER_ARCS)
+        queued = board[_TO] - progress[HEAD]
+        arcs -= dead_end * (count - queued)
+        grain = min(max(PUSH_ARCS * queued // max(arcs, 1), 1), PUSH_MOST)
+        set_out(board, progress[HEAD], board[_TO], grain, arcs + queued < LEADER_ARCS)
     else:
         set_out(board, 0, n, PULL_ROWS, n <= PULL_ROWS)
 
@@ -217,7 +231,6 @@ def _end(board, progress):
     if progress[DIRECTION] == PUSH:
         progress[LOOKED] = progress[ARCS]
         progress[HEAD] = board[_TO]
-        progress[ACTIVE] = board[TAIL] - board[_TO]
     else:
         progress[SWAPPED] = 1 - progress[SWAPPED]
     progress[ARCS] = collect(board, LEAVING)
@@ -225,19 +238,42 @@ def _end(board, progress):
 
 
 @part
+def _go_on_thin(gather, update, edge_cond, state, world, indptr, indices, data, queue, settled, board, progress, trace,
+                thin, alpha, beta, forced, limit, dead_end, began):
+    """The superstep ordered and all thin ones after it, by the leader without the board."""
+    before = progress[STEP] - 1
+    (progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS], progress[OPEN], progress[STEP], progress[THIN_ROW],
+     progress[ACTIVE_BEFORE], progress[ARCS_BEFORE]) = push_thin(
+        gather, update, edge_cond, state, world, indptr, indices, data, queue, settled, progress[HEAD], board[TAIL],
+        progress[ACTIVE], progress[ARCS], progress[OPEN], before, limit, dead_end, alpha, beta, forced, thin,
+        progress[THIN_ROW],
+    )  # fmt: skip
+    progress[LOOKED] = progress[ARCS_BEFORE]
+    progress[ROW] += 1
+    log(trace, progress[ROW], THIN, progress[STEP] - before, 0, cycles() - began)
+
+
+@part
 def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
-          in_data, queue, settled, active, reached, board, buffer, messages, progress, trace, alpha, beta, forced,
-          limit):
+          in_data, queue, settled, active, reached, board, buffer, messages, progress, trace, thin, alpha, beta, forced,
+          limit, dead_end):
     """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
     leading = leads(board)
     turn, began, part = 0, 0, worker
     while True:
         if leading:
             began = cycles()
-            if progress[ACTIVE] == 0 or progress[STEP] == min(limit, trace.shape[0]) or is_stopped():
+            full = progress[ROW] == trace.shape[0] or progress[THIN_ROW] == thin.shape[0]
+            if progress[ACTIVE] == 0 or progress[STEP] == limit or full or is_stopped():
                 dismiss(board)
                 break
-            _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced)
+            _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced, dead_end)
+            if progress[DIRECTION] == PUSH and progress[ACTIVE] + progress[ARCS] < LEADER_ARCS:
+                _go_on_thin(
+                    gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, queue, settled, board,
+                    progress, trace, thin, alpha, beta, forced, limit, dead_end, began,
+                )  # fmt: skip
+                continue
             if not board[ALONE]:
                 open_gate(board)
         else:
@@ -246,22 +282,26 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
                 break
         direction, step, alone = progress[DIRECTION], progress[STEP], board[ALONE] != 0
         if direction == PUSH:
-            filled, arcs = 0, 0
+            filled, found, arcs = 0, 0, 0
             while True:
                 begin, end = take(board, part, alone)
                 if begin == end:
                     break
-                filled, leaving = _push(
+                filled, changed, leaving = _push(
                     gather, update, edge_cond, state, world, step, out_indptr, out_indices, out_data, queue,
                     # Neighbours often share neighbours: two workers that go from opposite ends contend for them once.
-                    begin, end, worker & 1 == 1, settled, alone, board, buffer, messages, filled,
+                    begin, end, worker & 1 == 1, settled, alone, dead_end, board, buffer, messages, filled,
                 )  # fmt: skip
+                found += changed
                 arcs += leaving
-            arcs += _queue(update, state, world, step, out_indptr, buffer, messages, filled, queue, board)
+            changed, leaving = _queue(
+                update, state, world, step, out_indptr, dead_end, buffer, messages, filled, queue, board
+            )
+            report(board, FOUND, found + changed, alone)
+            report(board, LEAVING, arcs + leaving, alone)
             if not alone:
                 # Next time, begin with the range of the queue that holds what this worker appended.
                 part = fetch_add(board, _ADDED, 1)
-            report(board, LEAVING, arcs, alone)
         else:
             found, arcs, looked = 0, 0, 0
             swapped = progress[SWAPPED] != 0
@@ -284,23 +324,26 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
             if not alone:
                 shut_gate(board)
             _end(board, progress)
-            log(trace, step, direction, progress[ACTIVE_BEFORE], progress[LOOKED], cycles() - began)
+            progress[ROW] += 1
+            log(trace, progress[ROW], direction, progress[ACTIVE_BEFORE], progress[LOOKED], cycles() - began)
         else:
             leave(board)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def run_supersteps(gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr, in_indices,
-                   in_data, queue, settled, active, reached, board, buffers, messages, progress, trace, alpha, beta,
-                   forced, limit):
-    """Run supersteps until nobody is active, or ``limit`` of them, or the trace is full.
+                   in_data, queue, settled, active, reached, board, buffers, messages, progress, trace, thin, alpha,
+                   beta, forced, limit, dead_end):
+    """Run supersteps until nobody is active, or ``limit`` of them, or the trace or the table of thin ones is full.
 
     ``queue[:board[TAIL]]`` holds the sources. ``settled`` has the bits of those that receive nothing: the sources, and
     whoever may not receive; bits past the last vertex are set. ``progress`` has the sources' number and that of their
     arcs, and zeros; a call with the arrays of the last one, a fresh gate and a longer trace goes on.
-    Every superstep writes a row of the trace: direction, active vertices, arcs looked at, cycles.
+    A vertex that is reached and has up to ``dead_end`` arcs reaches nobody: 0, or 1 in a symmetric graph, where its one
+    arc leads back.
+    Every superstep writes a row of the trace: direction, active vertices, arcs looked at, cycles; or one of ``thin``.
     """
     for worker in prange(buffers.shape[0]):
         _work(np.int64(worker), gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, in_indptr,
               in_indices, in_data, queue, settled, active, reached, board, buffers[worker],
-              messages[worker], progress, trace, alpha, beta, forced, limit)
+              messages[worker], progress, trace, thin, alpha, beta, forced, limit, dead_end)
