@@ -12,7 +12,7 @@ from hpgraph.core.device import array_module
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.spmv.layout_cost import RATES, hyb_seconds, row_lengths, rows_seconds
+from hpgraph.kernels.spmv.layout_cost import RATES, row_lengths, rows_seconds
 from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import get_semiring
 
@@ -35,13 +35,14 @@ def choose(matrix: MatrixStorage) -> Literal["csr", "hyb"]:
     Returns
     -------
     {"csr", "hyb"}
-        By blocks of columns both take as long: then CSR, which takes less memory.
+        On the CPU, which multiplies in CSR alone, that; and where products go by blocks of columns, which take as long
+        from either, as CSR takes less memory.
 
     Notes
     -----
     On CUDA this waits for the device.
     """
-    if matrix.nnz < _CHOICE_ENTRIES:
+    if matrix.device == "cpu" or matrix.nnz < _CHOICE_ENTRIES:
         return "csr"
     predicted = predict(matrix)
     return "csr" if "blocks" in predicted or predicted["csr"] <= predicted["hyb"] else "hyb"
@@ -49,6 +50,8 @@ def choose(matrix: MatrixStorage) -> Literal["csr", "hyb"]:
 
 def predict(matrix: MatrixStorage) -> dict[str, float]:
     """Seconds of a product by layout; "blocks" only where products go by blocks of columns.
+
+    On the CPU there is nothing to choose: a product of HYB reads the CSR that is kept with it.
 
     Parameters
     ----------
@@ -59,11 +62,11 @@ def predict(matrix: MatrixStorage) -> dict[str, float]:
     dict
     """
     csr, size = matrix.csr, _operand_type(matrix).itemsize
-    if csr.nnz == 0:
-        return {"csr": 0.0, "hyb": 0.0}
     if matrix.device == "cpu":
         shape = replace(row_lengths(csr), operand=size, result=size)
-        return {"csr": rows_seconds(shape, RATES["cpu"]), "hyb": hyb_seconds(shape, RATES["cpu"])}
+        return {matrix.layout: rows_seconds(shape, RATES["cpu"])}
+    if csr.nnz == 0:
+        return {"csr": 0.0, "hyb": 0.0}
     from hpgraph.kernels.spmv import cuda_choice
 
     ways = cuda_choice.predict(csr, size, size)
@@ -101,7 +104,7 @@ def explain(matrix: MatrixStorage, measure: bool = False) -> str:
     chosen = "blocks" if "blocks" in predicted else matrix.layout
     measured: dict[str, float] = {}
     if measure and min(matrix.shape):
-        measured = {"csr": _measure(matrix, matrix.csr, False), "hyb": _measure(matrix, matrix.hyb, False)}
+        measured = {name: _measure(matrix, getattr(matrix, name), False) for name in predicted if name != "blocks"}
         if "blocks" in predicted:
             measured["blocks"] = _measure(matrix, matrix.rows, True)
     table = [("layout", "predicted", "measured", "memory", "")]
@@ -138,6 +141,8 @@ def _reason(matrix: MatrixStorage, chosen: str, predicted: dict[str, float]) -> 
         )
     if not matrix.is_auto:
         return f'{what}: {chosen}, as format="{chosen}" asks'
+    if matrix.device == "cpu":
+        return f"{what}: csr, in which the CPU multiplies"
     if matrix.nnz < _CHOICE_ENTRIES:
         return f"{what}: csr, as of fewer than {_CHOICE_ENTRIES:,} entries; launches or threads take longer than either"
     other = "hyb" if chosen == "csr" else "csr"

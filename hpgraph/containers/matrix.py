@@ -15,7 +15,7 @@ from hpgraph.formats import COO, CSR, ELL, HYB
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.spmv.origin import hyb_of
+from hpgraph.kernels.spmv.origin import hyb_of, remember
 from hpgraph.kernels.spmv.product_plan import value_dtype
 
 Format = Literal["auto", "csr", "hyb"]
@@ -395,7 +395,7 @@ def _layouts_of(source: Any, copy: bool) -> tuple[Layouts, bool]:
     if isinstance(source, ELL | HYB):
         csr = source.to_csr()
         sorted_csr = csr.canonical()
-        kept = {"hyb": source} if isinstance(source, HYB) and sorted_csr is csr else {}
+        kept = {"hyb": remember(source, csr)} if isinstance(source, HYB) and sorted_csr is csr else {}
         return _new(sorted_csr, **kept), False
     if hasattr(source, "tocsr"):
         return _new(CSR.from_scipy(source, copy=copy)), False

@@ -33,8 +33,9 @@ class Matrix(Comparisons, Reductions, Ufuncs):
         duplicates. False saves the memory, and such arrays must not be written to any more: layouts made of them
         before would not follow, and ``A @ x`` and ``A.T @ x`` disagree.
     format : {"auto", "csr", "hyb"}, optional
-        The layout that products read; "auto" chooses by predicted time, which `explain` shows: on the CPU
-        mostly CSR, on CUDA mostly HYB. Others are made when asked for.
+        The layout that products read; "auto" is CSR on the CPU; on CUDA it chooses by predicted time, which
+        `explain` shows: mostly HYB. Others are made when asked for. On the CPU products with a HYB read the CSR that is
+        kept with it.
 
     Raises
     ------
@@ -125,8 +126,8 @@ _call_array()
 def hyb_array(source: Any, *, dtype: Any = None) -> Matrix:
     """A `Matrix` that multiplies in whichever layout is quickest on its device.
 
-    On CUDA that is mostly HYB, an ELL slab and a COO tail side by side; on the CPU mostly CSR. The choice is that of
-    ``Matrix(source)``, by predicted time; ``A.hyb`` is the HYB layout on every device, and ``Matrix(source,
+    On CUDA that is mostly HYB, an ELL slab and a COO tail side by side; on the CPU it is CSR. The choice is that of
+    ``Matrix(source)``, by predicted time; ``A.hyb`` is the HYB layout on every device, and on CUDA ``Matrix(source,
     format="hyb")`` multiplies in it come what may.
 
     Parameters

@@ -402,3 +402,25 @@ def test_pairs_with_some_active(device, semiring, dtype, kind):
     result, received = run(device, csr, semiring, active, np.empty(rows, dtype), active=active)
     np.testing.assert_array_equal(result, expected)
     np.testing.assert_array_equal(received, count > 0)
+
+
+@pytest.mark.parametrize("n", [130, 20_000], ids=["one thread", "many tasks"])
+@pytest.mark.parametrize("accum", [None, "min"])
+def test_rows_of_one_entry(device, n, accum):
+    """Every third group of rows has a longer one, and the last rows are empty."""
+    rng = np.random.default_rng(n)
+    lengths = rng.integers(0, 2, n)
+    lengths[::192] = 3
+    lengths[-5:] = 0
+    csr = CSR((n, 50), np.concatenate(([0], np.cumsum(lengths))), rng.integers(0, 50, lengths.sum()).astype(np.int32),
+              rng.integers(-9, 9, lengths.sum()))
+    x, out = rng.integers(-9, 9, 50), rng.integers(-9, 9, n)
+    expected = np.full(n, np.iinfo(np.int64).max)
+    np.minimum.at(expected, np.repeat(np.arange(n), lengths), csr.data + x[csr.indices])
+    if accum == "min":
+        expected = np.minimum(expected, out)
+    ring, found = get_semiring("min_plus"), array_on(device, out.copy())
+    gather = ring.gather(csr.data.dtype, x.dtype, out.dtype)
+    accum = None if accum is None else get_binary(accum)
+    kernels(device).pull(csr.to(device), gather, ring.add, (array_on(device, x),), found, accum=accum)
+    np.testing.assert_array_equal(host(found), expected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.schedule import WORD, make_schedule, schedule
 
 
@@ -24,40 +24,36 @@ def lengths_of(kind, n):
 
 @pytest.mark.parametrize("kind", ["empty", "short", "some long", "all long"])
 @pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 1000])
-@pytest.mark.parametrize("stored", ["all rows", "some rows"])
-def test_every_entry_belongs_to_one_task(kind, n, stored):
+def test_every_entry_belongs_to_one_task(kind, n):
     lengths, task = lengths_of(kind, n), 100
     indptr = np.concatenate(([0], np.cumsum(lengths)))
-    numbers, n_rows = (None, n) if stored == "all rows" else (np.arange(n, dtype=np.int32) * 3 + 1, 3 * n + 1)
-    plan = make_schedule(indptr, numbers, 0, n_rows, task)
-    numbers = np.arange(n) if numbers is None else numbers
+    plan = make_schedule(indptr, task)
 
     assert plan.bounds[0] == 0
-    assert plan.bounds[-1] == n_rows
+    assert plan.bounds[-1] == n
     assert (np.diff(plan.bounds) > 0).all()
     assert (plan.bounds[1:-1] % WORD == 0).all()
-    np.testing.assert_array_equal(plan.long_rows, numbers[lengths > task])
+    np.testing.assert_array_equal(plan.long_rows, np.flatnonzero(lengths > task))
     done = np.zeros(indptr[-1], np.int64)
     for row, begin, end in zip(plan.piece_row, plan.piece_begin, plan.piece_end, strict=True):
         assert 0 < end - begin <= task
-        assert row == numbers[np.searchsorted(indptr, begin, side="right") - 1]
+        assert row == np.searchsorted(indptr, begin, side="right") - 1
         done[begin:end] += 1
     np.testing.assert_array_equal(done, np.repeat(lengths > task, lengths))
     np.testing.assert_array_equal(np.diff(plan.long_pieces), -(-lengths[lengths > task] // task))
     # What a block takes, its last group of rows aside, is no more than a task.
-    work = np.zeros(-(-n_rows // WORD), np.int64)
-    np.add.at(work, numbers // WORD, np.where(lengths > task, 0, lengths))
+    work = np.zeros(-(-n // WORD), np.int64)
+    np.add.at(work, np.arange(n) // WORD, np.where(lengths > task, 0, lengths))
     for begin, end in zip(plan.bounds[:-1] // WORD, -(-plan.bounds[1:] // WORD), strict=True):
         assert (work[begin : end - 1] + WORD).sum() <= task
 
 
-def test_of_matrices():
+def test_a_matrix_keeps_its_schedule():
     rng = np.random.default_rng(3)
     lengths = rng.integers(0, 9, 500)
     indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-    csr = CSR((500, 40), indptr, rng.integers(0, 40, indptr[-1]).astype(np.int32), None)
-    for rows in (csr, HYB.from_csr(csr, width=2)):
-        plan = schedule(rows)
-        assert plan.bounds.tolist() == [0, 500]
-        assert plan.long_rows.size == 0
-        assert schedule(rows) is plan
+    rows = CSR((500, 40), indptr, rng.integers(0, 40, indptr[-1]).astype(np.int32), None)
+    plan = schedule(rows)
+    assert plan.bounds.tolist() == [0, 500]
+    assert plan.long_rows.size == 0
+    assert schedule(rows) is plan

@@ -22,8 +22,19 @@ from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv import check_pull
-from hpgraph.kernels.spmv.cpu_fold import PREFETCH_ENTRIES, at, convert, fetch_ahead, fold, fold_slab, is_allowed, join
+from hpgraph.kernels.spmv.cpu_fold import (
+    PREFETCH_ENTRIES,
+    at,
+    convert,
+    fetch_ahead,
+    fold,
+    fold_short,
+    is_allowed,
+    join,
+    longest_row,
+)
 from hpgraph.kernels.spmv.cpu_pairs import pull_pairs
+from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.jit import call
 
 # Below this many entries and rows, waking the other threads costs more than they save.
@@ -42,54 +53,37 @@ def _write(accum, out, v, value, found):
         put(out, v, convert(value, call(accum, at(out, v), value)))
 
 
+@njit(error_model="numpy", forceinline=True)
+def _are_single(indptr, indices, begin, end):
+    """Whether the rows begin..end have one entry at most; false of the last rows, beyond which there is none."""
+    return longest_row(indptr, begin, end) <= 1 and at(indptr, end) < indices.size
+
+
 @njit(error_model="numpy")
-def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
-           begin, end, longest, long_rows, head, head_found, active, mask, complement, out, received):
-    """Pull into the rows begin..end; of long rows only the part in the slab, into `head`."""
-    slot = begin
-    if slab is not None:
-        slot = np.searchsorted(tail_rows, begin)
-        values = np.empty(64, out.dtype)
+def _block(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, begin, end, longest, active,
+           mask, complement, out, received):
+    """Pull into the rows begin..end, but for the long ones."""
     for start in range(begin, end, 64):
-        bits, in_slab = np.uint64(0), np.uint64(0)
-        if slab is not None:
-            count = min(64, end - start)
-            allowed = ~np.uint64(0)
-            if mask is not None and mask.size:
-                allowed = ~mask[start >> 6] if complement else mask[start >> 6]
-            values[:] = identity
-            in_slab = fold_slab(
-                gather, reduce, terminal, state, slab, slab_data, out.size, start, count, allowed, active, one, values
-            )
-        for v in range(start, min(start + 64, end)):
-            if slab is None:
+        bits, stop = np.uint64(0), min(start + 64, end)
+        if active is None and mask is None and received is None and _are_single(indptr, indices, start, stop):
+            for v in range(start, stop):
                 first, last = at(indptr, v), at(indptr, v + 1)
-                soon = first + PREFETCH_ENTRIES
-                if terminal is not None:
-                    # Rows that stop early are sure to be read at their beginnings only.
-                    soon = max(soon, at(indptr, min(v + PREFETCH_ROWS, out.size)))
-                fetch_ahead(indices, data, soon)
-            else:
-                first, last = np.int64(0), np.int64(0)
-                if slot < tail_rows.size and tail_rows[slot] == v:
-                    first, last = at(indptr, slot), at(indptr, slot + 1)
-                    slot += 1
-            if mask is not None and not is_allowed(mask, complement, v):
+                fetch_ahead(indices, data, first + PREFETCH_ENTRIES)
+                value = fold_short(1, gather, reduce, identity, state, indices, data, first, last, v, one)
+                _write(accum, out, v, value, last > first)
+            continue
+        for v in range(start, stop):
+            first, last = at(indptr, v), at(indptr, v + 1)
+            soon = first + PREFETCH_ENTRIES
+            if terminal is not None:
+                # Rows that stop early are sure to be read at their beginnings only.
+                soon = max(soon, at(indptr, min(v + PREFETCH_ROWS, out.size)))
+            fetch_ahead(indices, data, soon)
+            if last - first > longest or (mask is not None and not is_allowed(mask, complement, v)):
                 continue
-            value, found = identity, False
-            if slab is not None:
-                value = values[v - start]
-                found = bool((in_slab >> np.uint64(v - start)) & np.uint64(1))
-            if last - first > longest:
-                i = np.searchsorted(long_rows, v)
-                head[i] = value
-                head_found[i] = found
-                continue
-            if slab is None or last > first:
-                value, more = fold(
-                    gather, reduce, terminal, identity, state, indices, data, first, last, active, v, one, value
-                )
-                found = found or more
+            value, found = fold(
+                gather, reduce, terminal, identity, state, indices, data, first, last, active, v, one, identity
+            )
             _write(accum, out, v, value, found)
             if received is not None:
                 # Branch-free: a branch would be mispredicted half of the time.
@@ -99,9 +93,8 @@ def _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
 
 
 @njit(error_model="numpy")
-def _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
-           bounds, longest, long_rows, piece_row, piece_begin, piece_end, active, mask, complement, out, received,
-           counter, head, head_found, part, part_found):
+def _tasks(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, bounds, longest, piece_row,
+           piece_begin, piece_end, active, mask, complement, out, received, counter, part, part_found):
     """What one thread does: take tasks, first the pieces of long rows, until none is left."""
     n_pieces = piece_row.size
     n_tasks = n_pieces + bounds.size - 1
@@ -116,19 +109,18 @@ def _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_dat
                                                     piece_begin[task], piece_end[task], active, v, one, identity)
         else:
             b = task - n_pieces
-            _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices,
-                   data, bounds[b], bounds[b + 1], longest, long_rows, head, head_found, active, mask, complement,
-                   out, received)
+            _block(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, bounds[b],
+                   bounds[b + 1], longest, active, mask, complement, out, received)
 
 
 @njit(error_model="numpy")
 def _join_pieces(
-    reduce, accum, long_rows, long_pieces, head, head_found, part, part_found, mask, complement, out, received
+    reduce, accum, identity, long_rows, long_pieces, part, part_found, mask, complement, out, received
 ):
     for i in range(long_rows.size):
         v = long_rows[i]
         if mask is None or is_allowed(mask, complement, v):
-            value, found = head[i], head_found[i]
+            value, found = identity, False
             for piece in range(long_pieces[i], long_pieces[i + 1]):
                 if part_found[piece]:
                     value = join(reduce, value, part[piece])
@@ -139,31 +131,25 @@ def _join_pieces(
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _pull(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
-          bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end, active, mask, complement, out,
-          received, workers):
-    head = np.empty(long_rows.size, out.dtype)
-    head_found = np.zeros(long_rows.size, np.bool_)
+def _pull(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, bounds, longest, long_rows,
+          long_pieces, piece_row, piece_begin, piece_end, active, mask, complement, out, received, workers):
     part = np.empty(piece_row.size, out.dtype)
     part_found = np.zeros(piece_row.size, np.bool_)
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
-        _tasks(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices,
-               data, bounds, longest, long_rows, piece_row, piece_begin, piece_end, active, mask, complement, out,
-               received, counter, head, head_found, part, part_found)
+        _tasks(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, bounds, longest, piece_row,
+               piece_begin, piece_end, active, mask, complement, out, received, counter, part, part_found)
     _join_pieces(
-        reduce, accum, long_rows, long_pieces, head, head_found, part, part_found, mask, complement, out, received
+        reduce, accum, identity, long_rows, long_pieces, part, part_found, mask, complement, out, received
     )
 
 
 # The same for one thread, compiled apart: it takes a third of the time to compile, and needs no threading layer.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pull_alone(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices,
-                data, active, mask, complement, out, received):
-    nothing = np.empty(0, np.int64)
-    _block(gather, reduce, accum, terminal, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
-           0, out.size, indptr[indptr.size - 1], nothing, out, np.empty(0, np.bool_), active, mask, complement, out,
-           received)
+def _pull_alone(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, active, mask, complement,
+                out, received):
+    _block(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, 0, out.size,
+           indptr[indptr.size - 1], active, mask, complement, out, received)
 
 
 def pull(
@@ -184,7 +170,8 @@ def pull(
     Parameters
     ----------
     rows : CSR or HYB, shape (n, m)
-        Row v lists where v pulls from: the transpose of a graph's adjacency matrix.
+        Row v lists where v pulls from: the transpose of a graph's adjacency matrix. Of a HYB the CSR is read that it
+        was made of, or one that is made at its first product and kept with it.
     gather : Function
         ``gather(state, source, weight, target)`` makes a message; source and target are int64, weight is the matrix
         entry, or 1 in the type of `out` for a pattern. The message is converted to the type of `out`.
@@ -218,6 +205,7 @@ def pull(
     and other idempotent sums of ones keep a byte a row.
     """
     check_pull(rows, out, active, mask, complement, received)
+    rows = csr_of(rows)
     if rows.nnz == 0:
         _pull_nothing(reduce, out, mask, complement, accum, received)
         return
@@ -279,28 +267,18 @@ def operators(reduce: Any, accum: Any, dtype: np.dtype[Any]) -> tuple[Any, ...]:
 
 
 @attached
-def arrays(rows: CSR | HYB) -> tuple[Any, ...]:
+def arrays(rows: CSR) -> tuple[Any, ...]:
     """A matrix as kernels take it, its arrays shared.
 
     Parameters
     ----------
-    rows : CSR or HYB
+    rows : CSR
 
     Returns
     -------
-    slab, slab_data, tail_rows : array or None
-        None for CSR; the slab flat.
     indptr, indices, data : array, array, array or None
-        Of all entries, or of the tail of a HYB.
     """
-    if isinstance(rows, CSR):
-        slab = slab_data = tail_rows = None
-        stored = rows.indptr, rows.indices, rows.data
-    else:
-        slab, slab_data = flat(rows.ell.indices), flat(rows.ell.data)
-        tail_rows = rows.tail_rows
-        stored = rows.tail_indptr, rows.tail_indices, rows.tail_data
-    return tuple(plain(array) for array in (slab, slab_data, tail_rows, *stored))
+    return tuple(plain(array) for array in (rows.indptr, rows.indices, rows.data))
 
 
 def plain(array: Any) -> Any:
@@ -319,11 +297,6 @@ def plain(array: Any) -> Any:
         return None
     array = np.ascontiguousarray(array)
     return array if array.flags.writeable else np.asarray(_Alias(array))
-
-
-def flat(array: Any) -> Any:
-    """An array's elements in C order as one dimension, without a copy; None for None."""
-    return None if array is None else np.ascontiguousarray(array).reshape(-1)
 
 
 class _Alias:

@@ -156,6 +156,15 @@ def fold(gather, reduce, terminal, identity, state, indices, data, begin, end, a
 
 
 @njit(error_model="numpy", forceinline=True)
+def longest_row(indptr, begin, end):
+    """Entries of the longest of the rows begin..end."""
+    most = np.int64(0)
+    for v in range(begin, end):
+        most = max(most, at(indptr, v + 1) - at(indptr, v))
+    return most
+
+
+@njit(error_model="numpy", forceinline=True)
 def _there(gather, reduce, identity, state, indices, data, j, end, v, one):
     joined = join(reduce, identity, message(gather, state, indices, data, j, v, one))
     return joined if j < end else identity
@@ -163,13 +172,14 @@ def _there(gather, reduce, identity, state, indices, data, j, end, v, one):
 
 @njit(error_model="numpy", forceinline=True)
 def fold_short(width, gather, reduce, identity, state, indices, data, begin, end, v, one):
-    """`fold` of a row of at most `width` entries, two or four, from the identity; as many must exist from `begin` on.
+    """`fold` of a row of at most `width` entries (one, two or four), from the identity.
 
-    What the next rows hold is made into messages too, and passed over.
+    As many must exist from `begin` on: what the next rows hold is made into messages too, and passed over.
     """
-    a = _there(gather, reduce, identity, state, indices, data, begin, end, v, one)
-    b = _there(gather, reduce, identity, state, indices, data, begin + 1, end, v, one)
-    value = join(reduce, a, b)
+    value = _there(gather, reduce, identity, state, indices, data, begin, end, v, one)
+    if width > 1:
+        b = _there(gather, reduce, identity, state, indices, data, begin + 1, end, v, one)
+        value = join(reduce, value, b)
     if width > 2:
         c = _there(gather, reduce, identity, state, indices, data, begin + 2, end, v, one)
         d = _there(gather, reduce, identity, state, indices, data, begin + 3, end, v, one)
@@ -183,59 +193,3 @@ def fetch_ahead(indices, data, j):
     prefetch(indices, j)
     if data is not None:
         prefetch(data, j)
-
-
-@njit(error_model="numpy", forceinline=True)
-def fold_slab(gather, reduce, terminal, state, slab, data, rows, start, count, allowed, active, one, values):
-    """`fold` over what an ELL slab holds of up to 64 rows, slot by slot: the rows of a slot lie side by side.
-
-    Parameters
-    ----------
-    gather, reduce, terminal, state, active, one
-        As for `fold`.
-    slab, data : array, array or None
-        The slab, flat: slot k of row v at ``k * rows + v``.
-    rows : int64
-        Rows of the matrix.
-    start, count : int64
-        First row, and how many.
-    allowed : uint64
-        Which of them to fold.
-    values : array, shape (64,)
-        Where to start from, and the folds.
-
-    Returns
-    -------
-    uint64
-        Rows in which any entry took part.
-    """
-    found = np.uint64(0)
-    if terminal is None and active is None:
-        for k in range(slab.size // rows):
-            first, live = k * rows + start, False
-            for i in range(count):
-                if at(slab, first + i) >= 0:
-                    live = True
-                    sent = message(gather, state, slab, data, first + i, start + i, one)
-                    values[i] = join(reduce, values[i], sent)
-                    if k == 0:
-                        found |= np.uint64(1) << np.uint64(i)
-            if not live:
-                break
-        return found & allowed
-    going = allowed
-    for k in range(slab.size // rows):
-        first, live = k * rows + start, False
-        for i in range(count):
-            bit = np.uint64(1) << np.uint64(i)
-            if going & bit and at(slab, first + i) >= 0:
-                live = True
-                if active is None or at(active, vertex(slab, first + i)):
-                    found |= bit
-                    sent = message(gather, state, slab, data, first + i, start + i, one)
-                    values[i] = join(reduce, values[i], sent)
-                    if terminal is not None and call(terminal, values[i]):
-                        going &= ~bit
-        if not live:
-            break
-    return found

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.bits import popcount
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -31,7 +31,7 @@ PREFETCH_ENTRIES, LINE, PREFETCH_ROWS = 1024, 16, 32
 
 
 def pull_pairs(
-    rows: CSR | HYB, arrays: tuple[Any, ...], gather: Any, reduce: Any, active: Bitmask | None, out: Any,
+    rows: CSR, arrays: tuple[Any, ...], gather: Any, reduce: Any, active: Bitmask | None, out: Any,
     received: Bitmask | None,
 ) -> bool:  # fmt: skip
     """`hpgraph.kernels.spmv.cpu.pull` where every entry sends 1, without reading a value.
@@ -49,7 +49,7 @@ def pull_pairs(
         False, and nothing done, where entries may send something else, or `pull` itself is as quick.
     """
     semiring = getattr(gather, "semiring", None)
-    if semiring is None or semiring.multiply.cpp != "pair" or not isinstance(rows, CSR):
+    if semiring is None or semiring.multiply.cpp != "pair":
         return False
     counts = semiring.counts and out.dtype.kind != "b"
     if not (counts or reduce.idempotent):
@@ -64,7 +64,7 @@ def pull_pairs(
     with team() as workers:
         _pull_some(
             True if counts else None, True if counts or rows.nnz <= COUNTED_MEAN * len(out) else None, identity,
-            arrays[3], arrays[4], senders, *schedule(rows), out, words, workers,
+            arrays[0], arrays[1], senders, *schedule(rows), out, words, workers,
         )  # fmt: skip
     return True
 

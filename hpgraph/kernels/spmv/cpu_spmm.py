@@ -20,7 +20,8 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv import check_pull_dense
 from hpgraph.kernels.spmv.cpu import arrays, operators, plain
 from hpgraph.kernels.spmv.cpu_columns import columns
-from hpgraph.kernels.spmv.cpu_fold import at, convert, join, vertex, weight
+from hpgraph.kernels.spmv.cpu_fold import convert, join, vertex, weight
+from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.jit import call
 
 # Below this many arithmetic operations one thread does it all.
@@ -36,33 +37,20 @@ def _add(gather, reduce, state, u, w, v, values):
 
 
 @njit(error_model="numpy")
-def _block(
-    gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, begin, end, longest, out
-):
-    """Rows begin..end; of long ones only the part in the slab."""
-    slot = begin if tail_rows is None else np.searchsorted(tail_rows, begin)
+def _block(gather, reduce, identity, one, state, indptr, indices, data, begin, end, longest, out):
+    """Rows begin..end; long ones become the identity."""
     for v in range(begin, end):
         values = out[v]
         values[:] = identity
-        if slab is not None:
-            for place in range(v, slab.size, out.shape[0]):
-                if at(slab, place) < 0:
-                    break
-                _add(gather, reduce, state, vertex(slab, place), weight(slab_data, place, one), v, values)
-        first, last = np.int64(0), np.int64(0)
-        if tail_rows is None:
-            first, last = indptr[v], indptr[v + 1]
-        elif slot < tail_rows.size and tail_rows[slot] == v:
-            first, last = indptr[slot], indptr[slot + 1]
-            slot += 1
+        first, last = indptr[v], indptr[v + 1]
         if last - first <= longest:
             for j in range(first, last):
                 _add(gather, reduce, state, vertex(indices, j), weight(data, j, one), v, values)
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _pull_dense(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, bounds,
-                longest, piece_row, piece_begin, piece_end, out, workers):
+def _pull_dense(gather, reduce, identity, one, state, indptr, indices, data, bounds, longest, piece_row, piece_begin,
+                piece_end, out, workers):
     n_pieces = piece_row.size
     n_tasks = n_pieces + bounds.size - 1
     part = np.full((n_pieces, out.shape[1]), identity, out.dtype)
@@ -77,9 +65,9 @@ def _pull_dense(gather, reduce, identity, one, state, slab, slab_data, tail_rows
                     _add(gather, reduce, state, vertex(indices, j), weight(data, j, one), piece_row[task], part[task])
             else:
                 b = task - n_pieces
-                _block(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data,
-                       bounds[b], bounds[b + 1], longest, out)
-    # Pieces of long rows in their order, after what the slab gave.
+                _block(gather, reduce, identity, one, state, indptr, indices, data, bounds[b], bounds[b + 1], longest,
+                       out)
+    # Pieces of long rows in their order.
     for piece in range(n_pieces):
         v = piece_row[piece]
         for c in range(out.shape[1]):
@@ -88,9 +76,8 @@ def _pull_dense(gather, reduce, identity, one, state, slab, slab_data, tail_rows
 
 # The same for one thread: quicker to compile.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pull_dense_alone(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, out):
-    _block(gather, reduce, identity, one, state, slab, slab_data, tail_rows, indptr, indices, data, 0, out.shape[0],
-           indptr[indptr.size - 1], out)
+def _pull_dense_alone(gather, reduce, identity, one, state, indptr, indices, data, out):
+    _block(gather, reduce, identity, one, state, indptr, indices, data, 0, out.shape[0], indptr[indptr.size - 1], out)
 
 
 def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
@@ -113,6 +100,7 @@ def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...]
         When `out` has not the shape that `rows` and `state` ask for, or is not in C order.
     """
     check_pull_dense(rows, state, out)
+    rows = csr_of(rows)
     reduce_, _, _, identity, one = operators(reduce, None, out.dtype)
     gather = checked_where_needed(gather, rows, state)
     what = gather, reduce_, identity, one, tuple(plain(array) for array in state), *arrays(rows)

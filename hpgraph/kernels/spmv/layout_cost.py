@@ -88,7 +88,7 @@ RATES = {
         entry=1.9e-12, ending=5e-12, by_stretches=1.1, wide=1.25, slot=1.55e-12, tail_row=24e-12, staged=1.9e-12,
         blocked=1.3, loading=16e-6, scatter=1.65, run=30e-12,
     ),
-    "cpu": Rates(18e9, 2.5e-6, row=0.1e-9, short_row=0.1e-9, slot=1e-9, tail_row=0.1e-9),
+    "cpu": Rates(18e9, 2.5e-6, row=0.1e-9, short_row=0.1e-9),
 }  # fmt: skip
 
 

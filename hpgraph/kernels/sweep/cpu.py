@@ -27,7 +27,8 @@ from hpgraph.kernels.runtime.cpu.threads import rest, team
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import SERIAL, arrays, operators
-from hpgraph.kernels.spmv.cpu_fold import PREFETCH_ENTRIES, at, fetch_ahead, fold, fold_short, join
+from hpgraph.kernels.spmv.cpu_fold import PREFETCH_ENTRIES, at, fetch_ahead, fold, fold_short, join, longest_row
+from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.kernels.superstep.cpu import aggregate
 from hpgraph.kernels.sweep import Swept
 from hpgraph.kernels.sweep.cpu_sums import add_each
@@ -59,9 +60,7 @@ def _short_rows(width, gather, reduce, identity, one, state, indptr, indices, da
 @njit(error_model="numpy", forceinline=True)
 def _group(gather, reduce, terminal, identity, one, state, indptr, indices, data, begin, end, longest, messages):
     """Messages of the rows begin..end, or of those before the first long one; return how many."""
-    most = np.int64(0)
-    for v in range(begin, end):
-        most = max(most, at(indptr, v + 1) - at(indptr, v))
+    most = longest_row(indptr, begin, end)
     # Two branches for a group in place of some for each row.
     if most <= 4 and at(indptr, end) + 4 <= indices.size:
         if most <= 2:
@@ -184,7 +183,8 @@ def sweeps(
     processor's vectors: results are the same bit for bit on any number of threads. Beside the properties this takes a
     second array for each of them that `gather` reads of its source, so for PageRank the size of one value a vertex.
     """
-    if not isinstance(rows, CSR) or rows.nnz == 0:
+    rows = csr_of(rows)
+    if rows.nnz == 0:
         return "there are no arcs"
     functions, sent = functions_of(code), sent_properties(code)
     reduce, _, terminal, identity, one = operators(code.reduce, None, code.message)
@@ -192,7 +192,7 @@ def sweeps(
     what = (
         functions.offer, reduce, terminal, identity, one, functions.renew, functions.tally, nothing,
     )  # fmt: skip
-    matrix = arrays(rows)[3:]
+    matrix = arrays(rows)
     plan = None if rows.nnz + rows.shape[0] <= SERIAL else schedule(rows)
     sums = np.empty((1 if plan is None else len(plan.bounds), len(nothing)))
     part = None if plan is None else np.empty(len(plan.piece_row), code.message)

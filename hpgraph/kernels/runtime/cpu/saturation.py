@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.semiring.arithmetic import BINARY
 from hpgraph.semiring.semiring import Gather
@@ -15,13 +15,13 @@ from hpgraph.semiring.semiring import Gather
 _SEARCH_ENTRIES = 4096
 
 
-def checked_where_needed(gather: Any, rows: CSR | HYB, state: tuple[Any, ...]) -> Any:
+def checked_where_needed(gather: Any, rows: CSR, state: tuple[Any, ...]) -> Any:
     """The gather itself, or the same with plain sums where the extremes of matrix and vector show that none overflows.
 
     Parameters
     ----------
     gather : Function
-    rows : CSR or HYB
+    rows : CSR
     state : tuple of arrays
         What it reads besides the matrix, first of all the vector.
 
@@ -45,10 +45,6 @@ def checked_where_needed(gather: Any, rows: CSR | HYB, state: tuple[Any, ...]) -
 
 
 @attached
-def _extremes(rows: CSR | HYB) -> tuple[int, int]:
-    """The least and the largest value of a matrix; the padding of an ELL slab may count too."""
-    arrays = [rows.data] if isinstance(rows, CSR) else [rows.ell.data, rows.tail_data]
-    if any(array is None for array in arrays):
-        return 0, 1
-    arrays = [array for array in arrays if array.size]
-    return min(int(array.min()) for array in arrays), max(int(array.max()) for array in arrays)
+def _extremes(rows: CSR) -> tuple[int, int]:
+    """The least and the largest value of a matrix."""
+    return (0, 1) if rows.data is None else (int(rows.data.min()), int(rows.data.max()))
