@@ -135,8 +135,8 @@ class TestAgainstSciPy:
 
 RINGS = [
     ("plus_times", "int16"), ("min_plus", "float32"), ("max_minus", "int32"), ("lor_land", "bool"),
-    ("plus_pair", "bool"), ("any_pair", "float64"), ("plus_firsti", "float32"), ("max_firstj", "bool"),
-    ("min_secondi", "int8"), ("plus_secondj", "int64"), ("max_first", "uint8"), ("min_second", "float64"),
+    ("plus_pair", "bool"), ("any_pair", "float64"), ("plus_firsti", "float32"), ("min_secondi", "int8"),
+    ("plus_secondj", "int64"), ("max_first", "uint8"), ("min_second", "float64"),
     ("bxor_bor", "uint16"),
 ]  # fmt: skip
 # What masked products do otherwise than others: sum, stop at a terminal, count, look at places.
