@@ -56,7 +56,8 @@ def _write(accum, out, v, value, found):
 @njit(error_model="numpy", forceinline=True)
 def _are_single(indptr, indices, begin, end):
     """Whether the rows begin..end have one entry at most; false of the last rows, beyond which there is none."""
-    return longest_row(indptr, begin, end) <= 1 and at(indptr, end) < indices.size
+    few = at(indptr, end) - at(indptr, begin) <= end - begin and at(indptr, end) < indices.size
+    return few and longest_row(indptr, begin, end) <= 1
 
 
 @njit(error_model="numpy")
