@@ -15,7 +15,7 @@ symbolic pass counts the entries of every row, and a numeric pass computes them 
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -26,13 +26,42 @@ from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.spgemm.cpu_rows import ROW, TASK_PAIRS, bits_beside, next_run, pairs_of_rows, share
+from hpgraph.kernels.spgemm.cpu_rows import (
+    ROW,
+    TASK_PAIRS,
+    Functions,
+    Rows,
+    bits_beside,
+    next_run,
+    pairs_of_rows,
+    share,
+)
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
 
 # Pairs of a row up to which insertion is quicker than the accumulator.
 INSERTION_PAIRS = 24
+
+
+class Accumulator(NamedTuple):
+    """A thread's sparse accumulator: values by column, and which columns have one, as bits of two levels.
+
+    `excluded` is the set of columns that are left out, None without a mask.
+    """
+
+    bits: Any
+    some: Any
+    values: Any
+    excluded: Any
+
+
+class Runs(NamedTuple):
+    """How rows are shared out: the pairs of each, a run from each bound to the next, the most entries of a run."""
+
+    pairs: Any
+    bounds: Any
+    room: Any
 
 
 @njit(inline="always")
@@ -49,12 +78,12 @@ def _place(indices, begin, end, j):
 
 
 @njit(error_model="numpy")
-def _count_few(a_indices, first, last, b_indptr, b_indices, excluded, columns):
+def _count_few(a, i, b, excluded, columns):
     count = 0
-    for p in range(first, last):
-        k = vertex(a_indices, p)
-        for q in range(at(b_indptr, k), at(b_indptr, k + 1)):
-            j = vertex(b_indices, q)
+    for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
+        k = vertex(a.indices, p)
+        for q in range(at(b.indptr, k), at(b.indptr, k + 1)):
+            j = vertex(b.indices, q)
             if _is_excluded(excluded, j):
                 continue
             s = _place(columns, 0, count, j)
@@ -68,36 +97,36 @@ def _count_few(a_indices, first, last, b_indptr, b_indices, excluded, columns):
 
 
 @njit(error_model="numpy")
-def _fill_few(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, last, b_indptr, b_indices, b_data,
-              excluded, indices, data, begin):
+def _fill_few(functions, a, i, b, excluded, out, begin):
+    indices, data, zero = out.indices, out.data, functions.zero
     end = begin
-    for p in range(first, last):
-        k = vertex(a_indices, p)
-        for q in range(at(b_indptr, k), at(b_indptr, k + 1)):
-            j = vertex(b_indices, q)
+    for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
+        k = vertex(a.indices, p)
+        for q in range(at(b.indptr, k), at(b.indptr, k + 1)):
+            j = vertex(b.indices, q)
             if _is_excluded(excluded, j):
                 continue
-            value = convert(zero, call(product, weight(a_data, p, one_a), weight(b_data, q, one_b), i, k, j))
+            value = convert(zero, call(functions.product, weight(a.data, p, a.one), weight(b.data, q, b.one), i, k, j))
             s = _place(indices, begin, end, j)
             if s < end and vertex(indices, s) == j:
-                data[s] = join(reduce, data[s], value)
+                data[s] = join(functions.reduce, data[s], value)
                 continue
             for t in range(end, s, -1):
                 indices[t] = indices[t - 1]
                 data[t] = data[t - 1]
             indices[s] = j
-            data[s] = join(reduce, zero, value)
+            data[s] = join(functions.reduce, zero, value)
             end += 1
     return end
 
 
 @njit(error_model="numpy")
-def _count_many(a_indices, first, last, b_indptr, b_indices, excluded, bits, some):
+def _count_many(a, i, b, excluded, bits, some):
     low, high = some.size, -1
-    for p in range(first, last):
-        k = vertex(a_indices, p)
-        for q in range(at(b_indptr, k), at(b_indptr, k + 1)):
-            j = vertex(b_indices, q)
+    for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
+        k = vertex(a.indices, p)
+        for q in range(at(b.indptr, k), at(b.indptr, k + 1)):
+            j = vertex(b.indices, q)
             if _is_excluded(excluded, j):
                 continue
             word = j >> 6
@@ -119,19 +148,19 @@ def _count_many(a_indices, first, last, b_indptr, b_indices, excluded, bits, som
 
 
 @njit(error_model="numpy")
-def _fill_many(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, last, b_indptr, b_indices, b_data,
-               excluded, bits, some, values, indices, data, place):
+def _fill_many(functions, a, i, b, excluded, accumulator, out, place):
+    bits, some, values, zero = accumulator.bits, accumulator.some, accumulator.values, functions.zero
     low, high = some.size, -1
-    for p in range(first, last):
-        k = vertex(a_indices, p)
-        x = weight(a_data, p, one_a)
-        for q in range(at(b_indptr, k), at(b_indptr, k + 1)):
-            j = vertex(b_indices, q)
+    for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
+        k = vertex(a.indices, p)
+        x = weight(a.data, p, a.one)
+        for q in range(at(b.indptr, k), at(b.indptr, k + 1)):
+            j = vertex(b.indices, q)
             if _is_excluded(excluded, j):
                 continue
             # A column without an entry yet holds the identity, so no branch asks whether this is the first value.
-            value = convert(zero, call(product, x, weight(b_data, q, one_b), i, k, j))
-            values[j] = join(reduce, at(values, j), value)
+            value = convert(zero, call(functions.product, x, weight(b.data, q, b.one), i, k, j))
+            values[j] = join(functions.reduce, at(values, j), value)
             word = j >> 6
             before = at(bits, word)
             if before == 0:
@@ -149,19 +178,19 @@ def _fill_many(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first,
             while columns:
                 j = (word << 6) + lowest_bit(columns)
                 columns &= columns - np.uint64(1)
-                indices[place] = j
-                data[place] = values[j]
+                out.indices[place] = j
+                out.data[place] = values[j]
                 values[j] = zero
                 place += 1
     return place
 
 
 @njit(error_model="numpy")
-def _exclude(excluded, x_indptr, x_indices, i, exclude):
+def _exclude(excluded, mask, i, exclude):
     """Put the columns of a row of the mask into the set, or take them out again."""
     if excluded is not None:
-        for q in range(at(x_indptr, i), at(x_indptr, i + 1)):
-            j = vertex(x_indices, q)
+        for q in range(at(mask.indptr, i), at(mask.indptr, i + 1)):
+            j = vertex(mask.indices, q)
             if exclude:
                 excluded[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
             else:
@@ -169,93 +198,84 @@ def _exclude(excluded, x_indptr, x_indices, i, exclude):
 
 
 @njit(error_model="numpy")
-def _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, counter, counts):
+def _count_runs(a, b, mask, pairs, bounds, columns, counter, counts):
     """What one thread does: take runs of rows and count each row's entries."""
     bits = bits_beside(pairs, columns)
     some = bits_beside(pairs, bits.size)
-    excluded = bits_beside(x_indptr, columns)
-    few = np.empty(INSERTION_PAIRS, b_indices.dtype)
+    excluded = bits_beside(mask, columns)
+    few = np.empty(INSERTION_PAIRS, b.indices.dtype)
     while True:
         run = next_run(counter, bounds)
         if run < 0:
             break
         for i in range(bounds[run], bounds[run + 1]):
-            first, last = at(a_indptr, i), at(a_indptr, i + 1)
             if pairs[i] == 0:
                 counts[i] = 0
-            elif last - first == 1 and x_indptr is None:
+            elif at(a.indptr, i + 1) - at(a.indptr, i) == 1 and mask is None:
                 counts[i] = pairs[i]
             else:
-                _exclude(excluded, x_indptr, x_indices, i, True)
+                _exclude(excluded, mask, i, True)
                 if pairs[i] <= INSERTION_PAIRS:
-                    counts[i] = _count_few(a_indices, first, last, b_indptr, b_indices, excluded, few)
+                    counts[i] = _count_few(a, i, b, excluded, few)
                 else:
-                    counts[i] = _count_many(a_indices, first, last, b_indptr, b_indices, excluded, bits, some)
-                _exclude(excluded, x_indptr, x_indices, i, False)
+                    counts[i] = _count_many(a, i, b, excluded, bits, some)
+                _exclude(excluded, mask, i, False)
 
 
 @njit(error_model="numpy")
-def _fill_rows(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
-               x_indices, pairs, begin, end, bits, some, excluded, values, indptr, indices, data, place):
+def _fill_rows(functions, a, b, mask, pairs, begin, end, accumulator, out, place):
     """Compute the rows begin..end one behind the other, the first at `place`; returns where they end."""
     for i in range(begin, end):
         if pairs[i]:
-            first, last = at(a_indptr, i), at(a_indptr, i + 1)
-            _exclude(excluded, x_indptr, x_indices, i, True)
+            _exclude(accumulator.excluded, mask, i, True)
             if pairs[i] <= INSERTION_PAIRS:
-                place = _fill_few(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, last, b_indptr,
-                                  b_indices, b_data, excluded, indices, data, place)
+                place = _fill_few(functions, a, i, b, accumulator.excluded, out, place)
             else:
-                place = _fill_many(product, reduce, one_a, one_b, zero, i, a_indices, a_data, first, last, b_indptr,
-                                   b_indices, b_data, excluded, bits, some, values, indices, data, place)
-            _exclude(excluded, x_indptr, x_indices, i, False)
-        indptr[i + 1] = place
+                place = _fill_many(functions, a, i, b, accumulator.excluded, accumulator, out, place)
+            _exclude(accumulator.excluded, mask, i, False)
+        out.indptr[i + 1] = place
     return place
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _count(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, threads, counts):
-    counter = np.zeros(1, np.int64)
-    for _ in prange(threads):
-        _count_runs(a_indptr, a_indices, b_indptr, b_indices, x_indptr, x_indices, pairs, bounds, columns, counter,
-                    counts)
+@njit(error_model="numpy")
+def _new_accumulator(zero, mask, pairs, columns, data):
+    bits = bits_beside(pairs, columns)
+    some = bits_beside(pairs, bits.size)
+    return Accumulator(bits, some, np.full(columns, zero, data.dtype), bits_beside(mask, columns))
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _fill(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
-          x_indices, pairs, bounds, columns, threads, ends, room, indptr, indices, data):
-    """Compute every row where `indptr` says. With `ends`, runs of rows are handed over instead and `indptr` is made."""
+def _count(a, b, mask, pairs, bounds, columns, threads, counts):
     counter = np.zeros(1, np.int64)
     for _ in prange(threads):
-        bits = bits_beside(pairs, columns)
-        some = bits_beside(pairs, bits.size)
-        excluded = bits_beside(x_indptr, columns)
-        values = np.full(columns, zero, data.dtype)
-        own_indices, own_data = np.empty(room, indices.dtype), np.empty(room, data.dtype)
+        _count_runs(a, b, mask, pairs, bounds, columns, counter, counts)
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def _fill(functions, a, b, mask, runs, columns, threads, ends, out):
+    """Compute every row where `out.indptr` says. With `ends`, runs of rows are handed over and it is made."""
+    counter = np.zeros(1, np.int64)
+    for _ in prange(threads):
+        accumulator = _new_accumulator(functions.zero, mask, runs.pairs, columns, out.data)
+        loose, values = np.empty(runs.room, out.indices.dtype), np.empty(runs.room, out.data.dtype)
         while True:
-            run = next_run(counter, bounds)
+            run = next_run(counter, runs.bounds)
             if run < 0:
                 break
-            begin, end = bounds[run], bounds[run + 1]
+            begin, end = runs.bounds[run], runs.bounds[run + 1]
             if ends is None:
-                _fill_rows(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices,
-                           b_data, x_indptr, x_indices, pairs, begin, end, bits, some, excluded, values, indptr,
-                           indices, data, indptr[begin])
+                _fill_rows(functions, a, b, mask, runs.pairs, begin, end, accumulator, out, out.indptr[begin])
             else:
-                count = _fill_rows(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr,
-                                   b_indices, b_data, x_indptr, x_indices, pairs, begin, end, bits, some, excluded,
-                                   values, indptr, own_indices, own_data, np.int64(0))
-                hand_over(ends, run, begin, end, indptr, count, own_indices, own_data, indices, data)
+                own = Rows(out.indptr, loose, values, True)
+                count = _fill_rows(functions, a, b, mask, runs.pairs, begin, end, accumulator, own, np.int64(0))
+                hand_over(ends, run, begin, end, out.indptr, count, loose, values, out.indices, out.data)
 
 
 # The same for one thread: quicker to compile.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fill_alone(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data,
-                x_indptr, x_indices, pairs, columns, indptr, indices, data):
-    bits = bits_beside(pairs, columns)
-    _fill_rows(product, reduce, one_a, one_b, zero, a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, x_indptr,
-               x_indices, pairs, 0, pairs.size, bits, bits_beside(pairs, bits.size), bits_beside(x_indptr, columns),
-               np.full(columns, zero, data.dtype), indptr, indices, data, np.int64(0))
+def _fill_alone(functions, a, b, mask, pairs, columns, out):
+    accumulator = _new_accumulator(functions.zero, mask, pairs, columns, out.data)
+    _fill_rows(functions, a, b, mask, pairs, 0, pairs.size, accumulator, out, np.int64(0))
 
 
 def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = None) -> CSR:
@@ -295,27 +315,29 @@ def multiply(a: CSR, b: CSR, product: Any, reduce: Any, exclude: CSR | None = No
     room = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.minimum(pairs, columns))))
     nnz, size = int(room[-1]), dtype.itemsize + ids.itemsize
     counted = not alone and nnz * size > free_memory("cpu") // 2
-    pattern_a, pattern_b = (plain(a.indptr), plain(a.indices)), (plain(b.indptr), plain(b.indices))
-    excluded = (None, None) if exclude is None else (plain(exclude.indptr), plain(exclude.indices))
+    first, second = Rows(plain(a.indptr), plain(a.indices)), Rows(plain(b.indptr), plain(b.indices))
+    mask = None if exclude is None else Rows(plain(exclude.indptr), plain(exclude.indices))
     operands = (
-        product, reduce.reduce_for(dtype), product.a_dtype.type(1), product.b_dtype.type(1),
-        reduce.identity_for(dtype), *pattern_a, plain(a.data) if product.reads_a else None, *pattern_b,
-        plain(b.data) if product.reads_b else None, *excluded, pairs,
-    )  # fmt: skip
+        Functions(product, reduce.reduce_for(dtype), None, reduce.identity_for(dtype)),
+        first._replace(data=plain(a.data) if product.reads_a else None, one=product.a_dtype.type(1)),
+        second._replace(data=plain(b.data) if product.reads_b else None, one=product.b_dtype.type(1)),
+        mask,
+    )
     indptr = np.zeros(rows + 1, np.int64)
     with contextlib.nullcontext(1) if alone else team() as threads:
         check_memory(threads * columns * (dtype.itemsize + 1), "work space of a matrix product", "cpu")
         bounds = None if alone else share(pairs, threads)
         if counted:
-            _count(*pattern_a, *pattern_b, *excluded, pairs, bounds, columns, threads, indptr[1:])
+            _count(first, second, mask, pairs, bounds, columns, threads, indptr[1:])
             np.cumsum(indptr, out=indptr)
             nnz = int(indptr[-1])
         check_memory(nnz * size, f"a product of {'' if counted else 'up to '}{nnz} entries", "cpu")
         indices, data = np.empty(nnz, ids), np.empty(nnz, dtype)
+        out = Rows(indptr, indices, data)
         if bounds is None:
-            _fill_alone(*operands, columns, indptr, indices, data)
+            _fill_alone(*operands, pairs, columns, out)
         else:
             ends, widest = (None, 0) if counted else (new_ends(len(bounds) - 1), int(np.diff(room[bounds]).max()))
-            _fill(*operands, bounds, columns, threads, ends, widest, indptr, indices, data)
+            _fill(*operands, Runs(pairs, bounds, widest), columns, threads, ends, out)
     nnz = int(indptr[-1])
     return CSR((rows, columns), indptr, cut(indices, nnz), cut(data, nnz), validate=False)

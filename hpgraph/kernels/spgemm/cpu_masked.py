@@ -19,7 +19,7 @@ fresh pages costs as much as the work. Each value is computed by one thread, in 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -32,10 +32,25 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import put
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spgemm.cpu_hubs import SAMPLE, SEARCH_STEP, hubs_of, pays_to_search
-from hpgraph.kernels.spgemm.cpu_rows import beside, next_run, pairs_of_rows, share
+from hpgraph.kernels.spgemm.cpu_rows import Functions, Rows, beside, next_run, pairs_of_rows, share
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call
+
+
+class Spread(NamedTuple):
+    """A row of A by column: which entries it has, as bits, and their values, or `one` for each."""
+
+    bits: Any
+    data: Any
+    one: Any
+
+
+class Hubs(NamedTuple):
+    """Which bit set each row of Bᵀ has, -1 for none; the sets, one behind the other."""
+
+    of: Any
+    bits: Any
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
@@ -101,37 +116,49 @@ def _search(indices, begin, end, k):
     return begin
 
 
+# Numba leaves out what stands behind a None only where it is an argument of its own.
+@njit(error_model="numpy", forceinline=True)
+def _is_ended(terminal, value):
+    if terminal is None:
+        return False
+    return call(terminal, value)
+
+
+@njit(error_model="numpy", forceinline=True)
+def _copy_entry(spread, k, data, p):
+    if data is not None:
+        spread[k] = data[p]
+
+
 @njit(error_model="numpy")
-def _dot_by_search(product, reduce, terminal, one_a, one_b, zero, i, j, a_indices, a_data, first, last, b_indices,
-                   b_data, begin, end):
-    value, found = zero, False
+def _dot_by_search(functions, i, a, first, last, j, b, begin, end):
+    value, found = functions.zero, False
     p = first
     while p < last and begin < end:
-        k = vertex(a_indices, p)
+        k = vertex(a.indices, p)
         p += 1
-        begin = _search(b_indices, begin, end, k)
-        if begin < end and vertex(b_indices, begin) == k:
-            sent = call(product, weight(a_data, p - 1, one_a), weight(b_data, begin, one_b), i, k, j)
-            value = join(reduce, value, convert(zero, sent))
+        begin = _search(b.indices, begin, end, k)
+        if begin < end and vertex(b.indices, begin) == k:
+            sent = call(functions.product, weight(a.data, p - 1, a.one), weight(b.data, begin, b.one), i, k, j)
+            value = join(functions.reduce, value, convert(functions.zero, sent))
             found = True
-            if terminal is not None and call(terminal, value):
+            if _is_ended(functions.terminal, value):
                 p = last
     return value, found
 
 
 @njit(error_model="numpy")
-def _dot_by_look_up(product, reduce, terminal, one_a, one_b, zero, i, j, bits, spread, largest, b_indices,
-                    b_data, begin, end):
-    value, found = zero, False
+def _dot_by_look_up(functions, i, spread, largest, j, b, begin, end):
+    value, found = functions.zero, False
     q = begin
-    while q < end and vertex(b_indices, q) <= largest:
-        k = vertex(b_indices, q)
+    while q < end and vertex(b.indices, q) <= largest:
+        k = vertex(b.indices, q)
         q += 1
-        if is_set(bits, k):
-            sent = call(product, weight(spread, k, one_a), weight(b_data, q - 1, one_b), i, k, j)
-            value = join(reduce, value, convert(zero, sent))
+        if is_set(spread.bits, k):
+            sent = call(functions.product, weight(spread.data, k, spread.one), weight(b.data, q - 1, b.one), i, k, j)
+            value = join(functions.reduce, value, convert(functions.zero, sent))
             found = True
-            if terminal is not None and call(terminal, value):
+            if _is_ended(functions.terminal, value):
                 q = end
     return value, found
 
@@ -153,28 +180,30 @@ def _count_common(bits, offset, largest, b_indices, begin, end):
 
 
 @njit(error_model="numpy")
-def _dot_with_hub(product, reduce, terminal, one_b, zero, i, j, hubs, offset, a_indices, a_data, first, last, one_a):
+def _dot_with_hub(functions, i, a, first, last, j, one, hubs, offset):
     """`_dot_by_look_up` the other way about, of a row of B without values."""
-    value, found = zero, False
+    value, found = functions.zero, False
     p = first
     while p < last:
-        k = vertex(a_indices, p)
+        k = vertex(a.indices, p)
         if is_set(hubs, 64 * offset + k):
-            sent = call(product, weight(a_data, p, one_a), one_b, i, k, j)
-            value = join(reduce, value, convert(zero, sent))
+            sent = call(functions.product, weight(a.data, p, a.one), one, i, k, j)
+            value = join(functions.reduce, value, convert(functions.zero, sent))
             found = True
-            if terminal is not None and call(terminal, value):
+            if _is_ended(functions.terminal, value):
                 p = last
         p += 1
     return value, found
 
 
 @njit(error_model="numpy")
-def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data,
-              b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, counter, indptr, indices, values):
-    """What one thread does by dots: take runs of rows of the mask and compute them; `indptr` takes rows' lengths."""
+def _dot_runs(functions, counts, mask, a, b, hubs, inner, bounds, counter, out):
+    """What one thread does by dots: take runs of rows of the mask, compute them, and write down their lengths."""
+    # Variables of their own: Numba would count references to a tuple's arrays, at every place of the mask.
+    m_indptr, m_indices, a_indptr, a_indices = mask.indptr, mask.indices, a.indptr, a.indices
+    b_indptr, b_indices, indptr, indices, values = b.indptr, b.indices, out.indptr, out.indices, out.data
     bits = np.zeros((inner + 63) >> 6, np.uint64)
-    spread = beside(a_data, inner)
+    spread = Spread(bits, beside(a.data, inner), a.one)
     while True:
         run = next_run(counter, bounds)
         if run < 0:
@@ -189,30 +218,26 @@ def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m
             for p in range(first, last):
                 k = vertex(a_indices, p)
                 bits[k >> 6] |= np.uint64(1) << np.uint64(k & 63)
-                if a_data is not None:
-                    spread[k] = a_data[p]
+                _copy_entry(spread.data, k, a.data, p)
             largest = vertex(a_indices, last - 1)
             for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
                 j = vertex(m_indices, m)
                 begin, end = at(b_indptr, j), at(b_indptr, j + 1)
-                value, met = zero, False
-                if hub_of is not None and hub_of[j] >= 0 and last - first < end - begin:
-                    offset = hub_of[j] * bits.size
+                value, met = functions.zero, False
+                if hubs is not None and hubs.of[j] >= 0 and last - first < end - begin:
+                    offset = hubs.of[j] * bits.size
                     if counts is not None:
-                        common = _count_common(hubs, offset, inner, a_indices, first, last)
-                        value, met = convert(zero, common), common > 0
+                        common = _count_common(hubs.bits, offset, inner, a_indices, first, last)
+                        value, met = convert(functions.zero, common), common > 0
                     else:
-                        value, met = _dot_with_hub(product, reduce, terminal, one_b, zero, i, j, hubs, offset,
-                                                   a_indices, a_data, first, last, one_a)
+                        value, met = _dot_with_hub(functions, i, a, first, last, j, b.one, hubs.bits, offset)
                 elif pays_to_search(last - first, end - begin):
-                    value, met = _dot_by_search(product, reduce, terminal, one_a, one_b, zero, i, j, a_indices, a_data,
-                                                first, last, b_indices, b_data, begin, end)
+                    value, met = _dot_by_search(functions, i, a, first, last, j, b, begin, end)
                 elif counts is not None:
                     common = _count_common(bits, 0, largest, b_indices, begin, end)
-                    value, met = convert(zero, common), common > 0
+                    value, met = convert(functions.zero, common), common > 0
                 else:
-                    value, met = _dot_by_look_up(product, reduce, terminal, one_a, one_b, zero, i, j, bits, spread,
-                                                 largest, b_indices, b_data, begin, end)
+                    value, met = _dot_by_look_up(functions, i, spread, largest, j, b, begin, end)
                 # Written unconditionally, to stay branch-free: a place that is not kept is overwritten.
                 put(indices, place, m_indices[m])
                 put(values, place, value)
@@ -223,18 +248,14 @@ def _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _dots(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data,
-          b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, threads, indptr, indices, values):
+def _dots(functions, counts, mask, a, b, hubs, inner, bounds, threads, out):
     counter = np.zeros(1, np.int64)
     for _ in prange(threads):
-        _dot_runs(product, reduce, terminal, counts, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices,
-                  a_data, b_indptr, b_indices, b_data, hub_of, hubs, inner, bounds, counter, indptr, indices,
-                  values)
+        _dot_runs(functions, counts, mask, a, b, hubs, inner, bounds, counter, out)
 
 
 @njit(error_model="numpy")
-def _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr,
-              b_indices, b_data, columns, bounds, counter, indptr, indices, values):
+def _row_runs(functions, mask, a, b, columns, bounds, counter, out):
     """What one thread does by rows."""
     # Where each column stands in the mask's row, from 1; negative until something met there, 0 where it does not.
     stands = np.zeros(columns, np.int64)
@@ -242,39 +263,38 @@ def _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr
         run = next_run(counter, bounds)
         if run < 0:
             break
-        place = at(m_indptr, bounds[run])
+        place = at(mask.indptr, bounds[run])
         for i in range(bounds[run], bounds[run + 1]):
-            start, stop = at(m_indptr, i), at(m_indptr, i + 1)
+            start, stop = at(mask.indptr, i), at(mask.indptr, i + 1)
             for m in range(start, stop):
-                stands[vertex(m_indices, m)] = -(m + 1)
-                values[m] = zero
-            for p in range(at(a_indptr, i), at(a_indptr, i + 1)):
-                k = vertex(a_indices, p)
-                x = weight(a_data, p, one_a)
-                for q in range(at(b_indptr, k), at(b_indptr, k + 1)):
-                    j = vertex(b_indices, q)
+                stands[vertex(mask.indices, m)] = -(m + 1)
+                out.data[m] = functions.zero
+            for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
+                k = vertex(a.indices, p)
+                x = weight(a.data, p, a.one)
+                for q in range(at(b.indptr, k), at(b.indptr, k + 1)):
+                    j = vertex(b.indices, q)
                     m = abs(at(stands, j)) - 1
                     if m >= 0:
-                        sent = convert(zero, call(product, x, weight(b_data, q, one_b), i, k, j))
-                        values[m] = join(reduce, at(values, m), sent)
+                        y = weight(b.data, q, b.one)
+                        sent = convert(functions.zero, call(functions.product, x, y, i, k, j))
+                        out.data[m] = join(functions.reduce, at(out.data, m), sent)
                         stands[j] = m + 1
             begin = place
             for m in range(start, stop):
-                j = vertex(m_indices, m)
-                put(indices, place, m_indices[m])
-                put(values, place, at(values, m))
+                j = vertex(mask.indices, m)
+                put(out.indices, place, mask.indices[m])
+                put(out.data, place, at(out.data, m))
                 place += np.int64(at(stands, j) > 0)
                 stands[j] = 0
-            indptr[i + 1] = place - begin
+            out.indptr[i + 1] = place - begin
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _rows(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr, b_indices,
-          b_data, columns, bounds, threads, indptr, indices, values):
+def _rows(functions, mask, a, b, columns, bounds, threads, out):
     counter = np.zeros(1, np.int64)
     for _ in prange(threads):
-        _row_runs(product, reduce, one_a, one_b, zero, m_indptr, m_indices, a_indptr, a_indices, a_data, b_indptr,
-                  b_indices, b_data, columns, bounds, counter, indptr, indices, values)
+        _row_runs(functions, mask, a, b, columns, bounds, counter, out)
 
 
 @njit(cache=True, nogil=True)
@@ -289,15 +309,17 @@ def _close_up(bounds, m_indptr, indptr, indices, values):
                 values[place] = values[place + gap]
 
 
-def _room(mask: CSR, dtype: np.dtype[Any], more: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _room(mask: CSR, dtype: np.dtype[Any], more: int = 0) -> Rows:
     """Where a result that may be as large as its mask is written: lengths of its rows from 1 on, indices and values."""
     needed = mask.nnz * (dtype.itemsize + mask.indices.itemsize) + more
     check_memory(needed, f"a product at {mask.nnz} places", "cpu")
-    return np.zeros(mask.shape[0] + 1, np.int64), np.empty(mask.nnz, mask.indices.dtype), np.empty(mask.nnz, dtype)
+    lengths = np.zeros(mask.shape[0] + 1, np.int64)
+    return Rows(lengths, np.empty(mask.nnz, mask.indices.dtype), np.empty(mask.nnz, dtype))
 
 
-def _closed(mask: CSR, bounds: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> CSR:
+def _closed(mask: CSR, bounds: np.ndarray, made: Rows) -> CSR:
     """The result, its runs closed up."""
+    indptr, indices, values, _ = made
     np.cumsum(indptr, out=indptr)
     nnz = int(indptr[-1])
     if nnz == mask.nnz:
@@ -309,10 +331,13 @@ def _closed(mask: CSR, bounds: np.ndarray, indptr: np.ndarray, indices: np.ndarr
     return CSR(mask.shape, indptr, kept(indices, nnz), kept(values, nnz), validate=False)
 
 
-def _operands(mask: CSR, a: CSR, b: CSR, product: Any) -> tuple[Any, ...]:
+def _operands(mask: CSR, a: CSR, b: CSR, product: Any) -> tuple[Rows, Rows, Rows]:
     a_data, b_data = a.data if product.reads_a else None, b.data if product.reads_b else None
-    arrays = (mask.indptr, mask.indices, a.indptr, a.indices, a_data, b.indptr, b.indices, b_data)
-    return tuple(plain(array) for array in arrays)
+    return (
+        Rows(plain(mask.indptr), plain(mask.indices)),
+        Rows(plain(a.indptr), plain(a.indices), plain(a_data), product.a_dtype.type(1)),
+        Rows(plain(b.indptr), plain(b.indices), plain(b_data), product.b_dtype.type(1)),
+    )
 
 
 def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any) -> CSR:
@@ -346,14 +371,13 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
     terminal = reduce.terminal_test(dtype) if reduce.has_terminal(dtype) else None
     with team() as threads:
         _dot_work(plain(mask.indptr), plain(mask.indices), plain(a.indptr), b_turned.degrees, work)
-        hubs = (None, None) if product.reads_b and b_turned.data is not None else hubs_of(mask, a, b_turned, work.sum())
+        weighed = product.reads_b and b_turned.data is not None
+        hubs = None if weighed else Hubs(*hubs_of(mask, a, b_turned, work.sum()))
         bounds = share(work, threads)
-        _dots(
-            product, reduce.reduce_for(dtype), terminal, True if product.semiring.counts else None,
-            product.a_dtype.type(1), product.b_dtype.type(1), reduce.identity_for(dtype),
-            *_operands(mask, a, b_turned, product), *hubs, a.shape[1], bounds, threads, *made,
-        )  # fmt: skip
-    return _closed(mask, bounds, *made)
+        functions = Functions(product, reduce.reduce_for(dtype), terminal, reduce.identity_for(dtype))
+        counts = True if product.semiring.counts else None
+        _dots(functions, counts, *_operands(mask, a, b_turned, product), hubs, a.shape[1], bounds, threads, made)
+    return _closed(mask, bounds, made)
 
 
 def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CSR:
@@ -380,9 +404,6 @@ def multiply_by_rows(mask: CSR, a: CSR, b: CSR, product: Any, reduce: Any) -> CS
     with team() as threads:
         made = _room(mask, dtype, 8 * threads * b.shape[1])
         bounds = share(pairs_of_rows(a, b), threads)
-        _rows(
-            product, reduce.reduce_for(dtype), product.a_dtype.type(1), product.b_dtype.type(1),
-            reduce.identity_for(dtype), *_operands(mask, a, b, product), b.shape[1],
-            bounds, threads, *made,
-        )  # fmt: skip
-    return _closed(mask, bounds, *made)
+        functions = Functions(product, reduce.reduce_for(dtype), None, reduce.identity_for(dtype))
+        _rows(functions, *_operands(mask, a, b, product), b.shape[1], bounds, threads, made)
+    return _closed(mask, bounds, made)

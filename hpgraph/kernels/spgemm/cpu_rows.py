@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import prange, types
 from numba.extending import overload
@@ -15,6 +17,24 @@ from hpgraph.kernels.spmv.cpu_fold import at, vertex
 # Pairs of entries in one task, some 100 microseconds of work, and the cost of a row besides its pairs, in pairs.
 TASK_PAIRS = 65536
 ROW = 16
+
+
+class Rows(NamedTuple):
+    """A factor, mask or result in CSR; `one` is what each entry of a factor is whose values nobody reads."""
+
+    indptr: Any
+    indices: Any
+    data: Any = None
+    one: Any = True
+
+
+class Functions(NamedTuple):
+    """A semiring's functions, `terminal` or None among them, and the identity of its sum."""
+
+    product: Any
+    reduce: Any
+    terminal: Any
+    zero: Any
 
 
 @njit(error_model="numpy")
