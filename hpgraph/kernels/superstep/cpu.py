@@ -15,7 +15,7 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import operators, plain, pull
 from hpgraph.kernels.spmv.cpu_spmspv import is_sorted, target_ranges
 from hpgraph.kernels.superstep import Part, cpu_apply, cpu_frontier
-from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Arcs, Functions, Inbox
+from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Arcs, Functions, Inbox, Queues
 
 # Most arcs of a frontier for which one thread runs superstep after superstep: waking the others costs some 10 µs, in
 # which one thread follows some 10,000 arcs.
@@ -52,7 +52,6 @@ class Supersteps:
             program.gather, program.reduce, program.edge_cond, program.cond, program.update, program.load,
             program.aggregate,
         )  # fmt: skip
-        self._one = code.message.type(1)
         received = np.zeros((n + 63) // 64, np.uint64)
         identity = code.reduce.identity_for(code.message)
         self._inbox = Inbox(np.empty(n, code.message), received, None if settled is None else settled.words, identity)
@@ -95,10 +94,10 @@ class Supersteps:
         sums = np.zeros(self.code.aggregates)
         clock, tables = Clock(), []
         while True:
-            before, trace = progress[STEP], np.empty((min(ROWS, limit - done), 4), np.int64)
+            before, trace = progress[STEP], np.empty((min(ROWS, limit - progress[STEP]), 4), np.int64)
             cpu_frontier.run_small(
-                self._functions, self._one, self.state, world, _arcs(part.sending), self._inbox, queue, following,
-                self._listed, sums, progress, trace, ONE_THREAD_ARCS, limit,
+                self._functions, self.state, world, self._arcs(part.sending), self._inbox,
+                Queues(queue, following, self._listed), sums, progress, trace, ONE_THREAD_ARCS,
             )  # fmt: skip
             tables.append(trace[: progress[STEP] - before])
             if len(tables[-1]) < len(trace) or progress[ACTIVE] == 0 or progress[STEP] == limit:
@@ -122,7 +121,7 @@ class Supersteps:
         arcs = part.sending
         with team() as workers:
             cpu_frontier.push_many(
-                self._functions, self._one, self.state, _arcs(arcs), is_sorted(arcs), self._inbox,
+                self._functions, self.state, self._arcs(arcs), is_sorted(arcs), self._inbox,
                 plain(frontier.ids), target_ranges(arcs, workers),
             )  # fmt: skip
 
@@ -146,10 +145,10 @@ class Supersteps:
             pull(rows, offer, code.reduce, self.state, self._inbox.message, active=active, received=received,
                  **self._closed())  # fmt: skip
             return
-        _, _, terminal, _, one = operators(code.reduce, None, code.message)
+        terminal = operators(code.reduce, None, code.message)[2]
         with team() as workers:
             cpu_frontier.pull_some(
-                self._functions, terminal, one, self.state, _arcs(rows), self._inbox, frontier.bits.words, workers
+                self._functions, terminal, self.state, self._arcs(rows), self._inbox, frontier.bits.words, workers
             )
 
     def apply(
@@ -189,6 +188,9 @@ class Supersteps:
         self._queues = following, queue
         return Frontier(self.n, ids=following[:changed], arcs=arcs), sums.sum(axis=0)
 
+    def _arcs(self, csr: Any) -> Arcs:
+        return Arcs(plain(csr.indptr), plain(csr.indices), plain(csr.data), self.code.message.type(1))
+
     def _closed(self) -> dict[str, Any]:
         """The mask of a product: whoever `cond` keeps from receiving is left out."""
         if self.code.cond is None:
@@ -222,10 +224,6 @@ def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any
     with team():
         cpu_apply.apply_aggregate(program.aggregate, program.load, state, world, n, sums)
     return sums.sum(axis=0)
-
-
-def _arcs(csr: Any) -> Arcs:
-    return Arcs(plain(csr.indptr), plain(csr.indices), plain(csr.data))
 
 
 def past(n: int) -> np.uint64:

@@ -50,11 +50,20 @@ class Functions(NamedTuple):
 
 
 class Arcs(NamedTuple):
-    """A CSR matrix."""
+    """A CSR matrix; `one` is what an arc of a pattern weighs, in the type of messages."""
 
     indptr: Any
     indices: Any
     data: Any
+    one: Any
+
+
+class Queues(NamedTuple):
+    """The frontier, room for the next one, and room for who receives. The first two are a double buffer."""
+
+    current: Any
+    following: Any
+    listed: Any
 
 
 class Inbox(NamedTuple):
@@ -111,7 +120,7 @@ def _receive(functions, state, inbox, sent, v):
 
 
 @part(error_model="numpy", forceinline=True)
-def _send(functions, one, state, arcs, inbox, frontier, size, low, high, is_sorted, listed):
+def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, listed):
     """Push from the first vertices of `frontier` to the targets low..high; list who receives, where there is room."""
     count = 0
     for i in range(size):
@@ -126,9 +135,9 @@ def _send(functions, one, state, arcs, inbox, frontier, size, low, high, is_sort
             if v >= high and is_sorted:
                 break
             if low <= v < high and not _is_settled(inbox.settled, v) and call(functions.cond, state, v):
-                weight = entry(arcs.data, j, one)
+                weight = entry(arcs.data, j, arcs.one)
                 if call(functions.edge_cond, state, u, weight, v):
-                    sent = convert(one, call(functions.gather, state, u, weight, v))
+                    sent = convert(inbox.identity, call(functions.gather, state, u, weight, v))
                     if _receive(functions, state, inbox, sent, v) and listed.size:
                         listed[count] = v
                         count += 1
@@ -147,22 +156,22 @@ def _update(functions, state, inbox, v, world, step, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def run_small(functions, one, state, world, arcs, inbox, queue, following, listed, sums, progress, trace, most, limit):
-    """Supersteps on one thread, until nobody is active, over `most` arcs leave the frontier, or `limit` is reached.
+def run_small(functions, state, world, arcs, inbox, queues, sums, progress, trace, most):
+    """Supersteps on one thread, until nobody is active, over `most` arcs leave the frontier, or the trace is full.
 
-    Also until the trace is full; it holds cycles. The frontier is in `queue` or, where `progress` says so, in
-    `following`.
+    The trace holds cycles. The frontier is in `queues.current` or, where `progress` says so, in `queues.following`.
     """
+    queue, following, listed = queues
     step, size, leaving, rows = progress[STEP], progress[ACTIVE], progress[ARCS], 0
     swapped = progress[SWAPPED]
     if swapped:
         queue, following = following, queue
     n = inbox.message.size
-    while size > 0 and leaving <= most and step < limit and rows < trace.shape[0]:
+    while size > 0 and leaving <= most and rows < trace.shape[0]:
         began = cycles()
         step += 1
         rows += 1
-        received = _send(functions, one, state, arcs, inbox, queue, size, 0, n, False, listed)
+        received = _send(functions, state, arcs, inbox, queue, size, 0, n, False, listed)
         sums[:] = 0
         changed, arcs_left = 0, 0
         for i in range(received):
@@ -181,25 +190,23 @@ def run_small(functions, one, state, world, arcs, inbox, queue, following, liste
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def push_many(functions, one, state, arcs, is_sorted, inbox, frontier, bounds):
+def push_many(functions, state, arcs, is_sorted, inbox, frontier, bounds):
     """Push from all of `frontier`; each thread to a range of targets between two of the `bounds`, multiples of 64."""
     nobody = np.empty(0, arcs.indices.dtype)
     for p in prange(bounds.size - 1):
-        _send(
-            functions, one, state, arcs, inbox, frontier, frontier.size, bounds[p], bounds[p + 1], is_sorted, nobody
-        )
+        _send(functions, state, arcs, inbox, frontier, frontier.size, bounds[p], bounds[p + 1], is_sorted, nobody)
 
 
 @part(error_model="numpy", forceinline=True)
-def _pull_row(functions, terminal, one, state, arcs, inbox, active, v):
+def _pull_row(functions, terminal, state, arcs, inbox, active, v):
     """Fold the messages of the active in-neighbours of `v`; true if there was one."""
     found, value = False, inbox.identity
     for j in range(arcs.indptr[v], arcs.indptr[v + 1]):
         u = vertex(arcs.indices, j)
         if test(active, u):
-            weight = entry(arcs.data, j, one)
+            weight = entry(arcs.data, j, arcs.one)
             if call(functions.edge_cond, state, u, weight, v):
-                sent = convert(one, call(functions.gather, state, u, weight, v))
+                sent = convert(inbox.identity, call(functions.gather, state, u, weight, v))
                 value = join(functions.reduce, value, sent)
                 found = True
                 if terminal is not None and call(terminal, value):
@@ -209,7 +216,7 @@ def _pull_row(functions, terminal, one, state, arcs, inbox, active, v):
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def pull_some(functions, terminal, one, state, arcs, inbox, active, workers):
+def pull_some(functions, terminal, state, arcs, inbox, active, workers):
     """Every vertex that may receive looks among its in-neighbours for active ones whose arc lets a message through."""
     n = inbox.message.size
     counter = np.zeros(1, np.int64)
@@ -220,7 +227,7 @@ def pull_some(functions, terminal, one, state, arcs, inbox, active, workers):
                 break
             for v in range(begin, min(begin + ROWS, n)):
                 waits = not _is_settled(inbox.settled, v) and call(functions.cond, state, v)
-                if waits and _pull_row(functions, terminal, one, state, arcs, inbox, active, v):
+                if waits and _pull_row(functions, terminal, state, arcs, inbox, active, v):
                     mark(inbox.received, v)
 
 
