@@ -9,7 +9,7 @@ the length of a row, which is unpredictable.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -28,6 +28,14 @@ from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex
 COUNTED_MEAN = 6
 # Prefetch distance in entries, entries of a cache line, and prefetch distance of a row's first entries, in rows.
 PREFETCH_ENTRIES, LINE, PREFETCH_ROWS = 1024, 16, 32
+
+
+class Marks(NamedTuple):
+    """The flags of up to `most` entries as bits, and how many are set before each word."""
+
+    bits: Any
+    before: Any
+    most: Any
 
 
 def pull_pairs(
@@ -64,7 +72,7 @@ def pull_pairs(
     with team() as workers:
         _pull_some(
             True if counts else None, True if counts or rows.nnz <= COUNTED_MEAN * len(out) else None, identity,
-            arrays[0], arrays[1], senders, *schedule(rows), out, words, workers,
+            arrays[0], arrays[1], senders, schedule(rows), out, words, workers,
         )  # fmt: skip
     return True
 
@@ -99,8 +107,8 @@ def _bits_of(flags, indices, begin, count):
 
 
 @njit(error_model="numpy")
-def _mark(flags, indices, begin, end, marks, before):
-    """Flags of the entries begin..end as bits, and how many are set before each word; how many there are in all."""
+def _mark(flags, indices, begin, end, marks):
+    """Mark the entries begin..end whose flags are set; returns how many those are."""
     total = np.int64(0)
     whole = (end - begin) >> 6
     for i in range(whole):
@@ -111,20 +119,20 @@ def _mark(flags, indices, begin, end, marks, before):
         # Independent chains: in a single one each entry would wait for the one before.
         for chain in range(0, 64, 8):
             word |= _bits_of(flags, indices, first + chain, 8) << np.uint64(chain)
-        put(marks, i, word)
-        put(before, i, total)
+        put(marks.bits, i, word)
+        put(marks.before, i, total)
         total += popcount(word)
     word = _bits_of(flags, indices, begin + 64 * whole, (end - begin) & 63)
-    put(marks, whole, word)
-    put(before, whole, total)
+    put(marks.bits, whole, word)
+    put(marks.before, whole, total)
     return total + popcount(word)
 
 
 @njit(error_model="numpy", forceinline=True)
-def _found_before(marks, before, j):
+def _found_before(marks, j):
     """How many of the first `j` entries are marked."""
     below = (np.uint64(1) << np.uint64(j & 63)) - np.uint64(1)
-    return at(before, j >> 6) + popcount(at(marks, j >> 6) & below)
+    return at(marks.before, j >> 6) + popcount(at(marks.bits, j >> 6) & below)
 
 
 @njit(error_model="numpy", forceinline=True)
@@ -172,20 +180,20 @@ def _look(identity, indptr, indices, flags, begin, end, longest, out, received):
 
 
 @njit(error_model="numpy")
-def _count(counts, identity, indptr, indices, flags, begin, end, longest, marks, before, out, received):
-    """Rows begin..end, but for long ones, as many at a time as have `longest` entries."""
+def _count(counts, identity, indptr, indices, flags, begin, end, marks, out, received):
+    """Rows begin..end, but for long ones, as many at a time as `marks` has room for."""
     while begin < end:
         first = at(indptr, begin)
-        stop = begin + np.searchsorted(indptr[begin + 1 : end + 1], first + longest, side="right")
+        stop = begin + np.searchsorted(indptr[begin + 1 : end + 1], first + marks.most, side="right")
         if stop == begin:
             begin += 1
             continue
-        _mark(flags, indices, first, at(indptr, stop), marks, before)
+        _mark(flags, indices, first, at(indptr, stop), marks)
         so_far = np.int64(0)
         for start in range(begin & ~63, stop, 64):
             bits = np.uint64(0)
             for v in range(max(start, begin), min(start + 64, stop)):
-                found = _found_before(marks, before, at(indptr, v + 1) - first)
+                found = _found_before(marks, at(indptr, v + 1) - first)
                 put(out, v, _value(counts, identity, found - so_far))
                 bits |= np.uint64(found != so_far) << np.uint64(v & 63)
                 so_far = found
@@ -194,32 +202,30 @@ def _count(counts, identity, indptr, indices, flags, begin, end, longest, marks,
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _pull_some(counts, whole, identity, indptr, indices, flags, bounds, longest, long_rows, long_pieces, piece_row,
-               piece_begin, piece_end, out, received, workers):
-    n_pieces = piece_row.size
+def _pull_some(counts, whole, identity, indptr, indices, flags, plan, out, received, workers):
+    n_pieces, longest = plan.piece_row.size, plan.longest
     found = np.zeros(n_pieces, np.int64)
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
-        marks = np.empty((longest >> 6) + 1, np.uint64)
-        before = np.empty((longest >> 6) + 1, np.int64)
+        marks = Marks(np.empty((longest >> 6) + 1, np.uint64), np.empty((longest >> 6) + 1, np.int64), longest)
         while True:
             task = next_task(counter)
-            if task >= n_pieces + bounds.size - 1:
+            if task >= n_pieces + plan.bounds.size - 1:
                 break
             b = task - n_pieces
             if b < 0:
-                begin, end = piece_begin[task], piece_end[task]
+                begin, end = plan.piece_begin[task], plan.piece_end[task]
                 if whole is None:
                     found[task] = _any_set(flags, indices, begin, end)
                 else:
-                    found[task] = _mark(flags, indices, begin, end, marks, before)
+                    found[task] = _mark(flags, indices, begin, end, marks)
             elif whole is None:
-                _look(identity, indptr, indices, flags, bounds[b], bounds[b + 1], longest, out, received)
+                _look(identity, indptr, indices, flags, plan.bounds[b], plan.bounds[b + 1], longest, out, received)
             else:
-                _count(counts, identity, indptr, indices, flags, bounds[b], bounds[b + 1], longest, marks, before, out,
-                       received)
-    for i in range(long_rows.size):
-        v = long_rows[i]
-        total = found[long_pieces[i] : long_pieces[i + 1]].sum()
+                begin, end = plan.bounds[b], plan.bounds[b + 1]
+                _count(counts, identity, indptr, indices, flags, begin, end, marks, out, received)
+    for i in range(plan.long_rows.size):
+        v = plan.long_rows[i]
+        total = found[plan.long_pieces[i] : plan.long_pieces[i + 1]].sum()
         out[v] = _value(counts, identity, total)
         received[v >> 6] |= np.uint64(total != 0) << np.uint64(v & 63)

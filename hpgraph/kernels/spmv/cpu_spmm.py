@@ -6,7 +6,7 @@ is the inner one and LLVM makes vector instructions of it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -28,31 +28,53 @@ from hpgraph.semiring.jit import call
 SERIAL = 32768
 
 
+class Rows(NamedTuple):
+    """A CSR matrix; `one` is what an entry of a pattern weighs, in the type of the result."""
+
+    indptr: Any
+    indices: Any
+    data: Any
+    one: Any
+
+
+class Functions(NamedTuple):
+    """How messages are made and joined."""
+
+    gather: Any
+    reduce: Any
+
+
 @njit(error_model="numpy")
-def _add(gather, reduce, state, u, w, v, values):
+def _add(functions, state, u, w, v, values):
     """One entry's messages, one a column, into the row's values."""
     for c in range(values.size):
-        message = convert(values[c], call(gather, columns(state, c), u, w, v))
-        values[c] = join(reduce, values[c], message)
+        message = convert(values[c], call(functions.gather, columns(state, c), u, w, v))
+        values[c] = join(functions.reduce, values[c], message)
 
 
 @njit(error_model="numpy")
-def _block(gather, reduce, identity, one, state, indptr, indices, data, begin, end, longest, out):
+def _block(functions, identity, state, rows, begin, end, longest, out):
     """Rows begin..end; long ones become the identity."""
     for v in range(begin, end):
         values = out[v]
         values[:] = identity
-        first, last = indptr[v], indptr[v + 1]
+        first, last = rows.indptr[v], rows.indptr[v + 1]
         if last - first <= longest:
             for j in range(first, last):
-                _add(gather, reduce, state, vertex(indices, j), weight(data, j, one), v, values)
+                _add(functions, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v, values)
+
+
+@njit(error_model="numpy")
+def _piece(functions, state, rows, v, begin, end, values):
+    """Entries begin..end of the long row `v`."""
+    for j in range(begin, end):
+        _add(functions, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v, values)
 
 
 @njit(parallel=True, cache=True, nogil=True, error_model="numpy")
-def _pull_dense(gather, reduce, identity, one, state, indptr, indices, data, bounds, longest, piece_row, piece_begin,
-                piece_end, out, workers):
-    n_pieces = piece_row.size
-    n_tasks = n_pieces + bounds.size - 1
+def _pull_dense(functions, identity, state, rows, plan, out, workers):
+    n_pieces = plan.piece_row.size
+    n_tasks = n_pieces + plan.bounds.size - 1
     part = np.full((n_pieces, out.shape[1]), identity, out.dtype)
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
@@ -61,23 +83,22 @@ def _pull_dense(gather, reduce, identity, one, state, indptr, indices, data, bou
             if task >= n_tasks:
                 break
             if task < n_pieces:
-                for j in range(piece_begin[task], piece_end[task]):
-                    _add(gather, reduce, state, vertex(indices, j), weight(data, j, one), piece_row[task], part[task])
+                v = plan.piece_row[task]
+                _piece(functions, state, rows, v, plan.piece_begin[task], plan.piece_end[task], part[task])
             else:
                 b = task - n_pieces
-                _block(gather, reduce, identity, one, state, indptr, indices, data, bounds[b], bounds[b + 1], longest,
-                       out)
+                _block(functions, identity, state, rows, plan.bounds[b], plan.bounds[b + 1], plan.longest, out)
     # Pieces of long rows in their order.
     for piece in range(n_pieces):
-        v = piece_row[piece]
+        v = plan.piece_row[piece]
         for c in range(out.shape[1]):
-            out[v, c] = join(reduce, out[v, c], part[piece, c])
+            out[v, c] = join(functions.reduce, out[v, c], part[piece, c])
 
 
 # The same for one thread: quicker to compile.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pull_dense_alone(gather, reduce, identity, one, state, indptr, indices, data, out):
-    _block(gather, reduce, identity, one, state, indptr, indices, data, 0, out.shape[0], indptr[indptr.size - 1], out)
+def _pull_dense_alone(functions, identity, state, rows, out):
+    _block(functions, identity, state, rows, 0, out.shape[0], rows.indices.size, out)
 
 
 def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
@@ -103,11 +124,11 @@ def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...]
     rows = csr_of(rows)
     reduce_, _, _, identity, one = operators(reduce, None, out.dtype)
     gather = checked_where_needed(gather, rows, state)
-    what = gather, reduce_, identity, one, tuple(plain(array) for array in state), *arrays(rows)
+    indptr, indices, data = arrays(rows)
+    senders = tuple(plain(array) for array in state)
+    what = Functions(gather, reduce_), identity, senders, Rows(indptr, indices, data, one)
     if (rows.nnz + rows.shape[0]) * max(out.shape[1], 1) <= SERIAL:
         _pull_dense_alone(*what, out)
         return
-    plan = schedule(rows)
-    tasks = plan.bounds, plan.longest, plan.piece_row, plan.piece_begin, plan.piece_end
     with team() as workers:
-        _pull_dense(*what, *tasks, out, workers)
+        _pull_dense(*what, schedule(rows), out, workers)

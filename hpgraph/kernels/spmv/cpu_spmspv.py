@@ -41,6 +41,7 @@ def _first_at_least(indices, begin, end, least):
     return begin
 
 
+# Arrays one by one: with named tuples, loops took 1.07 as long.
 @njit(error_model="numpy")
 def _send(gather, reduce, one, state, indptr, indices, data, is_sorted, frontier, low, high, mask, complement, seen,
           values, touched):
