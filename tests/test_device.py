@@ -86,10 +86,10 @@ def test_kernels_of_the_device(device: str) -> None:
 def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     real_import: Callable[..., ModuleType] = builtins.__import__
 
-    def without_cupy(name: str, *rest: Any) -> ModuleType:
+    def without_cupy(name: str, *rest: Any, **named: Any) -> ModuleType:
         if name == "cupy":
             raise ImportError("No module named 'cupy'")
-        return real_import(name, *rest)
+        return real_import(name, *rest, **named)
 
     monkeypatch.delitem(sys.modules, "cupy", raising=False)
     monkeypatch.setattr(builtins, "__import__", without_cupy)
