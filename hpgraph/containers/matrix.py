@@ -171,7 +171,7 @@ class MatrixStorage:
         --------
         >>> import hpgraph as hpg
         >>> print(hpg.Matrix([[0, 1.0], [2.0, 0]]).explain().splitlines()[-1])
-        A @ x, x of float64: csr, as of fewer than 16,384 entries; launches or threads take longer than either
+        A @ x, x of float64: csr, in which the CPU multiplies
         """
         return explain(self, measure)
 
