@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hpgraph.formats import CSR, HYB
@@ -37,6 +36,7 @@ class Arcs:
         self._reversed = edges == "out"
         self._weighted = weighted
         self._size = size
+        self._gathering: CSR | HYB | None = None
 
     @property
     def in_one_part(self) -> bool:
@@ -56,9 +56,15 @@ class Arcs:
         """Arcs by the vertex that gathers."""
         return self._layout(self._graph.out_csr if self._reversed else self._graph.in_csr)
 
-    @cached_property
+    @property
     def gathering(self) -> CSR | HYB:
         """The same in the format whole products are quickest in: chosen once a run."""
+        # Not a cached_property: its lock would be held for ever in a child that is forked while another thread is here.
+        if self._gathering is None:
+            self._gathering = self._quickest()
+        return self._gathering
+
+    def _quickest(self) -> CSR | HYB:
         rows = self.by_target
         if self._graph.device == "cpu" or self._reversed:
             return rows
