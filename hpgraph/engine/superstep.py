@@ -55,7 +55,7 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[n
         if alone:
             some = steps.run_small(arcs, frontier, tuple(world.values()), done_before, run.limit)
             if some is not None:
-                table, frontier, _ = some
+                table, frontier = some
         if table is None:
             began, step, active = time.perf_counter_ns(), done_before + 1, frontier.size
             push, looked = run.policy.of_superstep(frontier, arcs.sending) if may_push else (False, arcs.sending.nnz)

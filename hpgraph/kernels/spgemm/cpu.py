@@ -25,12 +25,12 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spgemm.cpu_rows import (
     ROW,
     TASK_PAIRS,
     Functions,
-    Rows,
     bits_beside,
     next_run,
     pairs_of_rows,

@@ -30,9 +30,10 @@ from hpgraph.kernels.runtime.cpu.bits import bit_length
 from hpgraph.kernels.runtime.cpu.handover import cut
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import put
+from hpgraph.kernels.runtime.cpu.rows import Rows, beside
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spgemm.cpu_hubs import SAMPLE, SEARCH_STEP, hubs_of, pays_to_search
-from hpgraph.kernels.spgemm.cpu_rows import Functions, Rows, beside, next_run, pairs_of_rows, share
+from hpgraph.kernels.spgemm.cpu_rows import Functions, next_run, pairs_of_rows, share
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call

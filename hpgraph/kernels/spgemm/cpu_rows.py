@@ -19,15 +19,6 @@ TASK_PAIRS = 65536
 ROW = 16
 
 
-class Rows(NamedTuple):
-    """A factor, mask or result in CSR; `one` is what each entry of a factor is whose values nobody reads."""
-
-    indptr: Any
-    indices: Any
-    data: Any = None
-    one: Any = True
-
-
 class Functions(NamedTuple):
     """A semiring's functions, `terminal` or None among them, and the identity of its sum."""
 
@@ -107,18 +98,6 @@ def next_run(counter, bounds):
     """The next run of rows for this thread; -1 when none is left."""
     run = next_task(counter)
     return run if run < bounds.size - 1 else -1
-
-
-def beside(data, length):
-    """An array of the type of `data`, of another length; None for None, which Numba must know by its type."""
-    return None if data is None else np.empty(length, data.dtype)
-
-
-@overload(beside)
-def _beside(data, length):
-    if isinstance(data, types.NoneType):
-        return lambda data, length: None
-    return lambda data, length: np.empty(length, data.dtype)
 
 
 def bits_beside(data, length):

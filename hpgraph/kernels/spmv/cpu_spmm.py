@@ -13,6 +13,7 @@ from numba import prange
 
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
@@ -26,15 +27,6 @@ from hpgraph.semiring.jit import call
 
 # Below this many arithmetic operations one thread does it all.
 SERIAL = 32768
-
-
-class Rows(NamedTuple):
-    """A CSR matrix; `one` is what an entry of a pattern weighs, in the type of the result."""
-
-    indptr: Any
-    indices: Any
-    data: Any
-    one: Any
 
 
 class Functions(NamedTuple):

@@ -35,8 +35,11 @@ class Supersteps(Protocol):
 
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
-    ) -> tuple[np.ndarray, Frontier, np.ndarray] | None:
-        """Supersteps in one call of a kernel while frontiers are small; None where this one is not."""
+    ) -> tuple[np.ndarray, Frontier] | None:
+        """Supersteps of a program without `aggregate` in one call of a kernel, while frontiers are small.
+
+        None where this one is not.
+        """
 
     def push(self, part: Part, frontier: Frontier) -> None:
         """Messages along the arcs that leave the frontier."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
+from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.trace import Clock
 from hpgraph.kernels.runtime.functions import functions_of
@@ -15,7 +16,7 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import operators, plain, pull
 from hpgraph.kernels.spmv.cpu_spmspv import is_sorted, target_ranges
 from hpgraph.kernels.superstep import Part, cpu_apply, cpu_frontier
-from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Arcs, Functions, Inbox, Queues
+from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Functions, Inbox, Queues
 
 # Most arcs of a frontier for which one thread runs superstep after superstep: waking the others costs some 10 µs, in
 # which one thread follows some 10,000 arcs.
@@ -60,8 +61,8 @@ class Supersteps:
 
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
-    ) -> tuple[np.ndarray, Frontier, np.ndarray] | None:
-        """Run supersteps while frontiers are small enough for one thread.
+    ) -> tuple[np.ndarray, Frontier] | None:
+        """Run supersteps of a program without `aggregate` while frontiers are small enough for one thread.
 
         Parameters
         ----------
@@ -80,8 +81,6 @@ class Supersteps:
             The trace.
         frontier : Frontier
             Who is active now.
-        sums : float64 array
-            What `aggregate` contributed in the last superstep.
         None
             If the frontier is too large; nothing was done then.
         """
@@ -91,13 +90,12 @@ class Supersteps:
         if frontier.ids.base is not queue and frontier.ids is not queue:
             queue[: frontier.size] = frontier.ids
         progress = np.array([done, frontier.size, frontier.arcs, 0], np.int64)
-        sums = np.zeros(self.code.aggregates)
         clock, tables = Clock(), []
         while True:
             before, trace = progress[STEP], np.empty((min(ROWS, limit - progress[STEP]), 4), np.int64)
             cpu_frontier.run_small(
                 self._functions, self.state, world, self._arcs(part.sending), self._inbox,
-                Queues(queue, following, self._listed), sums, progress, trace, ONE_THREAD_ARCS,
+                Queues(queue, following, self._listed), progress, trace, ONE_THREAD_ARCS,
             )  # fmt: skip
             tables.append(trace[: progress[STEP] - before])
             if len(tables[-1]) < len(trace) or progress[ACTIVE] == 0 or progress[STEP] == limit:
@@ -106,7 +104,7 @@ class Supersteps:
             self._queues = following, queue
         size = int(progress[ACTIVE])
         rows = clock.convert(tables[0] if len(tables) == 1 else np.concatenate(tables))
-        return rows, Frontier(self.n, ids=self._queues[0][:size], arcs=int(progress[ARCS])), sums
+        return rows, Frontier(self.n, ids=self._queues[0][:size], arcs=int(progress[ARCS]))
 
     def push(self, part: Part, frontier: Frontier) -> None:
         """The active vertices send along the arcs that leave them (top-down).
@@ -188,8 +186,8 @@ class Supersteps:
         self._queues = following, queue
         return Frontier(self.n, ids=following[:changed], arcs=arcs), sums.sum(axis=0)
 
-    def _arcs(self, csr: Any) -> Arcs:
-        return Arcs(plain(csr.indptr), plain(csr.indices), plain(csr.data), self.code.message.type(1))
+    def _arcs(self, csr: Any) -> Rows:
+        return Rows(plain(csr.indptr), plain(csr.indices), plain(csr.data), self.code.message.type(1))
 
     def _closed(self) -> dict[str, Any]:
         """The mask of a product: whoever `cond` keeps from receiving is left out."""

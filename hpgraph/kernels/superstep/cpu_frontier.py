@@ -49,15 +49,6 @@ class Functions(NamedTuple):
     aggregate: Any
 
 
-class Arcs(NamedTuple):
-    """A CSR matrix; `one` is what an arc of a pattern weighs, in the type of messages."""
-
-    indptr: Any
-    indices: Any
-    data: Any
-    one: Any
-
-
 class Queues(NamedTuple):
     """The frontier, room for the next one, and room for who receives. The first two are a double buffer."""
 
@@ -156,7 +147,7 @@ def _update(functions, state, inbox, v, world, step, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def run_small(functions, state, world, arcs, inbox, queues, sums, progress, trace, most):
+def run_small(functions, state, world, arcs, inbox, queues, progress, trace, most):
     """Supersteps on one thread, until nobody is active, over `most` arcs leave the frontier, or the trace is full.
 
     The trace holds cycles. The frontier is in `queues.current` or, where `progress` says so, in `queues.following`.
@@ -166,18 +157,17 @@ def run_small(functions, state, world, arcs, inbox, queues, sums, progress, trac
     swapped = progress[SWAPPED]
     if swapped:
         queue, following = following, queue
-    n = inbox.message.size
+    n, no_sums = inbox.message.size, np.empty(0)
     while size > 0 and leaving <= most and rows < trace.shape[0]:
         began = cycles()
         step += 1
         rows += 1
         received = _send(functions, state, arcs, inbox, queue, size, 0, n, False, listed)
-        sums[:] = 0
         changed, arcs_left = 0, 0
         for i in range(received):
             v = np.int64(listed[i])
             inbox.received[v >> 6] = 0
-            if _update(functions, state, inbox, v, world, step, sums):
+            if _update(functions, state, inbox, v, world, step, no_sums):
                 following[changed] = v
                 changed += 1
                 arcs_left += arcs.indptr[v + 1] - arcs.indptr[v]
