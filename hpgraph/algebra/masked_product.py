@@ -21,9 +21,6 @@ from hpgraph.kernels.spmv.product_plan import plan
 from hpgraph.semiring import BinaryOp, Semiring, get_binary
 
 if TYPE_CHECKING:
-    from hpgraph.scipy_api.vector import Vector
-
-if TYPE_CHECKING:
     from hpgraph.containers.matrix import MatrixStorage
 
 
@@ -74,20 +71,21 @@ def multiply_masked(
     _check_out(held, product.dtype, rows, A.device)
     if op is not None:
         check_accum(op, held.dtype, product.dtype)
-    present = out.present if isinstance(out, VectorStorage) else None
-    if product.fits(held) and (op is None or present is None):
-        received = Bitmask.zeros(rows, A.device) if isinstance(out, VectorStorage) else None
-        product.pull(held, op, received)
-        if received is not None:
-            out._present = structure_after(present, received, allowed, op is not None, replace)
-    else:
+    if isinstance(out, VectorStorage):
+        if product.fits(held) and (op is None or out.present is None):
+            received = Bitmask.zeros(rows, A.device)
+            product.pull(held, op, received)
+            out._present = structure_after(out.present, received, allowed, op is not None, replace)
+            return out
         # The type of the sum decides how it is computed, that of the output only how it is kept.
-        result, received = product.compute(with_received=True)
-        if isinstance(out, VectorStorage):
-            return write_allowed(vector_of_values(result, received), out, allowed, op, replace)
+        return write_allowed(vector_of_values(*product.compute(with_received=True)), out, allowed, op, replace)
+    if product.fits(held):
+        product.pull(held, op, None)
+    else:
         # An array has all entries: a product replaces it even where nothing met, but nothing joins it there.
-        write_allowed(vector_of_values(result, None if op is None else received), _entries_of(held), allowed, op)
-    if replace and allowed is not None and not isinstance(out, VectorStorage):
+        result, received = product.compute(with_received=op is not None)
+        write_allowed(vector_of_values(result, received), vector_of_values(held), allowed, op)
+    if replace and allowed is not None:
         held[~allowed.to_bool()] = product.reduce.identity_for(held.dtype)
     return out
 
@@ -164,8 +162,3 @@ def _check_out(held: Any, dtype: np.dtype[Any], rows: int, device: str) -> None:
         raise ValueError("out is read-only: give an array that can be written")
     if not held.dtype.isnative or not np.can_cast(dtype, held.dtype, "same_kind"):
         raise TypeError(f"a product of type {dtype} cannot be written to out, which is {held.dtype}: give {dtype}")
-
-
-def _entries_of(held: Any) -> Vector:
-    """An array as a vector that writes to it."""
-    return vector_of_values(held)

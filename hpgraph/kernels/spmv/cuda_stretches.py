@@ -41,10 +41,6 @@ class RowEnds(NamedTuple):
 
 
 @attached
-def _row_ends(csr: CSR) -> list[RowEnds]:
-    return []
-
-
 def row_ends(csr: CSR) -> RowEnds:
     """Found once, on the device; waits for it.
 
@@ -59,9 +55,6 @@ def row_ends(csr: CSR) -> RowEnds:
     """
     import cupy
 
-    kept = _row_ends(csr)
-    if kept:
-        return kept[0]
     module = load("row_stretches.cuh", names=["hpgraph::mark_ends", "hpgraph::count_ends"], title="row ends")
     filled = csr.indptr[1:] > csr.indptr[:-1]
     count, rows, empty = int(cupy.count_nonzero(filled)), None, None
@@ -79,8 +72,7 @@ def row_ends(csr: CSR) -> RowEnds:
     without = csr.shape[0] - count
     arguments = struct(ends, first, rows, empty, stretches, without)
     arrays = tuple(array for array in (ends, first, rows, empty) if array is not None)
-    kept.append(RowEnds(arguments, stretches, without, arrays))
-    return kept[0]
+    return RowEnds(arguments, stretches, without, arrays)
 
 
 def can_stretch(csr: CSR) -> bool:

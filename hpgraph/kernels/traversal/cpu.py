@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
+from hpgraph.formats.bits_cpu import bits_count
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
@@ -110,7 +111,7 @@ def go_on(
     int64 array of shape (supersteps, 4)
         The trace rows that `traverse` gives, from superstep `done` + 1 on.
     """
-    open_ = 64 * settled.size - int(np.bitwise_count(settled).sum())
+    open_ = 64 * settled.size - bits_count(settled)
     return _run(
         code, out, in_, state, world, active, settled, open_, done, alpha=alpha, beta=beta, forced=forced, limit=limit
     )()

@@ -40,8 +40,8 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
     shut_gate,
     take,
 )
-from hpgraph.kernels.runtime.direction import PULL, PUSH, traversal_direction
-from hpgraph.kernels.traversal.thin import LEADER_ARCS, THIN, push_thin
+from hpgraph.kernels.runtime.direction import PULL, PUSH
+from hpgraph.kernels.traversal.thin import LEADER_ARCS, THIN, choose_direction, push_thin
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
@@ -185,9 +185,6 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
     return found, arcs, looked
 
 
-_choose = part(traversal_direction)
-
-
 @part
 def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced, dead_end):
     """By the leader: choose the next superstep's direction, and share its work out."""
@@ -195,7 +192,7 @@ def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, for
     count, arcs = progress[ACTIVE], progress[ARCS]
     direction = forced
     if forced < 0:
-        direction = _choose(
+        direction = choose_direction(
             progress[DIRECTION], count, progress[ACTIVE_BEFORE], arcs, progress[ARCS_BEFORE], progress[LOOKED],
             progress[OPEN], n, out_indptr[n], alpha, beta,
         )  # fmt: skip

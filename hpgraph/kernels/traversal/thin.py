@@ -33,7 +33,7 @@ THIN = -1
 # Room for so many thin supersteps for each row of the trace.
 THIN_PER_ROW = 4
 
-_choose = part(traversal_direction)
+choose_direction = part(traversal_direction)
 
 
 @part
@@ -76,7 +76,9 @@ def push_thin(gather, update, edge_cond, state, world, indptr, indices, data, qu
         if count == 0 or arcs + count >= LEADER_ARCS or step == limit or row == thin.shape[0] or is_stopped():
             break
         if forced < 0:
-            direction = _choose(PUSH, count, count_before, arcs, arcs_before, arcs_before, waiting, n, m, alpha, beta)
+            direction = choose_direction(
+                PUSH, count, count_before, arcs, arcs_before, arcs_before, waiting, n, m, alpha, beta
+            )
             if direction != PUSH:
                 break
     return head, tail, count, arcs, waiting, step, row, count_before, arcs_before

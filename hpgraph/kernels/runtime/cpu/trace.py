@@ -29,15 +29,12 @@ class Clock:
 
 
 def whole(run: Callable[[np.ndarray], None], board: np.ndarray, progress: np.ndarray, limit: int) -> np.ndarray:
-    """The trace of a run: whenever a trace is full, the kernel is called again with a longer one and goes on.
-
-    It begins where ``progress`` says how many supersteps were done before.
-    """
-    clock, before = Clock(), int(progress[STEP])
-    trace = np.empty((before + ROWS, 4), np.int64)
+    """The trace of a run: whenever a trace is full, the kernel is called again with a longer one and goes on."""
+    clock = Clock()
+    trace = np.empty((ROWS, 4), np.int64)
     run(trace)
     while progress[STEP] == len(trace) < limit and progress[ACTIVE] > 0:
         trace = np.concatenate([trace, np.empty_like(trace)])
         board[LEADER] = board[GATE] = 0
         run(trace)
-    return clock.convert(trace[before : progress[STEP]])
+    return clock.convert(trace[: progress[STEP]])
