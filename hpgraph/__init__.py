@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from hpgraph.engine.definition import Parameter, Property
     from hpgraph.engine.direction import Direction
     from hpgraph.engine.program import VertexProgram
-    from hpgraph.engine.run import RunResult, run
+    from hpgraph.engine.result import RunResult
+    from hpgraph.engine.run import run
     from hpgraph.engine.trace import Trace
     from hpgraph.interop.networkx import from_networkx, to_networkx
     from hpgraph.io import read
@@ -102,7 +103,7 @@ _MODULE_OF = {
     "Direction": "hpgraph.engine.direction",
     "Parameter": "hpgraph.engine.definition",
     "Property": "hpgraph.engine.definition",
-    "RunResult": "hpgraph.engine.run",
+    "RunResult": "hpgraph.engine.result",
     "run": "hpgraph.engine.run",
     "Trace": "hpgraph.engine.trace",
     "VertexProgram": "hpgraph.engine.program",

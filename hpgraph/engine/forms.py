@@ -7,10 +7,12 @@ every vertex sends and is updated. Everything else goes superstep by superstep t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hpgraph.core.number import real
 from hpgraph.semiring.monotone import Course, course
 from hpgraph.semiring.reads import reads
 
@@ -166,3 +168,28 @@ def _reads_property(condition: Callable[..., Any]) -> bool:
     """Whether a condition reads more of its vertices, the first parameter and the last, than their ids."""
     read = tuple(reads(condition).values())
     return any(attributes is None or attributes - {"id"} for attributes in (read[0], read[-1]))
+
+def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
+    """Refuse a width of buckets, or a last value, that the loop does not know what to do with.
+
+    Parameters
+    ----------
+    form : Form
+    delta, ceiling : float or None
+        As given to `hpgraph.run`.
+
+    Raises
+    ------
+    ValueError
+    """
+    if delta is None and ceiling is None:
+        return
+    if form.loop != RELAXATION or form.code.reduce.name != "min":
+        for name, value in (("delta", delta), ("ceiling", ceiling)):
+            if value is not None:
+                only = 'relaxations whose reduce is "min", as programs without update'
+                raise ValueError(f"{name} is for {only}, not for {form.code.name} ({form.loop}: {form.why})")
+    if delta is not None and not real(delta, "delta", "a number or None") > 0:
+        raise ValueError(f"delta must be positive, not {delta!r}")
+    if ceiling is not None and math.isnan(real(ceiling, "ceiling", "a number or None")):
+        raise ValueError("ceiling must be a number, not NaN")

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.engine.definition import Definition
-from hpgraph.engine.run import RunResult, run
+from hpgraph.engine.result import RunResult
+from hpgraph.engine.run import run
 
 
 class VertexProgram(Definition):

@@ -6,20 +6,18 @@ stand behind one interface in `hpgraph.engine.loops`.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hpgraph.containers.graph import as_graph
 from hpgraph.core.device import array_module
-from hpgraph.core.number import real
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.forms import RELAXATION, Form, form_for
+from hpgraph.engine.forms import check_order, form_for
+from hpgraph.engine.lanes import are_lanes, run_lanes
 from hpgraph.engine.loops import go
+from hpgraph.engine.result import RunResult
 from hpgraph.engine.state import Run, initial_state, limit_of, parameters, sources_of
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
@@ -28,57 +26,12 @@ if TYPE_CHECKING:
     from hpgraph.engine.program import VertexProgram
 
 
-class RunResult:
-    """Where a vertex program ended.
-
-    Attributes
-    ----------
-    trace : Trace
-        What each superstep did.
-    supersteps : int
-        How many there were.
-    active : array of vertex ids
-        Who was still active when the limit of supersteps ended the run; empty otherwise, and where the first message
-        wins. By index, as all results are: on a graph with names ``hpgraph.id(result.active)`` goes on from there.
-    world : dict
-        Parameters and last sums.
-    <property> : array of length n
-        Each property under its own name.
-    """
-
-    def __init__(
-        self, properties: dict[str, Any], trace: Trace, active: Callable[[], Any], world: dict[str, Any]
-    ) -> None:
-        self.properties = properties
-        self.trace = trace
-        self._active = active
-        self.world = world
-
-    @cached_property
-    def active(self) -> Any:
-        """Who was still active; made when first asked for."""
-        return self._active()
-
-    @property
-    def supersteps(self) -> int:
-        """Number of supersteps."""
-        return self.trace.supersteps
-
-    def __getattr__(self, name: str) -> Any:
-        properties = self.__dict__.get("properties", {})
-        if name in properties:
-            return properties[name]
-        raise AttributeError(f"the result has no {name!r}; it has {', '.join([*properties, 'trace', 'supersteps'])}")
-
-    def __repr__(self) -> str:
-        return f"<RunResult: {', '.join(self.properties)}; {self.trace!r}>"
-
-
 def run(
     program: VertexProgram | type[VertexProgram],
     graph: Any,
     *,
     active: Any = None,
+    lanes: int | str = "auto",
     direction: str | Direction = "auto",
     max_iteration: int | None = None,
     delta: float | None = None,
@@ -95,7 +48,10 @@ def run(
         The graph.
     active : array or sequence of vertices, hpgraph.id, bool array of length n, or None
         Who sends in the first superstep: vertex ids, or names where the graph has names; ``hpgraph.id(array)`` says
-        indices. None means everyone.
+        indices. None means everyone. A list of k lists or arrays, or an array of two dimensions, makes k *lanes*:
+        each answers what its own run would have answered.
+    lanes : int or "auto"
+        Of many lanes, how many run at once; "auto" is as many as fit the memory.
     direction : {"auto", "push", "pull"} or Direction
         How supersteps find the arcs of active vertices, where there is a choice: a relaxation always pushes, and sums
         of floats are pulled on the GPU, where pushed messages are joined in any order.
@@ -107,12 +63,13 @@ def run(
     ceiling : float, optional
         Likewise: a vertex with a value beyond it sends nothing.
     **initial
-        Initial properties (arrays of length n, or scalars) and parameters (scalars) by name.
+        Initial properties (arrays of length n, or scalars) and parameters (scalars) by name; of lanes, properties may
+        have shape (k, n) too.
 
     Returns
     -------
-    RunResult
-        Its arrays lie on the graph's device.
+    RunResult, or its kind for lanes, LanesResult
+        Its arrays lie on the graph's device; those of lanes have shape (k, n).
 
     Raises
     ------
@@ -133,9 +90,16 @@ def run(
     >>> G = hpg.Graph.from_edges([0, 2], [1, 3], n_vertices=5)
     >>> hpg.run(Component, G).label.tolist()
     [0, 0, 2, 2, 4]
+    >>> hpg.run(Component, G, active=[[0], [2]]).label.tolist()
+    [[0, 0, 2, 3, 4], [0, 1, 2, 2, 4]]
     """
-    declared = declarations_of(program)
     graph = as_graph(graph)
+    if active is not None and are_lanes(active, graph):
+        return run_lanes(
+            program, graph, active, lanes=lanes, direction=direction, max_iteration=max_iteration, delta=delta,
+            ceiling=ceiling, **initial,
+        )  # fmt: skip
+    declared = declarations_of(program)
     policy = Direction.of(direction)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
     state, beginnings = initial_state(declared, graph, initial)
@@ -152,8 +116,7 @@ def run(
     )
     with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
         form = form_for(this)
-        if not (delta is None and ceiling is None):
-            _check_order(form, delta, ceiling)
+        check_order(form, delta, ceiling)
         outcome = go(this, form)
     left = outcome.active
 
@@ -162,15 +125,3 @@ def run(
 
     return RunResult(state, Trace(outcome.rows, outcome.form), still_active, world)
 
-
-def _check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
-    """Refuse a width of buckets, or a last value, that the loop does not know what to do with."""
-    if form.loop != RELAXATION or form.code.reduce.name != "min":
-        for name, value in (("delta", delta), ("ceiling", ceiling)):
-            if value is not None:
-                only = 'relaxations whose reduce is "min", as programs without update'
-                raise ValueError(f"{name} is for {only}, not for {form.code.name} ({form.loop}: {form.why})")
-    if delta is not None and not real(delta, "delta", "a number or None") > 0:
-        raise ValueError(f"delta must be positive, not {delta!r}")
-    if ceiling is not None and math.isnan(real(ceiling, "ceiling", "a number or None")):
-        raise ValueError("ceiling must be a number, not NaN")

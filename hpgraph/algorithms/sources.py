@@ -1,0 +1,56 @@
+"""Which vertices to search from: all, a sample, or those that the user lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import native
+from hpgraph.core.number import whole
+
+
+def sources_of(graph: Graph, sources: Any, seed: int | None = None, argument: str = "sources") -> np.ndarray:
+    """Vertices to start from, as indices.
+
+    Parameters
+    ----------
+    graph : Graph
+    sources : None, int, or sequence or array of vertices, hpgraph.id
+        None means every vertex; a number so many of them, drawn without replacement; else they are listed, and may be
+        listed twice.
+    seed : int, optional
+        Of the draw.
+    argument : str
+        What the user calls them, for messages.
+
+    Returns
+    -------
+    int64 array
+        In NumPy, in the order given; those drawn ascend.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        If there are not so many vertices, or one listed is none of them.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1], [1, 2])
+    >>> sources_of(G, [2, 0]), sources_of(G, None)
+    (array([2, 0]), array([0, 1, 2]))
+    """
+    n = graph.n_vertices
+    if sources is None:
+        return np.arange(n, dtype=np.int64)
+    if isinstance(sources, int | np.integer) and not isinstance(sources, bool):
+        number = whole(sources, argument, "None, a number of vertices to draw, or a list of vertices")
+        if not 0 < number <= n:
+            raise ValueError(
+                f"{argument}={number}: so many vertices cannot be drawn from {n}. One vertex is listed as [{number}]"
+            )
+        return np.sort(np.random.default_rng(seed).choice(n, number, replace=False)).astype(np.int64)
+    listed = native(graph.indices_of(sources, argument))
+    return np.asarray(listed if isinstance(listed, np.ndarray) else listed.get(), np.int64).reshape(-1)

@@ -1,0 +1,106 @@
+"""What a run of a vertex program comes back with: of one start, or of many lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hpgraph.engine.trace import Trace
+
+
+class RunResult:
+    """Where a vertex program ended.
+
+    Attributes
+    ----------
+    trace : Trace
+        What each superstep did.
+    supersteps : int
+        How many there were.
+    active : array of vertex ids
+        Who was still active when the limit of supersteps ended the run; empty otherwise, and where the first message
+        wins. By index, as all results are: on a graph with names ``hpgraph.id(result.active)`` goes on from there.
+    world : dict
+        Parameters and last sums.
+    <property> : array of length n
+        Each property under its own name.
+    """
+
+    def __init__(
+        self, properties: dict[str, Any], trace: Trace, active: Callable[[], Any], world: dict[str, Any]
+    ) -> None:
+        self.properties = properties
+        self.trace = trace
+        self._active = active
+        self.world = world
+
+    @cached_property
+    def active(self) -> Any:
+        """Who was still active; made when first asked for."""
+        return self._active()
+
+    @property
+    def supersteps(self) -> int:
+        """Number of supersteps."""
+        return self.trace.supersteps
+
+    def __getattr__(self, name: str) -> Any:
+        properties = self.__dict__.get("properties", {})
+        if name in properties:
+            return properties[name]
+        raise AttributeError(f"the result has no {name!r}; it has {', '.join([*properties, 'trace', 'supersteps'])}")
+
+    def __repr__(self) -> str:
+        return f"<RunResult: {', '.join(self.properties)}; {self.trace!r}>"
+
+
+class LanesResult(RunResult):
+    """Where a vertex program ended in each of its lanes.
+
+    Attributes
+    ----------
+    traces : list of Trace
+        What each superstep of each group of lanes did.
+    groups : list of int64 arrays
+        The lanes of each group.
+    trace : Trace
+        That of the only group, where there is but one.
+    active : list of arrays of vertex ids
+        For each lane, who was still active when the limit of supersteps ended its run.
+    world : dict
+        Parameters and last sums by name: a list each, of one value a lane.
+    <property> : array of shape (k, n)
+        Each property under its own name, a row for each lane.
+    """
+
+    def __init__(self, properties: dict[str, Any]) -> None:
+        self.properties = properties
+        self.world = {}
+        self.traces: list[Trace] = []
+        self.groups: list[np.ndarray] = []
+        self._of_lanes: list[Any] = []
+
+    @property
+    def active(self) -> list[Any]:  # type: ignore[override]
+        """For each lane, who was still active."""
+        return self._of_lanes
+
+    @property
+    def trace(self) -> Trace:  # type: ignore[override]
+        """The trace of the only group.
+
+        Raises
+        ------
+        AttributeError
+            If there are several.
+        """
+        if len(self.traces) != 1:
+            raise AttributeError(f"there are {len(self.traces)} groups of lanes, each with a trace: see traces")
+        return self.traces[0]
+
+    def __repr__(self) -> str:
+        return f"<LanesResult: {', '.join(self.properties)}; {len(self.active)} lanes in {len(self.traces)} groups>"
