@@ -21,6 +21,7 @@ from hpgraph.core.errors import (
     HpgraphError,
     MissingExtraError,
     NegativeCycleError,
+    NoPathError,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
     from hpgraph.algebra.select import select
     from hpgraph.algebra.transpose import transpose
     from hpgraph.algorithms.bfs import BFSResult, bfs
+    from hpgraph.algorithms.closeness import closeness_centrality, harmonic_centrality
     from hpgraph.algorithms.components import ComponentsResult, connected_components
+    from hpgraph.algorithms.distance_histogram import distance_histogram
+    from hpgraph.algorithms.eccentricity import center, diameter, eccentricity, periphery, radius
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
     from hpgraph.algorithms.sssp import SSSPResult, sssp
     from hpgraph.algorithms.triangles import triangle_count, triangles
@@ -93,6 +97,14 @@ _MODULE_OF = {
     "BFSResult": "hpgraph.algorithms.bfs",
     "bfs": "hpgraph.algorithms.bfs",
     "ComponentsResult": "hpgraph.algorithms.components",
+    "closeness_centrality": "hpgraph.algorithms.closeness",
+    "harmonic_centrality": "hpgraph.algorithms.closeness",
+    "distance_histogram": "hpgraph.algorithms.distance_histogram",
+    "center": "hpgraph.algorithms.eccentricity",
+    "diameter": "hpgraph.algorithms.eccentricity",
+    "eccentricity": "hpgraph.algorithms.eccentricity",
+    "periphery": "hpgraph.algorithms.eccentricity",
+    "radius": "hpgraph.algorithms.eccentricity",
     "connected_components": "hpgraph.algorithms.components",
     "PageRankResult": "hpgraph.algorithms.pagerank",
     "pagerank": "hpgraph.algorithms.pagerank",
@@ -134,6 +146,7 @@ __all__ = [
     "Matrix",
     "MissingExtraError",
     "NegativeCycleError",
+    "NoPathError",
     "PageRankResult",
     "Parameter",
     "Property",
@@ -151,12 +164,17 @@ __all__ = [
     "block_array",
     "block_diag",
     "bmat",
+    "center",
+    "closeness_centrality",
     "config",
     "connected_components",
     "csgraph",
     "datasets",
     "diag",
     "diags",
+    "diameter",
+    "distance_histogram",
+    "eccentricity",
     "ewise_add",
     "ewise_mult",
     "ewise_union",
@@ -164,6 +182,7 @@ __all__ = [
     "eye",
     "formats",
     "from_networkx",
+    "harmonic_centrality",
     "hstack",
     "hyb_array",
     "interop",
@@ -174,6 +193,8 @@ __all__ = [
     "mxm",
     "mxv",
     "pagerank",
+    "periphery",
+    "radius",
     "random",
     "read",
     "reduce",

@@ -76,6 +76,10 @@ class NegativeCycleError(ValueError, HpgraphError):
     """A cycle of negative total weight is reachable from the source, so distances have no minimum."""
 
 
+class NoPathError(ValueError, HpgraphError):
+    """No path leads from one vertex to the other."""
+
+
 class FileFormatError(ValueError, HpgraphError):
     """A file does not hold what its format says.
 

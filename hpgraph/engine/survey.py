@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
@@ -99,7 +100,7 @@ def survey(
     for source in listed:
         program = LevelsBack if incoming else Levels
         found = run_lanes(
-            program, graph, [[source]], lanes=lanes, direction=direction, max_iteration=max_depth
+            program, graph, [[id(int(source))]], lanes=lanes, direction=direction, max_iteration=max_depth
         )  # fmt: skip
         counts = xp.bincount(found.level[0] + 1)[1:]
         rows.append(counts if isinstance(counts, np.ndarray) else counts.get())

@@ -1,0 +1,88 @@
+"""Distances from several vertices to all: a block of lanes at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.sssp import sssp
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.reversal import reversed_graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module, free_memory
+from hpgraph.engine.lanes import run_lanes
+from hpgraph.engine.survey import Levels, LevelsBack
+
+# Lanes of a block at the most: a word of bits a vertex.
+_WORD = 64
+# Bytes that a block takes a vertex and lane: distances, and what a reduction of them makes on the way.
+_BYTES = 32
+
+
+def block_size(graph: Graph) -> int:
+    """Lanes of a block: as many as a quarter of the free memory holds, at least 1, at most 64."""
+    wanted = _BYTES * max(graph.n_vertices, 1)
+    return max(1, min(_WORD, free_memory(graph.device) // 4 // wanted))
+
+
+def distances_from(
+    graph: Graph, vertices: np.ndarray, *, incoming: bool = False, weighted: bool = False, limit: float | None = None
+) -> Any:
+    """Distances from some vertices to every vertex.
+
+    Parameters
+    ----------
+    graph : Graph
+    vertices : integer array of shape (b,)
+        Indices, in NumPy.
+    incoming : bool
+        Whether distances lead to the vertices rather than from them.
+    weighted : bool
+        Whether they are sums of weights, not numbers of arcs.
+    limit : float, optional
+        Beyond it is not searched.
+
+    Returns
+    -------
+    array of shape (b, n)
+        On the graph's device: integers, -1 where there is no path; or floats, inf where there is none.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1], [1, 2])
+    >>> distances_from(G, np.array([0, 2])).tolist(), distances_from(G, np.array([2]), incoming=True).tolist()
+    ([[0, 1, 2], [-1, -1, 0]], [[2, 1, 0]])
+    """
+    if weighted:
+        turned = reversed_graph(graph) if incoming else graph
+        xp = array_module(graph.device)
+        return xp.stack([sssp(turned, id(int(vertex)), cutoff=limit).distance for vertex in vertices])
+    program = LevelsBack if incoming else Levels
+    depth = None if limit is None else int(limit)
+    return run_lanes(program, graph, [[id(int(vertex))] for vertex in vertices], max_iteration=depth).level
+
+
+def blocks_from(
+    graph: Graph, vertices: np.ndarray, *, incoming: bool = False, weighted: bool = False, limit: float | None = None
+) -> Iterator[tuple[slice, Any]]:
+    """The same for any number of vertices, a block after the other.
+
+    Parameters
+    ----------
+    graph, vertices, incoming, weighted, limit
+        As for `distances_from`.
+
+    Yields
+    ------
+    slice
+        Which of the vertices.
+    array of shape (b, n)
+        Their distances.
+    """
+    size = block_size(graph)
+    for begin in range(0, len(vertices), size):
+        part = slice(begin, min(begin + size, len(vertices)))
+        yield part, distances_from(graph, vertices[part], incoming=incoming, weighted=weighted, limit=limit)

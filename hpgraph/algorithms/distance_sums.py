@@ -1,0 +1,88 @@
+"""What the distances of a vertex add up to, reduced while they are found: nothing vertices × sources is kept."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.algorithms.distance_blocks import blocks_from
+from hpgraph.algorithms.lengths import reads_weights
+from hpgraph.algorithms.sources import sources_of
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module, to_device
+from hpgraph.engine.survey import survey
+
+
+class DistanceSums(NamedTuple):
+    """One value for each of k vertices, in arrays on the graph's device.
+
+    Attributes
+    ----------
+    reached : int64 array
+        How many vertices have a path, the vertex itself included.
+    total : int64 or float64 array
+        Sum of the distances.
+    inverse : float64 array
+        Sum of 1 / distance; vertices at distance 0 are left out.
+    farthest : int64 or float64 array
+        The largest distance.
+    """
+
+    reached: Any
+    total: Any
+    inverse: Any
+    farthest: Any
+
+
+def distance_sums(
+    graph: Graph, sources: Any = None, *, incoming: bool = False, weight: Any = None, seed: Any = None
+) -> DistanceSums:
+    """Sums over the distances of some vertices.
+
+    Parameters
+    ----------
+    graph : Graph
+    sources : None, int, or sequence of vertices
+        As `hpgraph.algorithms.sources.sources_of` reads it.
+    incoming : bool
+        Whether distances lead to the vertices rather than from them.
+    weight : None, True or "weight"
+        What an arc counts.
+    seed : int or numpy.random.Generator, optional
+        Of a draw.
+
+    Returns
+    -------
+    DistanceSums
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1], [1, 2], [0.5, 0.25])
+    >>> found = distance_sums(G, [0, 2], weight=True)
+    >>> found.reached.tolist(), found.total.tolist(), found.farthest.tolist()
+    ([3, 1], [1.25, 0.0], [0.75, 0.0])
+    """
+    weighted = reads_weights(graph, weight)
+    vertices = sources_of(graph, sources, seed)
+    if weighted:
+        return _weighted(graph, vertices, incoming)
+    found = survey(graph, vertices, incoming=incoming)
+    return DistanceSums(*(to_device(part, graph.device) for part in found[:4]))
+
+
+def _weighted(graph: Graph, vertices: np.ndarray, incoming: bool) -> DistanceSums:
+    xp = array_module(graph.device)
+    k = len(vertices)
+    found = DistanceSums(xp.zeros(k, np.int64), xp.zeros(k), xp.zeros(k), xp.zeros(k))
+    for part, block in blocks_from(graph, vertices, incoming=incoming, weighted=True):
+        there = block < np.inf
+        distance = xp.where(there, block, 0)
+        found.reached[part] = there.sum(axis=1)
+        found.total[part] = distance.sum(axis=1, dtype=np.float64)
+        found.farthest[part] = distance.max(axis=1)
+        # An inverse of infinity is 0, as of vertices that are not reached.
+        away = xp.where(distance > 0, block, np.inf).astype(np.float64)
+        found.inverse[part] = (1 / away).sum(axis=1)
+    return found

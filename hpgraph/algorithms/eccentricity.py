@@ -1,0 +1,288 @@
+"""Eccentricities, and what follows from them: diameter, radius, center and periphery, exactly.
+
+Not by n searches: bounds rule most vertices out (`hpgraph.algorithms.eccentricity_bounds`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.components import connected_components
+from hpgraph.algorithms.distance_sums import distance_sums
+from hpgraph.algorithms.eccentricity_bounds import EccentricityBounds, NotConnected
+from hpgraph.algorithms.lengths import in_double_precision, reads_weights
+from hpgraph.algorithms.sources import sources_of
+from hpgraph.algorithms.subgraph import induced_subgraph
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module, to_device
+
+
+def eccentricity(
+    G: Graph | Any,
+    sources: Any = None,
+    *,
+    weight: Any = None,
+    largest_component: bool = False,
+    seed: Any = None,
+) -> Any:
+    """The distance from each vertex to the vertex farthest from it.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph, in which every vertex must reach every other.
+    sources : None, int, or sequence of vertices, names or hpgraph.id
+        Whose eccentricity: None is all vertices, a number that many different ones, drawn with `seed`.
+    weight : None, True or "weight"
+        What an arc counts: None 1, True the weight that the graph holds.
+    largest_component : bool
+        Whether to look at the largest (strongly) connected component alone, rather than to refuse a graph that is not
+        connected.
+    seed : int or numpy.random.Generator, optional
+        Of the draw.
+
+    Returns
+    -------
+    int32 array (float64 for weights) of shape (n,), or (k,) where `sources` is given
+        On the graph's device. By vertex; else in the order of `sources`, and those that were drawn in ascending order.
+        -1 (NaN for weights) for vertices outside the component that is looked at.
+
+    Raises
+    ------
+    ValueError
+        If some vertex does not reach another, the graph has no vertices, or a weight is negative.
+    TypeError, IndexError
+        If `sources` are no vertices of the graph, or another argument does not fit.
+
+    Notes
+    -----
+    All vertices' are found by bounds, those of a list by a search each. Bounds take 8 bytes a vertex, 16 with weights,
+    and the distances of up to 64 searches at once.
+
+    References
+    ----------
+    F. Takes, W. Kosters, "Computing the eccentricity distribution of large graphs", Algorithms 6 (2013).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2, 4], [1, 2, 3, 5], directed=False)
+    >>> hpg.eccentricity(G, largest_component=True).tolist()
+    [3, 2, 2, 3, -1, -1]
+    """
+    graph = as_graph(G)
+    part, members = _component(graph, largest_component)
+    weighted = reads_weights(part, weight)
+    part = in_double_precision(part) if weighted else part
+    vertices = sources_of(graph, sources, seed)
+    inside = np.ones(len(vertices), bool)
+    if members is not None:
+        kept = to_device(members, "cpu")
+        place = np.minimum(np.searchsorted(kept, vertices), len(kept) - 1)
+        inside, vertices = kept[place] == vertices, place
+    found = _of_all(part, weighted)[vertices[inside]] if sources is None else _of(part, vertices[inside], weighted)
+    values = array_module(graph.device).full(len(inside), np.nan if weighted else -1, found.dtype)
+    values[to_device(inside, graph.device)] = found
+    return values
+
+
+def diameter(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> int | float:
+    """The largest distance between two vertices: the largest eccentricity.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph, in which every vertex must reach every other.
+    weight, largest_component
+        As for `eccentricity`.
+
+    Returns
+    -------
+    int, or float for weights
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `eccentricity`.
+
+    References
+    ----------
+    F. Takes, W. Kosters, "Determining the diameter of small world networks", CIKM'11.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.diameter(hpg.datasets.grid(20, removed=0))
+    38
+    """
+    bounds = _narrowed(G, weight, largest_component, lambda b: b.upper * b.slack > b.lower.max())[0]
+    return _number(bounds.lower[bounds.known].max() if not bounds.exact else bounds.lower.max())
+
+
+def radius(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> int | float:
+    """The least eccentricity.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph, in which every vertex must reach every other.
+    weight, largest_component
+        As for `eccentricity`.
+
+    Returns
+    -------
+    int, or float for weights
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `eccentricity`.
+
+    References
+    ----------
+    F. Takes, W. Kosters, "Computing the eccentricity distribution of large graphs", Algorithms 6 (2013).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.radius(hpg.datasets.grid(20, removed=0))
+    20
+    """
+    bounds = _narrowed(G, weight, largest_component, lambda b: b.lower < b.upper.min() * b.slack)[0]
+    return _number(bounds.upper.min() if bounds.exact else bounds.upper[bounds.known].min())
+
+
+def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> np.ndarray:
+    """The vertices of least eccentricity.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph, in which every vertex must reach every other.
+    weight, largest_component
+        As for `eccentricity`.
+
+    Returns
+    -------
+    NumPy array
+        Names of vertices where the graph has names, else indices; in ascending order of index.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `eccentricity`.
+
+    References
+    ----------
+    F. Takes, W. Kosters, "Computing the eccentricity distribution of large graphs", Algorithms 6 (2013).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.center(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False, names=["a", "b", "c", "d"])).tolist()
+    ['b', 'c']
+    """
+    bounds, called = _narrowed(G, weight, largest_component, lambda b: b.lower <= b.upper.min() * b.slack)
+    return called(bounds.known & (bounds.upper == bounds.upper[bounds.known].min()))
+
+
+def periphery(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> np.ndarray:
+    """The vertices of largest eccentricity.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph, in which every vertex must reach every other.
+    weight, largest_component
+        As for `eccentricity`.
+
+    Returns
+    -------
+    NumPy array
+        Names of vertices where the graph has names, else indices; in ascending order of index.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `eccentricity`.
+
+    References
+    ----------
+    F. Takes, W. Kosters, "Computing the eccentricity distribution of large graphs", Algorithms 6 (2013).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.periphery(hpg.datasets.grid(20, removed=0)).tolist()
+    [0, 19, 380, 399]
+    """
+    bounds, called = _narrowed(G, weight, largest_component, lambda b: b.upper * b.slack >= b.lower.max())
+    return called(bounds.known & (bounds.lower == bounds.lower[bounds.known].max()))
+
+
+def _component(graph: Graph, largest: bool) -> tuple[Graph, Any]:
+    """The graph, or its largest component with the indices of its vertices."""
+    if not isinstance(largest, bool | np.bool_):
+        raise TypeError(f"largest_component must be True or False, not {largest!r}")
+    if graph.n_vertices == 0:
+        raise ValueError("a graph without vertices has no eccentricities: give one with a vertex at least")
+    if not largest:
+        return graph, None
+    xp = array_module(graph.device)
+    found = connected_components(graph, connection="strong" if graph.directed else "weak")
+    if found.count == 1:
+        return graph, None
+    members = xp.flatnonzero(found.label == xp.bincount(found.label).argmax())
+    return induced_subgraph(graph, members), members
+
+
+def _refusal(graph: Graph) -> ValueError:
+    kind, also = ("strongly connected", " or take G.undirected") if graph.directed else ("connected", "")
+    return ValueError(
+        f"some distances are infinite, as the graph is not {kind}: give largest_component=True for its largest "
+        f"component alone,{also or ' or that part of the graph'}"
+    )
+
+
+def _bounds(graph: Graph, weighted: bool) -> EccentricityBounds:
+    try:
+        return EccentricityBounds(graph, weighted)
+    except NotConnected:
+        raise _refusal(graph) from None
+
+
+def _narrowed(G: Any, weight: Any, largest: bool, open_: Any) -> tuple[EccentricityBounds, Any]:
+    """Bounds narrowed until no vertex is open, and a function that gives what vertices are called."""
+    whole = as_graph(G)
+    graph, members = _component(whole, largest)
+    weighted = reads_weights(graph, weight)
+    bounds = _bounds(in_double_precision(graph) if weighted else graph, weighted)
+    bounds.narrow(open_)
+
+    def called(flags: Any) -> np.ndarray:
+        chosen = array_module(whole.device).flatnonzero(flags)
+        indices = to_device(chosen if members is None else members[chosen], "cpu")
+        return indices if whole.names is None else whole.names[indices]
+
+    return bounds, called
+
+
+def _of_all(graph: Graph, weighted: bool) -> Any:
+    bounds = _bounds(graph, weighted)
+    bounds.narrow(lambda b: array_module(graph.device).ones(graph.n_vertices, bool))
+    return bounds.lower
+
+
+def _of(graph: Graph, vertices: np.ndarray, weighted: bool) -> Any:
+    found = distance_sums(graph, id(vertices), weight=weighted)
+    if bool((found.reached < graph.n_vertices).any()):
+        raise _refusal(graph)
+    return found.farthest.astype(np.float64 if weighted else np.int32)
+
+
+def _number(value: Any) -> int | float:
+    number: int | float = value.item()
+    return number

@@ -1,0 +1,168 @@
+"""Bounds on the eccentricities of all vertices, which a few searches bring together.
+
+A search from v bounds everyone else by the triangle inequality: ecc(w) <= d(w, v) + ecc(v), and ecc(w) is at least
+d(w, v) and ecc(v) - d(v, w). Searching in turn from the vertices of the largest upper and of the smallest lower bounds,
+a few tens of searches settle what all of n would (F. Takes, W. Kosters, "Determining the diameter of small world
+networks", CIKM'11; "Computing the eccentricity distribution of large graphs", Algorithms 6 (2013); both directions of a
+directed graph as in M. Borassi et al., "Fast diameter and radius BFS-based computation in (weakly connected) real-world
+graphs", TCS 586 (2015)). Here a round searches from several of them at once, in lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.distance_blocks import block_size, distances_from
+from hpgraph.algorithms.distance_sums import distance_sums
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module, to_device
+
+# A round that settles fewer vertices than this for each of its searches has hardly been worth its bounds; after so many
+# rounds in a row what is left is searched from, one by one, of which no distances are kept.
+_WORTH, _PATIENCE = 2, 2
+
+
+class NotConnected(Exception):
+    """Some vertex does not reach another."""
+
+
+class EccentricityBounds:
+    """Lower and upper bounds of every vertex's eccentricity, on the graph's device.
+
+    Parameters
+    ----------
+    graph : Graph
+        With a vertex at least.
+    weighted : bool
+        Whether distances are sums of weights.
+
+    Attributes
+    ----------
+    lower, upper : integer or float64 arrays of shape (n,)
+        Equal where the eccentricity is known.
+    searched : array of bool, shape (n,)
+        Whom a search started from: their bounds are their eccentricities.
+    searches : int
+        How many those are.
+    exact : bool
+        Whether distances add up without rounding.
+    slack : float
+        Factor by which rounding may have put an upper bound too low.
+
+    Raises
+    ------
+    NotConnected
+        If some vertex does not reach another.
+    """
+
+    def __init__(self, graph: Graph, weighted: bool) -> None:
+        self.graph, self.weighted = graph, weighted
+        self.searches = 0
+        xp, n = array_module(graph.device), graph.n_vertices
+        self._xp = xp
+        self.searched = xp.zeros(n, bool)
+        self.lower = xp.zeros(n, np.float64 if weighted else np.int32)
+        self.upper = xp.full(n, np.inf if weighted else np.iinfo(np.int32).max, self.lower.dtype)
+        self.exact = not weighted or _sums_are_exact(graph)
+        # Sums of n weights are rounded n times: bounds made of them hold up to this factor.
+        self.slack = 1.0 if self.exact else 1 + 4 * n * float(np.finfo(np.float64).eps)
+        degree = graph.out_degree + (graph.in_degree if graph.directed else 0)
+        # Of equal bounds the vertex of more arcs goes first; a share of 1 leaves whole bounds in their order.
+        self._share = degree / (2.0 * max(int(degree.max()), 1))
+        self._far = xp.empty(0, np.int64)
+        self._look(np.array([int(degree.argmax())]))
+
+    def narrow(self, open_: Callable[[EccentricityBounds], Any]) -> None:
+        """Search until no vertex is open.
+
+        Parameters
+        ----------
+        open_ : callable
+            Which vertices still matter, as an array of bool, by the bounds so far: those whose eccentricity is not
+            known and may change the answer.
+        """
+        size, idle = 2, 0
+        left = self._open(open_)
+        while left.size:
+            if idle == _PATIENCE:
+                self._one_by_one(left)
+                return
+            before, size = left.size, min(size, block_size(self.graph))
+            self._look(self._chosen(left, size))
+            left = self._open(open_)
+            # Few lanes tell little about what many would do.
+            idle = idle + 1 if size == block_size(self.graph) and before - left.size < _WORTH * size else 0
+            size *= 2
+
+    @property
+    def known(self) -> Any:
+        """Whether the eccentricity is known, for each vertex: bounds have met, and neither is rounded."""
+        return self.lower == self.upper if self.exact else self.searched
+
+    def _open(self, open_: Callable[[EccentricityBounds], Any]) -> Any:
+        """Vertices that still matter; waits for the GPU."""
+        return self._xp.flatnonzero(open_(self) & ~self.known)
+
+    def _chosen(self, left: Any, size: int) -> np.ndarray:
+        """Where to search from next: what lay farthest last time, largest upper and smallest lower bounds."""
+        xp = self._xp
+        half = min((size + 1) // 2, left.size)
+        highest = _least(-(self.upper[left] + self._share[left]), half, xp)
+        lowest = _least(self.lower[left] - self._share[left], half, xp)
+        # Neighbours have bounds alike: the far ends of the last searches lie in other parts of the graph.
+        far = to_device(self._far[xp.isin(self._far, left)], "cpu")
+        ends = np.stack([to_device(left[highest], "cpu"), to_device(left[lowest], "cpu")], axis=1).reshape(-1)
+        both = np.concatenate([far[: size // 2], ends])
+        _, first = np.unique(both, return_index=True)
+        return both[np.sort(first)][:size]
+
+    def _look(self, vertices: np.ndarray) -> None:
+        """Search from some vertices, and against the arcs to them, and draw the bounds of all nearer."""
+        graph, xp = self.graph, self._xp
+        ahead = distances_from(graph, vertices, weighted=self.weighted)
+        back = distances_from(graph, vertices, incoming=True, weighted=self.weighted) if graph.directed else ahead
+        if self.searches == 0 and not (_all_reached(ahead) and (back is ahead or _all_reached(back))):
+            raise NotConnected
+        eccentricity = ahead.max(axis=1).astype(self.lower.dtype)
+        ends = eccentricity[:, None]
+        low = xp.maximum(xp.subtract(ends, ahead).max(axis=0), back.max(axis=0))
+        high = xp.add(ends, back).min(axis=0)
+        if not self.exact:
+            low, high = xp.where(self.searched, self.lower, low), xp.where(self.searched, self.upper, high)
+        xp.maximum(self.lower, low, out=self.lower)
+        xp.minimum(self.upper, high, out=self.upper)
+        self._settle(xp.asarray(vertices), eccentricity)
+        self._far = xp.unique(ahead.argmax(axis=1))
+
+    def _one_by_one(self, left: Any) -> None:
+        """Search from each of these, and keep nothing but how far it went."""
+        found = distance_sums(self.graph, id(to_device(left, "cpu")), weight=self.weighted)
+        self._settle(left, found.farthest.astype(self.lower.dtype))
+
+    def _settle(self, vertices: Any, eccentricity: Any) -> None:
+        self.searches += len(vertices)
+        self.searched[vertices] = True
+        self.lower[vertices] = self.upper[vertices] = eccentricity
+
+
+def _least(values: Any, count: int, xp: Any) -> Any:
+    """Where the least values stand, so many of them, in any order."""
+    return xp.argpartition(values, count - 1)[:count]
+
+
+def _all_reached(distance: Any) -> bool:
+    """Whether no distance says that there is no path; waits for the GPU."""
+    return bool((distance >= 0).all()) if distance.dtype.kind in "iu" else bool((distance < np.inf).all())
+
+
+def _sums_are_exact(graph: Graph) -> bool:
+    """Whether weights are whole numbers so small that double precision holds their sum along any path."""
+    weights = graph.out_csr.data
+    if weights.size == 0:
+        return True
+    whole = weights.dtype.kind in "iub" or bool((weights == array_module(graph.device).floor(weights)).all())
+    return whole and float(weights.max()) * graph.n_vertices < 2.0**53

@@ -1,0 +1,258 @@
+"""Closeness, harmonic centrality, eccentricities and histograms of distances, against NetworkX."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+from hpgraph.algorithms.eccentricity_bounds import EccentricityBounds
+from hpgraph.core.device import device_of, to_device
+
+
+def weighted(g, kind, seed=1):
+    """The same graph with weights, among them zeros; whole ones, or such that sums of them are rounded."""
+    draw = np.random.default_rng(seed)
+    for _, _, data in g.edges(data=True):
+        data["weight"] = float(draw.integers(0, 9)) if kind == "whole" else float(draw.random())
+    return g
+
+
+def loops(g, *vertices):
+    g.add_edges_from((v, v) for v in vertices)
+    return g
+
+
+CASES = {
+    "one vertex": nx.empty_graph(1),
+    "no arcs": nx.empty_graph(3),
+    "a loop alone": loops(nx.empty_graph(1), 0),
+    "path": nx.path_graph(7),
+    "directed path": nx.path_graph(7, create_using=nx.DiGraph),
+    "star": nx.star_graph(6),
+    "circle": nx.cycle_graph(9),
+    "directed circle": nx.cycle_graph(5, create_using=nx.DiGraph),
+    "grid": nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 6)),
+    "complete": nx.complete_graph(6),
+    "disconnected": nx.disjoint_union(nx.path_graph(5), nx.complete_graph(3)),
+    "random": loops(nx.gnp_random_graph(40, 0.1, seed=4), 3, 7),
+    "random directed": loops(nx.gnp_random_graph(40, 0.08, seed=5, directed=True), 3, 7),
+}
+
+
+def graph(g, device):
+    arcs = list(g.edges(data="weight"))
+    source, target, weight = (list(column) for column in zip(*arcs, strict=True)) if arcs else ([], [], [])
+    weight = None if None in weight or not arcs else weight
+    return hpg.Graph.from_edges(source, target, weight, n_vertices=len(g), directed=g.is_directed()).to(device)
+
+
+def host(values, device):
+    assert device_of(values) == device
+    return to_device(values, "cpu")
+
+
+def component(g):
+    """The largest component; of several, that of the smallest vertex."""
+    parts = nx.strongly_connected_components(g) if g.is_directed() else nx.connected_components(g)
+    return g.subgraph(sorted(max(sorted(parts, key=min), key=len))).copy()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_closeness(name, device):
+    g = CASES[name]
+    G = graph(g, device)
+    for improved in (True, False):
+        found = host(hpg.closeness_centrality(G, wf_improved=improved), device)
+        assert found.dtype == np.float64 and found.shape == (len(g),)
+        assert found == pytest.approx(list(nx.closeness_centrality(g, wf_improved=improved).values()), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_harmonic(name, device):
+    g = CASES[name]
+    expected = nx.harmonic_centrality(g)
+    found = host(hpg.harmonic_centrality(graph(g, device)), device)
+    assert found == pytest.approx([expected[v] for v in g], abs=1e-12)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_weighted_centralities(directed, device):
+    g = weighted(nx.gnp_random_graph(30, 0.12, seed=8, directed=directed), "whole")
+    G = graph(g, device)
+    found = host(hpg.closeness_centrality(G, weight="weight"), device)
+    assert found == pytest.approx(list(nx.closeness_centrality(g, distance="weight").values()), abs=1e-12)
+    expected = nx.harmonic_centrality(g, distance="weight")
+    assert host(hpg.harmonic_centrality(G, weight=True), device) == pytest.approx([expected[v] for v in g], abs=1e-12)
+    # Weights that are not asked for are not read.
+    found = host(hpg.closeness_centrality(G), device)
+    assert found == pytest.approx(list(nx.closeness_centrality(g).values()), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_eccentricities(name, device):
+    g = CASES[name]
+    part, G = component(g), graph(g, device)
+    expected = nx.eccentricity(part)
+    found = host(hpg.eccentricity(G, largest_component=True), device)
+    assert found.dtype == np.int32
+    assert found.tolist() == [expected.get(v, -1) for v in g]
+    assert hpg.diameter(G, largest_component=True) == nx.diameter(part, e=expected)
+    assert hpg.radius(G, largest_component=True) == nx.radius(part, e=expected)
+    assert hpg.center(G, largest_component=True).tolist() == sorted(nx.center(part, e=expected))
+    assert hpg.periphery(G, largest_component=True).tolist() == sorted(nx.periphery(part, e=expected))
+
+
+@pytest.mark.parametrize("kind", ["whole", "real"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_weighted_eccentricities(directed, kind, device):
+    g = weighted(nx.gnp_random_graph(40, 0.12, seed=9, directed=directed), kind)
+    part, G = component(g), graph(g, device)
+    expected = nx.eccentricity(part, weight="weight")
+    how = {"weight": "weight", "largest_component": True}
+    found = host(hpg.eccentricity(G, **how), device)
+    assert found.dtype == np.float64
+    assert found == pytest.approx([expected.get(v, np.nan) for v in g], rel=1e-12, nan_ok=True)
+    assert hpg.diameter(G, **how) == pytest.approx(max(expected.values()), rel=1e-12)
+    assert hpg.radius(G, **how) == pytest.approx(min(expected.values()), rel=1e-12)
+    assert hpg.center(G, **how).tolist() == sorted(nx.center(part, e=expected))
+    assert hpg.periphery(G, **how).tolist() == sorted(nx.periphery(part, e=expected))
+
+
+def test_bounds_need_few_searches(device):
+    """On a lattice with holes the diameter takes a small share of the searches that all vertices would."""
+    G = hpg.datasets.grid(60, removed=0.2, device=device)
+    g = nx.from_scipy_sparse_array(G.to("cpu").out_csr.to_scipy())
+    part = component(g)
+    expected = nx.eccentricity(part)
+    assert hpg.diameter(G, largest_component=True) == max(expected.values())
+    found = host(hpg.eccentricity(G, largest_component=True), device)
+    assert found.tolist() == [expected.get(v, -1) for v in g]
+    H = hpg.from_networkx(part).to(device)
+    bounds = EccentricityBounds(H, weighted=False)
+    bounds.narrow(lambda b: b.upper > b.lower.max())
+    assert bounds.searches < len(part) / 10
+    lower, upper = to_device(bounds.lower, "cpu"), to_device(bounds.upper, "cpu")
+    true = np.array(list(expected.values()))
+    assert (lower <= true).all() and (true <= upper).all() and lower.max() == true.max()
+
+
+def test_where_bounds_do_not_help(device):
+    """All vertices of a circle are alike: each has to be searched from, and is."""
+    n = 300
+    G = hpg.Graph.from_edges(np.arange(n), (np.arange(n) + 1) % n, directed=False).to(device)
+    assert (host(hpg.eccentricity(G), device) == n // 2).all()
+    assert hpg.center(G).tolist() == list(range(n))
+
+
+def test_sources(device):
+    g = CASES["random directed"]
+    G = graph(g, device)
+    closeness = hpg.closeness_centrality(G)
+    some = [5, 0, 5, 39]
+    assert host(hpg.closeness_centrality(G, some), device).tolist() == host(closeness, device)[some].tolist()
+    drawn = host(hpg.closeness_centrality(G, 10, seed=3), device)
+    again = host(hpg.closeness_centrality(G, 10, seed=3), device)
+    assert drawn.shape == (10,) and drawn.tolist() == again.tolist()
+    assert set(drawn.tolist()) <= set(host(closeness, device).tolist())
+    assert host(hpg.harmonic_centrality(G, []), device).shape == (0,)
+    part = component(g)
+    inside, expected = sorted(part), nx.eccentricity(part)
+    outside = [v for v in g if v not in part][:1]
+    found = host(hpg.eccentricity(G, outside + inside[:3] + inside[:1], largest_component=True), device)
+    assert found.tolist() == [-1] * len(outside) + [expected[v] for v in inside[:3] + inside[:1]]
+
+
+def test_names(device):
+    G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False, names=["d", "b", "c", "a"]).to(device)
+    assert host(hpg.closeness_centrality(G, ["b", hpg.id(0)]), device).tolist() == [0.75, 0.5]
+    assert hpg.center(G).tolist() == ["b", "c"] and hpg.periphery(G).tolist() == ["d", "a"]
+    with pytest.raises(ValueError, match="no vertex is named"):
+        hpg.harmonic_centrality(G, ["e"])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_histogram(name, device):
+    g = CASES[name]
+    G = graph(g, device)
+    levels = [d for _, found in nx.all_pairs_shortest_path_length(g) for d in found.values()]
+    assert hpg.distance_histogram(G).tolist() == np.bincount(levels).tolist()
+    one = len(g) - 1
+    levels = list(nx.single_source_shortest_path_length(g, one).values())
+    assert hpg.distance_histogram(G, [one]).tolist() == np.bincount(levels).tolist()
+
+
+def test_weighted_histogram(device):
+    g = weighted(nx.gnp_random_graph(30, 0.12, seed=8, directed=True), "whole")
+    found = hpg.distance_histogram(graph(g, device), weight=True, width=2.5)
+    distances = [d for _, found in nx.all_pairs_dijkstra_path_length(g) for d in found.values()]
+    assert found.tolist() == np.bincount(np.int64(np.array(distances) / 2.5)).tolist()
+
+
+def test_no_vertices(device):
+    G = graph(nx.empty_graph(0), device)
+    assert hpg.closeness_centrality(G).shape == (0,) and hpg.harmonic_centrality(G).shape == (0,)
+    for call in (hpg.diameter, hpg.radius, hpg.center, hpg.periphery, hpg.eccentricity):
+        with pytest.raises(ValueError, match="without vertices"):
+            call(G)
+
+
+@pytest.mark.parametrize("call", [hpg.diameter, hpg.radius, hpg.center, hpg.periphery, hpg.eccentricity])
+def test_what_is_not_connected(call, device):
+    with pytest.raises(ValueError, match="not connected: give largest_component=True"):
+        call(graph(CASES["disconnected"], device))
+    with pytest.raises(ValueError, match=r"not strongly connected: .*undirected"):
+        call(graph(CASES["directed path"], device))
+    with pytest.raises(TypeError, match="largest_component"):
+        call(graph(CASES["path"], device), largest_component="yes")
+
+
+def test_sources_that_do_not_reach_everyone():
+    with pytest.raises(ValueError, match="largest_component"):
+        hpg.eccentricity(graph(CASES["disconnected"], "cpu"), [0])
+    # What NetworkX does too: from this end of the path everyone is reached.
+    assert hpg.eccentricity(graph(CASES["directed path"], "cpu"), [0]).tolist() == [6]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"sources": [40]}, IndexError, "sources"),
+        ({"sources": 41}, ValueError, "sources=41"),
+        ({"sources": 0}, ValueError, "sources=0"),
+        ({"sources": 1.5}, TypeError, "sources"),
+        ({"sources": ["a"]}, ValueError, "names"),
+        ({"weight": "length"}, TypeError, "weight must be None"),
+        ({"weight": 1}, TypeError, "weight must be None"),
+    ],
+)
+@pytest.mark.parametrize("call", [hpg.closeness_centrality, hpg.harmonic_centrality, hpg.eccentricity])
+def test_what_does_not_fit(call, arguments, error, says):
+    with pytest.raises(error, match=says):
+        call(graph(CASES["random"], "cpu"), **arguments)
+
+
+def test_weights_that_are_no_lengths():
+    G = hpg.Graph.from_edges([0, 1], [1, 0], [1.0, -2.0])
+    for call in (hpg.closeness_centrality, hpg.harmonic_centrality, hpg.eccentricity, hpg.diameter):
+        with pytest.raises(ValueError, match=r"negative here.*hpgraph\.sssp"):
+            call(G, weight=True)
+    with pytest.raises(ValueError, match="NaN"):
+        hpg.closeness_centrality(hpg.Graph.from_edges([0], [1], [np.nan]), weight=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"weight": True}, "give width"),
+        ({"width": 2.0}, "give weight=True"),
+        ({"weight": True, "width": 0.0}, "width must be positive"),
+        ({"weight": True, "width": np.inf}, "width must be positive"),
+        ({"weight": True, "width": 1e-15}, "histogram of bins"),
+    ],
+)
+def test_widths_that_do_not_fit(arguments, says):
+    G = hpg.Graph.from_edges([0, 1], [1, 2], [1.0, 2.0])
+    with pytest.raises((ValueError, MemoryError), match=says):
+        hpg.distance_histogram(G, **arguments)
