@@ -23,7 +23,8 @@ def bits_from_indices(indices: Array, words: int) -> Array:
 def bits_to_indices(words: Array, dtype: Any) -> Array:
     """The positions of the bits that are set, ascending."""
     some = np.flatnonzero(words)
-    bits = np.flatnonzero(np.unpackbits(words[some].view(np.uint8), bitorder="little"))
+    # As bool, whose places NumPy finds several times as fast.
+    bits = np.flatnonzero(np.unpackbits(words[some].view(np.uint8), bitorder="little").view(np.bool_))
     return ((some[bits >> 6] << 6) | (bits & 63)).astype(dtype)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from numbers import Number
 from typing import Any
@@ -40,11 +40,32 @@ class Names:
     (1, [2, 0])
     """
 
-    def __init__(self, array: np.ndarray[Any, Any]) -> None:
-        if array.flags.writeable:
-            array = array.copy()
-            array.flags.writeable = False
-        self.array = array
+    def __init__(self, array: np.ndarray[Any, Any] | Callable[[], np.ndarray[Any, Any]]) -> None:
+        """Of an array, which is copied if it can be written to; or of a function that makes one when asked for."""
+        if callable(array):
+            self._make = array
+        else:
+            self.array = _locked(array)
+
+    @cached_property
+    def array(self) -> np.ndarray[Any, Any]:  # noqa: D102 (the class describes it)
+        return _locked(self._make())
+
+    def take(self, vertices: Any) -> Names:
+        """The names of some vertices, put together when they are first asked for.
+
+        Parameters
+        ----------
+        vertices : integer array
+            On either device.
+        """
+        return Names(lambda: self.array[to_device(vertices, "cpu")])
+
+    def places_of(self, names: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The vertices of many names, -1 for what is no name: an int64 array."""
+        if isinstance(self._table, _SortedNumbers) and names.dtype.kind in "iu":
+            return self._table.find_all(names)
+        return np.array([self._table.find(name) for name in python_values(names)], dtype=np.int64)
 
     @property
     def some(self) -> str:
@@ -58,6 +79,9 @@ class Names:
         shown = [text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
                  for text in map(repr, python_values(self.array[:_SHOWN]))]  # fmt: skip
         return ", ".join(shown + ["..."] * (len(self.array) > _SHOWN))
+
+    def __contains__(self, name: Any) -> bool:
+        return self._table.find(name) >= 0
 
     def index_of(self, name: Any) -> int:
         """The vertex of a name.
@@ -176,6 +200,13 @@ class _SortedNumbers:
         places = np.minimum(places, self._sorted.size - 1)
         there = inside & (self._sorted[places] == wanted)
         return np.where(there, places if self._order is None else self._order[places], -1)
+
+
+def _locked(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
 
 
 def _as_other_type(name: Any) -> int | str | None:

@@ -2,6 +2,7 @@
 
 from hpgraph.kernels.entries.cpu import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cpu_extract import columns_of, positions_of, rows_of
+from hpgraph.kernels.entries.cpu_induced import induced
 from hpgraph.kernels.entries.cpu_kronecker import kron
 from hpgraph.kernels.entries.cpu_merge import merge
 from hpgraph.kernels.relaxation.cpu import relax
@@ -29,6 +30,7 @@ __all__ = [
     "count_triangles",
     "fifo_order",
     "in_python",
+    "induced",
     "interruptible",
     "kron",
     "map_entries",

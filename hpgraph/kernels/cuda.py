@@ -5,6 +5,7 @@ import contextlib
 from hpgraph.formats import CSR
 from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of
+from hpgraph.kernels.entries.cuda_induced import induced
 from hpgraph.kernels.entries.cuda_kronecker import kron
 from hpgraph.kernels.entries.cuda_merge import merge
 from hpgraph.kernels.relaxation.cuda import relax
@@ -34,6 +35,7 @@ __all__ = [
     "count_triangles",
     "fifo_order",
     "in_python",
+    "induced",
     "interruptible",
     "kron",
     "map_entries",

@@ -54,6 +54,9 @@ class Entries(Protocol):
     def columns_of(self, csr: CSR, columns: Any) -> CSR:
         """Some columns, in any order."""
 
+    def induced(self, csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
+        """The entries whose row and column are both chosen, numbered anew; and the chosen indices, ascending."""
+
     def positions_of(self, csr: CSR, rows: Any, columns: Any) -> Any:
         """Where the entries at these places lie; -1 where there is none."""
 

@@ -1,0 +1,261 @@
+"""What a graph is asked: its vertices one by one, its edges, who is next to whom."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.containers.graph_storage import GraphStorage
+from hpgraph.containers.names import python_values
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module, is_cuda, native, to_device
+from hpgraph.formats import CSR
+from hpgraph.formats.ownership import read_only
+from hpgraph.kernels.backend import kernels
+
+
+class Edges(NamedTuple):
+    """Ends and weights of edges, as `Graph.from_edges` takes them.
+
+    Attributes
+    ----------
+    source, target : array of shape (m,)
+        Indices, or names.
+    weight : array of shape (m,), or None
+    """
+
+    source: Any
+    target: Any
+    weight: Any
+
+
+class GraphLookup(GraphStorage):
+    """The questions; nothing here makes another graph."""
+
+    def __len__(self) -> int:
+        return self.n_vertices
+
+    def __iter__(self) -> Iterator[Any]:
+        """The vertices: their names, or 0, 1, ..., n - 1."""
+        return iter(range(self.n_vertices) if self._names is None else python_values(self._names.array))
+
+    def __contains__(self, vertex: Any) -> bool:
+        if self._names is not None and not isinstance(vertex, id):
+            return vertex in self._names
+        try:
+            return 0 <= operator.index(vertex.index if isinstance(vertex, id) else vertex) < self.n_vertices
+        except TypeError:
+            return False
+
+    @property
+    def degree(self) -> Any:
+        """Ends of edges at each vertex: int64 array of shape (n,), read-only.
+
+        As in NetworkX a loop has both ends at its vertex and counts twice, and in a directed graph it is `in_degree`
+        plus `out_degree`.
+        """
+        return read_only(self._layouts.once("degree", self._build_degree))
+
+    def _build_degree(self) -> Any:
+        if self.directed:
+            return self.out_degree + self.in_degree
+        everyone = array_module(self.device).arange(self.n_vertices, dtype=np.int64)
+        return self.out_degree + (kernels(self.device).positions_of(self.out_csr, everyone, everyone) >= 0)
+
+    def successors(self, vertex: Any, *, names: bool = True) -> Any:
+        """Where the arcs of a vertex lead.
+
+        Parameters
+        ----------
+        vertex : hashable or hpgraph.id
+            Its name, or its index where the graph has no names.
+        names : bool, default True
+            Whether to give names, where the graph has any, in a NumPy array; else indices, on the graph's device.
+
+        Returns
+        -------
+        array of shape (out-degree of the vertex,)
+            In order of index.
+
+        Raises
+        ------
+        ValueError, TypeError, IndexError
+            As `index_of`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.Graph.from_edges([0, 0, 1], [1, 2, 2], names=["ann", "bob", "cyd"])
+        >>> G.successors("ann").tolist(), G.successors("ann", names=False).tolist()
+        (['bob', 'cyd'], [1, 2])
+        """
+        return self._row(self.out_csr, vertex, names)
+
+    def neighbors(self, vertex: Any, *, names: bool = True) -> Any:
+        """Where the arcs of a vertex lead: `successors`, as in NetworkX.
+
+        Parameters
+        ----------
+        vertex, names
+            As for `successors`.
+
+        Returns
+        -------
+        array
+
+        Raises
+        ------
+        ValueError, TypeError, IndexError
+            As `index_of`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Graph.from_edges([0, 1], [1, 2], directed=False).neighbors(1).tolist()
+        [0, 2]
+        """
+        return self._row(self.out_csr, vertex, names)
+
+    def predecessors(self, vertex: Any, *, names: bool = True) -> Any:
+        """Where the arcs that reach a vertex come from; of a directed graph this builds `in_csr`, which is kept.
+
+        Parameters
+        ----------
+        vertex, names
+            As for `successors`.
+
+        Returns
+        -------
+        array
+
+        Raises
+        ------
+        ValueError, TypeError, IndexError
+            As `index_of`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Graph.from_edges([0, 1], [2, 2]).predecessors(2).tolist()
+        [0, 1]
+        """
+        return self._row(self.in_csr, vertex, names)
+
+    def _row(self, csr: CSR, vertex: Any, names: bool) -> Any:
+        begin, end = _ends(csr, self.index_of(vertex))
+        ids = csr.indices[begin:end]
+        return self._named(ids) if names and self._names is not None else read_only(ids)
+
+    def _named(self, ids: Any) -> Any:
+        assert self._names is not None
+        return self._names.array[to_device(ids, "cpu")]
+
+    def has_edge(self, source: Any, target: Any) -> Any:
+        """Whether there is an arc from one vertex to another, or between many pairs of vertices.
+
+        Parameters
+        ----------
+        source, target : hashable or hpgraph.id, or arrays or sequences of them
+            Names, or indices where the graph has no names. One alone meets each of the others. A tuple is a sequence,
+            unless a vertex has it for a name.
+
+        Returns
+        -------
+        bool, or bool array of shape (k,) on the graph's device
+            Found by binary search.
+
+        Raises
+        ------
+        ValueError, TypeError, IndexError
+            As `index_of`: NetworkX has False for a vertex that is not there, which hides misspelt names.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.Graph.from_edges([0, 1], [1, 2])
+        >>> G.has_edge(0, 1), G.has_edge(1, 0), G.has_edge([0, 1, 2], 2).tolist()
+        (True, False, [False, True, False])
+        """
+        csr = self.out_csr
+        if self._is_one(source) and self._is_one(target):
+            u, v = self.index_of(source, "source"), self.index_of(target, "target")
+            begin, end = _ends(csr, u)
+            row = csr.indices[begin:end]
+            at = int(row.searchsorted(array_module(row).asarray(v, row.dtype)))
+            return at < end - begin and int(row[at]) == v
+        rows, columns = self._pairs(source, target)
+        return kernels(self.device).positions_of(csr, rows, columns) >= 0
+
+    def _pairs(self, source: Any, target: Any) -> tuple[Any, Any]:
+        """Ends of pairs as int64 indices on the graph's device, one of each for each pair."""
+        xp = array_module(self.device)
+        ends = [
+            to_device(
+                np.array([self.index_of(given, what)]) if self._is_one(given) else self.indices_of(given, what),
+                self.device,
+            ).astype(np.int64, copy=False)
+            for given, what in ((source, "source"), (target, "target"))
+        ]
+        if 1 not in map(len, ends) and len(ends[0]) != len(ends[1]):
+            raise ValueError(
+                f"source and target must be as many, or one of them one vertex, not {len(ends[0])} and {len(ends[1])}"
+            )
+        rows, columns = (xp.ascontiguousarray(array) for array in xp.broadcast_arrays(*ends))
+        return rows, columns
+
+    def _is_one(self, vertex: Any) -> bool:
+        """Whether one vertex is meant, not many."""
+        if isinstance(vertex, id):
+            return isinstance(vertex.index, int)
+        if isinstance(vertex, tuple):
+            return self._names is not None and vertex in self._names
+        vertex = native(vertex)
+        if isinstance(vertex, np.ndarray) or is_cuda(vertex):
+            return vertex.ndim == 0
+        return isinstance(vertex, str | bytes | np.generic) or not hasattr(vertex, "__iter__")
+
+    def edges(self, *, names: bool = False, both_ways: bool = False) -> Edges:
+        """All edges, as arrays.
+
+        Parameters
+        ----------
+        names : bool, default False
+            Whether to give ends by name, in NumPy arrays, rather than by index on the graph's device: of a large graph
+            the names of all ends take far more memory than the graph.
+        both_ways : bool, default False
+            Whether an edge of an undirected graph is given in both directions, as it is stored: then edge k is the one
+            of ``G.weights[k]``, and of ``G.filter(edges=...)``. Otherwise it is given once, from the lower index.
+
+        Returns
+        -------
+        Edges
+            A named tuple of `source`, `target` and `weight`, the last None where the graph has no weights; ordered by
+            source, then target. ``Graph.from_edges(*G.edges(), len(G), G.directed)`` has the same edges.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0], directed=False)
+        >>> source, target, weight = G.edges()
+        >>> source.tolist(), target.tolist(), weight.tolist()
+        ([0, 1], [1, 2], [0.5, 2.0])
+        """
+        csr = self.out_csr
+        source, target, weight = csr.expand_rows(), csr.indices, csr.data
+        if not both_ways and not self.directed:
+            once = source <= target
+            source, target = source[once], target[once]
+            weight = None if weight is None else weight[once]
+        if names and self._names is not None:
+            source, target = self._named(source), self._named(target)
+        return Edges(*(read_only(array) if array is csr.indices or array is csr.data else array
+                       for array in (source, target, weight)))  # fmt: skip
+
+
+def _ends(csr: CSR, row: int) -> tuple[int, int]:
+    """Where a row begins and ends; on CUDA this waits for the stream."""
+    begin, end = to_device(csr.indptr[row : row + 2], "cpu").tolist()
+    return begin, end

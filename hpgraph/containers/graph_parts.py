@@ -1,0 +1,271 @@
+"""Parts of a graph, which are graphs: some of its vertices, some of its edges; and its reverse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from hpgraph.containers.graph_lookup import GraphLookup
+from hpgraph.containers.names import Names
+from hpgraph.core.device import array_module, native, to_device, unmasked
+from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.backend import kernels
+from hpgraph.semiring import get_index_unary
+from hpgraph.semiring.entry import entry_function
+from hpgraph.semiring.function import Function
+
+
+class GraphParts(GraphLookup):
+    """The parts. A part keeps the names of its vertices; where there were none, their indices become names."""
+
+    def subgraph(self, vertices: Any, *, names: bool = True) -> Self:
+        """The graph between some vertices: these, and the edges of which both ends are among them.
+
+        Parameters
+        ----------
+        vertices : array or sequence of names, hpgraph.id, array of bool or Bitmask
+            Which, in any order: by name, or by index where the graph has no names; or a flag for each vertex.
+        names : bool, default True
+            Whether vertices keep their names. Those of a graph without names are then named by their index here, so
+            that vertex 7 of a graph is vertex 7 of its parts, as in NetworkX. False leaves all names away: vertices of
+            the result are 0, 1, ..., in the order they have here.
+
+        Returns
+        -------
+        Graph
+            A copy, on the same device. Vertices are in the order of their indices here, whatever the order given:
+            entry i of an algorithm's result is of the vertex ``result.names[i]``. A part that consists of the vertices
+            0, ..., k - 1 needs no names.
+
+        Raises
+        ------
+        ValueError, TypeError, IndexError
+            As `index_of`; and when there are not as many flags as vertices.
+        DeviceMemoryError
+            When it will not fit.
+
+        Notes
+        -----
+        Takes time and memory by the arcs of the chosen vertices, and a bit for every vertex. Names are put together
+        when they are first asked for.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], directed=False)
+        >>> H = G.subgraph([3, 1, 2])
+        >>> H
+        Graph: 3 vertices, 4 arcs, undirected, no weights, cpu, named 1, 2, 3
+        >>> H.neighbors(2).tolist(), G.subgraph([3, 1, 2], names=False).neighbors(1).tolist()
+        ([1, 3], [0, 2])
+        """
+        return self._between(self.out_csr, self._chosen(vertices, "vertices"), names)
+
+    def edge_subgraph(self, edges: Any) -> Self:
+        """The graph of some edges: these, and the vertices at their ends.
+
+        Parameters
+        ----------
+        edges : (source, target), sequence of pairs, or array of bool
+            The ends of each edge: two arrays, by name, or by index where the graph has no names; or pairs ``(u, v)``,
+            as a list or as an array of shape (k, 2); or a flag for each arc, ordered as ``G.edges(both_ways=True)``.
+
+        Returns
+        -------
+        Graph
+            As for `subgraph`. In an undirected graph an edge is given in either direction, or in both.
+
+        Raises
+        ------
+        ValueError
+            When an edge is not there, or there are not as many flags as arcs.
+        ValueError, TypeError, IndexError
+            As `index_of`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
+        >>> G.edge_subgraph([(1, 2), (2, 3)])
+        Graph: 3 vertices, 2 arcs, directed, no weights, cpu, named 1, 2, 3
+        """
+        xp, csr = array_module(self.device), self.out_csr
+        flags = _flags(edges, csr.nnz, "edges", "arcs", self.device)
+        if flags is None:
+            flags = xp.zeros(csr.nnz, np.bool_)
+            source, target = self._pairs(*_columns(edges))
+            for u, v in ((source, target),) if self.directed else ((source, target), (target, source)):
+                places = kernels(self.device).positions_of(csr, u, v)
+                if bool((places < 0).any()):
+                    missing = int((places < 0).argmax())
+                    ends = self._shown(int(u[missing])), self._shown(int(v[missing]))
+                    raise ValueError(f"edges holds {ends[0]} -> {ends[1]}, which is no edge of the graph: see has_edge")
+                flags[places] = True
+        kept = self._of_arcs(flags)
+        ends = xp.zeros(self.n_vertices, np.bool_)
+        ends[kept.indices] = True
+        return self._between(kept, Bitmask.from_bool(ends | (kept.degrees > 0)), True)
+
+    def filter(self, *, edges: Any = None, vertices: Any = None) -> Self:
+        """The graph without the edges, and without the vertices, for which something does not hold.
+
+        Parameters
+        ----------
+        edges : array of bool, or function, optional
+            A flag for each arc in the order of ``G.edges(both_ways=True)``; or ``f(source, weight, target)``, compiled
+            for the device as a vertex program's functions are: it gets indices, and 1 for the weight where there is
+            none. Of an undirected graph it is asked once an edge, its source being the lower index.
+        vertices : array of bool, Bitmask, array or sequence of vertices, optional
+            Which vertices stay, as for `subgraph`. Without it all do, also those whose edges have gone.
+
+        Returns
+        -------
+        Graph
+            As for `subgraph`, where vertices are given; else with the vertices and names of this one.
+
+        Raises
+        ------
+        ValueError
+            When there are not as many flags as arcs; or when, in an undirected graph, they keep an arc and not its
+            reverse.
+        TypeError
+            When `edges` is neither, or a function of other than three arguments.
+        CompileError
+            When the function does not compile.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], [3, 1, 2])
+        >>> G.filter(edges=lambda source, weight, target: weight > 1 and source < 2)
+        Graph: 3 vertices, 1 arcs, directed, int64 weights, cpu
+        >>> G.filter(edges=G.weights < 3, vertices=G.out_degree > 0).n_edges
+        2
+        """
+        kept = self.out_csr
+        if callable(edges):
+            kept = self._where(edges)
+        elif edges is not None:
+            flags = _flags(edges, kept.nnz, "edges", "arcs", self.device)
+            if flags is None:
+                raise TypeError(
+                    "edges must be a function of (source, weight, target) or an array with a bool for each arc, not "
+                    f"{type(edges).__name__}; edge_subgraph takes edges by their ends"
+                )
+            kept = self._of_arcs(flags)
+        if vertices is not None:
+            return self._between(kept, self._chosen(vertices, "vertices"), True)
+        return self._made(kept, self._kind_of_parts(), self._names)
+
+    def reverse(self) -> Self:
+        """The graph whose arcs go the other way; itself if undirected.
+
+        Returns
+        -------
+        Graph
+            It shares the arrays of this one, of which it builds `in_csr`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Graph.from_edges([0, 0], [1, 2]).reverse().predecessors(0).tolist()
+        [1, 2]
+        """
+        if not self.directed:
+            return self
+        turned = self._made(self.in_csr, True, self._names)
+        turned._layouts["in_csr"] = self.out_csr
+        return turned
+
+    @property
+    def T(self) -> Self:
+        """`reverse`, by the name that a transposed matrix has."""
+        return self.reverse()
+
+    def _chosen(self, vertices: Any, argument: str) -> Bitmask:
+        """Vertices as bits on the graph's device."""
+        n = self.n_vertices
+        if isinstance(vertices, Bitmask):
+            if vertices.n != n:
+                raise ValueError(f"{argument} must have one bit for each of the {n} vertices, not {vertices.n}")
+            return vertices.to(self.device)
+        flags = _flags(vertices, n, argument, "vertices", self.device)
+        if flags is not None:
+            return Bitmask.from_bool(flags)
+        return Bitmask.from_indices(to_device(self.indices_of(vertices, argument), self.device), n)
+
+    def _between(self, csr: CSR, chosen: Bitmask, names: bool) -> Self:
+        part, vertices = kernels(self.device).induced(csr, chosen)
+        kept = None
+        if names and self._names is not None:
+            kept = self._names.take(vertices)
+        elif names and len(vertices) and int(vertices[-1]) >= len(vertices):
+            kept = Names(lambda: to_device(vertices, "cpu"))
+        return self._made(part, self._kind_of_parts(), kept)
+
+    def _kind_of_parts(self) -> bool | None:
+        """Whether a part is directed: as this graph, where that is known; a directed one stays so, as in NetworkX."""
+        directed: bool | None = self._layouts.get("directed")
+        return directed
+
+    def _of_arcs(self, flags: Any) -> CSR:
+        """The flagged arcs; of an undirected graph, both of an edge."""
+        xp, csr = array_module(self.device), self.out_csr
+        before = xp.zeros(csr.nnz + 1, np.int64)
+        xp.cumsum(flags, out=before[1:])
+        data = None if csr.data is None else csr.data[flags]
+        kept = CSR(csr.shape, before[csr.indptr], csr.indices[flags], data, validate=False)
+        if kept.nnz < csr.nnz and not self.directed and not kept.is_symmetric():
+            raise ValueError(
+                "edges keeps an arc of an undirected graph and not its reverse: flag both, or filter the arcs of "
+                "hpg.Graph(G, directed=True)"
+            )
+        return kept
+
+    def _where(self, holds: Callable[..., Any]) -> CSR:
+        function = Function(holds)
+        if function.n_arguments != 3:
+            raise TypeError(f"edges must be a function of (source, weight, target), not of {function.n_arguments}")
+        csr, predicate = self.out_csr, get_index_unary(_asked(function.python, self.directed), "bool")
+        dtype = np.dtype(bool) if csr.dtype is None else csr.dtype
+        return kernels(self.device).select_entries(csr, entry_function(predicate, dtype, bool, bool))
+
+    def _shown(self, vertex: int) -> str:
+        return repr(vertex if self._names is None else self._names.array[vertex].item())
+
+
+def _asked(holds: Any, directed: bool) -> Callable[..., Any]:
+    """The function of an arc as one of an entry; of an undirected graph's arc and its reverse alike."""
+    if directed:
+        return lambda weight, source, target: holds(source, weight, target)
+    return lambda weight, source, target: holds(min(source, target), weight, max(source, target))
+
+
+def _flags(given: Any, count: int, argument: str, what: str, device: str) -> Any:
+    """An array with a bool for each, on the device; None where it holds anything else."""
+    given = unmasked(given, argument)
+    if isinstance(given, list) and given and all(isinstance(value, bool | np.bool_) for value in given):
+        given = np.array(given)
+    flags = native(given)
+    if getattr(flags, "dtype", None) != np.bool_:
+        return None
+    if flags.shape != (count,):
+        raise ValueError(f"{argument} must have one bool for each of the {count} {what}, not shape {flags.shape}")
+    return to_device(flags, device)
+
+
+def _columns(edges: Any) -> tuple[Any, Any]:
+    """The sources and the targets of edges given by their ends."""
+    edges = native(edges)
+    if getattr(edges, "ndim", 0) == 2:
+        if edges.shape[1] != 2:
+            raise ValueError(f"edges must be of shape (k, 2), not {edges.shape}; or two arrays (source, target)")
+        return edges[:, 0], edges[:, 1]
+    if isinstance(edges, tuple) and len(edges) == 2:
+        return edges
+    pairs = [tuple(edge)[:2] for edge in edges]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError("edges must be pairs (source, target), or two arrays")
+    return [u for u, _ in pairs], [v for _, v in pairs]

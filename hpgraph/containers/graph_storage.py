@@ -1,0 +1,356 @@
+"""What a graph holds: vertices 0..n-1, arcs, and every layout of them that an algorithm asks for, built once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from hpgraph.containers import adjacency
+from hpgraph.containers.html_table import html_table
+from hpgraph.containers.layouts import Layouts, pattern_of
+from hpgraph.containers.names import Names, as_names
+from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
+from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
+from hpgraph.core.device import Device, array_module, normalize_device
+from hpgraph.formats import CSR, HYB
+from hpgraph.formats.ownership import read_only
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.spmv.origin import hyb_of, remember, without_values
+
+# Printing a graph finds out whether it is directed only up to this many arcs: beyond, that takes noticeable time.
+_QUICKLY_CHECKED = 1 << 22
+
+
+class GraphStorage:
+    """The arcs of a graph, what it says of itself, and its layouts; `hpgraph.Graph` describes the arguments."""
+
+    _names: Names | None
+
+    def __init__(
+        self, source: Any, *, directed: bool | None = None, names: Iterable[Any] | None = None, copy: bool = True
+    ) -> None:
+        if directed is not None and not isinstance(directed, bool | np.bool_):
+            raise TypeError(f"directed must be True, False or None (find out), not {directed!r}")
+        directed = None if directed is None else bool(directed)
+        if isinstance(source, GraphStorage) or is_networkx(source):
+            given = source if isinstance(source, GraphStorage) else self.from_edges(**edges_of_networkx(source))
+            own = given._names
+            if directed is False:
+                given = given.undirected
+            csr, directed = given.out_csr, given._layouts.get("directed") if directed is None else directed
+        else:
+            csr, own = adjacency.of(source, both_ways=directed is False, copy=copy), None
+        self._set(csr, directed, own if names is None else as_names(names, csr.shape[0]))
+
+    def _set(self, csr: CSR, directed: bool | None, names: Names | None) -> Self:
+        self._names = names
+        self._layouts = Layouts(out_csr=csr)
+        if directed is not None:
+            self._layouts["directed"] = directed
+        return self
+
+    def _made(self, csr: CSR, directed: bool | None, names: Names | None) -> Self:
+        """Another graph, of arrays that need no check."""
+        return object.__new__(type(self))._set(csr, directed, names)
+
+    @classmethod
+    def from_edges(
+        cls,
+        source: Any,
+        target: Any,
+        weight: Any = None,
+        n_vertices: int | None = None,
+        directed: bool | None = True,
+        names: Iterable[Any] | None = None,
+    ) -> Self:
+        """A graph of the arcs ``source[k] -> target[k]``, on the device of the arrays.
+
+        Parameters
+        ----------
+        source, target : array or sequence of integers, shape (m,)
+            Ends of each arc, numbered from 0.
+        weight : array or sequence of real numbers, shape (m,), optional
+            Weight of each arc.
+        n_vertices : int, optional
+            Number of vertices; by default one more than the largest id, or as many as there are names.
+        directed : bool or None, default True
+            False adds the reverse of each arc; None finds out whether they are all there.
+        names : sequence, optional
+            A name for each vertex.
+
+        Returns
+        -------
+        Graph
+            An arc given more than once is kept once, with the least of its weights. Loops are kept.
+
+        Raises
+        ------
+        ValueError
+            When lengths differ, or an id does not fit 64 bits.
+        IndexError
+            When an id is negative or not below `n_vertices`.
+        TypeError
+            When ids are not integers, weights are not real numbers, or arrays lie on different devices.
+        DeviceMemoryError
+            When it will not fit, as with few vertices of very large ids.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
+        Graph: 3 vertices, 4 arcs, undirected, no weights, cpu
+        """
+        if names is not None and n_vertices is None:
+            names = list(names) if not hasattr(names, "__len__") else names
+            n_vertices = len(names)  # type: ignore[arg-type]
+        csr = adjacency.from_arcs(source, target, weight, n_vertices, both_ways=directed is False)
+        return object.__new__(cls)._set(csr, directed, as_names(names, csr.shape[0]))
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return int(self.out_csr.shape[0])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of stored arcs: an undirected edge counts twice, a loop once."""
+        return int(self.out_csr.nnz)
+
+    @property
+    def directed(self) -> bool:
+        """Whether some arc lacks a reverse of the same weight; where not given, found out at the first use."""
+        return bool(self._layouts.once("directed", lambda: not self.out_csr.is_symmetric()))
+
+    @property
+    def known_undirected(self) -> bool:
+        """Whether the graph is undirected, as far as is known without looking at its arcs."""
+        return self._layouts.get("directed") is False
+
+    @property
+    def weighted(self) -> bool:
+        """Whether arcs have weights."""
+        return self.out_csr.data is not None
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """Type of the weights, or None."""
+        return self.out_csr.dtype
+
+    @property
+    def device(self) -> Device:
+        """Where the graph lies: "cpu" or "cuda"."""
+        return self.out_csr.device
+
+    @property
+    def names(self) -> np.ndarray[Any, Any] | None:
+        """Name of each vertex, always in a NumPy array, which is read-only; or None."""
+        return None if self._names is None else self._names.array
+
+    @property
+    def out_csr(self) -> CSR:
+        """The arcs by source: row u holds the targets of u's arcs, ascending, and their weights."""
+        csr: CSR = self._layouts["out_csr"]
+        return csr
+
+    @property
+    def in_csr(self) -> CSR:
+        """The arcs by target: row v holds the sources of the arcs that reach v; `out_csr` itself if undirected."""
+        csr: CSR = self._layouts.once("in_csr", self._build_in_csr)
+        return csr
+
+    def _build_in_csr(self) -> CSR:
+        csr: CSR = kernels(self.device).transpose(self.out_csr) if self.directed else self.out_csr
+        return csr
+
+    @property
+    def hyb(self) -> HYB:
+        """`in_csr` in HYB, without weights."""
+        hyb: HYB = self._layouts.once("hyb", lambda: hyb_of(without_values(self.in_csr)))
+        return hyb
+
+    @property
+    def weighted_hyb(self) -> HYB:
+        """`in_csr` in HYB, with weights where there are any; `hyb` then is its pattern, over the same ids."""
+        hyb: HYB = self._layouts.once("weighted_hyb", self._build_weighted_hyb)
+        return hyb
+
+    def _build_weighted_hyb(self) -> HYB:
+        if not self.weighted:
+            return self.hyb
+        hyb = hyb_of(self.in_csr)
+        self._layouts["hyb"] = remember(pattern_of(hyb), without_values(self.in_csr))
+        return hyb
+
+    @property
+    def undirected(self) -> Self:
+        """The graph in which each arc goes both ways, with the lighter of two weights; itself if undirected."""
+        if not self.directed:
+            return self
+        graph: Self = self._layouts.once("undirected", self._build_undirected)
+        return graph
+
+    def _build_undirected(self) -> Self:
+        return self._made(adjacency.add_reverses(self.out_csr), False, self._names)
+
+    @property
+    def out_degree(self) -> Any:
+        """Number of arcs that leave each vertex: int64 array of shape (n,), read-only."""
+        return read_only(self._layouts.once("out_degree", lambda: self.out_csr.degrees))
+
+    @property
+    def in_degree(self) -> Any:
+        """Number of arcs that reach each vertex: int64 array of shape (n,), read-only."""
+        return read_only(self._layouts.once("in_degree", self._build_in_degree))
+
+    def _build_in_degree(self) -> Any:
+        if self.known_undirected:
+            return self._layouts.once("out_degree", lambda: self.out_csr.degrees)
+        if "in_csr" in self._layouts:
+            return self.in_csr.degrees
+        # Counting needs no transpose.
+        xp = array_module(self.device)
+        counts = xp.bincount(self.out_csr.indices, minlength=self.n_vertices)
+        return counts.astype(np.int64, copy=False)
+
+    @property
+    def weights(self) -> Any:
+        """Weight of each arc in the order of `out_csr`: array of shape (n_edges,), read-only; or None."""
+        return read_only(self.out_csr.data)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all layouts built so far; arrays that layouts share count once."""
+        return self._layouts.nbytes
+
+    def index_of(self, vertex: Any, argument: str = "vertex") -> int:
+        """The index of a vertex: its place in ``G.names`` and in the results of algorithms.
+
+        Parameters
+        ----------
+        vertex : hashable or hpgraph.id
+            Its name, or its index where the graph has no names.
+        argument : str, optional
+            What an error message calls it.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            When no vertex has the name, with those that come near it; or when vertices have no names, or two the same.
+        TypeError, IndexError
+            When an index is no whole number, or not below the number of vertices.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Graph.from_edges([0], [1], names=["ann", "bob"]).index_of("bob")
+        1
+        """
+        if self._names is not None and not isinstance(vertex, id):
+            return self._names.index_of(vertex)
+        n = self.n_vertices
+        return vertex if type(vertex) is int and 0 <= vertex < n else checked_index(vertex, n, argument)
+
+    def indices_of(self, vertices: Any, argument: str = "vertices") -> Any:
+        """The indices of many vertices.
+
+        Parameters
+        ----------
+        vertices : array or sequence of names, or hpgraph.id
+            As for `index_of`; one alone counts as a sequence of one, a tuple as a sequence.
+        argument : str, optional
+            What an error message calls them.
+
+        Returns
+        -------
+        integer array of shape (k,)
+            In the order given. On the CPU where they were looked up by name, else where the array given lies.
+
+        Raises
+        ------
+        ValueError, TypeError, IndexError
+            As `index_of`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Graph.from_edges([0], [1], names=[1001, 7]).indices_of([7, 1001, 7]).tolist()
+        [1, 0, 1]
+        """
+        vertices = as_collection(vertices)
+        if self._names is None or isinstance(vertices, id):
+            return checked_indices(vertices, self.n_vertices, argument)
+        return self._names.indices_of(vertices)
+
+    def to(self, device: str) -> Self:
+        """The graph on a device, with every layout built so far; the graph itself where it lies there already.
+
+        Parameters
+        ----------
+        device : {"cpu", "cuda"}
+            Where to.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit.
+        MissingExtraError, DeviceError
+            When CUDA cannot be had.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.Graph.from_edges([0], [1])
+        >>> G.to("cpu") is G
+        True
+        """
+        device = normalize_device(device)
+        if device == self.device:
+            return self
+        graph = object.__new__(type(self))
+        graph._names = self._names
+        graph._layouts = self._layouts.to(device, "the graph")
+        return graph
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What can be built again is left out.
+        return {"out_csr": self.out_csr, "directed": self._layouts.get("directed"), "names": self.names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        names = state["names"]
+        self._set(state["out_csr"], state["directed"], None if names is None else Names(names))
+
+    def __repr__(self) -> str:
+        return "Graph: " + ", ".join(
+            [f"{self.n_vertices:,} vertices", f"{self.n_edges:,} arcs", *self._kind(), str(self.device)]
+            + ([] if self._names is None else [f"named {self._names.some}"])
+        )
+
+    def _kind(self) -> list[str]:
+        """Whether directed, where that is known or quickly found, and the type of the weights."""
+        words = []
+        if "directed" in self._layouts or self.n_edges <= _QUICKLY_CHECKED:
+            words.append("directed" if self.directed else "undirected")
+        words.append(f"{self.out_csr.dtype} weights" if self.weighted else "no weights")
+        return words
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("vertices", f"{self.n_vertices:,}"),
+            ("arcs", f"{self.n_edges:,}"),
+            ("kind", ", ".join(self._kind())),
+            ("device", self.device),
+            ("memory", f"{self.nbytes / 2**20:,.1f} MiB"),
+        ]
+        if self._names is not None:
+            rows.append(("names", self._names.some))
+        return html_table("Graph", rows)

@@ -1,0 +1,92 @@
+"""The part of a matrix between chosen indices, on the GPU; `hpgraph.kernels.entries.cpu_induced` describes it."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import check_memory
+from hpgraph.formats import CSR, Bitmask, index_dtype
+from hpgraph.formats.checks import bits_type
+from hpgraph.kernels.entries.cuda_marks import THREADS, Marks, index_type
+from hpgraph.kernels.runtime.cuda.compile import Module, load
+
+SOURCE = "induced.cuh"
+_WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
+_NULL = np.uint64(0)
+
+
+def kernel_names(index: str, word: str) -> tuple[str, ...]:
+    """Name expressions of the kernels of the source, for C++ types of ids and values.
+
+    Parameters
+    ----------
+    index : str
+        "int" or "long long".
+    word : str
+        An unsigned integer type.
+
+    Returns
+    -------
+    tuple of str
+    """
+    names = "count_words", f"list_chosen<{index}>", f"mark_induced<{index}>", f"keep_induced<{index}, {word}>"
+    return tuple(f"hpgraph::{name}" for name in names)
+
+
+@functools.lru_cache(maxsize=64)
+def _module(gpu: int, index: str, word: str) -> Module:
+    return load(SOURCE, names=kernel_names(index, word), title="induced part")
+
+
+def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
+    """`hpgraph.kernels.entries.cpu_induced.induced` on the GPU.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When it will not fit.
+
+    Notes
+    -----
+    Waits for the device three times: for the number of chosen indices, of their rows' entries, and of those that stay.
+    """
+    import cupy
+
+    n, words, width = csr.shape[0], chosen.words.view(np.uint32), 1 if csr.data is None else csr.data.itemsize
+    if n == 0:
+        return csr, csr.indices
+    index = index_type(csr.indices.dtype), _WORD[width]
+    counting, listing, marking, keeping = map(
+        _module(cupy.cuda.runtime.getDevice(), *index).function, kernel_names(*index)
+    )
+    members = Marks(words, cupy.empty(len(words) + 1, np.int64), n)
+    _run(counting, len(words), len(words), members.argument)
+    members = members.add_up()
+    rows = members.count()
+    ids, lengths = cupy.empty(rows, csr.indices.dtype), cupy.empty(rows + 1, np.int64)
+    _run(listing, n, csr.indptr, n, members.argument, ids, lengths)
+    offsets = cupy.cumsum(lengths)
+    entries = int(offsets[-1])
+    stays = Marks.empty(entries)
+    part = ids, offsets, rows, entries, members.argument, stays.argument
+    _run(marking, stays.blocks * THREADS, csr.indptr, csr.indices, *part)
+    stays = stays.add_up()
+    nnz = stays.count()
+    check_memory(nnz * (csr.indices.itemsize + width), f"a part of {nnz} entries", "cuda")
+    indptr, indices = cupy.empty(rows + 1, np.int64), cupy.empty(nnz, csr.indices.dtype)
+    data = None if csr.data is None else cupy.empty(nnz, csr.data.dtype)
+    given, kept = (None if values is None else values.view(bits_type(values.dtype)) for values in (csr.data, data))
+    part = *part[:-1], stays.argument
+    _run(keeping, stays.blocks * THREADS, csr.indptr, csr.indices, given, *part, indptr, indices, kept)
+    ids = ids.astype(index_dtype(n), copy=False)
+    return CSR((rows, rows), indptr, indices.astype(index_dtype(rows), copy=False), data, validate=False), ids
+
+
+def _run(kernel: Any, items: int, *arguments: Any) -> None:
+    given = tuple(
+        _NULL if value is None else np.int64(value) if isinstance(value, int) else value for value in arguments
+    )
+    kernel((-(-items // THREADS),), (THREADS,), given)
