@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.distance_histogram import distance_histogram
     from hpgraph.algorithms.eccentricity import center, diameter, eccentricity, periphery, radius
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
+    from hpgraph.algorithms.reach import k_hop, reach
+    from hpgraph.algorithms.shortest_path import shortest_path, shortest_path_length
     from hpgraph.algorithms.sssp import SSSPResult, sssp
     from hpgraph.algorithms.triangles import triangle_count, triangles
     from hpgraph.containers.graph import Graph, as_graph
@@ -105,6 +107,10 @@ _MODULE_OF = {
     "eccentricity": "hpgraph.algorithms.eccentricity",
     "periphery": "hpgraph.algorithms.eccentricity",
     "radius": "hpgraph.algorithms.eccentricity",
+    "k_hop": "hpgraph.algorithms.reach",
+    "reach": "hpgraph.algorithms.reach",
+    "shortest_path": "hpgraph.algorithms.shortest_path",
+    "shortest_path_length": "hpgraph.algorithms.shortest_path",
     "connected_components": "hpgraph.algorithms.components",
     "PageRankResult": "hpgraph.algorithms.pagerank",
     "pagerank": "hpgraph.algorithms.pagerank",
@@ -187,6 +193,7 @@ __all__ = [
     "hyb_array",
     "interop",
     "io",
+    "k_hop",
     "kron",
     "kronecker",
     "matrix_power",
@@ -196,11 +203,14 @@ __all__ = [
     "periphery",
     "radius",
     "random",
+    "reach",
     "read",
     "reduce",
     "run",
     "select",
     "semiring",
+    "shortest_path",
+    "shortest_path_length",
     "sssp",
     "subassign",
     "techniques",

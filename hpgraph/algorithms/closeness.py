@@ -28,7 +28,7 @@ def closeness_centrality(
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. In a directed one distances lead towards the vertex; `hpgraph.Graph(G.in_csr)` turns arcs round.
+        The graph. In a directed one distances lead towards the vertex; ``G.reverse()`` turns arcs round.
     sources : None, int, or sequence of vertices, names or hpgraph.id
         Whose closeness: None is all vertices, a number that many different ones, drawn with `seed`. Each is exact,
         from all vertices that reach it.

@@ -9,7 +9,6 @@ import numpy as np
 
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.reversal import reversed_graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, free_memory
 from hpgraph.engine.lanes import run_lanes
@@ -57,7 +56,7 @@ def distances_from(
     ([[0, 1, 2], [-1, -1, 0]], [[2, 1, 0]])
     """
     if weighted:
-        turned = reversed_graph(graph) if incoming else graph
+        turned = graph.reverse() if incoming else graph
         xp = array_module(graph.device)
         return xp.stack([sssp(turned, id(int(vertex)), cutoff=limit).distance for vertex in vertices])
     program = LevelsBack if incoming else Levels

@@ -14,7 +14,6 @@ from hpgraph.algorithms.distance_sums import distance_sums
 from hpgraph.algorithms.eccentricity_bounds import EccentricityBounds, NotConnected
 from hpgraph.algorithms.lengths import in_double_precision, reads_weights
 from hpgraph.algorithms.sources import sources_of
-from hpgraph.algorithms.subgraph import induced_subgraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
@@ -235,8 +234,8 @@ def _component(graph: Graph, largest: bool) -> tuple[Graph, Any]:
     found = connected_components(graph, connection="strong" if graph.directed else "weak")
     if found.count == 1:
         return graph, None
-    members = xp.flatnonzero(found.label == xp.bincount(found.label).argmax())
-    return induced_subgraph(graph, members), members
+    inside = found.label == xp.bincount(found.label).argmax()
+    return graph.subgraph(inside, names=False), xp.flatnonzero(inside)
 
 
 def _refusal(graph: Graph) -> ValueError:

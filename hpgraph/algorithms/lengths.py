@@ -62,4 +62,4 @@ def in_double_precision(graph: Graph) -> Graph:
     if arcs.dtype != np.float32:
         return graph
     wide = arcs.with_data(arcs.data.astype(np.float64))
-    return object.__new__(Graph)._set(wide, graph._layouts.get("directed"), graph._names)
+    return graph._made(wide, graph._layouts.get("directed"), graph._names)

@@ -217,22 +217,22 @@ def sssp(
     if facts.least < 0:
         distance, trace = _bellman_ford(program, graph, start)
     else:
-        width = _bucket(graph, facts) if delta is None else delta
+        width = bucket_width(graph, facts) if delta is None else delta
         found = run(program, graph, active=id(start), ceiling=cutoff, delta=width)
         distance, trace = found.distance, found.trace
     if cutoff is None:
         if not facts.longest < float(np.finfo(distance.dtype).max):
             _check_within_range(graph, distance)
-        parent = _parents(graph, start, distance, deterministic) if parents else None
+        parent = tree_of(graph, start, distance, deterministic) if parents else None
         return SSSPResult(distance, parent, trace)
     near = distance.copy()
     near[distance > cutoff] = np.inf
     # Only arcs of negative length lead back from beyond the cutoff.
-    parent = _parents(graph, start, distance if facts.least < 0 else near, deterministic) if parents else None
+    parent = tree_of(graph, start, distance if facts.least < 0 else near, deterministic) if parents else None
     return SSSPResult(near, parent, trace)
 
 
-def _bucket(graph: Graph, facts: WeightFacts) -> float | None:
+def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:
     """The width of a bucket, of the first one on the GPU, where later ones adapt.
 
     On the GPU 16 mean weights over the arcs a vertex has beyond those of a tree: Δ = Θ(1 / degree) of Meyer and
@@ -284,7 +284,8 @@ def _bellman_ford(program: type[Distances], graph: Graph, start: int) -> tuple[A
     return distance, Trace(np.concatenate(rows))
 
 
-def _parents(graph: Graph, start: int, distance: Any, deterministic: bool) -> Any:
+def tree_of(graph: Graph, start: int, distance: Any, deterministic: bool) -> Any:
+    """The vertex before each on a shortest path, by its distances; -1 where there is none."""
     xp = array_module(graph.device)
     parent = xp.full(graph.n_vertices, -1, graph.out_csr.indices.dtype)
     hops = xp.full(graph.n_vertices, -1, np.int32)

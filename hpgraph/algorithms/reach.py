@@ -1,0 +1,187 @@
+"""Whom a search reaches: from each of many vertices, or from any of them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from hpgraph.algorithms.distance_blocks import blocks_from
+from hpgraph.algorithms.lengths import reads_weights
+from hpgraph.algorithms.sources import sources_of
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.number import real, whole
+from hpgraph.engine.run import run
+from hpgraph.engine.survey import Levels, LevelsBack, survey
+from hpgraph.formats import Bitmask
+
+
+def reach(
+    G: Graph | Any,
+    sources: Any = None,
+    *,
+    within: float | None = None,
+    incoming: bool = False,
+    weight: Any = None,
+    form: Literal["counts", "bool", "bits"] = "counts",
+    seed: Any = None,
+) -> Any:
+    """How many vertices, or which, each source reaches.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    sources : None, int, or sequence of vertices, names or hpgraph.id
+        None is all vertices, a number that many different ones, drawn with `seed`. One reaches itself.
+    within : int, or number for weights, optional
+        Only vertices so far away at the most: in arcs, or in sums of weights.
+    incoming : bool
+        Whether to follow arcs backwards, and so to ask who reaches the source.
+    weight : None, True or "weight"
+        What an arc counts: None 1, True the weight that the graph holds.
+    form : {"counts", "bool", "bits"}
+        What to return.
+    seed : int or numpy.random.Generator, optional
+        Of the draw.
+
+    Returns
+    -------
+    counts : int64 array of shape (k,)
+        How many vertices each source reaches; in the order of `sources`. Nothing else is kept.
+    bool : array of bool of shape (k, n)
+        Whether the source reaches the vertex.
+    bits : list of k hpgraph.formats.Bitmask
+        The same in an eighth of the memory. All lie on the graph's device.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        If `sources` are no vertices of the graph, `within` is negative, or another argument does not fit.
+    DeviceMemoryError
+        If what is asked for will not fit.
+
+    References
+    ----------
+    H. Liu, H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first search on GPUs", SIGMOD'16.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> hpg.reach(G).tolist(), hpg.reach(G, [0, 3], within=2).tolist()
+    ([4, 3, 2, 1], [3, 1])
+    >>> hpg.reach(G, [3], within=1, incoming=True, form="bits")[0].to_indices().tolist()
+    [2, 3]
+    """
+    if form not in ("counts", "bool", "bits"):
+        raise ValueError(f'form must be "counts", "bool" or "bits", not {form!r}')
+    graph = as_graph(G)
+    weighted = reads_weights(graph, weight)
+    limit = _limit(within, weighted, "within")
+    vertices = sources_of(graph, sources, seed)
+    k, n, xp = len(vertices), graph.n_vertices, array_module(graph.device)
+    if form == "counts" and not weighted:
+        depth = None if limit is None else int(limit)
+        return to_device(survey(graph, vertices, incoming=incoming, max_depth=depth).reached, graph.device)
+    size = {"counts": 8, "bool": n, "bits": (n + 63) // 64 * 8}[form]
+    check_memory(k * size, f"who is reached from {k:,} vertices, as {form},", graph.device)
+    counts, flags, bits = xp.zeros(k, np.int64), xp.empty((k if form == "bool" else 0, n), bool), []
+    for part, block in blocks_from(graph, vertices, incoming=incoming, weighted=weighted, limit=limit):
+        there = block < np.inf if weighted else block >= 0
+        if form == "counts":
+            counts[part] = there.sum(axis=1)
+        elif form == "bool":
+            flags[part] = there
+        else:
+            bits += [Bitmask.from_bool(xp.ascontiguousarray(one)) for one in there]
+    return {"counts": counts, "bool": flags, "bits": bits}[form]
+
+
+def k_hop(
+    G: Graph | Any,
+    sources: Any,
+    k: int,
+    *,
+    incoming: bool = False,
+    form: Literal["subgraph", "vertices", "count", "bool", "bits"] = "subgraph",
+) -> Any:
+    """The neighbourhood of some vertices: all that one of them reaches within k arcs.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    sources : vertex, name, hpgraph.id, or sequence or array of them
+        Where it is; they belong to it.
+    k : int
+        Arcs at the most; 1 gives the sources and their successors.
+    incoming : bool
+        Whether to follow arcs backwards. ``G.undirected`` follows them both ways.
+    form : {"subgraph", "vertices", "count", "bool", "bits"}
+        What to return.
+
+    Returns
+    -------
+    subgraph : Graph
+        These vertices, in ascending order, and all arcs among them, on the graph's device. Names are kept; in a graph
+        without names the ids become names, so that a vertex goes by what it went by before.
+    vertices : NumPy array
+        Names where the graph has names, else ids; in ascending order of index.
+    count : int
+        How many there are.
+    bool, bits : array of bool of shape (n,), or hpgraph.formats.Bitmask
+        Whether a vertex is one of them; on the graph's device.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        If `sources` are no vertices of the graph, or there are none, `k` is negative, or another argument does not fit.
+
+    Notes
+    -----
+    One search from all sources at once, whatever their number; `reach` searches from each.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], names=["a", "b", "c", "d", "e"])
+    >>> hpg.k_hop(G, "b", 2)
+    Graph: 3 vertices, 2 arcs, directed, no weights, cpu, named 'b', 'c', 'd'
+    >>> hpg.k_hop(G, ["a", "d"], 1, form="vertices").tolist()
+    ['a', 'b', 'd', 'e']
+    """
+    forms = ("subgraph", "vertices", "count", "bool", "bits")
+    if form not in forms:
+        raise ValueError(f"form must be one of {', '.join(forms)}, not {form!r}")
+    graph = as_graph(G)
+    limit = _limit(k, False, "k")
+    if limit is None:
+        raise TypeError("k must be a whole number, not None: hpgraph.reach goes as far as arcs lead")
+    starts = graph.indices_of(sources, "sources")
+    if len(starts) == 0:
+        raise ValueError("sources is empty: give a vertex at least")
+    program = LevelsBack if incoming else Levels
+    flags = run(program, graph, active=id(starts), max_iteration=int(limit)).level >= 0
+    if form == "bool":
+        return flags
+    if form == "bits":
+        return Bitmask.from_bool(flags)
+    if form == "count":
+        return int(flags.sum())
+    if form == "subgraph":
+        return graph.subgraph(flags)
+    indices = to_device(array_module(graph.device).flatnonzero(flags), "cpu")
+    return indices if graph.names is None else graph.names[indices]
+
+
+def _limit(value: Any, weighted: bool, argument: str) -> float | None:
+    """How far to search, or None for as far as arcs lead."""
+    if value is None:
+        return None
+    limit = real(value, argument, "a number or None") if weighted else whole(value, argument)
+    if not limit >= 0:
+        raise ValueError(f"{argument} must not be negative, not {value!r}")
+    return limit
