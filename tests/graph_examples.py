@@ -7,6 +7,8 @@ import itertools
 import networkx as nx
 import numpy as np
 
+import hpgraph as hpg
+
 KINDS = list(itertools.product((False, True), repeat=3))
 
 
@@ -19,3 +21,13 @@ def example(directed: bool, weighted: bool, named: bool, n: int = 40, seed: int 
     for u, v in rng.integers(0, n - 3, (4 * n, 2)).tolist():
         made.add_edge(nodes[u], nodes[v], **({"weight": float(rng.integers(1, 9))} if weighted else {}))
     return made
+
+
+def same(G: hpg.Graph, expected: nx.Graph) -> None:
+    """The same vertices by name, the same edges, the same weights, and directed or not alike."""
+    found = hpg.to_networkx(G)
+    assert G.directed == expected.is_directed() or not expected.edges
+    assert set(found) == set(expected) and len(G) == len(expected)
+    ours, theirs = (nx.DiGraph(graph).edges(data=True) for graph in (found, expected))
+    assert {(u, v): attributes for u, v, attributes in ours} == {(u, v): attributes for u, v, attributes in theirs}
+    assert G.out_csr.is_canonical() and (G.directed or G.out_csr.is_symmetric())

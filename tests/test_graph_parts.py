@@ -9,23 +9,13 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
-from graph_examples import KINDS, example
+from graph_examples import KINDS, example, same
 
 import hpgraph as hpg
 from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import Bitmask
 
 every_kind = pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
-
-
-def same(G: hpg.Graph, expected: nx.Graph) -> None:
-    """The same vertices by name, the same edges, the same weights, and directed or not alike."""
-    found = hpg.to_networkx(G)
-    assert G.directed == expected.is_directed() or not expected.edges
-    assert set(found) == set(expected) and len(G) == len(expected)
-    ours, theirs = (nx.DiGraph(graph).edges(data=True) for graph in (found, expected))
-    assert {(u, v): attributes for u, v, attributes in ours} == {(u, v): attributes for u, v, attributes in theirs}
-    assert G.out_csr.is_canonical() and (G.directed or G.out_csr.is_symmetric())
 
 
 @every_kind

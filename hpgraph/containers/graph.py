@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.containers.graph_parts import GraphParts
+from hpgraph.containers.graph_sets import GraphSets
 
 
-class Graph(GraphParts):
+class Graph(GraphSets):
     """A graph on the CPU or on the GPU.
 
     Parameters

@@ -198,12 +198,15 @@ class GraphParts(GraphLookup):
 
     def _between(self, csr: CSR, chosen: Bitmask, names: bool) -> Self:
         part, vertices = kernels(self.device).induced(csr, chosen)
-        kept = None
-        if names and self._names is not None:
-            kept = self._names.take(vertices)
-        elif names and len(vertices) and int(vertices[-1]) >= len(vertices):
-            kept = Names(lambda: to_device(vertices, "cpu"))
-        return self._made(part, self._kind_of_parts(), kept)
+        return self._made(part, self._kind_of_parts(), self._names_of(vertices) if names else None)
+
+    def _names_of(self, vertices: Any) -> Names | None:
+        """Names of some vertices in ascending order: those they have, or their indices."""
+        if self._names is not None:
+            return self._names.take(vertices)
+        if not len(vertices) or int(vertices[-1]) < len(vertices):
+            return None
+        return Names(lambda: to_device(vertices, "cpu"))
 
     def _kind_of_parts(self) -> bool | None:
         """Whether a part is directed: as this graph, where that is known; a directed one stays so, as in NetworkX."""

@@ -61,6 +61,21 @@ class Names:
         """
         return Names(lambda: self.array[to_device(vertices, "cpu")])
 
+    def with_more(self, names: list[Any]) -> Names:
+        """These names, and others behind them.
+
+        Examples
+        --------
+        >>> Names(np.array([5, 3])).with_more([4]).array
+        array([5, 3, 4])
+        """
+        more = as_array(names)
+        if not len(more):
+            return self
+        if self.array.dtype.kind == more.dtype.kind and more.dtype.kind in "iufU":
+            return Names(np.concatenate((self.array, more)))
+        return Names(as_array([*python_values(self.array), *python_values(more)]))
+
     def places_of(self, names: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The vertices of many names, -1 for what is no name: an int64 array."""
         if isinstance(self._table, _SortedNumbers) and names.dtype.kind in "iu":
@@ -114,7 +129,7 @@ class Names:
             When an `hpgraph.id` is not below the number of vertices.
         """
         if not isinstance(names, np.ndarray):
-            names = to_device(names, "cpu") if is_cuda(names) or hasattr(names, "__array__") else _array_of(list(names))
+            names = to_device(names, "cpu") if is_cuda(names) or hasattr(names, "__array__") else as_array(list(names))
         names = names.reshape(-1)
         if isinstance(self._table, _SortedNumbers) and names.dtype.kind in "iu":
             indices = self._table.find_all(names)
@@ -269,11 +284,11 @@ def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
     if isinstance(names, str | bytes) or not hasattr(names, "__iter__"):
         raise TypeError(f"names must be a sequence with one name for each vertex, not {names!r}")
     names = unmasked(names, "names")
-    array = to_device(names, "cpu") if isinstance(names, np.ndarray) or is_cuda(names) else _array_of(list(names))
+    array = to_device(names, "cpu") if isinstance(names, np.ndarray) or is_cuda(names) else as_array(list(names))
     if array.shape != (n,):
         raise ValueError(f"names must hold one name for each of the {n} vertices, not shape {array.shape}")
     if array.dtype.kind == "O":
-        numbers = _array_of(array.tolist())
+        numbers = as_array(array.tolist())
         array = numbers if numbers.dtype.kind in "iuf" else array
     if n == 0 or (array.dtype.kind in "iu" and array[0] == 0 and np.array_equal(array, np.arange(n))):
         return None
@@ -288,7 +303,17 @@ def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
     return Names(array)
 
 
-def _array_of(names: list[Any]) -> np.ndarray[Any, Any]:
+def as_array(names: Any) -> np.ndarray[Any, Any]:
+    """Names as a NumPy array: of text or numbers where all are such, else of objects.
+
+    Examples
+    --------
+    >>> as_array(["a", "b"]), as_array(["a", 1])
+    (array(['a', 'b'], dtype='<U1'), array(['a', 1], dtype=object))
+    """
+    if isinstance(names, np.ndarray) or is_cuda(names):
+        return to_device(names, "cpu")
+    names = list(names)
     kinds = set(map(type, names))
     for plain, scalar, made in ((int, np.integer, "iu"), (str, np.str_, "U"), (float, np.floating, "f")):
         if kinds and all(kind is plain or issubclass(kind, scalar) for kind in kinds):
@@ -321,5 +346,5 @@ def text_or_numbers(names: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
     >>> text_or_numbers(np.array(["a", "b"], dtype=object)), text_or_numbers(np.array(["a", 1], dtype=object))
     (array(['a', 'b'], dtype='<U1'), None)
     """
-    array = _array_of(names.tolist()) if names.dtype.kind == "O" else names
+    array = as_array(names.tolist()) if names.dtype.kind == "O" else names
     return array if array.dtype.kind in "iuU" else None

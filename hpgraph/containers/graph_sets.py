@@ -1,0 +1,296 @@
+"""Graphs made of a graph and some edges, more or fewer; and of two graphs, as sets of edges."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from hpgraph.containers import adjacency
+from hpgraph.containers.graph_parts import GraphParts
+from hpgraph.containers.graph_storage import GraphStorage
+from hpgraph.containers.names import Names, as_array, python_values
+from hpgraph.containers.vertices import as_collection, id
+from hpgraph.core.device import array_module, device_of, native, to_device, unmasked
+from hpgraph.formats import CSR, Bitmask, index_dtype
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.spmv.origin import without_values
+from hpgraph.semiring import get_binary
+from hpgraph.semiring.entry import entry_function
+
+
+class GraphSets(GraphParts):
+    """A graph does not change: each of these gives another."""
+
+    def add_edges(self, source: Any, target: Any, weight: Any = None) -> Self:
+        """The graph with more edges.
+
+        Parameters
+        ----------
+        source, target : array or sequence of vertices, shape (k,)
+            Ends: names, or indices where the graph has no names. Those that are new become vertices: names after those
+            that are there, in the order in which they are first met, sources before targets; indices up to the largest.
+        weight : array or sequence of real numbers, shape (k,), optional
+            An edge that is there takes the new weight; of an edge given twice the lighter counts. Where either has
+            weights and the other none, the others weigh 1.
+
+        Returns
+        -------
+        Graph
+            Undirected if this one is: then each edge goes both ways.
+
+        Raises
+        ------
+        ValueError, TypeError, IndexError
+            As `Graph.from_edges`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.Graph.from_edges([0, 1], [1, 2], names=["ann", "bob", "cyd"])
+        >>> G.add_edges(["cyd"], ["dan"])
+        Graph: 4 vertices, 3 arcs, directed, no weights, cpu, named 'ann', 'bob', 'cyd', ...
+        """
+        ends = as_collection(source), as_collection(target)
+        if self._names is None:
+            u, v = (to_device(native(end.index if isinstance(end, id) else end), self.device) for end in ends)
+            highest = max((int(end.max()) for end in (u, v) if end.size and end.dtype.kind in "iu"), default=-1)
+            names, n = None, max(self.n_vertices, highest + 1)
+        else:
+            (u, v), names = self._with_new_names(ends)
+            n = len(names.array)
+        if weight is not None:
+            weight = to_device(native(unmasked(weight, "weight")), self.device)
+        csr = adjacency.from_arcs(u, v, weight, n, both_ways=not self.directed)
+        return self._made(_joined(_widened(self.out_csr, n), csr, "second"), self.directed, names)
+
+    def _with_new_names(self, ends: tuple[Any, Any]) -> tuple[list[Any], Names]:
+        """Indices of ends of edges, and the names with those that are new."""
+        names, places = self._names, []
+        assert names is not None
+        for given in ends:
+            if isinstance(given, id) or (isinstance(given, list | tuple) and any(isinstance(v, id) for v in given)):
+                places.append(self.indices_of(given))
+                continue
+            array = as_array(given)
+            place = names.places_of(array)
+            if (place < 0).any():
+                names = names.with_more(list(dict.fromkeys(python_values(array[place < 0]))))
+                place = names.places_of(array)
+            places.append(place)
+        return [to_device(place, self.device) for place in places], names
+
+    def remove_edges(self, source: Any, target: Any) -> Self:
+        """The graph without some edges; its vertices stay.
+
+        Parameters
+        ----------
+        source, target : array or sequence of vertices, shape (k,)
+            Ends: names, or indices where the graph has no names. Edges that are not there are passed over, as in
+            NetworkX.
+
+        Returns
+        -------
+        Graph
+            Of an undirected graph each edge is removed in both directions.
+
+        Raises
+        ------
+        ValueError, TypeError, IndexError
+            As `index_of`; and when there are not as many targets as sources.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Graph.from_edges([0, 1], [1, 2], directed=False).remove_edges([1], [0])
+        Graph: 3 vertices, 2 arcs, undirected, no weights, cpu
+        """
+        u, v = self._pairs(source, target)
+        csr = adjacency.from_arcs(u, v, None, self.n_vertices, both_ways=not self.directed)
+        return self._made(_without(self.out_csr, csr), self._kind_of_parts(), self._names)
+
+    def union(self, other: GraphStorage, *, weight: str = "min") -> Self:
+        """The vertices and the edges of either graph; ``G | H``.
+
+        Parameters
+        ----------
+        other : Graph
+            On the same device. Vertices of the two are the same where they have the same name; the index of a vertex
+            without a name counts as one.
+        weight : str or BinaryOp, default "min"
+            What becomes of the weights ``w(this, other)`` of an edge of both: "min", "max", "plus", "first", "second".
+            Where one of the graphs has weights, edges of the other weigh 1.
+
+        Returns
+        -------
+        Graph
+            Undirected if both are. Vertices of this graph come first.
+
+        Raises
+        ------
+        ValueError
+            When one of the graphs has names that are no numbers, and the other has none.
+        TypeError
+            When `other` is no graph, or lies on another device.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G, H = hpg.Graph.from_edges([0, 1], [1, 2]), hpg.Graph.from_edges([1, 2], [2, 3])
+        >>> (G | H).edges().target.tolist(), (G & H).edges().target.tolist(), (G - H).edges().target.tolist()
+        ([1, 2, 3], [2], [1])
+        """
+        place, names = self._meet(other)
+        n = max(self.n_vertices, other.n_vertices) if names is None else len(names.array)
+        joined = _joined(_widened(self.out_csr, n), _renumbered(other.out_csr, place, n), weight)
+        return self._made(joined, self.directed or other.directed, names)
+
+    def intersection(self, other: GraphStorage, *, weight: str = "min") -> Self:
+        """The vertices that both graphs have, and the edges that both have; ``G & H``.
+
+        Parameters
+        ----------
+        other, weight
+            As for `union`.
+
+        Returns
+        -------
+        Graph
+            Undirected if both are.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `union`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.Graph.from_edges([0, 1], [1, 2], names=["ann", "bob", "cyd"])
+        >>> H = hpg.Graph.from_edges([0, 1], [1, 2], names=["bob", "cyd", "dan"])
+        >>> G & H
+        Graph: 2 vertices, 1 arcs, directed, no weights, cpu, named 'bob', 'cyd'
+        """
+        place, _ = self._meet(other)
+        xp, n = array_module(self.device), self.n_vertices
+        flags = xp.zeros(n + other.n_vertices, np.bool_)
+        flags[place] = True
+        flags[n:] = False
+        part, vertices = kernels(self.device).induced(self.out_csr, Bitmask.from_bool(flags[:n]))
+        number = xp.where(flags, xp.cumsum(flags) - 1, -1)
+        joined = _joined(part, _renumbered(other.out_csr, number[place], len(vertices)), weight, one_alone=False)
+        return self._made(joined, self.directed or other.directed, self._names_of(vertices))
+
+    def difference(self, other: GraphStorage) -> Self:
+        """The graph without the edges of another; its vertices stay; ``G - H``.
+
+        Parameters
+        ----------
+        other : Graph
+            As for `union`; its weights do not matter. From an undirected graph an edge goes also where `other` has it
+            in one direction alone.
+
+        Returns
+        -------
+        Graph
+            Directed or not as this one.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `union`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0])
+        >>> (G - hpg.Graph.from_edges([0], [1])).weights.tolist()
+        [2.0]
+        """
+        place, _ = self._meet(other)
+        xp, n = array_module(self.device), self.n_vertices
+        arcs = (other if self.directed else other.undirected).out_csr
+        removed = _renumbered(arcs, xp.where(place < n, place, -1), n)
+        return self._made(_without(self.out_csr, removed), self._kind_of_parts(), self._names)
+
+    def _meet(self, other: GraphStorage) -> tuple[Any, Names | None]:
+        """Where the vertices of another graph stand here, new ones behind all others; and the names of all."""
+        if not isinstance(other, GraphStorage):
+            raise TypeError(f"other must be a Graph, not {type(other).__name__}: hpgraph.as_graph makes one")
+        device_of(self.out_csr.indptr, other.out_csr.indptr)
+        xp, names, others = array_module(self.device), self._names, other._names
+        if names is None and others is None:
+            return xp.arange(other.n_vertices), None
+        if names is None or others is None:
+            # Where names are numbers, an index is one too: parts of a graph without names are named by its indices.
+            names, others = names or _indices(self), others or _indices(other)
+            if names.array.dtype.kind not in "iu" or others.array.dtype.kind not in "iu":
+                raise ValueError(
+                    "one of the graphs has names that are no numbers and the other has none, so that no vertex of the "
+                    "one is known to be one of the other: give names to both, Graph(G, names=...)"
+                )
+        if names is others or np.array_equal(names.array, others.array):
+            return xp.arange(other.n_vertices), names
+        place = names.places_of(others.array)
+        new = place < 0
+        place[new] = self.n_vertices + np.arange(np.count_nonzero(new))
+        return to_device(place, self.device), names.with_more(python_values(others.array[new]))
+
+    def __or__(self, other: Any) -> Self:
+        return self.union(other) if isinstance(other, GraphStorage) else NotImplemented
+
+    def __and__(self, other: Any) -> Self:
+        return self.intersection(other) if isinstance(other, GraphStorage) else NotImplemented
+
+    def __sub__(self, other: Any) -> Self:
+        return self.difference(other) if isinstance(other, GraphStorage) else NotImplemented
+
+
+def _indices(graph: GraphStorage) -> Names:
+    return Names(np.arange(graph.n_vertices))
+
+
+def _widened(csr: CSR, n: int) -> CSR:
+    """The arcs, among more vertices."""
+    more = n - csr.shape[0]
+    if not more:
+        return csr
+    xp = array_module(csr.device)
+    indptr = xp.concatenate((csr.indptr, xp.full(more, csr.nnz, np.int64)))
+    return CSR((n, n), indptr, csr.indices.astype(index_dtype(n), copy=False), csr.data, validate=False)
+
+
+def _renumbered(csr: CSR, number: Any, n: int) -> CSR:
+    """The arcs among n vertices: vertex v becomes number[v], and one of a negative number goes with its arcs."""
+    source, target = number[csr.expand_rows()], number[csr.indices]
+    kept = (source >= 0) & (target >= 0)
+    source, target = (ends[kept].astype(index_dtype(n), copy=False) for ends in (source, target))
+    data = None if csr.data is None else csr.data[kept]
+    return CSR.from_coo(source, target, data, (n, n), duplicates="min", copy=False)
+
+
+def _without(csr: CSR, others: CSR) -> CSR:
+    """The arcs that the others do not have."""
+    dtype = np.dtype(bool) if csr.dtype is None else csr.dtype
+    first = entry_function(get_binary("first"), dtype, bool, dtype)
+    return kernels(csr.device).merge(csr, without_values(others), None, first, None, csr.dtype)
+
+
+def _joined(a: CSR, b: CSR, weight: Any, *, one_alone: bool = True) -> CSR:
+    """The arcs of both, or with `one_alone` of either."""
+    xp, dtype = array_module(a.device), None
+    if a.dtype is not None or b.dtype is not None:
+        dtype = np.result_type(*(csr.dtype for csr in (a, b) if csr.dtype is not None))
+        a, b = (
+            csr.with_data(
+                xp.ones(csr.nnz, dtype) if csr.data is None else csr.data.astype(dtype, copy=False), copy=False
+            )
+            for csr in (a, b)
+        )
+    of = np.dtype(bool) if dtype is None else dtype
+    both, left, right = (
+        entry_function(get_binary(op), of, of, of) for op in ("first" if dtype is None else weight, "first", "second")
+    )
+    return kernels(a.device).merge(
+        a, b, both, left if one_alone else None, right if one_alone else None, dtype
+    )
