@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.components import ComponentsResult, connected_components
     from hpgraph.algorithms.distance_histogram import distance_histogram
     from hpgraph.algorithms.eccentricity import center, diameter, eccentricity, periphery, radius
+    from hpgraph.algorithms.landmarks import Landmarks, landmarks
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
     from hpgraph.algorithms.reach import k_hop, reach
     from hpgraph.algorithms.shortest_path import shortest_path, shortest_path_length
@@ -111,6 +112,8 @@ _MODULE_OF = {
     "reach": "hpgraph.algorithms.reach",
     "shortest_path": "hpgraph.algorithms.shortest_path",
     "shortest_path_length": "hpgraph.algorithms.shortest_path",
+    "Landmarks": "hpgraph.algorithms.landmarks",
+    "landmarks": "hpgraph.algorithms.landmarks",
     "connected_components": "hpgraph.algorithms.components",
     "PageRankResult": "hpgraph.algorithms.pagerank",
     "pagerank": "hpgraph.algorithms.pagerank",
@@ -149,6 +152,7 @@ __all__ = [
     "FileFormatError",
     "Graph",
     "HpgraphError",
+    "Landmarks",
     "Matrix",
     "MissingExtraError",
     "NegativeCycleError",
@@ -196,6 +200,7 @@ __all__ = [
     "k_hop",
     "kron",
     "kronecker",
+    "landmarks",
     "matrix_power",
     "mxm",
     "mxv",

@@ -1,0 +1,304 @@
+"""Distances between any two vertices, from tables of the distances of a few hubs.
+
+Triangles bound what the tables do not hold: d(s, t) is at most d(s, h) + d(h, t) for every hub h, and at least
+d(h, t) - d(h, s) and d(s, h) - d(t, h). Hubs lie on many shortest paths, so bounds often meet (M. Potamias et al.,
+"Fast shortest path distance estimation in large networks", CIKM'09; A. Goldberg, C. Harrelson, "Computing the shortest
+path: A* search meets graph theory", SODA'05). Where they do not, searches in lanes settle the pairs, no farther than
+the upper bound.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.distance_blocks import block_size, blocks_from, distances_from
+from hpgraph.algorithms.lengths import reads_weights
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertices import as_collection, id
+from hpgraph.core.device import array_module, check_memory, native, to_device
+from hpgraph.core.number import whole
+
+
+def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
+    """Tables of the distances of k hubs, which answer for pairs of vertices.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    k : int, or sequence of vertices, names or hpgraph.id
+        How many hubs, the vertices of most arcs; or which vertices to take.
+    weight : None, True or "weight"
+        What an arc counts: None 1, True the weight that the graph holds.
+
+    Returns
+    -------
+    Landmarks
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        If `k` is no positive number, no list of vertices, or an empty one; or a weight is negative.
+    DeviceMemoryError
+        If the tables will not fit.
+
+    References
+    ----------
+    M. Potamias, F. Bonchi, C. Castillo, A. Gionis, "Fast shortest path distance estimation in large networks", CIKM'09.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.datasets.grid(30, removed=0)
+    >>> L = hpg.landmarks(G, [0, 29])
+    >>> L.distance([0, 31, 5], [899, 868, 5]).tolist()
+    [58, 54, 0]
+    >>> L.lower(31, 868), L.upper(31, 868)
+    (54.0, 58.0)
+    """
+    graph = as_graph(G)
+    weighted = reads_weights(graph, weight)
+    return Landmarks(graph, _hubs(graph, k), weighted)
+
+
+class Landmarks:
+    """Distances from and to a few vertices, and what they say of pairs; made by `hpgraph.landmarks`.
+
+    Attributes
+    ----------
+    graph : Graph
+        Whose distances.
+    vertices : int64 array of shape (k,)
+        Indices of the landmarks, in NumPy.
+    ahead, back : arrays of shape (k, n)
+        Distances from and to each landmark, on the graph's device: of arcs in the least integer type that holds them,
+        -1 where there is no path; of weights floats, inf where there is none. One array if the graph is undirected.
+    weighted : bool
+        Whether distances are sums of weights.
+    """
+
+    def __init__(self, graph: Graph, vertices: np.ndarray, weighted: bool) -> None:
+        self.graph, self.vertices, self.weighted = graph, vertices, weighted
+        entry = graph.out_csr.dtype.itemsize if weighted and graph.out_csr.dtype else 4
+        tables = 2 if graph.directed else 1
+        check_memory(tables * len(vertices) * graph.n_vertices * entry, "the tables of landmarks", graph.device)
+        self.ahead = self._table(False)
+        self.back = self._table(True) if graph.directed else self.ahead
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tables."""
+        return int(self.ahead.nbytes) + (0 if self.back is self.ahead else int(self.back.nbytes))
+
+    def lower(self, s: Any, t: Any) -> Any:
+        """A number that no path from s to t is shorter than.
+
+        Parameters
+        ----------
+        s, t : vertex, or sequence or array of m vertices
+            Pairs; one vertex alone is paired with all of the other side.
+
+        Returns
+        -------
+        float64 array of shape (m,), or a float for a single pair
+            On the graph's device; inf where it is known that there is no path.
+
+        Raises
+        ------
+        ValueError, TypeError, IndexError
+            If one is no vertex of the graph, or there are more on one side than on the other.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> L = hpg.landmarks(hpg.Graph.from_edges([0, 1], [1, 2], n_vertices=4, directed=False), 1)
+        >>> L.lower(0, [0, 2, 3]).tolist()
+        [0.0, 1.0, inf]
+        """
+        source, target, single = self._pairs(s, t)
+        return self._as_asked(self._bounds(source, target)[0], single)
+
+    def upper(self, s: Any, t: Any) -> Any:
+        """The length of some path from s to t, by way of a landmark.
+
+        Parameters
+        ----------
+        s, t : vertex, or sequence or array of m vertices
+            As for `lower`.
+
+        Returns
+        -------
+        float64 array of shape (m,), or a float for a single pair
+            On the graph's device; inf where no landmark lies on the way.
+
+        Raises
+        ------
+        ValueError, TypeError, IndexError
+            As `lower`.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> L = hpg.landmarks(hpg.Graph.from_edges([0, 1], [1, 2], n_vertices=4, directed=False), 1)
+        >>> L.upper(0, [0, 2, 3]).tolist()
+        [0.0, 2.0, inf]
+        """
+        source, target, single = self._pairs(s, t)
+        return self._as_asked(self._bounds(source, target)[1], single)
+
+    def distance(self, s: Any, t: Any) -> Any:
+        """The length of a shortest path from s to t, exactly.
+
+        Parameters
+        ----------
+        s, t : vertex, or sequence or array of m vertices
+            As for `lower`.
+
+        Returns
+        -------
+        int64 array of shape (m,), or an int for a single pair
+            On the graph's device; -1 where there is no path. With weights float64, inf where there is none; sums by
+            way of a landmark may differ from `hpgraph.sssp` by rounding.
+
+        Raises
+        ------
+        ValueError, TypeError, IndexError
+            As `lower`.
+
+        Notes
+        -----
+        Pairs whose bounds meet cost k look-ups. The others are searched for from their sources or from their targets,
+        whichever are fewer, in lanes, those with far bounds last.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> L = hpg.landmarks(hpg.Graph.from_edges([0, 1], [1, 2], n_vertices=4, directed=False), 1)
+        >>> L.distance(0, [0, 2, 3]).tolist()
+        [0, 2, -1]
+        """
+        source, target, single = self._pairs(s, t)
+        lower, upper = self._bounds(source, target)
+        xp = array_module(self.graph.device)
+        left = xp.flatnonzero(lower < upper)
+        if left.size:
+            upper[left] = self._searched(source[left], target[left], upper[left])
+        # What the bounds rule out lies between no two numbers.
+        distance = xp.where(lower == np.inf, np.inf, upper)
+        if not self.weighted:
+            distance = xp.where(distance < np.inf, distance, -1).astype(np.int64)
+        return self._as_asked(distance, single)
+
+    def __len__(self) -> int:
+        return len(self.vertices)
+
+    def __repr__(self) -> str:
+        names = self.vertices if self.graph.names is None else self.graph.names[self.vertices]
+        shown = ", ".join(map(str, names[:3].tolist())) + (", ..." if len(names) > 3 else "")
+        kind = "sums of weights" if self.weighted else "numbers of arcs"
+        ways = "to and from" if self.graph.directed else "to"
+        return (
+            f"<Landmarks: {kind} {ways} {len(names)} of {self.graph.n_vertices:,} vertices ({shown}), "
+            f"{self.nbytes / 2**20:,.1f} MiB on {self.graph.device}>"
+        )
+
+    def _table(self, incoming: bool) -> Any:
+        blocks = blocks_from(self.graph, self.vertices, incoming=incoming, weighted=self.weighted)
+        parts = [block if self.weighted else _narrow(block) for _, block in blocks]
+        return array_module(self.graph.device).concatenate(parts)
+
+    def _pairs(self, s: Any, t: Any) -> tuple[Any, Any, bool]:
+        """Indices of both ends, one after the other, on the graph's device; and whether it is a single pair."""
+        graph = self.graph
+        ends = [to_device(graph.indices_of(v, name), graph.device) for v, name in ((s, "s"), (t, "t"))]
+        single = _is_single(s) and _is_single(t)
+        if len(ends[0]) != len(ends[1]) and not (_is_single(s) or _is_single(t)):
+            raise ValueError(f"s and t must hold as many vertices, or be one, not {len(ends[0])} and {len(ends[1])}")
+        source, target = array_module(graph.device).broadcast_arrays(*ends)
+        return source, target, single
+
+    def _as_asked(self, values: Any, single: bool) -> Any:
+        return values[0].item() if single else values
+
+    def _bounds(self, source: Any, target: Any) -> tuple[Any, Any]:
+        """Lower and upper bounds of pairs."""
+        xp = array_module(self.graph.device)
+        lower = xp.where(source == target, 0.0, 0.0 if self.weighted else 1.0)
+        upper = xp.where(source == target, 0.0, np.inf)
+        for ahead, back in zip(self.ahead, self.back, strict=True):
+            h_s, h_t, s_h, t_h = (_length(row[ends]) for row in (ahead, back) for ends in (source, target))
+            xp.minimum(upper, s_h + h_t, out=upper)
+            # Whom a landmark reaches it takes along to all that he reaches.
+            for near, far in ((h_s, h_t), (t_h, s_h)):
+                there = near < np.inf
+                xp.maximum(lower, xp.where(there, far, 0.0) - xp.where(there, near, 0.0), out=lower)
+        # Rounding may put the lower bound above.
+        return xp.where(upper < np.inf, xp.minimum(lower, upper), lower), upper
+
+    def _searched(self, source: Any, target: Any, upper: Any) -> Any:
+        """Distances of pairs by searches, which need not look beyond the upper bounds."""
+        graph, xp = self.graph, array_module(self.graph.device)
+        (sources, of_source), (targets, of_target) = (xp.unique(v, return_inverse=True) for v in (source, target))
+        incoming = len(targets) < len(sources)
+        starts, of_pair, others = (targets, of_target, source) if incoming else (sources, of_source, target)
+        # How far each start has to search; those of a block go equally far.
+        order = xp.lexsort(xp.stack([upper, of_pair]))
+        last = xp.searchsorted(of_pair[order], xp.arange(len(starts)), side="right") - 1
+        farthest = upper[order[last]]
+        by_need = xp.argsort(farthest)
+        rank = xp.empty_like(by_need)
+        rank[by_need] = xp.arange(len(starts))
+        pairs = xp.argsort(rank[of_pair])
+        ranks = rank[of_pair][pairs]
+        needs = to_device(farthest[by_need], "cpu")
+        vertices = to_device(starts[by_need], "cpu")
+        found, size = upper.copy(), block_size(graph)
+        for begin in range(0, len(vertices), size):
+            stop = min(begin + size, len(vertices))
+            first, end = (int(place) for place in xp.searchsorted(ranks, xp.asarray([begin, stop])))
+            # A path of as many arcs as the upper bound says is known already.
+            need = float(needs[stop - 1]) - (not self.weighted)
+            limit = None if need == np.inf else need
+            block = distances_from(
+                graph, vertices[begin:stop], incoming=incoming, weighted=self.weighted, limit=limit
+            )  # fmt: skip
+            here = pairs[first:end]
+            found[here] = xp.minimum(upper[here], _length(block[ranks[first:end] - begin, others[here]]))
+        return found
+
+
+def _hubs(graph: Graph, k: Any) -> np.ndarray:
+    """Indices of the landmarks."""
+    if not isinstance(k, int | np.integer | str) and (hasattr(k, "__len__") or isinstance(k, id)):
+        listed = np.asarray(to_device(graph.indices_of(k, "k"), "cpu"), np.int64)
+        if listed.size == 0:
+            raise ValueError("k holds no vertices: give one at least")
+        return listed
+    count = whole(k, "k", "a number of landmarks, or a list of vertices")
+    if not 0 < count <= graph.n_vertices:
+        raise ValueError(f"k must lie in 1..{graph.n_vertices}, the number of vertices, not {count}")
+    degree = graph.out_degree + graph.in_degree if graph.directed else graph.out_degree
+    return np.argsort(-to_device(degree, "cpu"), kind="stable")[:count]
+
+
+def _narrow(levels: Any) -> Any:
+    """Levels in the least integer type that holds them; waits for the GPU."""
+    return levels.astype(np.min_scalar_type(-1 - int(levels.max())))
+
+
+def _length(distance: Any) -> Any:
+    """Distances as floats, inf where there is no path."""
+    lengths = distance.astype(np.float64)
+    if distance.dtype.kind in "iu":
+        lengths[distance < 0] = np.inf
+    return lengths
+
+
+def _is_single(vertices: Any) -> bool:
+    """Whether what a user gave is one vertex, not several."""
+    if isinstance(vertices, id):
+        return isinstance(vertices.index, int)
+    vertices = native(vertices)
+    return as_collection(vertices) is not vertices and np.ndim(vertices) == 0
