@@ -6,27 +6,46 @@ all of them (H. Liu, H. H. Huang, Y. Hu, "iBFS", SIGMOD'16); programs of other f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, native
+from hpgraph.core.device import array_module, check_memory
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.forms import check_order, form_for
+from hpgraph.engine.forms import TRAVERSAL, Form, check_order, form_for
 from hpgraph.engine.grouping import groups, lanes_at_most
+from hpgraph.engine.lane_state import Column, columns, starts_of
 from hpgraph.engine.loops import go
 from hpgraph.engine.result import LanesResult
-from hpgraph.engine.state import Run, initial_state, limit_of, parameters, sources_of
+from hpgraph.engine.state import Run, limit_of, parameters, sources_of
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.engine.program import VertexProgram
+    from hpgraph.kernels.lanes import JointTraversal, Starts
+
+_JOINT = ("cpu",)
+
+
+def joint_kernels(device: str) -> JointTraversal | None:
+    """The kernels that run lanes together, where a device has them.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    module or None
+    """
+    return importlib.import_module(f"hpgraph.kernels.lanes.{device}") if device in _JOINT else None
 
 
 def are_lanes(active: Any, graph: Graph) -> bool:
@@ -85,50 +104,78 @@ def run_lanes(
     declared = declarations_of(program)
     policy = Direction.of(direction)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
-    count, n = len(active), graph.n_vertices
-    xp, backend = array_module(graph.device), kernels(graph.device)
-    found: LanesResult | None = None
-    for group in groups(count, lanes_at_most(lanes, count)):
-        for lane in group.tolist():
-            given = {name: _of_lane(value, lane, count, n, name) for name, value in initial.items()}
-            state, beginnings = initial_state(declared, graph, given)
-            world = parameters(declared, given)
-            if given:
-                known = ", ".join([*declared.properties, *declared.parameters])
-                raise TypeError(f"{declared.name} has no property or parameter {next(iter(given))!r}; it has {known}")
-            code = declared.code(tuple(values.dtype for values in state.values()))
-            arcs = Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
-            sources = sources_of(active[lane], graph)
-            this = Run(
-                backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit,
-                delta, ceiling,
-            )  # fmt: skip
-            with backend.interruptible(), naming_what_does_not_compile(code, _dtype_of(arcs)):
-                form = form_for(this)
-                check_order(form, delta, ceiling)
-                outcome = go(this, form)
-            if found is None:
-                found = LanesResult({name: xp.empty((count, n), values.dtype) for name, values in state.items()})
-            for name, values in state.items():
-                found.properties[name][lane] = values
-            nobody = xp.empty(0, arcs.sending.indices.dtype)
-            found.active.append(nobody if outcome.active is None else outcome.active)
-            for name, value in world.items():
-                found.world.setdefault(name, []).append(value)
-            found.groups.append(np.array([lane]))
-            found.traces.append(Trace(outcome.rows, outcome.form))
-    assert found is not None, "there is a lane: `are_lanes` says so"
+    k, n, device = len(active), graph.n_vertices, graph.device
+    begun = columns(declared, graph, initial, k)
+    world = parameters(declared, initial)
+    if initial:
+        known = ", ".join([*declared.properties, *declared.parameters])
+        raise TypeError(f"{declared.name} has no property or parameter {next(iter(initial))!r}; it has {known}")
+    code = declared.code(tuple(column.dtype for column in begun.values()))
+    arcs = Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
+    size = sum(column.dtype.itemsize for column in begun.values())
+    check_memory(k * n * size, f"{declared.name} in {k} lanes of {n} vertices", device)
+    found = LanesResult({name: column.rows(device, k, n) for name, column in begun.items()})
+    found.active.extend([array_module(device).empty(0, arcs.sending.indices.dtype)] * k)
+    found.world.update({name: [value] * k for name, value in world.items()})
+    backend = kernels(device)
+    beginnings = tuple(column.beginning for column in begun.values())
+    # What differs from lane to lane is filled in by the loops.
+    run = Run(backend, declared, code, arcs, (), beginnings, world, None, policy, limit, delta, ceiling)
+    with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
+        form = form_for(run)
+        check_order(form, delta, ceiling)
+        joint = joint_kernels(device) if form.loop == TRAVERSAL else None
+        most = lanes_at_most(lanes, k) if joint else 1
+        if not joint:
+            form = form._replace(why=f"{form.why}; lanes run one after the other")
+        for group in groups(k, most):
+            rows = tuple(_rows(found.properties[name], column, group) for name, column in begun.items())
+            if joint and len(group) > 1:
+                _together(joint, run, form, rows, starts_of(active, group, graph), found)
+            else:
+                lane = int(group[0])
+                _alone(run, form, tuple(values[0] for values in rows), sources_of(active[lane], graph), lane, found)
+            for name, values in zip(begun, rows, strict=True):
+                if not _is_stretch(group):
+                    found.properties[name][group] = values
+            found.groups.append(group)
     return found
 
 
-def _dtype_of(arcs: Arcs) -> Callable[[], Any]:
-    return lambda: arcs.sending.dtype
+def _is_stretch(group: np.ndarray) -> bool:
+    return bool(group[-1] - group[0] + 1 == len(group))
 
 
-def _of_lane(value: Any, lane: int, count: int, n: int, name: str) -> Any:
-    """What one lane begins with, of values that are the same for all or one row each."""
-    if np.ndim(native(value)) != 2:
-        return value
-    if value.shape != (count, n):
-        raise ValueError(f"{name} must be a scalar or have shape ({n},) or ({count}, {n}), not {value.shape}")
-    return value[lane]
+def _rows(results: Any, column: Column, group: np.ndarray) -> Any:
+    """Where a group's properties are worked on: in the results, where its lanes follow each other there."""
+    if _is_stretch(group):
+        rows = results[group[0] : group[-1] + 1]
+    else:
+        rows = array_module(results).empty((len(group), results.shape[1]), results.dtype)
+    column.fill(rows, group)
+    return rows
+
+
+def _together(
+    joint: JointTraversal, run: Run, form: Form, rows: tuple[Any, ...], starts: Starts, found: LanesResult
+) -> None:
+    """One group of a program whose first message wins."""
+    arcs, policy = run.arcs, run.policy
+    outcome = joint.traverse_lanes(
+        form.code, arcs.sending, arcs.by_target, tuple(values.T for values in rows), run.beginnings,
+        tuple(run.world.values()), starts, alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=run.limit,
+    )  # fmt: skip
+    found.traces.append(Trace(outcome.rows, form))
+
+
+def _alone(
+    run: Run, form: Form, state: tuple[Any, ...], sources: Any, lane: int, found: LanesResult
+) -> None:
+    """One lane by itself."""
+    one = replace(run, state=state, sources=sources, world=dict(run.world))
+    outcome = go(one, form)
+    if outcome.active is not None:
+        found.active[lane] = outcome.active
+    for name, value in one.world.items():
+        found.world[name][lane] = value
+    found.traces.append(Trace(outcome.rows, outcome.form))

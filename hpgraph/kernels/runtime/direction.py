@@ -23,6 +23,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 PUSH, PULL = 0, 1
 # Ligra's m / 20 (J. Shun, G. Blelloch, PPoPP'13), and Beamer's 1 / 18.
 ALPHA, BETA = 0.05, 1 / 18
@@ -103,3 +105,41 @@ def traversal_direction(
         return PUSH if dwindles or push < looked else PULL
     # With the frontier's arcs spread evenly, an open vertex meets one after arcs / leaving in-arcs.
     return PULL if waiting * min(arcs / n, arcs / leaving) < push else PUSH
+
+
+def joint_direction(
+    last: Any, count: Any, count_before: Any, leaving: Any, leaving_before: Any, carried: Any, lanes: Any, looked: Any,
+    waiting: Any, n: Any, arcs: Any, alpha: Any, beta: Any,
+) -> Any:  # fmt: skip
+    """`traversal_direction` for the joint frontier of many lanes.
+
+    Parameters
+    ----------
+    carried : int
+        Arcs that leave the frontiers of the lanes, each lane's by itself.
+    lanes : int
+        How many have a frontier.
+    last, count, count_before, leaving, leaving_before, looked, waiting, n, arcs, alpha, beta
+        As for `traversal_direction`, of the joint frontier: vertices and arcs count once.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> joint_direction(PUSH, 100, 10, 4000, 100, 4000, 64, 100, 1000, 1000, 10_000, ALPHA, BETA) == PUSH
+    True
+    >>> joint_direction(PUSH, 900, 10, 9000, 100, 90_000, 64, 100, 1000, 1000, 10_000, ALPHA, BETA) == PULL
+    True
+    """
+    if last == PUSH and leaving <= alpha * arcs:
+        return PUSH
+    push = leaving + REACHED * count * leaving // max(leaving_before, 1)
+    if last == PULL:
+        dwindles = count < beta * n and count < count_before
+        return PUSH if dwindles or push < looked else PULL
+    # With a lane's arcs spread evenly, it meets one after arcs / its own; the last of some lanes so many times later
+    # as the harmonic number of their count, which is about its logarithm.
+    share = carried / (lanes * arcs)
+    return PULL if waiting * min(arcs / n, (1 + np.log(lanes)) / share) < push else PUSH

@@ -61,6 +61,25 @@ def begin(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], sour
             values[where] = where if beginning.start == "id" else beginning.start
 
 
+def begin_lanes(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], vertices: Any, lanes: Any) -> None:
+    """Fill the properties of many lanes that have a `Beginning`.
+
+    Parameters
+    ----------
+    state : tuple of arrays of shape (n, k)
+        The properties; those without a `Beginning` are left as they are.
+    beginnings : tuple of Beginning or None
+        One a property.
+    vertices, lanes : arrays
+        Who is active at first, in which lane.
+    """
+    for values, beginning in zip(state, beginnings, strict=True):
+        if beginning is not None:
+            values.fill(beginning.fill)
+            if beginning.start is not None:
+                values[vertices, lanes] = vertices if beginning.start == "id" else beginning.start
+
+
 def bucket_bounds(dtype: np.dtype, delta: float | None, ceiling: float | None, least: Any) -> tuple[Any, Any, Any]:
     """Width of a bucket, end of the first bucket, and the last value that is sent on, in the type of the values.
 

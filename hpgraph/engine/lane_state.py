@@ -1,0 +1,134 @@
+"""Where the properties of many lanes begin: a row each, filled group by group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.core.device import array_module, native, to_device, unmasked
+from hpgraph.engine.declarations import beginning
+from hpgraph.engine.state import sources_of
+from hpgraph.engine.values import array
+from hpgraph.kernels.lanes import Starts
+from hpgraph.semiring.dtypes import check_dtype
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+    from hpgraph.engine.declarations import Declarations
+    from hpgraph.kernels.runtime.program import Beginning
+
+
+class Column(NamedTuple):
+    """How one property begins in all lanes.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Its type.
+    beginning : Beginning or None
+        What a kernel fills it with.
+    values : array of shape (n,) or (k, n), or None
+        What it holds instead; on the graph's device.
+    """
+
+    dtype: np.dtype
+    beginning: Beginning | None
+    values: Any
+
+    def rows(self, device: str, k: int, n: int) -> Any:
+        """The array of shape (k, n) that the results of all lanes go into.
+
+        Parameters
+        ----------
+        device : {"cpu", "cuda"}
+        k, n : int
+            Numbers of lanes and vertices.
+
+        Returns
+        -------
+        array
+            What the user gave, copied before, where that has a row a lane.
+        """
+        values = self.values
+        if values is not None and values.ndim == 2 and values.flags.c_contiguous:
+            return values
+        return array_module(device).empty((k, n), self.dtype)
+
+    def fill(self, rows: Any, lanes: np.ndarray) -> None:
+        """Write what some lanes begin with, unless a kernel will.
+
+        Parameters
+        ----------
+        rows : array of shape (len(lanes), n)
+        lanes : int64 array
+        """
+        if self.values is not None and not array_module(rows).shares_memory(rows, self.values):
+            rows[...] = self.values if self.values.ndim == 1 else self.values[lanes]
+
+
+def columns(declared: Declarations, graph: Graph, initial: dict[str, Any], k: int) -> dict[str, Column]:
+    """How each property begins. Takes what it uses out of `initial`.
+
+    Parameters
+    ----------
+    declared : Declarations
+    graph : Graph
+    initial : dict
+        What the user gave, by name.
+    k : int
+        Number of lanes.
+
+    Returns
+    -------
+    dict of Column, by name
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a value has another shape, or does not go into the property's type.
+    """
+    n = graph.n_vertices
+    found: dict[str, Column] = {}
+    for name, prop in declared.properties.items():
+        given = name in initial
+        if not given and name in declared.beginnings:
+            found[name] = Column(*declared.beginnings[name], None)
+            continue
+        value = initial.pop(name) if given else prop.initial
+        if callable(value):
+            value = value(graph)
+        value = native(unmasked(value, name))
+        if not hasattr(value, "dtype") and not np.isscalar(value):
+            value = np.array(value)
+        wanted = prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64)
+        dtype = check_dtype(wanted, name, real=True)
+        if np.ndim(value) == 0:
+            found[name] = Column(dtype, beginning(value, None if given else prop.start, dtype, name), None)
+            continue
+        if value.shape not in ((n,), (k, n)):
+            raise ValueError(f"{name} must be a scalar or have shape ({n},) or ({k}, {n}), not {value.shape}")
+        found[name] = Column(dtype, None, array(to_device(value, graph.device), value, dtype, name))
+    return found
+
+
+def starts_of(active: Any, lanes: np.ndarray, graph: Graph) -> Starts:
+    """Who is active at first, in some of the lanes, numbered from 0.
+
+    Parameters
+    ----------
+    active : sequence of k arrays or sequences of vertices
+    lanes : int64 array
+        Those wanted.
+    graph : Graph
+
+    Returns
+    -------
+    Starts
+    """
+    xp = array_module(graph.device)
+    each = [to_device(sources_of(active[lane], graph), graph.device) for lane in lanes.tolist()]
+    counts = np.array([len(vertices) for vertices in each])
+    numbers = np.repeat(np.arange(len(each), dtype=np.int32), counts)
+    vertices = xp.concatenate(each) if each else xp.empty(0, graph.out_csr.indices.dtype)
+    return Starts(vertices, to_device(numbers, graph.device), len(each))

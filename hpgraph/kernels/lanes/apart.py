@@ -1,0 +1,222 @@
+"""Lanes that do not meet, each by itself: a lane a worker, or, where there are fewer lanes, all workers at one.
+
+Where frontiers have no vertex in common, as in a road network, a joint frontier saves nothing, and words of lanes are
+more memory than the bits of one search. There every lane goes on as a run of its own, which is what a single traversal
+does (`hpgraph.kernels.traversal.direction_optimizing`), but without waiting for other workers in any superstep.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.runtime.cpu.bit_matrix import SIDE, transpose
+from hpgraph.kernels.runtime.cpu.bits import popcount
+from hpgraph.kernels.runtime.cpu.claim import list_bits
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP
+from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, TAIL
+from hpgraph.kernels.runtime.direction import PUSH
+from hpgraph.kernels.traversal import direction_optimizing as traversing
+from hpgraph.kernels.traversal.thin import THIN
+from hpgraph.semiring.atomics import fetch_add
+from hpgraph.semiring.jit import call
+from hpgraph.semiring.stop import is_stopped
+
+# Columns of the sums of a superstep over all lanes, and of the totals of a lane over all supersteps.
+RUNS, PULLS, ACTIVE_SUM, ARCS_SUM, CYCLES_SUM, PAIRS_SUM = range(6)
+SUMS = 6
+REACHED, LEVELS, FARTHEST, UNFINISHED = range(4)
+
+
+class Runs(NamedTuple):
+    """A lane's functions: those of a single run, and the one that takes a lane's row of each property."""
+
+    gather: Any
+    update: Any
+    edge_cond: Any
+    row: Any
+
+
+class Lanes(NamedTuple):
+    """Bits of the vertices, a row a lane: who is settled, who is active. The next lane that nobody has. Sums."""
+
+    settled: Any
+    active: Any
+    following: Any
+    sums: Any
+    totals: Any
+    inverse: Any
+
+
+class Room(NamedTuple):
+    """Work space of single runs, one each: queue, bits of two frontiers, board, progress, trace, thin supersteps.
+
+    `buffers` and `messages` are those of each worker.
+    """
+
+    queues: Any
+    fronts: Any
+    boards: Any
+    progress: Any
+    trace: Any
+    thin: Any
+    buffers: Any
+    messages: Any
+
+
+class Course(NamedTuple):
+    """How the runs go: as the policy of a joint traversal, with the supersteps done before and the open vertices."""
+
+    alpha: Any
+    beta: Any
+    forced: Any
+    limit: Any
+    dead_end: Any
+    done: Any
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def by_lane(words, n, rows):
+    """From a word of lanes for each of n vertices to a row of bits for each lane; bits past the last vertex are set."""
+    for block in prange(rows.shape[1]):
+        square = np.empty(SIDE, np.uint64)
+        for i in range(SIDE):
+            v = block * SIDE + i
+            square[i] = words[v] if v < n else ~np.uint64(0)
+        transpose(square)
+        for lane in range(rows.shape[0]):
+            rows[lane, block] = square[lane]
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def by_vertex(rows, n, words):
+    """From a row of bits for each lane to a word of lanes for each of n vertices; bits past the last lane are set."""
+    for block in prange(rows.shape[1]):
+        square = np.empty(SIDE, np.uint64)
+        for lane in range(SIDE):
+            square[lane] = rows[lane, block] if lane < rows.shape[0] else ~np.uint64(0)
+        transpose(square)
+        for i in range(min(SIDE, n - block * SIDE)):
+            words[block * SIDE + i] = square[i]
+
+
+@part
+def _start(lane, out, lanes, room, own, course):
+    """Begin a lane's run where the joint one left it."""
+    queue, board, progress = room.queues[own], room.boards[own], room.progress[own]
+    settled = lanes.settled[lane]
+    for i in range(board.size):
+        board[i] = 0
+    for i in range(progress.size):
+        progress[i] = 0
+    count = list_bits(lanes.active[lane], queue, 0)
+    arcs, open_ = 0, 0
+    for i in range(count):
+        u = np.int64(queue[i])
+        arcs += peek(out.indptr, u + 1) - peek(out.indptr, u)
+    for i in range(settled.size):
+        open_ += SIDE - popcount(settled[i])
+    board[TAIL] = count
+    progress[STEP], progress[ACTIVE] = course.done, count
+    progress[traversing.ARCS], progress[traversing.QUEUED], progress[traversing.OPEN] = arcs, 1, open_
+
+
+@part
+def _settled(lanes, lane, step, count):
+    """Count the vertices that a lane settled in a superstep."""
+    if count:
+        fetch_add(lanes.sums[step - 1], PAIRS_SUM, count)
+        totals = lanes.totals[lane]
+        totals[REACHED] += count
+        totals[LEVELS] += count * step
+        totals[FARTHEST] = step
+        lanes.inverse[lane] += count / step
+
+
+@part
+def _note(lanes, lane, step, first, direction, active, arcs, cycles):
+    """Add a superstep of a lane to the sums; who is active at its start was settled in the one before."""
+    if step > first:
+        _settled(lanes, lane, step - 1, active)
+    sums = lanes.sums[step - 1]
+    fetch_add(sums, RUNS, 1)
+    fetch_add(sums, PULLS, direction)
+    fetch_add(sums, ACTIVE_SUM, active)
+    fetch_add(sums, ARCS_SUM, arcs)
+    fetch_add(sums, CYCLES_SUM, cycles)
+
+
+@part
+def _fold(lane, step, lanes, room, own, course):
+    """Add the supersteps in a run's trace to the sums, from the one after `step` on; whether the run is over."""
+    progress, trace, thin = room.progress[own], room.trace[own], room.thin[own]
+    first, place = course.done + 1, 0
+    for row in range(progress[traversing.ROW]):
+        if trace[row, 0] == THIN:
+            steps = trace[row, 1]
+            for _ in range(steps):
+                step += 1
+                active, arcs = np.int64(thin[place, 0]), np.int64(thin[place, 1])
+                _note(lanes, lane, step, first, PUSH, active, arcs, trace[row, 3] // steps)
+                place += 1
+        else:
+            step += 1
+            _note(lanes, lane, step, first, trace[row, 0], trace[row, 1], trace[row, 2], trace[row, 3])
+    progress[traversing.ROW], progress[traversing.THIN_ROW] = 0, 0
+    room.boards[own, LEADER], room.boards[own, GATE] = 0, 0
+    if progress[ACTIVE] > 0 and progress[STEP] < course.limit and not is_stopped():
+        return False
+    if step > course.done:
+        _settled(lanes, lane, step, progress[ACTIVE])
+    lanes.totals[lane, UNFINISHED] = progress[ACTIVE]
+    return True
+
+
+@part
+def _run(worker, lane, runs, state, world, out, in_, lanes, room, own, course):
+    """One worker's part in a lane's run."""
+    traversing._work(
+        worker, runs.gather, runs.update, runs.edge_cond, call(runs.row, state, lane), world, out.indptr, out.indices,
+        out.data, in_.indptr, in_.indices, in_.data, room.queues[own], lanes.settled[lane], room.fronts[own, 0],
+        room.fronts[own, 1], room.boards[own], room.buffers[worker], room.messages[worker], room.progress[own],
+        room.trace[own], room.thin[own], course.alpha, course.beta, course.forced, course.limit, course.dead_end,
+    )  # fmt: skip
+
+
+@part
+def _each(worker, runs, state, world, out, in_, lanes, room, course):
+    """One worker by itself, lane after lane."""
+    while not is_stopped():
+        lane = fetch_add(lanes.following, 0, 1)
+        if lane >= lanes.settled.shape[0]:
+            break
+        _start(lane, out, lanes, room, worker, course)
+        over = False
+        while not over:
+            step = room.progress[worker, STEP]
+            _run(worker, lane, runs, state, world, out, in_, lanes, room, worker, course)
+            over = _fold(lane, step, lanes, room, worker, course)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def run_each(runs, state, world, out, in_, lanes, room, course):
+    """Run each lane that nobody has yet: a lane a worker where there is a board for each, else all workers at one."""
+    workers, last = room.buffers.shape[0], lanes.settled.shape[0]
+    if room.boards.shape[0] == workers:
+        for worker in prange(workers):
+            _each(np.int64(worker), runs, state, world, out, in_, lanes, room, course)
+        return
+    for lane in range(lanes.following[0], last):
+        _start(lane, out, lanes, room, 0, course)
+        over = False
+        while not over:
+            step = room.progress[0, STEP]
+            for worker in prange(workers):
+                _run(np.int64(worker), lane, runs, state, world, out, in_, lanes, room, 0, course)
+            over = _fold(lane, step, lanes, room, 0, course)
+    lanes.following[0] = last

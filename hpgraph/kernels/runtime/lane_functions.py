@@ -1,0 +1,81 @@
+"""A vertex program's functions as kernels of many lanes call them: with the place of a vertex's values beside its id.
+
+Where the values of vertex v in some lane lie is the kernel's business: in C order of (vertices, lanes) at
+``v * lanes + lane``, lane after lane at ``lane * vertices + v``. Arrays are flat.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+
+from hpgraph.kernels.runtime.functions import ProgramFunctions
+from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.semiring.function import Function
+
+
+class LaneFunctions(ProgramFunctions):
+    """`ProgramFunctions` whose vertices ``u`` and ``v`` have their values at the places ``at_u`` and ``at_v``.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        The program.
+    """
+
+    def __init__(self, code: ProgramCode) -> None:
+        super().__init__(code, own="at_v")
+
+    def _vertex(self, id_: str) -> str:
+        return self._vertex_of(id_, [f"state[{i}][at_{id_}]" for i in self._each])
+
+    @cached_property
+    def gather(self) -> Function:
+        """``gather(state, u, at_u, weight, v, at_v) -> message``."""
+        body = f"return cast(gather({self._vertex('u')}, weight, {self._vertex('v')}))"
+        names = {"gather": self.code.gather, "cast": self.code.message.type}
+        return self.code.wrap("gather_at", "state, u, at_u, weight, v, at_v", body, **names)
+
+    @cached_property
+    def edge_cond(self) -> Function:
+        """``edge_cond(state, u, at_u, weight, v, at_v) -> bool``; only where the program has one."""
+        assert self.code.edge_cond is not None
+        body = f"return edge_cond({self._vertex('u')}, weight, {self._vertex('v')})"
+        return self.code.wrap(
+            "edge_cond_at", "state, u, at_u, weight, v, at_v", body, edge_cond=self.code.edge_cond
+        )
+
+    @cached_property
+    def cond(self) -> Function:
+        """``cond(state, v, at_v) -> bool``; only where the program has one."""
+        assert self.code.cond is not None
+        return self.code.wrap("cond_at", "state, v, at_v", f"return cond({self._vertex('v')})", cond=self.code.cond)
+
+    @cached_property
+    def update(self) -> Function:
+        """``update(state, v, at_v, message, world, step) -> bool``: writes the properties; whether any changed."""
+        text, names = self._renewal([f"state[{i}][at_v]" for i in self._each])
+        writes = "".join(f"\nstate[{i}][at_v] = new{i}" for i in self._each)
+        return self.code.wrap(
+            "update_at", "state, v, at_v, message, world, step", f"{text}{writes}\nreturn changed", **names
+        )
+
+    @cached_property
+    def row(self) -> Function:
+        """``row(state, lane) -> state``: of arrays of shape (lanes, vertices) what one lane has."""
+        rows = "".join(f"state[{i}][lane], " for i in self._each)
+        return self.code.wrap("row_at", "state, lane", f"return ({rows})")
+
+
+@lru_cache(maxsize=256)
+def lane_functions_of(code: ProgramCode) -> LaneFunctions:
+    """The functions of a program; made once.
+
+    Parameters
+    ----------
+    code : ProgramCode
+
+    Returns
+    -------
+    LaneFunctions
+    """
+    return LaneFunctions(code)

@@ -1,0 +1,136 @@
+"""Traversals of many lanes: each lane answers what its own run does, whether lanes meet or part, on every device."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from programs import Guarded
+from reference_algorithms import check_tree, hubs, levels, random_digraph
+
+import hpgraph as hpg
+from hpgraph.algorithms.bfs import Tree
+from hpgraph.core.device import to_device
+from hpgraph.engine.survey import Levels
+
+
+def arcs(source, target, n):
+    return scipy.sparse.csr_array((np.ones(len(source)), (source, target)), shape=(n, n))
+
+
+def grid(side):
+    path = scipy.sparse.diags_array([np.ones(side - 1), np.ones(side - 1)], offsets=[-1, 1])
+    return scipy.sparse.csr_array(scipy.sparse.kronsum(path, path))
+
+
+def star(n):
+    return arcs(np.r_[np.zeros(n - 1, int), np.arange(1, n)], np.r_[np.arange(1, n), np.zeros(n - 1, int)], n)
+
+
+def path(n):
+    return arcs(np.r_[np.arange(n - 1), np.arange(1, n)], np.r_[np.arange(1, n), np.arange(n - 1)], n)
+
+
+def with_loops():
+    csr = random_digraph(400, 700, seed=8).tolil()
+    csr.setdiag(1.0)
+    return scipy.sparse.csr_array(csr)
+
+
+GRAPHS = {
+    "digraph": random_digraph(1500, 12_000, seed=1),
+    "hubs": hubs(3000, 40_000, seed=5, exponent=3),
+    "grid": grid(40),
+    "star": star(700),
+    "path": path(900),
+    "apart": scipy.sparse.block_diag([grid(8)] * 9, format="csr"),
+    "loops": with_loops(),
+    "few": random_digraph(70, 300, seed=2),
+}
+
+
+def graph(csr, device):
+    return hpg.Graph(csr, directed=True).to(device)
+
+
+def starts(n, k, seed=3):
+    """One or several vertices a lane, some the same; one lane in ten has none."""
+    rng = np.random.default_rng(seed)
+    listed = [rng.integers(0, n, rng.integers(1, 4)).tolist() for _ in range(k)]
+    if k > 1:
+        listed[-1] = listed[0]
+    for lane in range(5, k, 10):
+        listed[lane] = []
+    return listed
+
+
+def levels_of(csr, lane):
+    """By SciPy, from several sources: the least of their levels."""
+    found = np.full(csr.shape[0], -1)
+    for source in lane:
+        one = levels(csr, source)
+        found = np.where((one >= 0) & ((found < 0) | (one < found)), one, found)
+    return found
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("k", [1, 3, 64, 65, 130])
+def test_levels_of_every_lane(name, k, device):
+    csr = GRAPHS[name]
+    active = starts(csr.shape[0], k)
+    found = hpg.run(Levels, graph(csr, device), active=active)
+    level = to_device(found.level, "cpu")
+    assert level.shape == (k, csr.shape[0])
+    for lane, listed in enumerate(active):
+        assert (level[lane] == levels_of(csr, listed)).all()
+    pairs = sum(int(trace.rows[:, -1].sum()) for trace in found.traces if trace.rows.shape[1] == 5)
+    assert k == 1 or pairs >= (level > 0).sum() - max((level[-1] > 0).sum(), 0) * (k % 64 == 1)
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+@pytest.mark.parametrize("name", ["digraph", "grid"])
+def test_forced_directions(name, direction, device):
+    csr = GRAPHS[name]
+    active = starts(csr.shape[0], 20)
+    found = hpg.run(Levels, graph(csr, device), active=active, direction=direction)
+    for lane, listed in enumerate(active):
+        assert (to_device(found.level[lane], "cpu") == levels_of(csr, listed)).all()
+    assert set(found.trace.direction.tolist()) == {direction}
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3])
+def test_a_limit_to_the_supersteps(limit, device):
+    csr = GRAPHS["grid"]
+    active = starts(csr.shape[0], 20)
+    found = hpg.run(Levels, graph(csr, device), active=active, max_iteration=limit)
+    for lane, listed in enumerate(active):
+        expected = levels_of(csr, listed)
+        expected[expected > limit] = -1
+        assert (to_device(found.level[lane], "cpu") == expected).all()
+    assert len(found.trace) == limit
+
+
+@pytest.mark.parametrize("name", ["digraph", "hubs", "grid", "few"])
+def test_messages_that_depend_on_who_sends(name, device):
+    csr = GRAPHS[name]
+    sources = np.random.default_rng(4).integers(0, csr.shape[0], 67)
+    found = hpg.run(Tree, graph(csr, device), active=sources[:, None])
+    for lane, source in enumerate(sources.tolist()):
+        level, parent = to_device(found.level[lane], "cpu"), to_device(found.parent[lane], "cpu")
+        assert (level == levels(csr, source)).all()
+        check_tree(csr, source, level, parent)
+
+
+@pytest.mark.parametrize("name", ["digraph", "grid"])
+def test_conditions_and_weights(name, device):
+    """Vertices closed in some lanes, arcs that let nothing through; against each lane's own run."""
+    csr = GRAPHS[name]
+    n = csr.shape[0]
+    weight = np.random.default_rng(9).integers(1, 15, csr.nnz).astype(np.float64)
+    csr = scipy.sparse.csr_array((weight, csr.indices, csr.indptr), csr.shape)
+    closed = np.random.default_rng(6).random((20, n)) < 0.1
+    G, active = graph(csr, device), starts(n, 20)
+    found = hpg.run(Guarded, G, active=active, closed=to_device(closed, device))
+    for lane, listed in enumerate(active):
+        own = hpg.run(Guarded, G, active=np.array(listed, int), closed=to_device(closed[lane], device))
+        assert (to_device(found.level[lane], "cpu") == to_device(own.level, "cpu")).all()
