@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.bfs import BFSResult, bfs
     from hpgraph.algorithms.closeness import closeness_centrality, harmonic_centrality
     from hpgraph.algorithms.components import ComponentsResult, connected_components
+    from hpgraph.algorithms.cores import core_number, degeneracy_ordering, k_core, k_shell
     from hpgraph.algorithms.distance_histogram import distance_histogram
     from hpgraph.algorithms.eccentricity import center, diameter, eccentricity, periphery, radius
     from hpgraph.algorithms.landmarks import Landmarks, landmarks
@@ -102,6 +103,10 @@ _MODULE_OF = {
     "ComponentsResult": "hpgraph.algorithms.components",
     "closeness_centrality": "hpgraph.algorithms.closeness",
     "harmonic_centrality": "hpgraph.algorithms.closeness",
+    "core_number": "hpgraph.algorithms.cores",
+    "degeneracy_ordering": "hpgraph.algorithms.cores",
+    "k_core": "hpgraph.algorithms.cores",
+    "k_shell": "hpgraph.algorithms.cores",
     "distance_histogram": "hpgraph.algorithms.distance_histogram",
     "center": "hpgraph.algorithms.eccentricity",
     "diameter": "hpgraph.algorithms.eccentricity",
@@ -178,8 +183,10 @@ __all__ = [
     "closeness_centrality",
     "config",
     "connected_components",
+    "core_number",
     "csgraph",
     "datasets",
+    "degeneracy_ordering",
     "diag",
     "diags",
     "diameter",
@@ -197,7 +204,9 @@ __all__ = [
     "hyb_array",
     "interop",
     "io",
+    "k_core",
     "k_hop",
+    "k_shell",
     "kron",
     "kronecker",
     "landmarks",

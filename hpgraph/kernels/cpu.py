@@ -15,6 +15,7 @@ from hpgraph.kernels.spmv.cpu_spmm import pull_dense
 from hpgraph.kernels.spmv.cpu_spmspv import push
 from hpgraph.kernels.structure.cpu_components import components
 from hpgraph.kernels.structure.cpu_fifo import fifo_order
+from hpgraph.kernels.structure.cpu_peeling import peel
 from hpgraph.kernels.structure.cpu_transpose import transpose
 from hpgraph.kernels.structure.cpu_triangles import count as count_triangles
 from hpgraph.kernels.structure.cpu_triangles import per_vertex as triangles_of_each
@@ -40,6 +41,7 @@ __all__ = [
     "multiply",
     "multiply_by_dots",
     "multiply_by_rows",
+    "peel",
     "positions_of",
     "pull",
     "pull_dense",

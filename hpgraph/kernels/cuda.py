@@ -17,6 +17,7 @@ from hpgraph.kernels.spmv.cuda_spmm import pull_dense
 from hpgraph.kernels.spmv.cuda_spmspv import push
 from hpgraph.kernels.structure.cuda_components import components
 from hpgraph.kernels.structure.cuda_fifo import fifo_order
+from hpgraph.kernels.structure.cuda_peeling import peel
 from hpgraph.kernels.structure.cuda_triangles import count as count_triangles
 from hpgraph.kernels.structure.cuda_triangles import per_vertex as triangles_of_each
 from hpgraph.kernels.superstep.cuda import Supersteps, aggregate
@@ -45,6 +46,7 @@ __all__ = [
     "multiply",
     "multiply_by_dots",
     "multiply_by_rows",
+    "peel",
     "positions_of",
     "pull",
     "pull_dense",

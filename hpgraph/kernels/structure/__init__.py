@@ -1,4 +1,4 @@
-"""Structure: transposes, orders by degree, components, triangles, and the order in which a queue meets vertices."""
+"""Structure: transposes, orders by degree, components, cores, triangles, and the order in which a queue meets them."""
 
 from __future__ import annotations
 
@@ -25,3 +25,6 @@ class Structure(Protocol):
 
     def triangles_of_each(self, graph: CSR) -> Any:
         """How many each vertex is in."""
+
+    def peel(self, arcs: CSR) -> tuple[Any, Any]:
+        """Core numbers, and the round in which each vertex is peeled, from arcs that go both ways."""

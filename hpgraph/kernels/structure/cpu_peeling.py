@@ -1,0 +1,101 @@
+"""Peeling on the CPU: vertices with few neighbours left go first, and core numbers are what they had left.
+
+S. B. Seidman, "Network structure and minimum degree", Social Networks 5 (1983); level by level as in H. Kabir,
+K. Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW'17. Everyone who is left is looked at once a
+level. At level k each of them has at least k arcs left, so all levels together look at O(m log n) vertices at most,
+and arcs are followed once: that is less than keeping buckets of all degrees in order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.semiring.stop import is_stopped
+
+
+def peel(arcs: CSR) -> tuple[Any, Any]:
+    """Core numbers, and the round in which each vertex is peeled.
+
+    Parameters
+    ----------
+    arcs : CSR
+        Every arc in both directions; arcs may be repeated, and a loop is passed over where rows ascend.
+
+    Returns
+    -------
+    core : array of the type of ids, shape (n,)
+        The largest k for which the vertex is in a part of the graph in which everyone has k arcs.
+    round : array of the type of ids, shape (n,)
+        Of one round are those that have no more than the level's number of arcs left when the round begins: whoever
+        goes by rounds meets each vertex when it has no more than its core number of arcs to those that follow.
+    """
+    n, ids = arcs.shape[0], arcs.indices.dtype
+    core, round_ = np.zeros(n, ids), np.zeros(n, ids)
+    with interruptible():
+        _peel(arcs.indptr, arcs.indices, core, round_)
+    return core, round_
+
+
+@njit(cache=True, nogil=True)
+def _peel(indptr, indices, core, round_):
+    n = core.size
+    left = np.empty(n, np.int64)
+    remaining = np.empty(n, core.dtype)
+    queue = np.empty(n, core.dtype)
+    alive = 0
+    for v in range(n):
+        begin, end = peek(indptr, v), peek(indptr, v + 1)
+        while begin < end:
+            # A loop stands where the row, if it ascends, passes the vertex itself.
+            middle = (begin + end) >> 1
+            if indices[middle] < v:
+                begin = middle + 1
+            else:
+                end = middle
+        loop = begin < indptr[v + 1] and indices[begin] == v
+        left[v] = indptr[v + 1] - indptr[v] - loop
+        if left[v] > 0:
+            remaining[alive] = v
+            alive += 1
+    level, count = 0, 0
+    while alive > 0 and not is_stopped():
+        least = left[remaining[0]]
+        kept = 0
+        tail = 0
+        # Those peeled in the last level go, and the least of the others is the next level.
+        for i in range(alive):
+            v = vertex(remaining, i)
+            d = peek(left, v)
+            if d > level:
+                if kept == 0 or d < least:
+                    least = d
+                    tail = 0
+                if d == least:
+                    queue[tail] = v
+                    tail += 1
+                remaining[kept] = v
+                kept += 1
+        alive = kept
+        level = least
+        head = 0
+        while head < tail:
+            count += 1
+            end = tail
+            for i in range(head, end):
+                v = vertex(queue, i)
+                core[v], round_[v] = level, count
+                for at in range(peek(indptr, v), peek(indptr, v + 1)):
+                    u = vertex(indices, at)
+                    d = peek(left, u)
+                    if d > level:
+                        left[u] = d - 1
+                        if d - 1 == level:
+                            queue[tail] = u
+                            tail += 1
+            head = end

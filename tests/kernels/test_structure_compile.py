@@ -1,0 +1,25 @@
+"""The CUDA kernels of structure that are built like no other compile for several architectures, without a GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cuda_build import GENERATIONS, kernels, local_memory
+
+from hpgraph.kernels.runtime.cuda.compile import build_cached
+from hpgraph.kernels.runtime.cuda.persistent import techniques_type
+from hpgraph.kernels.structure import cuda_peeling
+from hpgraph.kernels.structure.cuda_degree_order import c_type
+
+pytest.importorskip("cuda.core")
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+@pytest.mark.parametrize("ids", ["int32", "int64"])
+def test_peeling(ids: str, arch: str) -> None:
+    dtype = np.dtype(ids)
+    name = cuda_peeling.kernel_name(c_type(dtype), techniques_type())
+    path, symbols = build_cached(cuda_peeling.SOURCE, names=(name,), arch=arch, **cuda_peeling.text_around(dtype))
+    code = path.read_bytes()
+    assert symbols[name] in kernels(code)
+    assert local_memory(code)[symbols[name]] <= 256
