@@ -18,7 +18,9 @@ TRAVERSALS = (
     "adaptive_buckets", "arc_batches", "early_exit", "heavy_pieces", "host_takeover", "lane_refill", "local_block",
     "short_queues",
 )  # fmt: skip
-NAMES = (*PRODUCTS, *TRAVERSALS)
+# On either device: tests/engine/test_grouping.py.
+LANES = ("early_termination", "group_by", "joint_frontier")
+NAMES = (*PRODUCTS, *TRAVERSALS, *LANES)
 
 
 @pytest.fixture

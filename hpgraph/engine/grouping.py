@@ -1,25 +1,41 @@
 """Groups of lanes: how many starts go together, and which.
 
-More starts than lanes take turns, group after group, so that 100,000 of them need no more memory than one group.
+More starts than lanes take turns, group after group, so that 100,000 of them need no more memory than one group. Lanes
+share what their frontiers share, so those go together that soon reach the same hub: the GroupBy of iBFS (H. Liu,
+H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first search on GPUs", SIGMOD'16, section 4).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from hpgraph.core.config import config
+from hpgraph.core.device import to_device
 from hpgraph.core.number import whole
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.techniques import techniques
+
+# iBFS's numbers: sources of fewer arcs than each of these in turn are grouped by a neighbour with more arcs than HUB.
+# Who has few arcs reaches little else in the first superstep.
+FEW_ARCS, HUB = (4, 16, 64, 128), 128
+_SEED = 0
 
 
-def lanes_at_most(lanes: int | str, count: int) -> int:
+def lanes_at_most(lanes: int | str, k: int, most: int) -> int:
     """The number of lanes of a group, where the user gave a number or "auto".
+
+    Groups are equally large, but for one lane: of 65, no single one is left over.
 
     Parameters
     ----------
     lanes : int or "auto"
-    count : int
+    k : int
         Number of starts.
+    most : int
+        What "auto" is at the most.
 
     Returns
     -------
@@ -29,30 +45,110 @@ def lanes_at_most(lanes: int | str, count: int) -> int:
     ------
     TypeError, ValueError
         If it is no positive whole number.
+
+    Examples
+    --------
+    >>> lanes_at_most("auto", 130, 64), lanes_at_most(2, 3, 64)
+    (44, 2)
     """
     if isinstance(lanes, str):
         if lanes != "auto":
             raise ValueError(f'lanes must be "auto" or a whole number, not {lanes!r}')
-        return max(min(count, 64), 1)
-    number = whole(lanes, "lanes", 'a whole number or "auto"')
-    if number < 1:
-        raise ValueError(f"lanes must be positive, not {lanes}")
-    return number
+        number = most
+    else:
+        number = whole(lanes, "lanes", 'a whole number or "auto"')
+        if number < 1:
+            raise ValueError(f"lanes must be positive, not {lanes}")
+    groups = -(-k // number)
+    return -(-k // groups) if groups else number
 
 
-def groups(count: int, lanes: int) -> Iterator[np.ndarray]:
-    """Which starts go together: their numbers, group after group.
+def groups(order: np.ndarray, lanes: int, what: str) -> Iterator[np.ndarray]:
+    """Which starts go together: their numbers, group after group, with a progress bar where there are several.
 
     Parameters
     ----------
-    count : int
-        Number of starts.
+    order : int64 array
+        The starts, those side by side that should go together.
     lanes : int
         Of them in a group, at the most.
+    what : str
+        What the progress bar says is done.
 
     Yields
     ------
     int64 array
+        Ascending.
     """
-    for begin in range(0, count, lanes):
-        yield np.arange(begin, min(begin + lanes, count))
+    cut = [np.sort(order[begin : begin + lanes]) for begin in range(0, len(order), lanes)]
+    if len(cut) < 2 or not config.show_progress():
+        yield from cut
+        return
+    from tqdm.auto import tqdm
+
+    # A bar that comes and goes at once is not drawn: `delay`, in seconds.
+    with tqdm(total=len(order), desc=what, unit="lane", leave=False, delay=1.0) as bar:
+        for group in cut:
+            yield group
+            bar.update(len(group))
+
+
+def order_of(sources: Any, out: CSR, lanes: int) -> np.ndarray:
+    """An order in which sources that share most come side by side.
+
+    Parameters
+    ----------
+    sources : int64 array
+        One vertex a lane, in NumPy.
+    out : CSR
+        Arcs by their source.
+    lanes : int
+        Lanes of a group.
+
+    Returns
+    -------
+    int64 array
+        The numbers of the lanes.
+    """
+    k = len(sources)
+    if k <= lanes or not techniques.group_by or out.nnz == 0:
+        return np.arange(k)
+    hub, degree = _hubs(sources, out)
+    waiting = np.ones(k, bool)
+    order: list[np.ndarray] = []
+    for few in FEW_ARCS:
+        candidates = np.flatnonzero(waiting & (hub >= 0) & (degree < few))
+        candidates = candidates[np.argsort(hub[candidates], kind="stable")]
+        # Of those with the same hub, as many as fill groups; the others wait for sources of more arcs.
+        _, first, counts = np.unique(hub[candidates], return_index=True, return_counts=True)
+        place = np.arange(len(candidates)) - np.repeat(first, counts)
+        chosen = candidates[place < np.repeat(counts // lanes * lanes, counts)]
+        order.append(chosen)
+        waiting[chosen] = False
+    # Hubs that fill no group: still side by side. The rest at random.
+    some = np.flatnonzero(waiting & (hub >= 0))
+    rest = np.random.default_rng(_SEED).permutation(np.flatnonzero(waiting & (hub < 0)))
+    return np.concatenate([*order, some[np.argsort(hub[some], kind="stable")], rest])
+
+
+def _hubs(sources: np.ndarray, out: CSR) -> tuple[np.ndarray, np.ndarray]:
+    """The neighbour with most arcs of each source that has few, -1 where that is no hub; and how many arcs it has."""
+    device = out.device
+    at = to_device(sources, device)
+    first, degree = out.indptr[at], out.indptr[at + 1] - out.indptr[at]
+    begin, length = to_device(first, "cpu").astype(np.int64), to_device(degree, "cpu").astype(np.int64)
+    hub = np.full(len(sources), -1, np.int64)
+    looked = np.flatnonzero((length > 0) & (length < FEW_ARCS[-1]))
+    if not len(looked):
+        return hub, length
+    counts = length[looked]
+    ends = np.cumsum(counts)
+    places = np.repeat(begin[looked] - (ends - counts), counts) + np.arange(ends[-1])
+    near = out.indices[to_device(places, device)]
+    arcs = to_device(out.indptr[near + 1] - out.indptr[near], "cpu").astype(np.int64)
+    near = to_device(near, "cpu").astype(np.int64)
+    # Of one source side by side, the neighbour with most arcs last.
+    by = np.lexsort((near, arcs, np.repeat(np.arange(len(looked)), counts)))
+    last = by[ends - 1]
+    hub[looked] = np.where(arcs[last] > HUB, near[last], -1)
+    return hub, length

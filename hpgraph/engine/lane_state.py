@@ -112,23 +112,64 @@ def columns(declared: Declarations, graph: Graph, initial: dict[str, Any], k: in
     return found
 
 
-def starts_of(active: Any, lanes: np.ndarray, graph: Graph) -> Starts:
-    """Who is active at first, in some of the lanes, numbered from 0.
+def starts_of(active: Any, graph: Graph) -> Starts:
+    """Who is active at first in which lane.
 
     Parameters
     ----------
-    active : sequence of k arrays or sequences of vertices
-    lanes : int64 array
-        Those wanted.
+    active : sequence of k arrays or sequences of vertices, or array of two dimensions
     graph : Graph
 
     Returns
     -------
     Starts
+        In NumPy.
     """
-    xp = array_module(graph.device)
-    each = [to_device(sources_of(active[lane], graph), graph.device) for lane in lanes.tolist()]
-    counts = np.array([len(vertices) for vertices in each])
-    numbers = np.repeat(np.arange(len(each), dtype=np.int32), counts)
-    vertices = xp.concatenate(each) if each else xp.empty(0, graph.out_csr.indices.dtype)
-    return Starts(vertices, to_device(numbers, graph.device), len(each))
+    k = len(active)
+    ids = graph.out_csr.indices.dtype
+    if getattr(active, "shape", None) == (k, 1) and active.dtype.kind in "iu":
+        listed = to_device(native(graph.indices_of(active[:, 0], "active")), "cpu")
+        return Starts(listed.astype(ids), np.arange(k, dtype=np.int32), k)
+    each = [to_device(sources_of(one, graph), "cpu") for one in active]
+    lanes = np.repeat(np.arange(k, dtype=np.int32), [len(vertices) for vertices in each])
+    return Starts(np.concatenate(each) if each else np.empty(0, ids), lanes, k)
+
+
+def first_of(starts: Starts) -> np.ndarray:
+    """One vertex a lane: the first that it starts from, or 0 where there is none.
+
+    Parameters
+    ----------
+    starts : Starts
+        In NumPy.
+
+    Returns
+    -------
+    int64 array of length k
+    """
+    first = np.zeros(starts.k, np.int64)
+    first[starts.lanes[::-1]] = starts.vertices[::-1]
+    return first
+
+
+def some_of(starts: Starts, group: np.ndarray, device: str) -> Starts:
+    """Those of some lanes, numbered from 0.
+
+    Parameters
+    ----------
+    starts : Starts
+        In NumPy.
+    group : int64 array, ascending
+        The lanes.
+    device : {"cpu", "cuda"}
+        Where the result lies.
+
+    Returns
+    -------
+    Starts
+    """
+    begin, end = (np.searchsorted(starts.lanes, group, side) for side in ("left", "right"))
+    counts = end - begin
+    places = np.repeat(begin - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    lanes = np.repeat(np.arange(len(group), dtype=np.int32), counts)
+    return Starts(to_device(starts.vertices[places], device), to_device(lanes, device), len(group))

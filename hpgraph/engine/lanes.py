@@ -18,11 +18,11 @@ from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import TRAVERSAL, Form, check_order, form_for
-from hpgraph.engine.grouping import groups, lanes_at_most
-from hpgraph.engine.lane_state import Column, columns, starts_of
+from hpgraph.engine.grouping import groups, lanes_at_most, order_of
+from hpgraph.engine.lane_state import Column, columns, first_of, some_of, starts_of
 from hpgraph.engine.loops import go
 from hpgraph.engine.result import LanesResult
-from hpgraph.engine.state import Run, limit_of, parameters, sources_of
+from hpgraph.engine.state import Run, limit_of, parameters
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
 
@@ -125,16 +125,18 @@ def run_lanes(
         form = form_for(run)
         check_order(form, delta, ceiling)
         joint = joint_kernels(device) if form.loop == TRAVERSAL else None
-        most = lanes_at_most(lanes, k) if joint else 1
+        most = lanes_at_most(lanes, k, joint.MOST_LANES) if joint else 1
         if not joint:
             form = form._replace(why=f"{form.why}; lanes run one after the other")
-        for group in groups(k, most):
+        starts = starts_of(active, graph)
+        order = order_of(first_of(starts), arcs.sending, most)
+        for group in groups(order, most, declared.name):
             rows = tuple(_rows(found.properties[name], column, group) for name, column in begun.items())
             if joint and len(group) > 1:
-                _together(joint, run, form, rows, starts_of(active, group, graph), found)
+                _together(joint, run, form, rows, some_of(starts, group, device), found)
             else:
-                lane = int(group[0])
-                _alone(run, form, tuple(values[0] for values in rows), sources_of(active[lane], graph), lane, found)
+                sources = some_of(starts, group, device).vertices
+                _alone(run, form, tuple(values[0] for values in rows), sources, int(group[0]), found)
             for name, values in zip(begun, rows, strict=True):
                 if not _is_stretch(group):
                     found.properties[name][group] = values
@@ -165,6 +167,7 @@ def _together(
         form.code, arcs.sending, arcs.by_target, tuple(values.T for values in rows), run.beginnings,
         tuple(run.world.values()), starts, alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=run.limit,
     )  # fmt: skip
+    found.unfinished |= outcome.unfinished
     found.traces.append(Trace(outcome.rows, form))
 
 
@@ -178,4 +181,7 @@ def _alone(
         found.active[lane] = outcome.active
     for name, value in one.world.items():
         found.world[name][lane] = value
-    found.traces.append(Trace(outcome.rows, outcome.form))
+    trace = Trace(outcome.rows, outcome.form)
+    # Whoever is active when the first message wins, nobody asks: it may have been over at the limit, too.
+    found.unfinished |= outcome.active is not None or (run.is_limited and trace.supersteps == run.limit)
+    found.traces.append(trace)

@@ -71,6 +71,8 @@ class LanesResult(RunResult):
         That of the only group, where there is but one.
     active : list of arrays of vertex ids
         For each lane, who was still active when the limit of supersteps ended its run.
+    unfinished : bool
+        Whether the limit of supersteps may have ended some lane's run.
     world : dict
         Parameters and last sums by name: a list each, of one value a lane.
     <property> : array of shape (k, n)
@@ -82,6 +84,7 @@ class LanesResult(RunResult):
         self.world = {}
         self.traces: list[Trace] = []
         self.groups: list[np.ndarray] = []
+        self.unfinished = False
         self._of_lanes: list[Any] = []
 
     @property

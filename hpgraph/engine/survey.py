@@ -6,13 +6,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module
+from hpgraph.core.device import array_module, to_device
+from hpgraph.engine.arcs import Arcs
+from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.lanes import run_lanes
+from hpgraph.engine.forms import form_of
+from hpgraph.engine.grouping import groups, lanes_at_most, order_of
+from hpgraph.engine.lane_state import some_of
+from hpgraph.engine.lanes import joint_kernels, run_lanes
 from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.state import ENDLESS
 from hpgraph.engine.trace import Trace
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.lanes import Starts
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -93,23 +100,49 @@ def survey(
     -------
     Survey
     """
-    xp = array_module(graph.device)
     listed = np.arange(graph.n_vertices) if sources is None else np.asarray(sources, np.int64)
+    policy = Direction.of(direction)
+    joint, k, device = joint_kernels(graph.device), len(listed), graph.device
+    if joint is None:
+        return _one_by_one(graph, listed, incoming, max_depth, direction)
+    arcs = Arcs(graph, "out" if incoming else "in", weighted=False)
+    starts = Starts(listed.astype(graph.out_csr.indices.dtype), np.arange(k, dtype=np.int32), k)
+    found = Survey(np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.int64),
+                   np.array([k], np.int64), [])  # fmt: skip
+    declared = declarations_of(Levels)
+    form = form_of(declared, declared.code((np.dtype(np.int32),)))
+    with kernels(device).interruptible():
+        most = lanes_at_most(lanes, k, joint.MOST_SURVEYED)
+        for group in groups(order_of(listed, arcs.sending, most), most, "searches"):
+            totals = joint.survey_lanes(
+                arcs.sending, arcs.by_target, some_of(starts, group, device), alpha=policy.alpha, beta=policy.beta,
+                forced=policy.forced, limit=ENDLESS if max_depth is None else max_depth,
+            )  # fmt: skip
+            for name in ("reached", "total", "inverse", "farthest"):
+                getattr(found, name)[group] = to_device(getattr(totals, name), "cpu")
+            trace = Trace(totals.rows, form)
+            found.traces.append(trace)
+            found = found._replace(histogram=_longer(found.histogram, trace.rows[:, 4]))
+    return found
+
+
+def _one_by_one(
+    graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int | None, direction: str | Direction
+) -> Survey:
+    """Where a device has no kernel for many lanes."""
+    xp = array_module(graph.device)
     rows: list[np.ndarray] = []
     traces: list[Trace] = []
     for source in listed:
         program = LevelsBack if incoming else Levels
-        found = run_lanes(
-            program, graph, [[id(int(source))]], lanes=lanes, direction=direction, max_iteration=max_depth
-        )  # fmt: skip
-        counts = xp.bincount(found.level[0] + 1)[1:]
-        rows.append(counts if isinstance(counts, np.ndarray) else counts.get())
+        found = run_lanes(program, graph, np.array([[source]]), direction=direction, max_iteration=max_depth)
+        rows.append(to_device(xp.bincount(found.level[0] + 1)[1:], "cpu"))
         traces.extend(found.traces)
-    deepest = max(map(len, rows), default=1)
-    histogram = np.zeros(deepest, np.int64)
+    histogram = np.array([0], np.int64)
     for row in rows:
-        histogram[: len(row)] += row
-    levels = np.arange(deepest)
+        histogram = _longer(histogram, row[1:])
+    histogram[0] = len(rows)
+    levels = np.arange(len(histogram))
     return Survey(
         np.array([row.sum() for row in rows], np.int64),
         np.array([row @ levels[: len(row)] for row in rows], np.int64),
@@ -118,3 +151,12 @@ def survey(
         histogram,
         traces,
     )
+
+
+def _longer(histogram: np.ndarray, settled: np.ndarray) -> np.ndarray:
+    """A histogram with what another group settled in each superstep, from level 1."""
+    settled = np.trim_zeros(settled, "b")
+    wide = np.zeros(max(len(histogram), 1 + len(settled)), np.int64)
+    wide[: len(histogram)] = histogram
+    wide[1 : 1 + len(settled)] += settled
+    return wide

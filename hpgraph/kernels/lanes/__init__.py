@@ -3,8 +3,8 @@
 An arc is read once for all lanes that want it (H. Liu, H. H. Huang, Y. Hu, "iBFS: concurrent breadth-first search on
 GPUs", SIGMOD'16; M. Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB'14). Where the
 first message wins, the state of a vertex is one bit a lane, side by side in words. The frontier is joint: a vertex
-stands in it once, whatever the number of lanes that want it. Other values of a vertex lie side by side: a property of
-k lanes is an array of shape (n, k) in C order.
+stands in it once, whatever the number of lanes that want it. Its properties lie lane after lane, as users see them:
+arrays of shape (n, k) in Fortran order. Elsewhere the values of a vertex lie side by side, in C order.
 """
 
 from __future__ import annotations
@@ -78,7 +78,16 @@ class Totals(NamedTuple):
 
 
 class JointTraversal(Protocol):
-    """Programs whose first message wins, in lanes."""
+    """Programs whose first message wins, in lanes.
+
+    Attributes
+    ----------
+    MOST_LANES, MOST_SURVEYED : int
+        Lanes that `traverse_lanes`, and `survey_lanes`, take at a time at the best.
+    """
+
+    MOST_LANES: int
+    MOST_SURVEYED: int
 
     def traverse_lanes(
         self,
@@ -95,7 +104,7 @@ class JointTraversal(Protocol):
         forced: int,
         limit: int,
     ) -> JointOutcome:
-        """What `traverse` does, for every lane; properties are arrays of shape (n, k) in C order."""
+        """What `traverse` does, for every lane; properties are arrays of shape (n, k) in Fortran order."""
 
     def survey_lanes(
         self, out: CSR, in_: CSR, starts: Starts, *, alpha: float, beta: float, forced: int, limit: int

@@ -18,6 +18,7 @@ from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.lane_functions import lane_functions_of
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin_lanes
+from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.kernels.superstep.cpu import settled_words
@@ -26,6 +27,8 @@ from hpgraph.kernels.traversal.thin import THIN_PER_ROW
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.reads import unread
 
+# Lanes of a group: a word.
+MOST_LANES = MOST_SURVEYED = SIDE
 # A survey has no properties: its runs only claim.
 _COUNTING = apart.Runs(
     Function(lambda state, u, weight, v: False),
@@ -87,7 +90,8 @@ class _Group:
     def run(self, *, alpha: float, beta: float, forced: int, limit: int, patience: int) -> None:
         """Run the lanes to their end: together for as long as they meet, then each by itself."""
         with team() as workers:
-            policy = joint.Policy(float(alpha), float(beta), forced, limit, self.dead_end, True, patience)
+            early = techniques.early_termination
+            policy = joint.Policy(float(alpha), float(beta), forced, limit, self.dead_end, early, patience)
             progress = self._together(workers, policy)
             if progress[joint.PARTED]:
                 self._by_themselves(workers, policy, progress)
@@ -190,7 +194,7 @@ def _same_from_anyone(code: ProgramCode) -> bool:
 
 def _patience(n: int, k: int) -> int:
     """Pairs that may be settled while hardly any lanes meet, before each goes on by itself."""
-    return 2 * n * k // SIDE
+    return 2 * n * k // SIDE if techniques.joint_frontier else -1
 
 
 def _summed(tables: list[np.ndarray]) -> np.ndarray:

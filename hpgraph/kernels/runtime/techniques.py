@@ -13,8 +13,8 @@ from types import MappingProxyType
 
 _NAMES = (
     "adaptive_buckets", "arc_batches", "captured_graph", "column_blocks", "degree_order", "early_exit",
-    "fused_supersteps", "heavy_pieces", "host_takeover", "hyb", "lane_refill", "local_block", "row_splitting",
-    "row_stretches", "short_queues", "triangle_filters",
+    "early_termination", "fused_supersteps", "group_by", "heavy_pieces", "host_takeover", "hyb", "joint_frontier",
+    "lane_refill", "local_block", "row_splitting", "row_stretches", "short_queues", "triangle_filters",
 )  # fmt: skip
 
 
@@ -38,9 +38,14 @@ class Techniques:
         ids.
     early_exit : bool
         CUDA. A vertex that pulls in a traversal stops at the first active in-neighbour, rather than looking at all.
+    early_termination : bool
+        A vertex that pulls in a traversal of many lanes stops once every lane that still listens has heard, rather than
+        looking at all its in-neighbours.
     fused_supersteps : bool
         CUDA. Supersteps over all vertices update a vertex in the kernel that completes its message, rather than in one
         of its own.
+    group_by : bool
+        More searches than run at once are put together by the hubs that they soon reach, rather than as they come.
     heavy_pieces : bool
         CUDA. In a traversal, vertices of more than 256 arcs are cut into pieces that many warps share.
     host_takeover : bool
@@ -48,6 +53,8 @@ class Techniques:
         into them as moving there takes.
     hyb : bool
         CUDA. Pulls read HYB, rather than CSR; of a `Matrix` whose format is "auto", its first product decides.
+    joint_frontier : bool
+        CPU. Lanes of a traversal share one frontier while they meet in it, rather than being searched each by itself.
     lane_refill : bool
         CUDA. A lane that is done with its vertex in a traversal's pull takes the next, rather than waiting for its
         warp.

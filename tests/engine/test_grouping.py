@@ -1,0 +1,114 @@
+"""Which searches go together: every one once, those of one hub side by side; whatever the order, the same answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from reference_algorithms import levels, random_digraph
+
+import hpgraph as hpg
+from hpgraph.core.device import to_device
+from hpgraph.engine.grouping import groups, lanes_at_most, order_of
+from hpgraph.engine.survey import Levels, survey
+
+
+def wheel(hubs, leaves):
+    """Hubs with leaves of their own, dealt out in turn; and as many vertices that know nobody."""
+    n = hubs + 2 * hubs * leaves
+    leaf = hubs + np.arange(hubs * leaves)
+    hub = leaf % hubs
+    ends = np.r_[leaf, hub], np.r_[hub, leaf]
+    return scipy.sparse.csr_array((np.ones(2 * len(leaf)), ends), shape=(n, n))
+
+
+def test_sources_of_one_hub_go_together(device):
+    csr = wheel(4, 160)
+    G = hpg.Graph(csr).to(device)
+    sources = np.random.default_rng(1).permutation(csr.shape[0])[:400]
+    order = order_of(sources, G.out_csr, 16)
+    assert sorted(order.tolist()) == list(range(400))
+    leaf = (sources >= 4) & (sources < 4 + 640)
+    whole = [group for group in np.split(order[: len(order) // 16 * 16], 25) if leaf[group].all()]
+    pure = [group for group in whole if len(set((sources[group] % 4).tolist())) == 1]
+    assert len(pure) >= leaf.sum() // 16 - 4
+    with hpg.techniques(group_by=False):
+        assert order_of(sources, G.out_csr, 16).tolist() == list(range(400))
+
+
+@pytest.mark.parametrize(("k", "lanes", "sizes"), [(65, "auto", [33, 32]), (64, "auto", [64]), (7, 3, [3, 3, 1])])
+def test_groups_are_equally_large(k, lanes, sizes):
+    most = lanes_at_most(lanes, k, 64)
+    assert [len(group) for group in groups(np.arange(k), most, "searches")] == sizes
+
+
+@pytest.mark.parametrize(("lanes", "error"), [(0, ValueError), ("many", ValueError), (1.5, TypeError)])
+def test_what_is_no_number_of_lanes(lanes, error):
+    with pytest.raises(error, match="lanes"):
+        hpg.run(Levels, hpg.datasets.grid(3), active=[[0], [1]], lanes=lanes)
+
+
+def test_answers_do_not_depend_on_the_groups(device):
+    csr = random_digraph(300, 3000, seed=6)
+    G = hpg.Graph(csr, directed=True).to(device)
+    sources = np.random.default_rng(2).integers(0, 300, 150)
+    expected = np.array([levels(csr, source) for source in sources.tolist()])
+    for lanes in ("auto", 7):
+        found = hpg.run(Levels, G, active=sources[:, None], lanes=lanes)
+        assert (to_device(found.level, "cpu") == expected).all()
+        assert sorted(np.concatenate(found.groups).tolist()) == list(range(150))
+        assert len(found.traces) == len(found.groups)
+
+
+@pytest.mark.parametrize("incoming", [False, True])
+@pytest.mark.parametrize("depth", [None, 2])
+def test_a_survey_totals_levels(incoming, depth, device):
+    csr = random_digraph(400, 1100, seed=4)
+    G = hpg.Graph(csr, directed=True).to(device)
+    sources = np.random.default_rng(3).integers(0, 400, 90)
+    found = survey(G, sources, incoming=incoming, max_depth=depth)
+    rows = np.array([levels(csr.T.tocsr() if incoming else csr, source) for source in sources.tolist()])
+    if depth is not None:
+        rows[rows > depth] = -1
+    reached = np.where(rows > 0, rows, 0)
+    assert (found.reached == (rows >= 0).sum(axis=1)).all() and (found.total == reached.sum(axis=1)).all()
+    assert (found.farthest == reached.max(axis=1)).all()
+    counts = [np.bincount(row[row >= 0]) for row in rows]
+    # Added up level by level: to the bit.
+    for lane, count in enumerate(counts):
+        total = 0.0
+        for level, number in enumerate(count.tolist()):
+            total += number / level if level else 0.0
+        assert found.inverse[lane] == total
+    assert found.histogram.tolist() == np.bincount(rows[rows >= 0]).tolist()
+
+
+def test_a_survey_of_nobody(device):
+    found = survey(hpg.datasets.grid(3).to(device), [])
+    assert found.reached.tolist() == [] and found.histogram.tolist() == [0] and found.traces == []
+
+
+def test_a_survey_of_everyone_on_a_grid(device):
+    """Frontiers that hardly meet: the lanes go on one by one."""
+    path = scipy.sparse.diags_array([np.ones(23), np.ones(23)], offsets=[-1, 1])
+    csr = scipy.sparse.csr_array(scipy.sparse.kronsum(path, path))
+    found = survey(hpg.Graph(csr).to(device), None)
+    rows = np.array([levels(csr, source) for source in range(0, 576, 50)])
+    assert (found.total[::50] == rows.sum(axis=1)).all() and (found.farthest[::50] == rows.max(axis=1)).all()
+    assert found.histogram.sum() == found.reached.sum() == 576 * 576
+
+
+@pytest.mark.parametrize("name", ["joint_frontier", "early_termination"])
+def test_answers_do_not_depend_on_a_technique(name, device):
+    csr = random_digraph(1500, 12_000, seed=1)
+    G = hpg.Graph(csr, directed=True).to(device)
+    sources = np.random.default_rng(2).integers(0, 1500, 30)
+    expected = np.array([levels(csr, source) for source in sources.tolist()])
+    with hpg.techniques(**{name: False}):
+        found = hpg.run(Levels, G, active=sources[:, None])
+        totals = survey(G, sources)
+    assert (to_device(found.level, "cpu") == expected).all()
+    assert (totals.total == np.where(expected > 0, expected, 0).sum(axis=1)).all()
+    if name == "joint_frontier" and device == "cpu":
+        # A vertex is in the frontiers of several lanes, and counts in each.
+        assert found.trace.active.sum() == (expected >= 0).sum()
