@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hpgraph.algebra.reduce import reduce
     from hpgraph.algebra.select import select
     from hpgraph.algebra.transpose import transpose
+    from hpgraph.algorithms.betweenness import betweenness_centrality, edge_betweenness_centrality
     from hpgraph.algorithms.bfs import BFSResult, bfs
     from hpgraph.algorithms.closeness import closeness_centrality, harmonic_centrality
     from hpgraph.algorithms.components import ComponentsResult, connected_components
@@ -98,6 +99,8 @@ _MODULE_OF = {
     "vxm": "hpgraph.algebra.mxv",
     "techniques": "hpgraph.kernels.runtime.techniques",
     "transpose": "hpgraph.algebra.transpose",
+    "betweenness_centrality": "hpgraph.algorithms.betweenness",
+    "edge_betweenness_centrality": "hpgraph.algorithms.betweenness",
     "BFSResult": "hpgraph.algorithms.bfs",
     "bfs": "hpgraph.algorithms.bfs",
     "ComponentsResult": "hpgraph.algorithms.components",
@@ -175,6 +178,7 @@ __all__ = [
     "apply",
     "as_graph",
     "assign",
+    "betweenness_centrality",
     "bfs",
     "block_array",
     "block_diag",
@@ -192,6 +196,7 @@ __all__ = [
     "diameter",
     "distance_histogram",
     "eccentricity",
+    "edge_betweenness_centrality",
     "ewise_add",
     "ewise_mult",
     "ewise_union",

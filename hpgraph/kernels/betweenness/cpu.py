@@ -1,0 +1,137 @@
+"""Betweenness on the CPU: in lanes where searches meet, else a source a thread; and how many at once fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hpgraph.core.device import check_memory, fits
+from hpgraph.formats import CSR
+from hpgraph.kernels.betweenness import LANES, Sums, gains_by_lanes
+from hpgraph.kernels.betweenness.cpu_jointly import BUFFER, LINE, Lanes, Local, Ways, run_jointly
+from hpgraph.kernels.betweenness.cpu_singly import Bench, benches, run_singly
+from hpgraph.kernels.runtime.cpu.rows import Rows
+from hpgraph.kernels.runtime.cpu.schedule import schedule
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.spmv.cpu import plain
+
+# Bytes a vertex and lane at the most: a number, its exponent, and, where lanes do not meet, a place in the list.
+_LANE_BYTES = 8 + 4 + 12
+# Bytes a vertex that a thread's work space takes, besides its vertex in the queue.
+_BENCH_BYTES = 32
+# Lanes below which the line that their numbers lie in is mostly empty.
+FEWEST = 8
+# Sources that a thread takes on the whole between two reports of how far it is.
+_TURNS = 16
+
+
+def dependencies(
+    out: CSR,
+    in_: CSR,
+    sources: np.ndarray,
+    sums: Sums,
+    *,
+    profile: Callable[[], np.ndarray],
+    done: Callable[[int], None],
+) -> None:
+    """Add the dependencies of each source by numbers of arcs.
+
+    Parameters
+    ----------
+    out, in_ : CSR, shape (n, n)
+        The arcs by their source and by their target.
+    sources : int64 array of length k
+    sums : Sums
+        Changed in place.
+    profile : callable
+        Gives the number of vertices on each level of a search like those from the sources.
+    done : callable
+        Told how many sources are done, as they are.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When one source alone does not fit.
+    """
+    n, lanes = out.shape[0], min(len(sources), LANES)
+    while lanes >= FEWEST and not fits(n * lanes * _LANE_BYTES, "cpu"):
+        lanes //= 2
+    if lanes >= FEWEST and gains_by_lanes(profile(), n, lanes):
+        _jointly(out, in_, sources, sums, lanes, done)
+    else:
+        with team() as workers:
+            space = _benches(out, min(workers, len(sources)))
+            for begin in range(0, len(sources), _TURNS * workers):
+                some = slice(begin, begin + _TURNS * workers)
+                part = sums._replace(reach=sums.reach[some])
+                run_singly(_arcs(out, False), None, sources[some], space, part)
+                done(len(sources[some]))
+
+
+def weighted_dependencies(out: CSR, in_: CSR, distances: np.ndarray, sources: np.ndarray, sums: Sums) -> bool:
+    """Add the dependencies of each source by distances.
+
+    Parameters
+    ----------
+    out, in_ : CSR, shape (n, n)
+        The arcs by their source and by their target, with positive weights.
+    distances : float64 array of shape (k, n)
+    sources : int64 array of length k
+    sums : Sums
+        Changed in place.
+
+    Returns
+    -------
+    bool
+        False where shortest paths go round in a circle.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When one source alone does not fit.
+    """
+    with team() as workers:
+        space = _benches(out, min(workers, len(sources)))
+        return bool(run_singly(_arcs(out, True), distances, sources, space, sums))
+
+
+def _jointly(
+    out: CSR, in_: CSR, sources: np.ndarray, sums: Sums, most: int, done: Callable[[int], None]
+) -> None:  # fmt: skip
+    n, count = out.shape[0], -(-len(sources) // most)
+    numbers = exponents = np.empty(0)
+    ways = Ways(plain(out.indptr), plain(out.indices), plain(in_.indptr), plain(in_.indices), schedule(in_).bounds)
+    with team() as workers:
+        for group in np.array_split(np.arange(len(sources)), count):
+            stride = -(-len(group) // LINE) * LINE
+            if len(numbers) == n * stride:
+                numbers[:], exponents[:] = 0, 0
+            else:
+                numbers, exponents = np.zeros(n * stride), np.zeros(n * stride, np.int32)
+            seen, first, second = np.zeros((3, n), np.uint64)
+            listed = np.empty(n * len(group), out.indices.dtype)
+            lanes = Lanes(
+                numbers, exponents, seen, first, second, listed, np.empty(len(listed), np.uint64), stride,
+                np.uint64((1 << len(group)) - 1),
+            )  # fmt: skip
+            crew = Local(
+                np.empty((workers, stride)), np.empty((workers, stride), np.int32),
+                np.empty((workers, BUFFER), out.indices.dtype),
+            )  # fmt: skip
+            part = sums._replace(reach=sums.reach[group[0] : group[-1] + 1])
+            run_jointly(ways, sources[group], lanes, crew, part)
+            done(len(group))
+
+
+def _benches(out: CSR, workers: int) -> Bench:
+    n = out.shape[0]
+    each = n * (_BENCH_BYTES + out.indices.dtype.itemsize)
+    while workers > 1 and not fits(workers * each, "cpu"):
+        workers -= 1
+    check_memory(workers * each, "the search for shortest paths from one source", "cpu")
+    return benches(workers, n, out.indices.dtype)
+
+
+def _arcs(csr: CSR, weighted: bool) -> Rows:
+    return Rows(plain(csr.indptr), plain(csr.indices), plain(csr.data) if weighted else None)
