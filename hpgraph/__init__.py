@@ -41,10 +41,15 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.closeness import closeness_centrality, harmonic_centrality
     from hpgraph.algorithms.components import ComponentsResult, connected_components
     from hpgraph.algorithms.cores import core_number, degeneracy_ordering, k_core, k_shell
+    from hpgraph.algorithms.degree_centrality import degree_centrality, in_degree_centrality, out_degree_centrality
     from hpgraph.algorithms.distance_histogram import distance_histogram
     from hpgraph.algorithms.eccentricity import center, diameter, eccentricity, periphery, radius
+    from hpgraph.algorithms.eigenvector import eigenvector_centrality
+    from hpgraph.algorithms.hits import HITSResult, hits
+    from hpgraph.algorithms.katz import katz_centrality
     from hpgraph.algorithms.landmarks import Landmarks, landmarks
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
+    from hpgraph.algorithms.power_iteration import CentralityResult
     from hpgraph.algorithms.reach import k_hop, reach
     from hpgraph.algorithms.shortest_path import shortest_path, shortest_path_length
     from hpgraph.algorithms.sssp import SSSPResult, sssp
@@ -123,6 +128,14 @@ _MODULE_OF = {
     "Landmarks": "hpgraph.algorithms.landmarks",
     "landmarks": "hpgraph.algorithms.landmarks",
     "connected_components": "hpgraph.algorithms.components",
+    "degree_centrality": "hpgraph.algorithms.degree_centrality",
+    "in_degree_centrality": "hpgraph.algorithms.degree_centrality",
+    "out_degree_centrality": "hpgraph.algorithms.degree_centrality",
+    "eigenvector_centrality": "hpgraph.algorithms.eigenvector",
+    "katz_centrality": "hpgraph.algorithms.katz",
+    "hits": "hpgraph.algorithms.hits",
+    "HITSResult": "hpgraph.algorithms.hits",
+    "CentralityResult": "hpgraph.algorithms.power_iteration",
     "PageRankResult": "hpgraph.algorithms.pagerank",
     "pagerank": "hpgraph.algorithms.pagerank",
     "SSSPResult": "hpgraph.algorithms.sssp",
@@ -151,6 +164,7 @@ _SUBPACKAGES = ("algebra", "algorithms", "csgraph", "datasets", "formats", "inte
 # All but `id`, which a star import would put in the place of Python's own.
 __all__ = [
     "BFSResult",
+    "CentralityResult",
     "CompileError",
     "ComponentsResult",
     "ConvergenceWarning",
@@ -159,6 +173,7 @@ __all__ = [
     "Direction",
     "FileFormatError",
     "Graph",
+    "HITSResult",
     "HpgraphError",
     "Landmarks",
     "Matrix",
@@ -191,12 +206,14 @@ __all__ = [
     "csgraph",
     "datasets",
     "degeneracy_ordering",
+    "degree_centrality",
     "diag",
     "diags",
     "diameter",
     "distance_histogram",
     "eccentricity",
     "edge_betweenness_centrality",
+    "eigenvector_centrality",
     "ewise_add",
     "ewise_mult",
     "ewise_union",
@@ -205,19 +222,23 @@ __all__ = [
     "formats",
     "from_networkx",
     "harmonic_centrality",
+    "hits",
     "hstack",
     "hyb_array",
+    "in_degree_centrality",
     "interop",
     "io",
     "k_core",
     "k_hop",
     "k_shell",
+    "katz_centrality",
     "kron",
     "kronecker",
     "landmarks",
     "matrix_power",
     "mxm",
     "mxv",
+    "out_degree_centrality",
     "pagerank",
     "periphery",
     "radius",

@@ -1,0 +1,129 @@
+"""Eigenvector centrality, by power iteration pulled along in-arcs.
+
+P. Bonacich, "Power and centrality: a family of measures", American Journal of Sociology 92 (1987). A superstep
+multiplies what the one before left unscaled: its length, the sum of all squares, is known only when the superstep is
+over, and the next one divides by it. So an iteration is one pass.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, warn_unless
+from hpgraph.algorithms.vertex_values import vertex_values
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.device import array_module
+from hpgraph.engine.definition import Parameter, Property
+from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.run import run
+from hpgraph.engine.trace import Trace
+
+
+class Power(VertexProgram):
+    """``x ← (A + I)ᵀ x``, scaled to length 1 when it is next read."""
+
+    weighted = False
+    reduce = "plus"
+    activity = "all"
+    value = Property()  # not yet scaled
+    last = Property()  # the one before it, scaled
+    enough = Parameter("float64")
+    aggregators = ("squares", "residual")
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.value
+
+    def update(vertex, message, world):  # noqa: D102
+        scale = 1 / math.sqrt(world.squares) if world.squares > 0 else 1.0
+        return scale * (vertex.value + message), scale * vertex.value  # type: ignore[operator]
+
+    def aggregate(before, vertex, world):  # noqa: D102
+        return vertex.value * vertex.value, abs(vertex.last - before.last)
+
+    def converged(world):  # noqa: D102
+        return world.superstep > 1 and world.residual < world.enough  # type: ignore[attr-defined]
+
+
+_PROGRAMS = by_weights(Power)
+
+
+def eigenvector_centrality(
+    G: Graph | Any,
+    *,
+    tol: float = 1e-6,
+    max_iteration: int = 100,
+    start: Any = None,
+    weighted: bool = False,
+    dtype: Any = np.float64,
+) -> CentralityResult:
+    """How central each vertex is, where that is the sum of how central those are that point to it.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. In a directed one vertices are central by the arcs that reach them; ``G.reverse()`` turns arcs round.
+    tol : float
+        Iterations end when changes, summed over all vertices, are below n · `tol`, as in NetworkX. 0 runs to
+        `max_iteration`.
+    max_iteration : int
+        Iterations at the most.
+    start : array of length n or dict, optional
+        Where to start; a dict gives values by vertex, 0 to the others. Default: everywhere alike.
+    weighted : bool
+        Whether weights multiply what goes along an arc.
+    dtype : float32 or float64
+        Type of the numbers; sums are float64 always. float32 takes about half the time where arcs go far.
+
+    Returns
+    -------
+    CentralityResult
+        Its `centrality`, of Euclidean length 1, is an eigenvector of the largest eigenvalue.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When an argument is out of range or has the wrong length; when `start` is zero everywhere; or when weights are
+        so large, or so negative, that numbers overflow or vanish.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `tol` was not reached, unless it is 0. NetworkX raises an error.
+
+    Notes
+    -----
+    Iterations are those of A + I, which has the same eigenvectors and converges on bipartite graphs too. One more than
+    NetworkX's are made, since a change is known an iteration later. Takes three numbers a vertex beside the graph. A
+    directed graph is transposed first, and keeps that.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)
+    >>> hpg.eigenvector_centrality(G).centrality.round(3).tolist()
+    [0.523, 0.523, 0.612, 0.282]
+    """
+    graph = as_graph(G)
+    tol, limit, dtype = checked(tol, max_iteration, dtype)
+    xp, n = array_module(graph.device), graph.n_vertices
+    if n == 0:
+        return CentralityResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64)))
+    value = vertex_values(graph, 1 if start is None else start, "start", dtype)
+    length = float(xp.linalg.norm(value))
+    if not 0 < length < math.inf:
+        raise ValueError("start must not be zero everywhere, nor so large that its squares overflow")
+    value /= dtype.type(length)
+    enough = n * tol
+    program = _PROGRAMS[weighted and graph.weighted]
+    found = run(program, graph, max_iteration=limit, value=value, last=xp.zeros(n, dtype), enough=enough)
+    squares = float(found.world["squares"])
+    if not 0 < squares < math.inf:
+        raise ValueError("weights must not be so large, or so negative, that all numbers overflow or vanish")
+    centrality = found.value * dtype.type(1 / math.sqrt(squares))
+    residual = float(abs(centrality - found.last).sum(dtype=np.float64)) if found.supersteps else math.inf
+    converged = residual < enough
+    warn_unless(converged, tol, "eigenvector centrality", found.supersteps, residual)
+    return CentralityResult(centrality, found.supersteps, residual, converged, found.trace)

@@ -1,0 +1,220 @@
+"""Hubs and authorities (HITS), by two products an iteration.
+
+J. M. Kleinberg, "Authoritative sources in a hyperlinked environment", Journal of the ACM 46 (1999). Where every arc has
+its reverse both products are of one matrix, and all iterations run as supersteps of one program. In a directed graph
+two programs take turns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.power_iteration import by_weights, checked, ending, warn_unless
+from hpgraph.algorithms.vertex_values import vertex_values
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.device import array_module
+from hpgraph.engine.definition import Parameter, Property
+from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.run import run
+
+
+class Mutual(VertexProgram):
+    """Hubs and authorities of an undirected graph in turn: after superstep 2k those of iteration k."""
+
+    weighted = False
+    reduce = "plus"
+    activity = "all"
+    value = Property()  # not yet scaled
+    once = Property()  # the one before it, scaled
+    twice = Property()  # and the one before that
+    tol = Parameter("float64")
+    aggregators = ("total", "residual")
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.value
+
+    def update(vertex, message, world):  # noqa: D102
+        scale = 1 / world.total if world.total > 0 else 1.0
+        return scale * message, scale * vertex.value, vertex.once  # type: ignore[operator]
+
+    def aggregate(before, vertex, world):  # noqa: D102
+        return abs(vertex.value), abs(vertex.once - before.twice)
+
+    def converged(world):  # noqa: D102
+        even = world.superstep % 2 == 0  # type: ignore[attr-defined]
+        return even and world.superstep > 2 and world.residual <= world.tol  # type: ignore[attr-defined]
+
+
+class Authorities(VertexProgram):
+    """What the vertices that point to it send to each vertex."""
+
+    weighted = False
+    reduce = "plus"
+    activity = "all"
+    max_iteration = 1
+    value = Property()
+    made = Property()
+    aggregators = ("total",)
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.value
+
+    def update(vertex, message):  # noqa: D102
+        return vertex.value, message
+
+    def aggregate(before, vertex):  # noqa: D102
+        return abs(vertex.made)
+
+
+class Hubs(Authorities):
+    """What the vertices that it points to send to each vertex."""
+
+    edges = "out"
+
+
+_MUTUAL, _AUTHORITIES, _HUBS = by_weights(Mutual), by_weights(Authorities), by_weights(Hubs)
+
+
+@dataclass(frozen=True)
+class HITSResult:
+    """Hubs and authorities, and how they were come by; ``hubs, authorities = hits(G)`` takes them apart.
+
+    Attributes
+    ----------
+    hubs, authorities : float array of length n
+        By index, on the graph's device.
+    iterations : int
+        Of two products each.
+    residual : float
+        The last iteration's change of the authorities, summed over all vertices, where they sum to 1.
+    converged : bool
+    """
+
+    hubs: Any
+    authorities: Any
+    iterations: int
+    residual: float
+    converged: bool
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.hubs, self.authorities))
+
+    def __repr__(self) -> str:
+        return f"<HITSResult: {len(self.hubs)} vertices, {ending(self)}>"
+
+
+def hits(
+    G: Graph | Any,
+    *,
+    tol: float = 1e-8,
+    max_iteration: int = 100,
+    start: Any = None,
+    normalized: bool = True,
+    weighted: bool = True,
+    dtype: Any = np.float64,
+) -> HITSResult:
+    """Hubs and authorities: good hubs point to good authorities, and good authorities are pointed to by good hubs.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. In an undirected one hubs and authorities are the same, but for their last bits and for bipartite
+        components.
+    tol : float
+        Iterations end when changes of the authorities, which sum to 1, sum to at most this. 0 runs to `max_iteration`.
+    max_iteration : int
+        Iterations at the most.
+    start : array of length n or dict, optional
+        Hubs to start from; a dict gives values by vertex, 0 to the others. Default: everywhere alike.
+    normalized : bool
+        Whether hubs, and authorities, sum to 1. Otherwise authorities are of Euclidean length 1, and hubs what the
+        authorities give, as in NetworkX.
+    weighted : bool
+        Whether weights, where there are any, multiply what goes along an arc, as in NetworkX.
+    dtype : float32 or float64
+        Type of the numbers; sums are float64 always.
+
+    Returns
+    -------
+    HITSResult
+
+    Raises
+    ------
+    ValueError, TypeError
+        When an argument is out of range or has the wrong length; or when weights are so large that numbers overflow.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `tol` was not reached, unless it is 0.
+
+    Notes
+    -----
+    NetworkX has no iterations but asks SciPy for a singular vector; where the largest singular value is one of several
+    alike the two answers may differ. Takes five numbers a vertex beside the graph. A directed graph is transposed, and
+    keeps that.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hubs, authorities = hpg.hits(hpg.Graph.from_edges([0, 1, 1], [2, 2, 3]))
+    >>> hubs.round(3).tolist(), authorities.round(3).tolist()
+    ([0.382, 0.618, 0.0, 0.0], [0.0, 0.0, 0.618, 0.382])
+    """
+    graph = as_graph(G)
+    tol, limit, dtype = checked(tol, max_iteration, dtype)
+    xp, n = array_module(graph.device), graph.n_vertices
+    if n == 0:
+        return HITSResult(xp.empty(0, dtype), xp.empty(0, dtype), 0, 0.0, True)
+    hubs = vertex_values(graph, 1 if start is None else start, "start", dtype)
+    total = float(abs(hubs).sum(dtype=np.float64))
+    if not 0 < total < math.inf:
+        raise ValueError("start must not be zero everywhere, nor so large that its sum overflows")
+    hubs /= dtype.type(total)
+    iterate = _in_turn if graph.directed else _mutually
+    hubs, authorities, iterations, residual = iterate(graph, hubs, weighted and graph.weighted, tol, limit)
+    if not bool(xp.isfinite(hubs).all() and xp.isfinite(authorities).all()):
+        raise ValueError("weights must not be so large that numbers overflow; weighted=False does without them")
+    converged = residual <= tol
+    warn_unless(converged, tol, "HITS", iterations, residual)
+    if not normalized:
+        hubs, authorities = _by_length(graph, authorities, weighted and graph.weighted)
+    return HITSResult(hubs, authorities, iterations, residual, converged)
+
+
+def _mutually(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) -> tuple[Any, Any, int, float]:
+    nothing = array_module(graph.device).zeros_like(hubs)
+    found = run(
+        _MUTUAL[weighted], graph, max_iteration=2 * limit, value=hubs, once=nothing, twice=nothing.copy(), tol=tol
+    )
+    if not found.supersteps:
+        return hubs, nothing, 0, math.inf
+    residual = float(found.world["residual"]) if found.supersteps > 2 else math.inf
+    return _scaled(found.value, found.world["total"]), found.once, found.supersteps // 2, residual
+
+
+def _in_turn(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) -> tuple[Any, Any, int, float]:
+    authorities, residual, iterations = array_module(graph.device).zeros_like(hubs), math.inf, 0
+    while iterations < limit and not residual <= tol:
+        found = run(_AUTHORITIES[weighted], graph, value=hubs, made=0.0)
+        latest = _scaled(found.made, found.world["total"])
+        residual = float(abs(latest - authorities).sum(dtype=np.float64)) if iterations else math.inf
+        authorities = latest
+        found = run(_HUBS[weighted], graph, value=authorities, made=0.0)
+        hubs = _scaled(found.made, found.world["total"])
+        iterations += 1
+    return hubs, authorities, iterations, residual
+
+
+def _scaled(values: Any, total: float) -> Any:
+    return values / values.dtype.type(total) if total > 0 else values
+
+
+def _by_length(graph: Graph, authorities: Any, weighted: bool) -> tuple[Any, Any]:
+    authorities = _scaled(authorities, float(array_module(graph.device).linalg.norm(authorities)))
+    return run(_HUBS[weighted], graph, value=authorities, made=0.0).made.astype(authorities.dtype), authorities

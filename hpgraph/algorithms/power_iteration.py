@@ -1,0 +1,102 @@
+"""What iterations that end when little changes have in common: their arguments, their results, their warning."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import to_device
+from hpgraph.core.errors import ConvergenceWarning
+from hpgraph.core.number import real, whole
+from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.trace import Trace
+
+
+@dataclass(frozen=True)
+class CentralityResult:
+    """One number a vertex, and how it was come by. ``numpy.asarray`` takes it for the array.
+
+    Attributes
+    ----------
+    centrality : float array of length n
+        By index, on the graph's device.
+    iterations : int
+    residual : float
+        The last iteration's change, summed over all vertices.
+    converged : bool
+    trace : Trace
+    """
+
+    centrality: Any
+    iterations: int
+    residual: float
+    converged: bool
+    trace: Trace
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return as_numpy(self.centrality, dtype, copy)
+
+    def __len__(self) -> int:
+        return len(self.centrality)
+
+    def __repr__(self) -> str:
+        return f"<CentralityResult: {len(self)} vertices, {ending(self)}>"
+
+
+def as_numpy(array: Any, dtype: Any, copy: bool | None) -> np.ndarray[Any, Any]:
+    """An array as ``__array__`` is to give it; from the GPU it is copied."""
+    made = to_device(array, "cpu")
+    if dtype is not None and made.dtype != dtype:
+        return np.asarray(made.astype(dtype))
+    return np.array(made) if copy else np.asarray(made)
+
+
+def ending(result: Any) -> str:
+    """How an iteration ended, in words."""
+    converged = f"{'' if result.converged else 'not '}converged"
+    return f"{converged} after {result.iterations} iterations, residual {result.residual:.2g}"
+
+
+def warn_unless(converged: bool, tol: float, what: str, iterations: int, residual: float) -> None:
+    """Warn of an iteration that ended early, unless none was asked to end: its `tol` is 0.
+
+    To be called by the function that the user calls.
+    """
+    if not converged and tol > 0:
+        warnings.warn(
+            f"{what} stopped after {iterations} iterations at a change of {residual:.3g}, above what tol={tol:g} "
+            "allows: raise max_iteration or tol",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def checked(tol: Any, max_iteration: Any, dtype: Any) -> tuple[float, int, np.dtype[Any]]:
+    """Arguments that all of them take.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When one is out of range, or no number.
+    """
+    tol, limit, dtype = real(tol, "tol"), whole(max_iteration, "max_iteration"), np.dtype(dtype)
+    if not tol >= 0:
+        raise ValueError(f"tol must not be negative, not {tol!r}")
+    if limit < 0:
+        raise ValueError(f"max_iteration must be a whole number, not negative, not {max_iteration!r}")
+    if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise TypeError(f"dtype must be float32 or float64, not {dtype}")
+    return tol, limit, dtype
+
+
+def _times_weight(source, weight, target):  # type: ignore[no-untyped-def]
+    return source.value * weight
+
+
+def by_weights(program: type[VertexProgram]) -> dict[bool, type[VertexProgram]]:
+    """A program that sends its property `value`: as it is, and with what is sent multiplied by the arc's weight."""
+    weighted = {"weighted": True, "gather": _times_weight}
+    return {False: program, True: type(f"Weighted{program.__name__}", (program,), weighted)}

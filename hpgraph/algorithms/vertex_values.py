@@ -1,0 +1,63 @@
+"""Numbers that a user gives to vertices: one for all, one for each, or by vertex; made one array by index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module, native, to_device, unmasked
+
+
+def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any]) -> Any:
+    """One number for each vertex.
+
+    Parameters
+    ----------
+    graph : Graph
+    given : number, array of length n, or dict
+        A dict gives values by vertex, 0 to the others.
+    argument : str
+        What messages call it.
+    dtype : dtype
+        Of the result.
+
+    Returns
+    -------
+    array of shape (n,)
+        On the graph's device; not the caller's.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        When there are not as many values as vertices, they are no finite numbers, or a vertex is not there.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0], [1], names=["ann", "bob"])
+    >>> vertex_values(G, {"bob": 2}, "start", np.dtype(float))
+    array([0., 2.])
+    """
+    xp, n = array_module(graph.device), graph.n_vertices
+    if isinstance(given, Mapping):
+        for value in given.values():
+            if not isinstance(value, Real | np.bool_):
+                raise TypeError(f"{argument} must hold numbers, not {value!r}")
+        values = np.zeros(n)
+        values[to_device(graph.indices_of(list(given), argument), "cpu")] = list(given.values())
+    else:
+        values = native(unmasked(given, argument))
+        values = values if hasattr(values, "dtype") else np.asarray(values)
+        if values.dtype.kind not in "biuf":
+            raise TypeError(f"{argument} must be a number, or one for each vertex, or a dict, not {given!r}")
+        if values.shape not in ((), (n,)):
+            raise ValueError(f"{argument} must have one value for each of the {n} vertices, not shape {values.shape}")
+    made = xp.empty(n, dtype)
+    made[...] = to_device(values, graph.device)
+    if not bool(xp.isfinite(made).all()):
+        raise ValueError(f"{argument} must be finite, in {dtype}")
+    return made

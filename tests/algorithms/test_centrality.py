@@ -1,0 +1,174 @@
+"""Degree, eigenvector and Katz centrality, hubs and authorities, beside NetworkX."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+from hpgraph.core.device import to_device
+
+every_kind = pytest.mark.parametrize(("directed", "weighted"), [(d, w) for d in (False, True) for w in (False, True)])
+
+
+def connected(directed: bool, weighted: bool) -> nx.Graph:
+    """Dense enough that iterations converge soon; with loops, and names in no order."""
+    rng = np.random.default_rng(4)
+    made = nx.DiGraph() if directed else nx.Graph()
+    for u, v in rng.integers(0, 60, (400, 2)).tolist():
+        made.add_edge(f"v{u}", f"v{v}", **({"weight": float(rng.integers(1, 6))} if weighted else {}))
+    return made
+
+
+def listed(by_node: dict[Any, float]) -> np.ndarray:
+    return np.array(list(by_node.values()))
+
+
+def on_cpu(array: Any) -> np.ndarray:
+    return np.asarray(to_device(array, "cpu"))
+
+
+@every_kind
+def test_degrees(directed: bool, weighted: bool, device: str) -> None:
+    N = connected(directed, weighted)
+    G = hpg.from_networkx(N).to(device)
+    assert on_cpu(hpg.degree_centrality(G)).tolist() == pytest.approx(listed(nx.degree_centrality(N)))
+    if directed:
+        for name in ("in_degree_centrality", "out_degree_centrality"):
+            assert on_cpu(getattr(hpg, name)(G)).tolist() == pytest.approx(listed(getattr(nx, name)(N)))
+
+
+@every_kind
+def test_eigenvector(directed: bool, weighted: bool, device: str) -> None:
+    N = connected(directed, weighted)
+    G = hpg.from_networkx(N).to(device)
+    given = {"weight": "weight"} if weighted else {}
+    expected = listed(nx.eigenvector_centrality(N, tol=1e-13, max_iter=1000, **given))
+    found = hpg.eigenvector_centrality(G, tol=1e-13, max_iteration=1000, weighted=weighted)
+    assert found.converged and found.residual < 1e-13 * len(G)
+    np.testing.assert_allclose(np.asarray(found), expected, atol=1e-11)
+    # As many iterations as NetworkX needs, and one.
+    usual = hpg.eigenvector_centrality(G, weighted=weighted)
+    nx.eigenvector_centrality(N, max_iter=usual.iterations - 1, **given)
+    with pytest.raises(nx.PowerIterationFailedConvergence):
+        nx.eigenvector_centrality(N, max_iter=usual.iterations - 2, **given)
+    np.testing.assert_allclose(np.asarray(usual), expected, atol=1e-5)
+    start = dict.fromkeys(N, 2.0) | {next(iter(N)): 5.0}
+    once = nx.eigenvector_centrality(N, max_iter=2, tol=1.0, nstart=start, **given)
+    one = hpg.eigenvector_centrality(G, max_iteration=1, tol=0, start=start, weighted=weighted)
+    np.testing.assert_allclose(np.asarray(one), listed(once), rtol=1e-12)
+
+
+@every_kind
+def test_katz(directed: bool, weighted: bool, device: str) -> None:
+    N = connected(directed, weighted)
+    G = hpg.from_networkx(N).to(device)
+    given = {"weight": "weight"} if weighted else {}
+    for normalized in (True, False):
+        expected = nx.katz_centrality(N, 0.01, normalized=normalized, **given)
+        found = hpg.katz_centrality(G, 0.01, normalized=normalized, weighted=weighted)
+        assert found.converged
+        np.testing.assert_allclose(np.asarray(found), listed(expected), rtol=1e-12)
+    beta = {v: 1 + i % 3 for i, v in enumerate(N)}
+    expected = nx.katz_centrality(N, 0.02, beta, nstart=dict.fromkeys(N, 1.0), **given)
+    for given_beta in (beta, listed(beta)):
+        found = hpg.katz_centrality(G, 0.02, given_beta, start=1, weighted=weighted)
+        np.testing.assert_allclose(np.asarray(found), listed(expected), rtol=1e-12)
+    A = nx.to_scipy_sparse_array(N, weight="weight" if weighted else None)
+    solved = np.linalg.solve(np.eye(len(N)) - 0.02 * A.T.toarray(), listed(beta))
+    found = hpg.katz_centrality(G, 0.02, beta, tol=1e-14, normalized=False, weighted=weighted)
+    np.testing.assert_allclose(np.asarray(found), solved, rtol=1e-10)
+
+
+@every_kind
+def test_hits(directed: bool, weighted: bool, device: str) -> None:
+    N = connected(directed, weighted)
+    G = hpg.from_networkx(N).to(device)
+    found = hpg.hits(G, tol=1e-14, max_iteration=1000)
+    assert found.converged and found.residual <= 1e-14
+    for ours, theirs in zip(found, nx.hits(N), strict=True):
+        np.testing.assert_allclose(on_cpu(ours), listed(theirs), atol=1e-10)
+    for ours, theirs in zip(hpg.hits(G, tol=1e-14, normalized=False), nx.hits(N, normalized=False), strict=True):
+        np.testing.assert_allclose(on_cpu(ours), abs(listed(theirs)), atol=1e-10)
+    # Iteration by iteration.
+    A = nx.to_scipy_sparse_array(N)
+    hubs = np.arange(1.0, 61)
+    for limit in (1, 2, 3):
+        authorities = A.T @ hubs
+        hubs = A @ authorities
+        found = hpg.hits(G, tol=0, max_iteration=limit, start=np.arange(1.0, 61))
+        assert found.iterations == limit
+        np.testing.assert_allclose(on_cpu(found.hubs), hubs / hubs.sum(), rtol=1e-12)
+        np.testing.assert_allclose(on_cpu(found.authorities), authorities / authorities.sum(), rtol=1e-12)
+
+
+def test_single_precision(device: str) -> None:
+    N = connected(directed=False, weighted=False)
+    G = hpg.from_networkx(N).to(device)
+    for ours, theirs in (
+        (hpg.eigenvector_centrality(G, dtype=np.float32).centrality, nx.eigenvector_centrality(N)),
+        (hpg.katz_centrality(G, 0.01, dtype=np.float32).centrality, nx.katz_centrality(N, 0.01)),
+        (hpg.hits(G, tol=1e-6, dtype=np.float32).hubs, nx.hits(N)[0]),
+    ):
+        assert ours.dtype == np.float32
+        np.testing.assert_allclose(on_cpu(ours), listed(theirs), atol=1e-5)
+
+
+def test_graphs_of_nothing(device: str) -> None:
+    nothing = hpg.Graph.from_edges([], [], n_vertices=0).to(device)
+    alone = hpg.Graph.from_edges([], [], n_vertices=1).to(device)
+    apart = hpg.Graph.from_edges([], [], n_vertices=2).to(device)
+    for G in (nothing, alone, apart):
+        ones = [1.0] * len(G)
+        assert on_cpu(hpg.degree_centrality(G)).tolist() == ([0.0, 0.0] if G is apart else ones)
+        scaled = [max(len(G), 1) ** -0.5] * len(G)
+        for found in (hpg.eigenvector_centrality(G), hpg.katz_centrality(G)):
+            assert np.asarray(found).tolist() == pytest.approx(scaled) and found.converged
+            assert len(found) == len(G) and "converged after" in repr(found)
+    assert np.asarray(hpg.eigenvector_centrality(alone), dtype=np.float32).dtype == np.float32
+
+
+def test_a_bipartite_graph_converges(device: str) -> None:
+    """Its adjacency matrix has the eigenvalues λ and -λ."""
+    N = nx.complete_bipartite_graph(2, 5)
+    G = hpg.from_networkx(N).to(device)
+    expected = [0.5] * 2 + [10**-0.5] * 5
+    np.testing.assert_allclose(np.asarray(hpg.eigenvector_centrality(G)), expected, atol=1e-5)
+    assert hpg.hits(G).converged
+
+
+def test_what_does_not_converge(device: str) -> None:
+    G = hpg.from_networkx(connected(directed=False, weighted=False)).to(device)
+    for call in (hpg.eigenvector_centrality, hpg.katz_centrality, hpg.hits):
+        with pytest.warns(hpg.ConvergenceWarning, match="stopped after 3 iterations"):
+            assert not call(G, max_iteration=3, tol=1e-9).converged  # type: ignore[operator]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert call(G, max_iteration=2, tol=0).iterations == 2  # type: ignore[operator]
+    with pytest.raises(ValueError, match="alpha must be smaller"):
+        hpg.katz_centrality(G, 1.0, max_iteration=10_000)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda G: hpg.eigenvector_centrality(G, tol=-1), ValueError, "tol must not be negative"),
+        (lambda G: hpg.eigenvector_centrality(G, start=[0, 0, 0]), ValueError, "start must not be zero"),
+        (lambda G: hpg.eigenvector_centrality(G, start=[1, 2]), ValueError, "each of the 3 vertices"),
+        (lambda G: hpg.eigenvector_centrality(G, start={7: 1}), IndexError, "start must lie in 0..2"),
+        (lambda G: hpg.eigenvector_centrality(G, dtype=int), TypeError, "float32 or float64"),
+        (lambda G: hpg.katz_centrality(G, "a"), TypeError, "alpha"),
+        (lambda G: hpg.katz_centrality(G, beta={0: 1}), ValueError, "beta must have a value for each"),
+        (lambda G: hpg.katz_centrality(G, beta=[1, np.nan, 1]), ValueError, "beta must be finite"),
+        (lambda G: hpg.katz_centrality(G, max_iteration=-1), ValueError, "max_iteration"),
+        (lambda G: hpg.hits(G, start={0: "a"}), TypeError, "start must hold numbers"),
+        (lambda G: hpg.hits(G, start=0), ValueError, "start must not be zero"),
+    ],
+)
+def test_unfit_input(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call(hpg.Graph.from_edges([0, 1], [1, 2], directed=False))
