@@ -25,11 +25,12 @@ from hpgraph.engine.result import LanesResult
 from hpgraph.engine.state import Run, limit_of, parameters
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.lanes import Starts
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.engine.program import VertexProgram
-    from hpgraph.kernels.lanes import JointTraversal, Starts
+    from hpgraph.kernels.lanes import JointTraversal
 
 _JOINT = ("cpu",)
 
@@ -78,6 +79,7 @@ def run_lanes(
     max_iteration: int | None = None,
     delta: float | None = None,
     ceiling: float | None = None,
+    whole: bool = True,
     **initial: Any,
 ) -> LanesResult:
     """Run a vertex program from many starts.
@@ -87,12 +89,14 @@ def run_lanes(
     program : VertexProgram
         The program, or its class.
     graph : Graph
-    active : sequence of k arrays or sequences of vertices
+    active : sequence of k arrays or sequences of vertices, or Starts in NumPy
         Who sends in the first superstep of each lane.
     lanes : int or "auto"
         Lanes of a group at the most; "auto" is what fits.
     direction, max_iteration, delta, ceiling
         As for `hpgraph.run`; the same for all lanes.
+    whole : bool
+        Whether the other groups run, too, once the limit of supersteps has ended one.
     **initial
         Initial properties (arrays of shape (n,) or (k, n), or scalars) and parameters (scalars) by name.
 
@@ -104,7 +108,8 @@ def run_lanes(
     declared = declarations_of(program)
     policy = Direction.of(direction)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
-    k, n, device = len(active), graph.n_vertices, graph.device
+    starts = active if isinstance(active, Starts) else starts_of(active, graph)
+    k, n, device = starts.k, graph.n_vertices, graph.device
     begun = columns(declared, graph, initial, k)
     world = parameters(declared, initial)
     if initial:
@@ -128,7 +133,6 @@ def run_lanes(
         most = lanes_at_most(lanes, k, joint.MOST_LANES) if joint else 1
         if not joint:
             form = form._replace(why=f"{form.why}; lanes run one after the other")
-        starts = starts_of(active, graph)
         order = order_of(first_of(starts), arcs.sending, most)
         for group in groups(order, most, declared.name):
             rows = tuple(_rows(found.properties[name], column, group) for name, column in begun.items())
@@ -141,6 +145,8 @@ def run_lanes(
                 if not _is_stretch(group):
                     found.properties[name][group] = values
             found.groups.append(group)
+            if found.unfinished and not whole:
+                break
     return found
 
 

@@ -20,7 +20,8 @@ class Trace:
     Parameters
     ----------
     rows : int64 array of shape (supersteps, 4), or a function that returns one
-        Direction (0 push, 1 pull, and 2 more where the CPU went on for the GPU), active vertices, arcs, nanoseconds.
+        Direction (0 push, 1 pull, and 2 more where the CPU went on for the GPU), active vertices, arcs, nanoseconds;
+        and, of many lanes that run together, pairs settled, in a fifth column.
         A function is called on first use: a trace that lies on the GPU is not fetched unless somebody looks at it.
     form : Form, optional
         Which loop ran the supersteps, and why.
@@ -77,6 +78,14 @@ class Trace:
     def edges(self) -> np.ndarray:
         """Arcs looked at in each superstep."""
         return self.rows[:, 2]
+
+    @property
+    def settled(self) -> np.ndarray:
+        """Of many lanes that run together, how many pairs of a vertex and a lane each superstep settled.
+
+        Elsewhere, who was active after it: the same where the first message wins, but for a last superstep at a limit.
+        """
+        return self.rows[:, 4] if self.rows.shape[1] > 4 else np.append(self.rows[1:, 1], 0)[: len(self)]
 
     @property
     def seconds(self) -> np.ndarray:

@@ -1,0 +1,150 @@
+"""Levels of many breadth-first searches at once, in the least integer type that holds them; parents too where wanted.
+
+A level takes a byte, and most graphs have no more than 127 of them: so searches first go that far, and only where some
+search is not over by then do all begin again with two bytes, or four.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module
+from hpgraph.engine.definition import Property
+from hpgraph.engine.direction import Direction
+from hpgraph.engine.lanes import run_lanes
+from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.run import run
+from hpgraph.engine.survey import Levels
+from hpgraph.engine.trace import Trace
+from hpgraph.kernels.lanes import Starts
+from hpgraph.kernels.runtime.attached import attached
+
+_TYPES = ("int8", "int16", "int32")
+
+
+class Tree(VertexProgram):
+    """Levels, and from whom the first message came."""
+
+    weighted = False
+    reduce = "any"
+    parent = Property("int32", initial=-1, start="id")
+    level = Property("int32", initial=-1, start=0)
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.id  # type: ignore[attr-defined]
+
+    def update(vertex, message, world):  # noqa: D102
+        return message, world.superstep
+
+
+class Searches(NamedTuple):
+    """What searches from k vertices found, a row each.
+
+    Attributes
+    ----------
+    level : integer array of shape (k, n)
+        int8, int16 or int32: the least that holds the levels; -1 where there is no way.
+    parent : array of vertex ids of shape (k, n), or None
+    traces : list of Trace
+        One a group of searches.
+    """
+
+    level: Any
+    parent: Any
+    traces: list[Trace]
+
+
+def levels_from(
+    graph: Graph,
+    vertices: np.ndarray,
+    *,
+    incoming: bool = False,
+    max_depth: int | None = None,
+    direction: str | Direction = "auto",
+    parents: bool = False,
+) -> Searches:
+    """Search breadth-first from several vertices.
+
+    Parameters
+    ----------
+    graph : Graph
+    vertices : integer array of length k
+        Indices, in NumPy; one may come twice.
+    incoming : bool
+        Whether to follow arcs backwards.
+    max_depth : int, optional
+        Levels beyond it are not searched.
+    direction : {"auto", "push", "pull"} or Direction
+    parents : bool
+        Whether parents are wanted.
+
+    Returns
+    -------
+    Searches
+        Its arrays lie on the graph's device.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1], [1, 2])
+    >>> found = levels_from(G, np.array([0, 2]))
+    >>> found.level.tolist(), found.level.dtype
+    ([[0, 1, 2], [-1, -1, 0]], dtype('int8'))
+    """
+    k, n = len(vertices), graph.n_vertices
+    ids = graph.out_csr.indices.dtype
+    xp = array_module(graph.device)
+    if not k:
+        return Searches(xp.empty((0, n), np.int8), xp.empty((0, n), ids) if parents else None, [])
+    if k == 1:
+        # A single search keeps levels of four bytes; they shrink afterwards.
+        one = run(_program("int32", str(ids) if parents else "", incoming), graph, active=id(int(vertices[0])),
+                  direction=direction, max_iteration=max_depth)  # fmt: skip
+        level = one.level[None]
+        return Searches(level.astype(_least(int(level.max()))), one.parent[None] if parents else None, [one.trace])
+    starts = Starts(np.asarray(vertices, ids), np.arange(k, dtype=np.int32), k)
+    known = _known(graph.out_csr)
+    for dtype in _TYPES[_TYPES.index(known.get(incoming, "int8")) :]:
+        most = int(np.iinfo(dtype).max)
+        limit = most if max_depth is None else min(max_depth, most)
+        found = run_lanes(_program(dtype, str(ids) if parents else "", incoming), graph, starts, direction=direction,
+                          max_iteration=limit, whole=limit == max_depth)  # fmt: skip
+        if not found.unfinished or limit == max_depth:
+            break
+    else:
+        raise AssertionError("a path has fewer vertices than an int32 can count")
+    if max_depth is None:
+        known[incoming] = dtype
+    # Wider than need be where the last superstep that the narrow type had room for was the last of all.
+    least = dtype if dtype == _TYPES[0] else _least(max(_deepest(trace) for trace in found.traces))
+    return Searches(found.level.astype(least, copy=False), found.parent if parents else None, found.traces)
+
+
+@attached
+def _known(arcs: Any) -> dict[bool, str]:
+    """The type that the levels of earlier searches of a graph needed, along arcs and against them."""
+    return {}
+
+
+def _deepest(trace: Trace) -> int:
+    """The last level that a group of searches reached."""
+    return int(np.max(np.flatnonzero(trace.settled), initial=-1)) + 1
+
+
+def _least(level: int) -> str:
+    return next(dtype for dtype in _TYPES if level <= np.iinfo(dtype).max)
+
+
+@cache
+def _program(level: str, ids: str, incoming: bool) -> type[VertexProgram]:
+    """Levels of one type, with parents of another where one is named."""
+    properties = {"parent": Property(ids, initial=-1, start="id")} if ids else {}
+    properties["level"] = Property(level, initial=-1, start=0)
+    body = {**properties, "edges": "out" if incoming else "in", "__module__": __name__}
+    name = f"{'Tree' if ids else 'Levels'}{'Back' if incoming else ''}"
+    return type(name, (Tree if ids else Levels,), body)

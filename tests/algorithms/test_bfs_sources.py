@@ -1,0 +1,139 @@
+"""Breadth-first searches from many sources at once: each as if it were alone, on every device."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from reference_algorithms import check_tree, levels, random_digraph, smallest_parents
+
+import hpgraph as hpg
+from hpgraph.core.device import device_of, to_device
+
+
+def host(found):
+    """The arrays of a result as NumPy's."""
+    return to_device(found.level, "cpu"), None if found.parent is None else to_device(found.parent, "cpu")
+
+
+def path(n, device="cpu"):
+    return hpg.Graph.from_edges(np.arange(n - 1), np.arange(1, n), directed=False).to(device)
+
+
+@pytest.fixture(scope="module")
+def csr():
+    return random_digraph(1500, 12_000, seed=1)
+
+
+@pytest.mark.parametrize("k", [1, 3, 65])
+def test_levels(csr, k, device):
+    G = hpg.Graph(csr, directed=True).to(device)
+    sources = np.random.default_rng(2).integers(0, 1500, k)
+    found = hpg.bfs(G, sources=sources, parents=False)
+    assert device_of(found.level) == device and found.level.dtype == np.int8 and found.parent is None
+    level, _ = host(found)
+    assert (level == [levels(csr, source) for source in sources.tolist()]).all()
+    assert f"1500 vertices from {k} sources" in repr(found)
+
+
+@pytest.mark.parametrize("k", [1, 65])
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_parents(csr, k, deterministic, device):
+    G = hpg.Graph(csr, directed=True).to(device)
+    sources = np.random.default_rng(3).integers(0, 1500, k)
+    found = hpg.bfs(G, sources=sources, deterministic=deterministic)
+    assert found.parent.dtype == G.out_csr.indices.dtype
+    level, parent = host(found)
+    for lane, source in enumerate(sources.tolist()):
+        expected = levels(csr, source)
+        assert (level[lane] == expected).all()
+        check_tree(csr, source, level[lane], parent[lane])
+        assert not deterministic or (parent[lane] == smallest_parents(csr, expected)).all()
+
+
+def test_wide_ids(device, wide_graph):
+    csr = random_digraph(500, 2000, seed=3)
+    found = hpg.bfs(wide_graph(csr, directed=True).to(device), sources=[7, 9])
+    assert found.parent.dtype == np.int64
+    level, parent = host(found)
+    for lane, source in enumerate([7, 9]):
+        assert (level[lane] == levels(csr, source)).all()
+        check_tree(csr, source, level[lane], parent[lane])
+
+
+@pytest.mark.parametrize(("n", "dtype"), [(128, "int8"), (129, "int16"), (40_000, "int32")])
+def test_the_least_type_that_holds_the_levels(n, dtype, device):
+    G = path(n, device)
+    for sources in ([0], [0, n - 1, n // 2]):
+        found = hpg.bfs(G, sources=sources, parents=False)
+        assert found.level.dtype == dtype
+        assert (host(found)[0] == abs(np.arange(n) - np.array(sources)[:, None])).all()
+    # Once it is known how deep the graph is, still.
+    again = hpg.bfs(G, sources=[n // 2, n // 2], parents=False)
+    assert (host(again)[0] == abs(np.arange(n) - n // 2)).all()
+
+
+@pytest.mark.parametrize("depth", [0, 3, 130])
+def test_max_depth(depth, device):
+    level, _ = host(hpg.bfs(path(300, device), sources=[0, 299], max_depth=depth, parents=False))
+    expected = abs(np.arange(300) - np.array([[0], [299]]))
+    assert (level == np.where(expected > depth, -1, expected)).all()
+    assert level.dtype == (np.int8 if depth < 128 else np.int16)
+
+
+def test_no_sources(device):
+    found = hpg.bfs(path(5, device), sources=[])
+    assert found.level.shape == found.parent.shape == (0, 5) and found.traces == []
+    with pytest.raises(AttributeError, match="traces"):
+        _ = found.trace
+
+
+def test_the_same_source_twice_and_more_lanes_than_vertices(device):
+    level, parent = host(hpg.bfs(path(3, device), sources=[1, 1, 0, 2, 0, 1, 2]))
+    assert level.tolist() == [[1, 0, 1], [1, 0, 1], [0, 1, 2], [2, 1, 0], [0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    assert parent.tolist()[:3] == [[1, 1, 1], [1, 1, 1], [0, 0, 1]]
+
+
+def test_sources_without_arcs_and_parts_that_do_not_meet(device):
+    G = hpg.Graph.from_edges([0, 3], [1, 4], n_vertices=6).to(device)
+    level, parent = host(hpg.bfs(G, sources=[0, 2, 3, 5]))
+    assert level.tolist() == [
+        [0, 1, -1, -1, -1, -1], [-1, -1, 0, -1, -1, -1], [-1, -1, -1, 0, 1, -1], [-1, -1, -1, -1, -1, 0],
+    ]  # fmt: skip
+    assert (parent[level < 0] == -1).all() and parent[0, 1] == 0 and parent[3, 5] == 5
+
+
+def test_names_and_indices(device):
+    G = hpg.Graph.from_edges([0, 1], [1, 2], names=["a", "b", "c"]).to(device)
+    expected = [[-1, 0, 1], [0, 1, 2]]
+    assert host(hpg.bfs(G, sources=["b", "a"]))[0].tolist() == expected
+    assert host(hpg.bfs(G, sources=hpg.id([1, 0])))[0].tolist() == expected
+    assert host(hpg.bfs(G, sources=[hpg.id(1), hpg.id(0)]))[0].tolist() == expected
+    with pytest.raises(ValueError, match="d"):
+        hpg.bfs(G, sources=["a", "d"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"sources": [0, 5]}, IndexError, r"sources must lie in 0\.\.2"),
+        ({"sources": [-1]}, IndexError, r"sources must lie in 0\.\.2"),
+        ({"sources": [0.5]}, TypeError, "sources"),
+        ({"sources": 1}, TypeError, "sources must be a list"),
+        ({"sources": "a"}, TypeError, "sources must be a list"),
+        ({"sources": hpg.id(1)}, TypeError, "sources must be a list"),
+        ({"source": 0, "sources": [1]}, TypeError, "either source"),
+        ({"sources": [0], "max_depth": -1}, ValueError, "max_depth"),
+        ({"sources": [0, 1], "direction": "sideways"}, ValueError, "direction"),
+        ({}, TypeError, "source must be a vertex id"),
+    ],
+)
+def test_what_does_not_fit(arguments, error, says):
+    with pytest.raises(error, match=says):
+        hpg.bfs(hpg.Graph.from_edges([0, 1], [1, 2]), **arguments)
+
+
+def test_rows_that_fit_no_memory():
+    G = hpg.Graph(scipy.sparse.csr_array((1 << 22, 1 << 22)))
+    with pytest.raises(hpg.DeviceMemoryError, match="lanes"):
+        hpg.bfs(G, sources=np.zeros(1 << 22, np.int64), parents=False)
