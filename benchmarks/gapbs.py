@@ -90,6 +90,10 @@ class GAPBS(Library):
             return f"delta {self._delta}"
         return f"{self._variant}, in float32" if work in ("pagerank", "pagerank32") else None
 
+    def run(self, program: str, *options: str | int) -> OwnClock:
+        """One of the suite's programs on the graph."""
+        return _run(program, self._graph, *options)
+
     def _sssp(self, source: int, delta: int, trials: int = 4) -> OwnClock:
         return _run("sssp", self._weighted, "-r", source, "-d", delta, trials=trials)
 

@@ -237,3 +237,39 @@ def test_a_reader_that_stops_early(roads: str) -> None:
     script = f"{sys.executable} -m hpgraph.cli info {roads} | true; exit ${{PIPESTATUS[0]}}"
     run = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_closeness(karate: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    networkx = pytest.importorskip("networkx")
+    out = tmp_path / "closeness.csv"
+    assert main(["closeness", karate, "--undirected", "--device", device, "--top", "2", "-o", str(out)]) == 0
+    printed = capsys.readouterr().out
+    expected = networkx.closeness_centrality(networkx.karate_club_graph())
+    first, second = sorted(expected, key=lambda v: -expected[v])[:2]
+    assert f"closeness of 34 vertices on {device}" in printed
+    lines = [line.split() for line in printed.splitlines()]
+    at = lines.index(["vertex", "closeness"])
+    assert [line[0] for line in lines[at + 1 : at + 3]] == [str(first), str(second)]
+    rows = [line.split(",") for line in out.read_text().splitlines()]
+    assert rows[0] == ["vertex", "closeness"]
+    assert [float(value) for _, value in rows[1:]] == pytest.approx(list(expected.values()))
+    assert main(["closeness", karate, "--harmonic", "--sources", "3", "--device", device]) == 0
+    printed = capsys.readouterr().out
+    assert "harmonic centrality of 3 vertices" in printed and "nan" not in printed
+
+
+def test_betweenness(karate: str, device: str, capsys: pytest.CaptureFixture[str]) -> None:
+    networkx = pytest.importorskip("networkx")
+    assert main(["betweenness", karate, "--undirected", "--device", device, "--top", "1"]) == 0
+    expected = networkx.betweenness_centrality(networkx.karate_club_graph())
+    printed = capsys.readouterr().out
+    assert "betweenness by paths from all vertices" in printed
+    assert printed.splitlines()[-1].split() == ["0", f"{expected[0]:.6g}"]
+
+
+def test_diameter(karate: str, device: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diameter", karate, "--undirected", "--device", device]) == 0
+    printed = capsys.readouterr().out
+    assert "diameter 5, radius 3" in printed and "center: 8 vertices (0, 1, 2, 3, 8, ...)" in printed
+    assert main(["diameter", "debian", "--undirected", "--device", device]) == 2
+    assert "--largest" in capsys.readouterr().err

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from hpgraph.algorithms.distance_sums import distance_sums
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.algorithms.lengths import with_lengths
+from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
 
 
@@ -35,8 +34,9 @@ def closeness_centrality(
     wf_improved : bool
         Whether to scale by the share of the other vertices that reach it, so that vertices of small components do
         not seem central (S. Wasserman, K. Faust, p. 201).
-    weight : None, True or "weight"
-        What an arc counts: None 1, True the weight that the graph holds.
+    weight : None, bool or str
+        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
+        NetworkX graph, and says the same as True elsewhere.
     seed : int or numpy.random.Generator, optional
         Of the draw.
 
@@ -70,8 +70,8 @@ def closeness_centrality(
     >>> hpg.closeness_centrality(G, ["d", "c"]).tolist()
     [0.5, 0.75]
     """
-    graph = as_graph(G)
-    found = distance_sums(graph, sources, incoming=True, weight=weight, seed=seed)
+    graph, weighted = with_lengths(G, weight)
+    found = distance_sums(graph, sources, incoming=True, weighted=weighted, seed=seed)
     xp = array_module(graph.device)
     others = found.reached - 1.0
     near = found.total > 0
@@ -90,8 +90,9 @@ def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = No
         The graph. In a directed one distances lead towards the vertex.
     sources : None, int, or sequence of vertices, names or hpgraph.id
         Whose centrality, as for `closeness_centrality`.
-    weight : None, True or "weight"
-        What an arc counts: None 1, True the weight that the graph holds. Vertices at distance 0 are left out.
+    weight : None, bool or str
+        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
+        NetworkX graph, and says the same as True elsewhere. Vertices at distance 0 are left out.
     seed : int or numpy.random.Generator, optional
         Of the draw, where `sources` is a number.
 
@@ -120,5 +121,5 @@ def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = No
     >>> hpg.harmonic_centrality(G, [1, 3]).round(3).tolist()
     [2.5, 1.833]
     """
-    graph = as_graph(G)
-    return distance_sums(graph, sources, incoming=True, weight=weight, seed=seed).inverse.astype(np.float64)
+    graph, weighted = with_lengths(G, weight)
+    return distance_sums(graph, sources, incoming=True, weighted=weighted, seed=seed).inverse

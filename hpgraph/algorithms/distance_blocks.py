@@ -11,6 +11,7 @@ from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, free_memory
+from hpgraph.engine.grouping import groups
 from hpgraph.engine.lanes import run_lanes
 from hpgraph.engine.survey import Levels, LevelsBack
 
@@ -81,7 +82,6 @@ def blocks_from(
     array of shape (b, n)
         Their distances.
     """
-    size = block_size(graph)
-    for begin in range(0, len(vertices), size):
-        part = slice(begin, min(begin + size, len(vertices)))
-        yield part, distances_from(graph, vertices[part], incoming=incoming, weighted=weighted, limit=limit)
+    for part in groups(np.arange(len(vertices)), block_size(graph), "distances"):
+        block = distances_from(graph, vertices[part], incoming=incoming, weighted=weighted, limit=limit)
+        yield slice(int(part[0]), int(part[-1]) + 1), block

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distance_blocks import blocks_from
-from hpgraph.algorithms.lengths import reads_weights
+from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.sources import sources_of
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real
 from hpgraph.engine.survey import survey
@@ -32,8 +32,9 @@ def distance_histogram(
     sources : None, int, or sequence of vertices, names or hpgraph.id
         Where pairs begin: None is at all vertices, a number at that many different ones, drawn with `seed`. Counts
         from k of n vertices, times n / k, are an unbiased estimate of those from all.
-    weight : None, True or "weight"
-        What an arc counts: None 1, True the weight that the graph holds.
+    weight : None, bool or str
+        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
+        NetworkX graph, and says the same as True elsewhere.
     width : float, optional
         Of a bin, for weights: bin i counts distances of ``i * width`` up to, and without, ``(i + 1) * width``.
     seed : int or numpy.random.Generator, optional
@@ -62,8 +63,7 @@ def distance_histogram(
     >>> hpg.distance_histogram(G).tolist()
     [4, 6, 4, 2]
     """
-    graph = as_graph(G)
-    reads_weights(graph, weight)
+    graph, _ = with_lengths(G, weight)
     vertices = sources_of(graph, sources, seed)
     if not weight:
         if width is not None:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.algorithms.distance_blocks import blocks_from
-from hpgraph.algorithms.lengths import reads_weights
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, to_device
@@ -36,7 +35,7 @@ class DistanceSums(NamedTuple):
 
 
 def distance_sums(
-    graph: Graph, sources: Any = None, *, incoming: bool = False, weight: Any = None, seed: Any = None
+    graph: Graph, sources: Any = None, *, incoming: bool = False, weighted: bool = False, seed: Any = None
 ) -> DistanceSums:
     """Sums over the distances of some vertices.
 
@@ -47,8 +46,8 @@ def distance_sums(
         As `hpgraph.algorithms.sources.sources_of` reads it.
     incoming : bool
         Whether distances lead to the vertices rather than from them.
-    weight : None, True or "weight"
-        What an arc counts.
+    weighted : bool
+        Whether distances are sums of weights, none of them negative.
     seed : int or numpy.random.Generator, optional
         Of a draw.
 
@@ -60,11 +59,10 @@ def distance_sums(
     --------
     >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1], [1, 2], [0.5, 0.25])
-    >>> found = distance_sums(G, [0, 2], weight=True)
+    >>> found = distance_sums(G, [0, 2], weighted=True)
     >>> found.reached.tolist(), found.total.tolist(), found.farthest.tolist()
     ([3, 1], [1.25, 0.0], [0.75, 0.0])
     """
-    weighted = reads_weights(graph, weight)
     vertices = sources_of(graph, sources, seed)
     if weighted:
         return _weighted(graph, vertices, incoming)

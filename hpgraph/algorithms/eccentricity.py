@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.called import called
 from hpgraph.algorithms.components import connected_components
 from hpgraph.algorithms.distance_sums import distance_sums
 from hpgraph.algorithms.eccentricity_bounds import EccentricityBounds, NotConnected
-from hpgraph.algorithms.lengths import in_double_precision, reads_weights
+from hpgraph.algorithms.lengths import in_double_precision, with_lengths
 from hpgraph.algorithms.sources import sources_of
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
 
@@ -35,8 +36,9 @@ def eccentricity(
         The graph, in which every vertex must reach every other.
     sources : None, int, or sequence of vertices, names or hpgraph.id
         Whose eccentricity: None is all vertices, a number that many different ones, drawn with `seed`.
-    weight : None, True or "weight"
-        What an arc counts: None 1, True the weight that the graph holds.
+    weight : None, bool or str
+        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
+        NetworkX graph, and says the same as True elsewhere.
     largest_component : bool
         Whether to look at the largest (strongly) connected component alone, rather than to refuse a graph that is not
         connected.
@@ -72,9 +74,8 @@ def eccentricity(
     >>> hpg.eccentricity(G, largest_component=True).tolist()
     [3, 2, 2, 3, -1, -1]
     """
-    graph = as_graph(G)
+    graph, weighted = with_lengths(G, weight)
     part, members = _component(graph, largest_component)
-    weighted = reads_weights(part, weight)
     part = in_double_precision(part) if weighted else part
     vertices = sources_of(graph, sources, seed)
     inside = np.ones(len(vertices), bool)
@@ -154,7 +155,7 @@ def radius(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
     return _number(bounds.upper.min() if bounds.exact else bounds.upper[bounds.known].min())
 
 
-def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> np.ndarray:
+def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> Any:
     """The vertices of least eccentricity.
 
     Parameters
@@ -166,8 +167,8 @@ def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
 
     Returns
     -------
-    NumPy array
-        Names of vertices where the graph has names, else indices; in ascending order of index.
+    array
+        Names, in NumPy; or indices, on the graph's device, if the graph has no names. In ascending order of index.
 
     Raises
     ------
@@ -184,11 +185,11 @@ def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
     >>> hpg.center(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False, names=["a", "b", "c", "d"])).tolist()
     ['b', 'c']
     """
-    bounds, called = _narrowed(G, weight, largest_component, lambda b: b.lower <= b.upper.min() * b.slack)
-    return called(bounds.known & (bounds.upper == bounds.upper[bounds.known].min()))
+    bounds, listed = _narrowed(G, weight, largest_component, lambda b: b.lower <= b.upper.min() * b.slack)
+    return listed(bounds.known & (bounds.upper == bounds.upper[bounds.known].min()))
 
 
-def periphery(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> np.ndarray:
+def periphery(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> Any:
     """The vertices of largest eccentricity.
 
     Parameters
@@ -200,8 +201,8 @@ def periphery(G: Graph | Any, *, weight: Any = None, largest_component: bool = F
 
     Returns
     -------
-    NumPy array
-        Names of vertices where the graph has names, else indices; in ascending order of index.
+    array
+        Names, in NumPy; or indices, on the graph's device, if the graph has no names. In ascending order of index.
 
     Raises
     ------
@@ -218,8 +219,8 @@ def periphery(G: Graph | Any, *, weight: Any = None, largest_component: bool = F
     >>> hpg.periphery(hpg.datasets.grid(20, removed=0)).tolist()
     [0, 19, 380, 399]
     """
-    bounds, called = _narrowed(G, weight, largest_component, lambda b: b.upper * b.slack >= b.lower.max())
-    return called(bounds.known & (bounds.lower == bounds.lower[bounds.known].max()))
+    bounds, listed = _narrowed(G, weight, largest_component, lambda b: b.upper * b.slack >= b.lower.max())
+    return listed(bounds.known & (bounds.lower == bounds.lower[bounds.known].max()))
 
 
 def _component(graph: Graph, largest: bool) -> tuple[Graph, Any]:
@@ -255,18 +256,16 @@ def _bounds(graph: Graph, weighted: bool) -> EccentricityBounds:
 
 def _narrowed(G: Any, weight: Any, largest: bool, open_: Any) -> tuple[EccentricityBounds, Any]:
     """Bounds narrowed until no vertex is open, and a function that gives what vertices are called."""
-    whole = as_graph(G)
+    whole, weighted = with_lengths(G, weight)
     graph, members = _component(whole, largest)
-    weighted = reads_weights(graph, weight)
     bounds = _bounds(in_double_precision(graph) if weighted else graph, weighted)
     bounds.narrow(open_)
 
-    def called(flags: Any) -> np.ndarray:
+    def listed(flags: Any) -> Any:
         chosen = array_module(whole.device).flatnonzero(flags)
-        indices = to_device(chosen if members is None else members[chosen], "cpu")
-        return indices if whole.names is None else whole.names[indices]
+        return called(whole, chosen if members is None else members[chosen])
 
-    return bounds, called
+    return bounds, listed
 
 
 def _of_all(graph: Graph, weighted: bool) -> Any:
@@ -276,7 +275,7 @@ def _of_all(graph: Graph, weighted: bool) -> Any:
 
 
 def _of(graph: Graph, vertices: np.ndarray, weighted: bool) -> Any:
-    found = distance_sums(graph, id(vertices), weight=weighted)
+    found = distance_sums(graph, id(vertices), weighted=weighted)
     if bool((found.reached < graph.n_vertices).any()):
         raise _refusal(graph)
     return found.farthest.astype(np.float64 if weighted else np.int32)

@@ -140,7 +140,7 @@ class EccentricityBounds:
 
     def _one_by_one(self, left: Any) -> None:
         """Search from each of these, and keep nothing but how far it went."""
-        found = distance_sums(self.graph, id(to_device(left, "cpu")), weight=self.weighted)
+        found = distance_sums(self.graph, id(to_device(left, "cpu")), weighted=self.weighted)
         self._settle(left, found.farthest.astype(self.lower.dtype))
 
     def _settle(self, vertices: Any, eccentricity: Any) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distance_blocks import block_size, blocks_from, distances_from
-from hpgraph.algorithms.lengths import reads_weights
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.algorithms.lengths import with_lengths
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.number import whole
@@ -30,8 +30,9 @@ def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
         The graph.
     k : int, or sequence of vertices, names or hpgraph.id
         How many hubs, the vertices of most arcs; or which vertices to take.
-    weight : None, True or "weight"
-        What an arc counts: None 1, True the weight that the graph holds.
+    weight : None, bool or str
+        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
+        NetworkX graph, and says the same as True elsewhere.
 
     Returns
     -------
@@ -58,8 +59,7 @@ def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
     >>> L.lower(31, 868), L.upper(31, 868)
     (54.0, 58.0)
     """
-    graph = as_graph(G)
-    weighted = reads_weights(graph, weight)
+    graph, weighted = with_lengths(G, weight)
     return Landmarks(graph, _hubs(graph, k), weighted)
 
 

@@ -7,23 +7,24 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.sssp import weight_facts
-from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
 
 
-def reads_weights(graph: Graph, weight: Any) -> bool:
-    """Whether distances are sums of the graph's weights; otherwise they are numbers of arcs.
+def with_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
+    """The graph that a user gave, and whether distances are sums of its weights; else they are numbers of arcs.
 
     Parameters
     ----------
-    graph : Graph
+    G : Graph or what `hpgraph.as_graph` takes
         The graph.
-    weight : None, bool or "weight"
-        What the user gave: None or False counts arcs; True, or the name that NetworkX gives weights by default, reads
-        the weights. A graph without weights has arcs of length 1 either way.
+    weight : None, bool or str
+        None or False counts arcs, True reads the weights. A string names the attribute where `G` is a NetworkX graph,
+        and says the same as True elsewhere. A graph without weights has arcs of length 1 either way.
 
     Returns
     -------
-    bool
+    Graph, bool
 
     Raises
     ------
@@ -36,24 +37,26 @@ def reads_weights(graph: Graph, weight: Any) -> bool:
     --------
     >>> import hpgraph as hpg
     >>> G = hpg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0])
-    >>> reads_weights(G, None), reads_weights(G, "weight")
+    >>> with_lengths(G, None)[1], with_lengths(G, True)[1]
     (False, True)
     """
-    if not (weight is None or isinstance(weight, bool | np.bool_) or (isinstance(weight, str) and weight == "weight")):
-        raise TypeError(
-            f'weight must be None (every arc counts 1) or True or "weight" (the weights of the graph), not {weight!r}'
-        )
-    if weight is None or not weight or not graph.weighted:
-        return False
+    if not (weight is None or isinstance(weight, bool | str)):
+        raise TypeError(f"weight must be True, the name of an edge attribute or None, not {weight!r}")
+    if is_networkx(G):
+        attribute = weight if isinstance(weight, str) else "weight" if weight else None
+        graph = Graph.from_edges(**edges_of_networkx(G, attribute))
+    else:
+        graph = as_graph(G)
+    if not graph.weighted or weight is None or weight is False:
+        return graph, False
     facts = weight_facts(graph.out_csr)
-    if facts.has_nan:
-        raise ValueError("weights must not be NaN: replace them, or remove those arcs")
-    if facts.least < 0:
+    if facts.has_nan or facts.least < 0:
+        held = "NaN" if facts.has_nan else f"{facts.least:g}"
         raise ValueError(
-            f"weights must not be negative here, and one is {facts.least:g}: "
-            "hpgraph.sssp and hpgraph.csgraph.johnson take them"
+            f"weight: a length must not be negative here, and there is {held}: hpgraph.sssp and "
+            "hpgraph.csgraph.johnson take negative weights"
         )
-    return True
+    return graph, True
 
 
 def in_double_precision(graph: Graph) -> Graph:

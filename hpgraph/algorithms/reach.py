@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hpgraph.algorithms.called import called
 from hpgraph.algorithms.distance_blocks import blocks_from
-from hpgraph.algorithms.lengths import reads_weights
+from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertices import id
@@ -40,8 +41,9 @@ def reach(
         Only vertices so far away at the most: in arcs, or in sums of weights.
     incoming : bool
         Whether to follow arcs backwards, and so to ask who reaches the source.
-    weight : None, True or "weight"
-        What an arc counts: None 1, True the weight that the graph holds.
+    weight : None, bool or str
+        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
+        NetworkX graph, and says the same as True elsewhere.
     form : {"counts", "bool", "bits"}
         What to return.
     seed : int or numpy.random.Generator, optional
@@ -78,8 +80,7 @@ def reach(
     """
     if form not in ("counts", "bool", "bits"):
         raise ValueError(f'form must be "counts", "bool" or "bits", not {form!r}')
-    graph = as_graph(G)
-    weighted = reads_weights(graph, weight)
+    graph, weighted = with_lengths(G, weight)
     limit = _limit(within, weighted, "within")
     vertices = sources_of(graph, sources, seed)
     k, n, xp = len(vertices), graph.n_vertices, array_module(graph.device)
@@ -128,8 +129,8 @@ def k_hop(
     subgraph : Graph
         These vertices, in ascending order, and all arcs among them, on the graph's device. Names are kept; in a graph
         without names the ids become names, so that a vertex goes by what it went by before.
-    vertices : NumPy array
-        Names where the graph has names, else ids; in ascending order of index.
+    vertices : array
+        Names, in NumPy; or indices, on the graph's device, if the graph has no names. In ascending order of index.
     count : int
         How many there are.
     bool, bits : array of bool of shape (n,), or hpgraph.formats.Bitmask
@@ -173,8 +174,7 @@ def k_hop(
         return int(flags.sum())
     if form == "subgraph":
         return graph.subgraph(flags)
-    indices = to_device(array_module(graph.device).flatnonzero(flags), "cpu")
-    return indices if graph.names is None else graph.names[indices]
+    return called(graph, array_module(graph.device).flatnonzero(flags))
 
 
 def _limit(value: Any, weighted: bool, argument: str) -> float | None:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
-from hpgraph.algorithms.lengths import reads_weights
+from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.sssp import Distances, SingleDistances, bucket_width, tree_of, weight_facts
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.names import python_values
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
@@ -40,8 +40,9 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
         The graph; the path leads along its arcs.
     source, target : hashable or hpgraph.id
         Its ends: vertex ids, or names where the graph has names; there ``hpgraph.id(5)`` says an index.
-    weight : None, True or "weight"
-        What is least: None the number of arcs, True the sum of the weights that the graph holds.
+    weight : None, bool or str
+        What is least: None the number of arcs, True the sum of the weights that the graph holds. A string names the
+        attribute where `G` is a NetworkX graph, and says the same as True elsewhere.
 
     Returns
     -------
@@ -71,8 +72,8 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
     >>> hpg.shortest_path(G, "a", "d", weight=True)
     ['a', 'c', 'd']
     """
-    graph = as_graph(G)
-    meeting = _meeting(graph, graph.index_of(source, "source"), graph.index_of(target, "target"), weight)
+    graph, weighted = with_lengths(G, weight)
+    meeting = _meeting(graph, graph.index_of(source, "source"), graph.index_of(target, "target"), weighted)
     path = np.array(meeting.path(), np.int64)
     return path.tolist() if graph.names is None else python_values(graph.names[path])
 
@@ -105,8 +106,8 @@ def shortest_path_length(G: Graph | Any, source: Hashable, target: Hashable, *, 
     >>> hpg.shortest_path_length(hpg.datasets.grid(30, removed=0), 0, 899)
     58
     """
-    graph = as_graph(G)
-    return _meeting(graph, graph.index_of(source, "source"), graph.index_of(target, "target"), weight).length
+    graph, weighted = with_lengths(G, weight)
+    return _meeting(graph, graph.index_of(source, "source"), graph.index_of(target, "target"), weighted).length
 
 
 class _Ball:
@@ -179,8 +180,8 @@ class _Meeting:
         return path
 
 
-def _meeting(graph: Graph, source: int, target: int, weight: Any) -> _Meeting:
-    if reads_weights(graph, weight):
+def _meeting(graph: Graph, source: int, target: int, weighted: bool) -> _Meeting:
+    if weighted:
         met = _weighted_meeting(graph, source, target)
     else:
         met = _unweighted_meeting(graph, source, target)

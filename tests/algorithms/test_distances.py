@@ -223,8 +223,8 @@ def test_sources_that_do_not_reach_everyone():
         ({"sources": 0}, ValueError, "sources=0"),
         ({"sources": 1.5}, TypeError, "sources"),
         ({"sources": ["a"]}, ValueError, "names"),
-        ({"weight": "length"}, TypeError, "weight must be None"),
-        ({"weight": 1}, TypeError, "weight must be None"),
+        ({"weight": 1}, TypeError, "weight must be True, the name"),
+        ({"weight": ["weight"]}, TypeError, "weight must be True, the name"),
     ],
 )
 @pytest.mark.parametrize("call", [hpg.closeness_centrality, hpg.harmonic_centrality, hpg.eccentricity])
@@ -256,3 +256,15 @@ def test_widths_that_do_not_fit(arguments, says):
     G = hpg.Graph.from_edges([0, 1], [1, 2], [1.0, 2.0])
     with pytest.raises((ValueError, MemoryError), match=says):
         hpg.distance_histogram(G, **arguments)
+
+
+def test_attributes_of_networkx_graphs():
+    g = weighted(nx.gnp_random_graph(20, 0.3, seed=11), "whole")
+    for _, _, data in g.edges(data=True):
+        data["length"] = 3.0 * data["weight"] + 1
+    found = hpg.closeness_centrality(g, weight="length")
+    assert found == pytest.approx(list(nx.closeness_centrality(g, distance="length").values()), abs=1e-12)
+    assert hpg.diameter(g, weight="length") == nx.diameter(g, weight="length")
+    assert hpg.radius(g) == nx.radius(g)
+    path = hpg.shortest_path(g, 0, 19, weight="length")
+    assert nx.path_weight(g, path, "length") == nx.shortest_path_length(g, 0, 19, weight="length")

@@ -1,0 +1,72 @@
+"""The command ``hpgraph``: what a graph file holds, and the built-in algorithms on it.
+
+Nothing heavier than argparse is imported until a command runs, so that ``hpgraph --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from hpgraph.cli.parser import parser
+from hpgraph.core.config import config
+from hpgraph.core.errors import HpgraphError
+
+BAD_INPUT = 2
+"""Exit status when a file, an argument or the machine does not allow what was asked for; argparse uses the same."""
+
+_INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments; those of the process by default.
+
+    Returns
+    -------
+    int
+        Exit status: 0, or 2 after one line on standard error that says what was wrong.
+
+    Raises
+    ------
+    SystemExit
+        By argparse, for ``--help``, ``--version`` and arguments that it cannot make sense of.
+
+    Examples
+    --------
+    >>> main(["info", "nothing.mtx"])  # on standard error: hpgraph: nothing.mtx: No such file or directory
+    2
+    """
+    arguments = parser().parse_args(argv)
+    settings = {
+        **({"progress": False} if arguments.no_progress else {}),
+        **({"threads": arguments.threads} if arguments.threads is not None else {}),
+    }
+    try:
+        with config(**settings):
+            arguments.run(arguments)
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader, `head` say, has seen enough. What Python still flushes on its way out must not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (HpgraphError, ValueError, TypeError, IndexError, KeyError, MemoryError, OSError) as error:
+        if arguments.debug:
+            raise
+        print(f"hpgraph: {_one_line(error)}", file=sys.stderr)
+        return BAD_INPUT
+    return 0
+
+
+def _one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    return " ".join(text.split()) or type(error).__name__

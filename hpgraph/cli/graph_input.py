@@ -1,0 +1,52 @@
+"""The graph and the vertex that a command line names."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+
+
+def load(arguments: Any, device: str) -> Graph:
+    """Read the graph, say how large it is, and take it to the device."""
+    import hpgraph as hpg
+
+    start = time.perf_counter()
+    if arguments.file == "debian":
+        graph = hpg.datasets.debian(weighted=arguments.weighted)
+        if arguments.directed is False:
+            graph = graph.undirected
+    else:
+        graph = hpg.read(
+            arguments.file,
+            directed=arguments.directed,
+            delimiter=arguments.delimiter,
+            memory=arguments.memory,
+        )
+    seconds = time.perf_counter() - start
+    kind = "directed" if graph.directed else "undirected"
+    print(f"{arguments.file}: {graph.n_vertices:,} vertices, {graph.n_edges:,} arcs, {kind}; read in {seconds:.3g} s")
+    return graph if device == "cpu" else graph.to(device)
+
+
+def source_of(graph: Graph, arguments: Any) -> int:
+    """The index of the vertex to start from: of a name where the graph has names, which may be numbers."""
+    from hpgraph.containers.vertices import id
+
+    if arguments.source_id is not None:
+        return graph.index_of(id(arguments.source_id), "--source-id")
+    text = arguments.source
+    number = int(text) if re.fullmatch(r"[+-]?[0-9]{1,20}", text) else None
+    if graph.names is None:
+        if number is None:
+            raise ValueError(f"--source {text}: the vertices of this graph have no names, give a number")
+        return graph.index_of(number, "--source")
+    try:
+        return graph.index_of(text if number is None or graph.names.dtype.kind == "U" else number, "--source")
+    except ValueError as error:
+        if number is None:
+            raise
+        raise ValueError(f"{error}; here --source-id {number} says an index") from None

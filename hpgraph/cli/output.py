@@ -1,0 +1,108 @@
+"""What commands print, and the files that they write."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+
+_LEVELS_SHOWN = 24
+
+
+def timed(device: str, call: Callable[[], Any]) -> tuple[Any, float]:
+    """What a call returned, and the seconds until it was ready."""
+    start = time.perf_counter()
+    result = call()
+    if device == "cuda":
+        from hpgraph.core.device import array_module
+
+        array_module(device).cuda.get_current_stream().synchronize()
+    return result, time.perf_counter() - start
+
+
+def explain(arguments: Any, result: Any) -> None:
+    """Print what each superstep did, where that was asked for."""
+    if arguments.explain:
+        print(result.trace.explain())
+
+
+def called(graph: Graph, vertex: int) -> str:
+    """What a user calls a vertex."""
+    return str(vertex) if graph.names is None else str(graph.names[vertex])
+
+
+def plural(count: int, noun: str) -> str:
+    """A number and what it counts."""
+    many = "vertices" if noun == "vertex" else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else many}"
+
+
+def print_levels(reached: Any) -> None:
+    """Print how many vertices lie at each distance."""
+    import numpy as np
+
+    vertices = np.bincount(reached).tolist()
+    print("  steps    vertices")
+    left_out = len(vertices) - _LEVELS_SHOWN
+    for level, count in enumerate(vertices):
+        if left_out > 0 and _LEVELS_SHOWN // 2 <= level < _LEVELS_SHOWN // 2 + left_out:
+            if level == _LEVELS_SHOWN // 2:
+                print(f"    ...    ({left_out:,} more)")
+            continue
+        print(f"{level:>7}{count:>12,}")
+
+
+def print_top(graph: Graph, values: Any, top: int, title: str, form: str) -> None:
+    """Print the vertices of the largest values."""
+    import numpy as np
+
+    if top < 1 or values.size == 0:
+        return
+    # A stable sort: of equals the first vertex comes first, whatever the device.
+    best = np.argsort(-values, kind="stable")[:top].tolist()
+    labels = [called(graph, vertex) for vertex in best]
+    width = max(6, *(len(label) for label in labels))
+    print(f"  {'vertex':<{width}}  {title}")
+    for vertex, label in zip(best, labels, strict=True):
+        print(f"  {label:<{width}}  {form.format(values[vertex])}")
+
+
+def check_output(path: str | None) -> None:
+    """Refuse a file that could not be written before the work rather than after it."""
+    if path is not None and not path.lower().endswith((".csv", ".csv.gz", ".npz")):
+        raise ValueError(f"--output {path}: the name must end in .csv, .csv.gz or .npz")
+    if path is not None:
+        from hpgraph.io.replace import check_writable
+
+        check_writable(path)
+
+
+def save(path: str | None, graph: Graph, **columns: Any) -> None:
+    """Write one row a vertex; by name where there are names, and an empty field where there is no parent."""
+    if path is None:
+        return
+    import numpy as np
+
+    from hpgraph.io.replace import replacing, replacing_text
+
+    if path.lower().endswith(".npz"):
+        if graph.names is not None:
+            columns["names"] = graph.names.astype(np.str_) if graph.names.dtype.hasobject else graph.names
+        with replacing(path) as file:
+            np.savez_compressed(file, **columns)
+    else:
+        import csv
+
+        labels = [called(graph, vertex) for vertex in range(graph.n_vertices)]
+        lists = [values.tolist() for values in columns.values()]
+        for at, title in enumerate(columns):
+            if title == "parent":
+                lists[at] = ["" if parent < 0 else labels[parent] for parent in lists[at]]
+        with replacing_text(path, zipped=path.lower().endswith(".gz")) as text:
+            rows = csv.writer(text, lineterminator="\n")
+            rows.writerow(["vertex", *columns])
+            rows.writerows(zip(labels, *lists, strict=True))
+    print(f"written to {path}")

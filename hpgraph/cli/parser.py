@@ -1,0 +1,86 @@
+"""The command line: commands, their arguments, and what runs them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from hpgraph import __version__
+from hpgraph.cli import centralities, commands
+
+
+def parser() -> argparse.ArgumentParser:
+    """What reads the command line."""
+    top = argparse.ArgumentParser(
+        prog="hpgraph",
+        description="Graph analytics on CPU and GPU.",
+        epilog="FILE: .mtx (Matrix Market), .el .wel .txt .tsv .csv (edge lists), each also with .gz, .npz (SciPy "
+        "sparse array), or the word debian for the bundled graph. 'hpgraph COMMAND --help' says more.",
+    )
+    top.add_argument("--version", action="version", version=f"hpgraph {__version__}")
+    names = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    run = argparse.ArgumentParser(add_help=False)
+    run.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    run.add_argument("--no-progress", action="store_true", help="no progress bar on long reads")
+    run.add_argument("--threads", type=int, metavar="N", help="threads of the CPU kernels (default: all cores)")
+
+    graph = argparse.ArgumentParser(add_help=False, parents=[run])
+    graph.add_argument("file", metavar="FILE", help="graph file, or debian")
+    direction = graph.add_mutually_exclusive_group()
+    direction.add_argument("--directed", dest="directed", action="store_true", default=None, help="take edges as arcs")
+    direction.add_argument("--undirected", dest="directed", action="store_false", help="take arcs in both directions")
+    graph.add_argument("--memory", metavar="M", help="what reading may take, 4GiB say (default: 3/4 of what is free)")
+    graph.add_argument("--delimiter", metavar="C", help="what separates the fields of an edge list (default: found)")
+
+    compute = argparse.ArgumentParser(add_help=False, parents=[graph])
+    compute.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where to compute (default: cpu)")
+    compute.add_argument("-o", "--output", metavar="OUT", help="write a value per vertex: .csv, .csv.gz or .npz")
+
+    def command(name: str, about: str, action: Callable[[Any], None], parent: Any) -> argparse.ArgumentParser:
+        one = names.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.", parents=[parent])
+        one.set_defaults(run=action, weighted=False)
+        return one
+
+    command("info", "what a graph file holds", commands.info, graph)
+
+    bfs = command("bfs", "steps from a source to every vertex", commands.bfs, compute)
+    sssp = command("sssp", "lengths of the shortest paths from a source", commands.sssp, compute)
+    sssp.set_defaults(weighted=True)
+    for one in (bfs, sssp):
+        start = one.add_mutually_exclusive_group(required=True)
+        start.add_argument("--source", metavar="V", help="where to start: a name, or a number if there are no names")
+        start.add_argument("--source-id", type=int, metavar="I", help="where to start: the I-th vertex, counted from 0")
+        one.add_argument("--explain", action="store_true", help="print what each superstep did")
+
+    pagerank = command("pagerank", "PageRank of every vertex", commands.pagerank, compute)
+    pagerank.add_argument("--top", type=int, default=10, metavar="N", help="print the N first vertices (default: 10)")
+    pagerank.add_argument("--damping", type=float, default=0.85, metavar="D", help="damping factor (default: 0.85)")
+    pagerank.add_argument("--tol", type=float, default=1e-6, metavar="T", help="L1 change to stop at (default: 1e-6)")
+    pagerank.add_argument("--max-iteration", type=int, default=100, metavar="N", help="give up after N (default: 100)")
+    pagerank.add_argument("--explain", action="store_true", help="print what each iteration did")
+
+    triangles = command("triangles", "the number of triangles", commands.triangles, compute)
+    triangles.add_argument("--top", type=int, default=0, metavar="N", help="print the N vertices in most triangles")
+
+    closeness = command("closeness", "closeness of vertices: how near they are to all", centralities.closeness, compute)
+    closeness.add_argument("--harmonic", action="store_true", help="harmonic centrality: the sum of 1 / distance")
+    betweenness = command(
+        "betweenness", "betweenness: shortest paths by way of vertices", centralities.betweenness, compute
+    )
+    for one, what in ((closeness, "only N vertices, drawn"), (betweenness, "paths from N vertices only, drawn")):
+        one.add_argument("--sources", type=int, metavar="N", help=what)
+        one.add_argument("--seed", type=int, default=7, metavar="S", help="of the draw (default: 7)")
+        one.add_argument("--top", type=int, default=10, metavar="N", help="print the N first vertices (default: 10)")
+
+    diameter = command("diameter", "the largest distance, the least eccentricity", centralities.diameter, graph)
+    diameter.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where to compute (default: cpu)")
+    diameter.add_argument("--largest", action="store_true", help="of the largest connected component alone")
+    for one in (closeness, betweenness, diameter):
+        one.add_argument("--weighted", action="store_true", help="an arc counts its weight, not 1")
+
+    warmup = command("warmup", "compile the built-in kernels, so that no later call waits", commands.warmup, run)
+    warmup.add_argument("--device", choices=["cpu", "cuda"], help="for one device only (default: all there are)")
+    warmup.add_argument("--jobs", type=int, metavar="N", help="processes that compile (default: one a thread)")
+    return top
