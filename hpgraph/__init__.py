@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.betweenness import betweenness_centrality, edge_betweenness_centrality
     from hpgraph.algorithms.bfs import BFSResult, bfs
     from hpgraph.algorithms.closeness import closeness_centrality, harmonic_centrality
+    from hpgraph.algorithms.clustering import average_clustering, clustering, transitivity
     from hpgraph.algorithms.components import ComponentsResult, connected_components
     from hpgraph.algorithms.cores import core_number, degeneracy_ordering, k_core, k_shell
     from hpgraph.algorithms.degree_centrality import degree_centrality, in_degree_centrality, out_degree_centrality
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.power_iteration import CentralityResult
     from hpgraph.algorithms.reach import k_hop, reach
     from hpgraph.algorithms.shortest_path import shortest_path, shortest_path_length
+    from hpgraph.algorithms.square_clustering import square_clustering
     from hpgraph.algorithms.sssp import SSSPResult, sssp
     from hpgraph.algorithms.triangles import triangle_count, triangles
     from hpgraph.containers.graph import Graph, as_graph
@@ -136,6 +138,10 @@ _MODULE_OF = {
     "hits": "hpgraph.algorithms.hits",
     "HITSResult": "hpgraph.algorithms.hits",
     "CentralityResult": "hpgraph.algorithms.power_iteration",
+    "clustering": "hpgraph.algorithms.clustering",
+    "average_clustering": "hpgraph.algorithms.clustering",
+    "transitivity": "hpgraph.algorithms.clustering",
+    "square_clustering": "hpgraph.algorithms.square_clustering",
     "PageRankResult": "hpgraph.algorithms.pagerank",
     "pagerank": "hpgraph.algorithms.pagerank",
     "SSSPResult": "hpgraph.algorithms.sssp",
@@ -193,6 +199,7 @@ __all__ = [
     "apply",
     "as_graph",
     "assign",
+    "average_clustering",
     "betweenness_centrality",
     "bfs",
     "block_array",
@@ -200,6 +207,7 @@ __all__ = [
     "bmat",
     "center",
     "closeness_centrality",
+    "clustering",
     "config",
     "connected_components",
     "core_number",
@@ -251,10 +259,12 @@ __all__ = [
     "semiring",
     "shortest_path",
     "shortest_path_length",
+    "square_clustering",
     "sssp",
     "subassign",
     "techniques",
     "to_networkx",
+    "transitivity",
     "transpose",
     "triangle_count",
     "triangles",
