@@ -287,9 +287,11 @@ def test_ablation(tmp_path: Path) -> None:
 
 def test_every_switch_is_in_the_ablation(benchmarks: Any) -> None:
     import hpgraph as hpg
+    from benchmarks import lanes
     from benchmarks.ablation import CONCERNS
 
-    assert {name for name in dir(hpg.techniques) if getattr(hpg.techniques, name) is True} <= set(CONCERNS)
+    switches = {name for name in dir(hpg.techniques) if getattr(hpg.techniques, name) is True}
+    assert switches <= {*CONCERNS, *lanes.TECHNIQUES}
 
 
 def test_scaling(benchmarks: Any, tmp_path: Path) -> None:
@@ -407,3 +409,31 @@ def test_unseen_kinds_repeat_and_have_their_degree(benchmarks: Any, kind: str) -
         assert 0 <= ends.min() <= ends.max() < first[2] == 1 << 12
     # Drawn twice, arcs count once; the degrees asked for are 12 to 32.
     assert 8 < 2 * len(first[0]) / first[2] <= 33
+
+
+def test_lanes(tmp_path: Path) -> None:
+    output = tmp_path / "lanes.json"
+    words = ["lanes", "--graphs", "kron12", "--works", "bfs,closeness,betweenness,dijkstra", "--budget", "0.1"]
+    printed = _run(*words, "--libraries", "SciPy", "--output", str(output))
+    rows = json.loads(output.read_text())["lanes"]["kron12"]
+    assert not any("wrong" in row for row in rows) and all(row["lanes_s"] > 0 for row in rows)
+    assert [row["who"] for row in rows] == ["hpgraph", "SciPy", "hpgraph", "hpgraph", "hpgraph", "SciPy"]
+    assert "64 BFS, all levels" in printed and rows[0]["ratio"] == rows[0]["lanes_s"] / rows[0]["single_s"]
+
+
+def test_wrong_lanes_are_caught(benchmarks: Any, case: Any) -> None:
+    """Of betweenness the sum is known, of others each lane."""
+    import dataclasses
+
+    import hpgraph as hpg
+    from benchmarks import lanes
+    from benchmarks.lanes_works import WORKS
+
+    case = dataclasses.replace(case, graph=hpg.Graph(case.matrix))
+    chosen = lanes.sources(case, 3)
+    for name in ("bfs", "closeness", "betweenness"):
+        work = WORKS[name]
+        answer = work.lanes(case, chosen)
+        assert lanes._wrong(case, work, chosen, answer) is None
+        answer[2] += 1
+        assert lanes._wrong(case, work, chosen, answer) is not None

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.levels import levels_from
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, free_memory
 from hpgraph.engine.grouping import groups
-from hpgraph.engine.lanes import run_lanes
-from hpgraph.engine.survey import Levels, LevelsBack
 
 # Lanes of a block at the most: a word of bits a vertex.
 _WORD = 64
@@ -47,7 +46,8 @@ def distances_from(
     Returns
     -------
     array of shape (b, n)
-        On the graph's device: integers, -1 where there is no path; or floats, inf where there is none.
+        On the graph's device: the least integers that hold them, -1 where there is no path; or floats, inf where there
+        is none.
 
     Examples
     --------
@@ -60,9 +60,8 @@ def distances_from(
         turned = graph.reverse() if incoming else graph
         xp = array_module(graph.device)
         return xp.stack([sssp(turned, id(int(vertex)), cutoff=limit).distance for vertex in vertices])
-    program = LevelsBack if incoming else Levels
     depth = None if limit is None else int(limit)
-    return run_lanes(program, graph, [[id(int(vertex))] for vertex in vertices], max_iteration=depth).level
+    return levels_from(graph, vertices, incoming=incoming, max_depth=depth).level
 
 
 def blocks_from(

@@ -206,8 +206,7 @@ class Landmarks:
 
     def _table(self, incoming: bool) -> Any:
         blocks = blocks_from(self.graph, self.vertices, incoming=incoming, weighted=self.weighted)
-        parts = [block if self.weighted else _narrow(block) for _, block in blocks]
-        return array_module(self.graph.device).concatenate(parts)
+        return array_module(self.graph.device).concatenate([block for _, block in blocks])
 
     def _pairs(self, s: Any, t: Any) -> tuple[Any, Any, bool]:
         """Indices of both ends, one after the other, on the graph's device; and whether it is a single pair."""
@@ -281,11 +280,6 @@ def _hubs(graph: Graph, k: Any) -> np.ndarray:
         raise ValueError(f"k must lie in 1..{graph.n_vertices}, the number of vertices, not {count}")
     degree = graph.out_degree + graph.in_degree if graph.directed else graph.out_degree
     return np.argsort(-to_device(degree, "cpu"), kind="stable")[:count]
-
-
-def _narrow(levels: Any) -> Any:
-    """Levels in the least integer type that holds them; waits for the GPU."""
-    return levels.astype(np.min_scalar_type(-1 - int(levels.max())))
 
 
 def _length(distance: Any) -> Any:
