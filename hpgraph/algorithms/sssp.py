@@ -238,8 +238,8 @@ def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:
     On the GPU 16 mean weights over the arcs a vertex has beyond those of a tree: Δ = Θ(1 / degree) of Meyer and
     Sanders, where only circles can make a vertex send twice, so that in a tree everyone is in one bucket. (The factor
     is half a warp; A. Davidson et al., IPDPS'14, take a warp.) Below one mean weight the square of that, down to a
-    quarter, as in dense graphs few buckets follow in which a width could still adapt. On the CPU, where supersteps are
-    cheap, fitted to degrees of 3, 17, 29 and 32.
+    sixteenth: where vertices have so many arcs, nearly all are sent in one or two buckets, too few for a width to adapt
+    before. On the CPU, where supersteps are cheap, fitted to degrees of 3, 17, 29 and 32.
     """
     if not graph.weighted or not 0 < facts.mean < np.inf:
         return None
@@ -249,7 +249,7 @@ def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:
     else:
         share = 16 / max(degree - (2 if graph.known_undirected else 1), 1e-9)
         # No path is longer than all of its vertices' arcs.
-        share = min(max(min(share, share**2), 0.25), float(graph.n_vertices))
+        share = min(max(min(share, share**2), 1 / 16), float(graph.n_vertices))
     # Next to the ends of what floats hold, everyone is in one bucket.
     return facts.mean * share if 1e-290 < facts.mean < 1e290 else None
 

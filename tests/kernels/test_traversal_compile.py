@@ -190,7 +190,8 @@ def test_structs_lie_as_the_host_fills_them(index, value):
 
 
 def test_blocks_of_many_threads():
-    name = "hpgraph::relax<Program, int, float, Program::Message>"
+    chosen = persistent.techniques_type(persistent.BATCH_OF_MANY_ARCS)
+    name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}>"
     before = f"#define HPGRAPH_THREADS {persistent.THREADS_OF_MANY_ARCS}\n"
     compiled(sssp.SingleDistances, "float32", (), "delta_stepping.cuh", (name,), before=before, local=LOCAL + 40)
 

@@ -11,6 +11,7 @@ from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.persistent import (
     BATCH,
+    BATCH_OF_MANY_ARCS,
     FRONTIER,
     LIMITS,
     THREADS,
@@ -43,15 +44,15 @@ SPACE = Layout(
 DENSE = 8
 
 
-def _threads(out: CSR, turn: Takeover) -> int:
-    """Threads of a block: more where supersteps are of more arcs than the grid has under way at once.
+def _threads_and_batch(out: CSR, turn: Takeover) -> tuple[int, int]:
+    """Threads of a block, arcs of each under way: more where supersteps are of more arcs than that are in the grid.
 
     The last search tells; the degree, as long as there is none.
     """
-    wave = multiprocessors() * THREADS_OF_MANY_ARCS * BATCH
+    wave = multiprocessors() * THREADS_OF_MANY_ARCS * BATCH_OF_MANY_ARCS
     seen = turn.arcs_a_superstep
     many = seen > wave if seen else len(out.indices) > DENSE * out.shape[0]
-    return THREADS_OF_MANY_ARCS if many else THREADS
+    return (THREADS_OF_MANY_ARCS, BATCH_OF_MANY_ARCS) if many else (THREADS, BATCH)
 
 
 def _least(values: Any, beginning: Beginning | None, sources: Any) -> Any:
@@ -103,9 +104,10 @@ def relax(
     waits = turn.waits()
     adapts = np.int32(delta is not None and techniques.adaptive_buckets)
     source, message = "delta_stepping.cuh", ", Program::Message"
+    threads, batch = _threads_and_batch(out, turn)
     priority, layout = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype)
     kernel(
-        program, source, "relax", message, ids, out.data is None, techniques_type(), device, _threads(out, turn),
+        program, source, "relax", message, ids, out.data is None, techniques_type(batch), device, threads,
         (priority, layout),
     )(
         (

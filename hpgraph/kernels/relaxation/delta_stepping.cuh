@@ -81,9 +81,10 @@ struct Priority {
 // A wide bucket saves supersteps; a narrow one saves repeated arcs, whose source was lowered after it had sent. Both are
 // counted in the time of one chain of dependent loads. A superstep takes at least one such time; each wave of repeated
 // arcs, as many as the grid has in flight, takes another. At the best constant width of sixteen kinds of graphs there were
-// between a twentieth and three waves of repeated arcs a superstep: below an eighth the width is doubled, above four it is
-// halved. One bucket is enough to halve; to double takes several, as the first buckets of an expander are nearly empty
-// whatever their width.
+// between a twentieth and three waves of repeated arcs a superstep: below an eighth the width is doubled; above four it is
+// halved, if so many arcs are left that could be repeated. One bucket is enough to halve. To double takes several, as the
+// first buckets of an expander are nearly empty whatever their width; but not once most arcs have been sent: those left
+// are of few vertices far away. What a block alone sends is too little to be counted.
 template <class Value>
 struct BucketWidth {
     static constexpr int PATIENCE = 8;
@@ -91,16 +92,18 @@ struct BucketWidth {
     int buckets;
     i64 began;                 // superstep after which the bucket began
     i64 supersteps, repeated;  // of the buckets since the last change
+    i64 sent, covered;         // since the beginning: arcs, and those of them that the grid sent for the first time
 
-    // After a bucket that ended with superstep `step`, in which so many arcs were sent along again.
-    __device__ void adapt(i64 step, i64 arcs, Value largest, i64 wave) {
+    // After a bucket that ended with superstep `step`, in which so many arcs of a graph's `all` were sent along again.
+    __device__ void adapt(i64 step, i64 arcs, i64 all, Value largest, i64 wave) {
         const i64 steps = step - began + 1;
         began = step;
         const Value half = width / 2;
-        ++buckets, supersteps += steps, repeated += arcs;
-        if (arcs > 4 * steps * wave && half > 0) {
+        ++buckets, supersteps += steps, repeated += arcs, covered -= arcs;
+        const i64 left = all - covered;
+        if (min(arcs, left) > 4 * steps * wave && half > 0) {
             width = half;
-        } else if (buckets < PATIENCE) {
+        } else if (buckets < PATIENCE && 2 * left > all) {
             return;
         } else if (8 * repeated < supersteps * wave && width < largest / 2) {
             width += width;
@@ -244,10 +247,9 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
     __shared__ BlockSums sums;
     // What only one thread changes is kept here: blocks of many threads have few registers.
     __shared__ BucketWidth<Value> bucket;
-    __shared__ i64 sent;  // along so many arcs
     if (threadIdx.x == 0) {
         sums.wanted[0] = sums.wanted[1] = 0;
-        bucket = BucketWidth<Value>{priority.delta, 0, 0, 0, 0}, sent = 0;
+        bucket = BucketWidth<Value>{priority.delta, 0, 0, 0, 0, 0, 0};
     }
     Stages<Index> stages{Stage<Index>(slots[0]), Stage<Index>(slots[1])};
     GridBarrier barrier(&space.header->barrier);
@@ -256,14 +258,21 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
     for (i64 v = thread; v < n; v += threads) program.fill(v);
     barrier.wait();
     if (thread == 0) space.least[0] = space.least[1] = priority.largest;
-    u32 repeated = 0;  // arcs that this thread's vertices sent along again in the bucket
+    // Arcs that the block's vertices sent along again in the bucket.
+    __shared__ u32 repeated;
+    if (threadIdx.x == 0) repeated = 0;
+    const auto note_repeated = [&](bool again, i64 degree) {
+        if (!__any_sync(ALL, again)) return;
+        const u32 arcs = (u32)warp_sum(again ? (u64)degree : 0);
+        if (lane == 0) atomicAdd(&repeated, arcs);
+    };
     // Ends a superstep: what the warps have left over, near and far.
     const auto finish = [&](Collector<T, Index>& found, Index* far, u64* far_tail) {
         Index near_one = 0, far_one = 0;
         const bool has_near = stages.near.rest(near_one), has_far = stages.far.rest(far_one);
         const bool again = unmark(near_one);
         const i64 degree = found.note(has_near, has_near ? out.indptr[near_one + 1] - out.indptr[near_one] : 0);
-        if (again) repeated += degree;
+        note_repeated(again, degree);
         found.finish_row(sums, near_one, degree, has_far, far_one, far, far_tail);
         barrier.wait();
     };
@@ -306,9 +315,8 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
                     local, limits, out.indptr, queue(), following(), now, step, space.header->local.thin,
                     &space.header->local, [&](const Batch<Index, T::BATCH>& batch, LocalCollector<T, Index>& found, i64 at) {
                         send(program, out, bounds, bits(at), space.waiting, batch,
-                             [&](bool comes, bool near, bool again, Index v) {
-                                 const i64 degree = found.add(near, v);
-                                 if (again) repeated += degree;
+                             [&](bool comes, bool near, bool, Index v) {
+                                 found.add(near, v);
                                  stages.far.add(comes && !near, v, waits);
                              });
                     },
@@ -324,7 +332,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
                 waits(mine, v);
             }
             barrier.wait();
-            if (thread == 0) sent += now.arcs + space.header->local.sent;
+            if (threadIdx.x == 0) bucket.sent += now.arcs + space.header->local.sent;
             now = space.header->local.tally, step = space.header->local.step;
             bits_turned = bits_turned != ((step - entry) & 1);
             queue_turned = !queue_turned;
@@ -342,12 +350,12 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             if (thread == 0) space.least[1 - far_turned] = priority.largest, space.header->repeated[1 - far_turned] = 0;
             u64* const all_repeated = space.header->repeated + far_turned;
             const Value least = least_waiting(program, far(), pile, priority.largest, space.least + far_turned,
-                                              repeated, all_repeated, barrier);
+                                              threadIdx.x ? 0 : repeated, all_repeated, barrier);
             // By each block for itself, alike.
             if (threadIdx.x == 0 && priority.adapts)
-                bucket.adapt(step, *(volatile i64*)all_repeated, priority.largest, threads * T::BATCH);
+                bucket.adapt(step, *(volatile i64*)all_repeated, out.indptr[n], priority.largest, threads * T::BATCH);
             __syncthreads();
-            repeated = 0;
+            if (threadIdx.x == 0) repeated = 0;
             const Value below = bounds.threshold, next = above(least, bucket.width, priority.largest),
                         end = above(below, bucket.width, priority.largest);
             bounds.threshold = end < next ? next : end;
@@ -373,8 +381,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
                      [&](bool comes, bool near, bool again, Index v) {
                          stages.near.add(near, marked(v, again), [&](bool mine, Index one) {
                              const bool sends_again = unmark(one);
-                             const i64 degree = found.add(mine, one);
-                             if (sends_again) repeated += degree;
+                             note_repeated(sends_again, found.add(mine, one));
                          });
                          stages.far.add(comes && !near, v, waits);
                      });
@@ -384,7 +391,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
                 queued(bits_turned)[queue().pieces[i].vertex >> 5] = 0;
             queue_turned = !queue_turned, bits_turned = !bits_turned;
             const i64 count = now.count, arcs = now.arcs;
-            if (thread == 0) sent += arcs;
+            if (threadIdx.x == 0) bucket.sent += arcs, bucket.covered += arcs;
             finish(found, far(), far_tail);
             now = *tally;
             space.trace.add(step, 0, count, arcs);
@@ -398,7 +405,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
         }
     }
     space.trace.end(step, left);
-    if (thread == 0) limits.tell(space.header->local.thin, step, sent);
+    if (thread == 0) limits.tell(space.header->local.thin, step, bucket.sent);
 }
 
 }  // namespace hpgraph

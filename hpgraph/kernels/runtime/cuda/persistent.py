@@ -25,8 +25,9 @@ PIECE = 256
 # Threads of a block. With 640 a thread has 96 registers and the kernels hardly spill: supersteps of a few thousand
 # vertices are over a quarter sooner. Relaxing millions of arcs at once takes all the loads in flight there can be.
 THREADS, THREADS_OF_MANY_ARCS = 640, 1024
-# Arcs a lane of a push has under way at once.
-BATCH = 2
+# Arcs a lane of a push has under way at once. Where supersteps are of millions of arcs, loads in flight are worth more
+# than registers.
+BATCH, BATCH_OF_MANY_ARCS = 2, 3
 # Vertices and arcs that are few enough for a block alone.
 LOCAL_VERTICES, LOCAL_ARCS = 256, 1024
 # Supersteps a trace has room for; later ones run but are not listed.
@@ -58,10 +59,10 @@ def heavy_pieces(arcs: CSR) -> int:
     return int((-(-heavy // PIECE)).sum())
 
 
-def techniques_type() -> str:
+def techniques_type(batch: int = BATCH) -> str:
     """The C++ type that says which techniques take part."""
     flags = techniques.heavy_pieces, techniques.early_exit, techniques.lane_refill
-    return _type_of(*flags, BATCH if techniques.arc_batches else 1, techniques.short_queues)
+    return _type_of(*flags, batch if techniques.arc_batches else 1, techniques.short_queues)
 
 
 @cache
