@@ -54,6 +54,21 @@ begin_forest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64
     label[v] = first < v ? first : Id(v);
 }
 
+// Every vertex below one that is up to `hops` above the one above it.
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS) shorten_paths(i64 n, int hops, Id* label) {
+    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
+    if (v >= n) return;
+    const Id first = label[v];
+    Id above = first;
+    for (int i = 0; i < hops; ++i) {
+        const Id next = label[above];
+        if (next == above) break;
+        above = next;
+    }
+    if (above != first) label[v] = above;
+}
+
 // The first few arcs of every vertex but the one followed already. Where every arc has its reverse, only those to smaller
 // ids: rows ascend, so they come first, and most arcs to larger ones are among the first of another.
 template <typename Id>

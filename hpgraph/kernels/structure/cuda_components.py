@@ -16,8 +16,12 @@ SOURCE = "components.cuh"
 THREADS = 256
 # As in the source: more arcs of a row than this are the whole grid's work.
 WARP_ARCS = 4096
+# Of few arcs a vertex in the mean, the first leads to a neighbour that is seldom near a root: before anything is linked
+# the paths up are long, and a pass that shortens each by so many vertices pays. Among many arcs is one to a small id.
+FEW_ARCS, HOPS = 8, np.int32(32)
 _NAMES = (
-    "begin_forest", "link_first", "most_frequent_root", "link_rest", "link_listed", "flatten", "number_roots", "rename",
+    "begin_forest", "shorten_paths", "link_first", "most_frequent_root", "link_rest", "link_listed", "flatten",
+    "number_roots", "rename",
 )  # fmt: skip
 
 
@@ -56,6 +60,8 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
     each, size, first = -(-n // THREADS), np.int64(n), np.int32(NEIGHBOURS)
     done = np.int32(0) if symmetric else first
     run("begin_forest", each, arcs.indptr, arcs.indices, size, label)
+    if arcs.nnz < FEW_ARCS * n:
+        run("shorten_paths", each, size, HOPS, label)
     run("link_first", each, arcs.indptr, arcs.indices, size, first, np.bool_(symmetric), label)
     if symmetric:
         # Every arc is there in both directions, so those that leave the largest tree need no look.
