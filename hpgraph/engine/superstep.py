@@ -19,7 +19,30 @@ if TYPE_CHECKING:
     from hpgraph.formats import Bitmask
 
 
-def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[np.ndarray, Any]:
+class Listed:
+    """Trace rows, fetched when called, of so many supersteps: a kernel of the GPU does not list all of very many.
+
+    Parameters
+    ----------
+    tables : list of int64 arrays of shape (some, 4)
+        The rows, in parts.
+    done : int
+        How many supersteps there were.
+    """
+
+    def __init__(self, tables: list[np.ndarray], done: int) -> None:
+        self._tables, self._done = tables, done
+
+    def supersteps(self) -> int:
+        """How many there were, listed or not."""
+        return self._done
+
+    def __call__(self) -> np.ndarray:
+        """The rows, an int64 array of shape (listed supersteps, 4)."""
+        return np.concatenate(self._tables) if self._tables else np.empty((0, 4), np.int64)
+
+
+def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[Listed, Any]:
     """Run a program superstep by superstep.
 
     Parameters
@@ -33,7 +56,7 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[n
 
     Returns
     -------
-    rows : int64 array of shape (supersteps, 4)
+    rows : Listed
         The trace.
     active : array of vertex ids, or None
         Who was still active at the end; None for nobody.
@@ -51,11 +74,11 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[n
     tables: list[np.ndarray] = []
     done_before = 0
     while frontier.size and done_before < run.limit:
-        table = None
+        table, steps_done = None, 1
         if alone:
             some = steps.run_small(arcs, frontier, tuple(world.values()), done_before, run.limit)
             if some is not None:
-                table, frontier = some
+                table, steps_done, frontier = some
         if table is None:
             began, step, active = time.perf_counter_ns(), done_before + 1, frontier.size
             push, looked = run.policy.of_superstep(frontier, arcs.sending) if may_push else (False, arcs.sending.nnz)
@@ -67,11 +90,10 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[n
             if everyone and frontier.size:
                 frontier = Frontier(n, device=run.device)
         tables.append(table)
-        done_before += len(table)
+        done_before += steps_done
         if stop is not None:
             with backend.in_python():
                 stopped = stop(code.world(done_before, *world.values()))  # type: ignore[call-arg]
             if stopped:
-                return np.concatenate(tables), None
-    rows = np.concatenate(tables) if tables else np.empty((0, 4), np.int64)
-    return rows, frontier.ids.copy() if frontier.size else None
+                return Listed(tables, done_before), None
+    return Listed(tables, done_before), frontier.ids.copy() if frontier.size else None

@@ -52,7 +52,7 @@ class Trace:
 
     @cached_property
     def supersteps(self) -> int:
-        """How many there were: on the GPU only the first 2**20 are listed."""
+        """How many there were: on the GPU a launch lists 2**20, and no more than the graph has vertices and two."""
         counted = getattr(self._source, "supersteps", None)
         return len(self.rows) if counted is None else counted()
 

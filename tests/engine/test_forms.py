@@ -154,6 +154,14 @@ def test_a_limit_counts_supersteps(G):
     assert (to_device(found.width, "cpu") > 0).sum() == 6 and found.supersteps == 5
 
 
+def test_a_limit_counts_supersteps_that_are_not_listed(device):
+    """On the GPU a launch lists no more than there are vertices, and two."""
+    ring = hpg.Graph.from_edges([0, 1], [1, 0], [-1.0, -1.0], directed=True).to(device)
+    program = made("int64", "max", SAME["max"], lambda source, weight, target: source.value - weight)
+    found = hpg.run(program, ring, active=[0], value=[0, 0], max_iteration=100)
+    assert to_device(found.value, "cpu").tolist() == [100, 99] and found.supersteps == 100
+
+
 def test_who_asks_for_pulls_gets_them(G):
     found = hpg.run(programs.Widest, G, active=[3], direction="pull")
     assert set(found.trace.direction) == {"pull"}

@@ -35,10 +35,11 @@ class Supersteps(Protocol):
 
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
-    ) -> tuple[np.ndarray, Frontier] | None:
+    ) -> tuple[np.ndarray, int, Frontier] | None:
         """Supersteps of a program without `aggregate` in one call of a kernel, while frontiers are small.
 
-        None where this one is not.
+        Trace rows, how many supersteps there were, listed or not, and who is active now. None where the frontier is not
+        small.
         """
 
     def push(self, part: Part, frontier: Frontier) -> None:

@@ -61,7 +61,7 @@ class Supersteps:
 
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
-    ) -> tuple[np.ndarray, Frontier] | None:
+    ) -> tuple[np.ndarray, int, Frontier] | None:
         """Run supersteps of a program without `aggregate` while frontiers are small enough for one thread.
 
         Parameters
@@ -79,6 +79,8 @@ class Supersteps:
         -------
         rows : int64 array of shape (supersteps, 4)
             The trace.
+        supersteps : int
+            How many there were.
         frontier : Frontier
             Who is active now.
         None
@@ -104,7 +106,7 @@ class Supersteps:
             self._queues = following, queue
         size = int(progress[ACTIVE])
         rows = clock.convert(tables[0] if len(tables) == 1 else np.concatenate(tables))
-        return rows, Frontier(self.n, ids=self._queues[0][:size], arcs=int(progress[ARCS]))
+        return rows, len(rows), Frontier(self.n, ids=self._queues[0][:size], arcs=int(progress[ARCS]))
 
     def push(self, part: Part, frontier: Frontier) -> None:
         """The active vertices send along the arcs that leave them (top-down).

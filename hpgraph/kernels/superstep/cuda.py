@@ -123,7 +123,7 @@ class Supersteps:
 
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
-    ) -> tuple[np.ndarray, Frontier] | None:
+    ) -> tuple[np.ndarray, int, Frontier] | None:
         """Run supersteps in one launch while frontiers are small. Waits for the device."""
         import cupy
 
@@ -157,7 +157,7 @@ class Supersteps:
             # Who did not change stands there as the complement of its id.
             received = received[:count]
             frontier = Frontier(self.n, ids=received[received >= 0], arcs=arcs)
-        return rows, frontier
+        return rows, record.supersteps(), frontier
 
     def push(self, part: Part, frontier: Frontier) -> None:
         """The active vertices send along the arcs that leave them (top-down)."""
