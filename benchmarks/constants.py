@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
-from hpgraph.algorithms.sssp import weight_facts
+from hpgraph.algorithms.distances import weight_facts
 from hpgraph.core.device import array_module, cuda_available, to_device
 
 from . import unseen

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hpgraph.algebra.reduce import reduce
     from hpgraph.algebra.select import select
     from hpgraph.algebra.transpose import transpose
+    from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length
     from hpgraph.algorithms.betweenness import betweenness_centrality, edge_betweenness_centrality
     from hpgraph.algorithms.bfs import BFSResult, bfs
     from hpgraph.algorithms.closeness import closeness_centrality, harmonic_centrality
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.reach import k_hop, reach
     from hpgraph.algorithms.shortest_path import shortest_path, shortest_path_length
     from hpgraph.algorithms.square_clustering import square_clustering
-    from hpgraph.algorithms.sssp import SSSPResult, sssp
+    from hpgraph.algorithms.sssp import SSSPLanesResult, SSSPResult, sssp
     from hpgraph.algorithms.triangles import triangle_count, triangles
     from hpgraph.containers.graph import Graph, as_graph
     from hpgraph.containers.vertices import id as id
@@ -144,7 +145,9 @@ _MODULE_OF = {
     "square_clustering": "hpgraph.algorithms.square_clustering",
     "PageRankResult": "hpgraph.algorithms.pagerank",
     "pagerank": "hpgraph.algorithms.pagerank",
+    "SSSPLanesResult": "hpgraph.algorithms.sssp",
     "SSSPResult": "hpgraph.algorithms.sssp",
+    "all_pairs_shortest_path_length": "hpgraph.algorithms.all_pairs",
     "sssp": "hpgraph.algorithms.sssp",
     "triangle_count": "hpgraph.algorithms.triangles",
     "triangles": "hpgraph.algorithms.triangles",
@@ -190,12 +193,14 @@ __all__ = [
     "Parameter",
     "Property",
     "RunResult",
+    "SSSPLanesResult",
     "SSSPResult",
     "Trace",
     "Vector",
     "VertexProgram",
     "algebra",
     "algorithms",
+    "all_pairs_shortest_path_length",
     "apply",
     "as_graph",
     "assign",

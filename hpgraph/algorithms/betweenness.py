@@ -16,8 +16,9 @@ from typing import Any, Self, cast
 import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
+from hpgraph.algorithms.distances import weight_facts
 from hpgraph.algorithms.sources import sources_of
-from hpgraph.algorithms.sssp import sssp, weight_facts
+from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
 from hpgraph.containers.vertices import id

@@ -11,7 +11,7 @@ from hpgraph.algorithms.levels import levels_from
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module, free_memory
+from hpgraph.core.device import free_memory
 from hpgraph.engine.grouping import groups
 
 # Lanes of a block at the most: a word of bits a vertex.
@@ -58,8 +58,7 @@ def distances_from(
     """
     if weighted:
         turned = graph.reverse() if incoming else graph
-        xp = array_module(graph.device)
-        return xp.stack([sssp(turned, id(int(vertex)), cutoff=limit).distance for vertex in vertices])
+        return sssp(turned, sources=id(vertices), cutoff=limit).distance
     depth = None if limit is None else int(limit)
     return levels_from(graph, vertices, incoming=incoming, max_depth=depth).level
 

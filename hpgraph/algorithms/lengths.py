@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.sssp import weight_facts
+from hpgraph.algorithms.distances import weight_facts
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse.csgraph
 
+from hpgraph.algorithms.levels import levels_from
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.graph import Graph
 from hpgraph.core import errors
@@ -243,18 +244,37 @@ def _paths(
     cutoff: float | None = None,
 ) -> Any:
     graph, xp = given.graph(directed, weighted=not unweighted), given.xp
-    n = graph.n_vertices
-    starts = _starts(indices, n)
-    distance = xp.full((starts.size, n), np.inf)
-    predecessors = xp.full((starts.size, n), NO_PREDECESSOR, np.int32) if return_predecessors else None
-    for i, start in enumerate(starts.ravel().tolist()):
-        distance[i], found = _search(graph, start, cutoff, return_predecessors)
-        if predecessors is not None:
-            predecessors[i] = found
-    shape = (*starts.shape, n)
-    if predecessors is None:
+    starts = _starts(indices, graph.n_vertices)
+    shape = (*starts.shape, graph.n_vertices)
+    if starts.ndim == 0:
+        distance, predecessors = _search(graph, int(starts), cutoff, return_predecessors)
+    elif unweighted and not return_predecessors:
+        distance = _levels(graph, starts.ravel(), cutoff)
+    else:
+        try:
+            found = sssp(
+                graph, sources=starts.ravel(), cutoff=cutoff, parents=return_predecessors,
+                deterministic=return_predecessors,
+            )  # fmt: skip
+        except errors.NegativeCycleError as error:
+            raise NegativeCycleError(str(error)) from None
+        distance, predecessors = found.distance, found.parent
+        if return_predecessors:
+            lanes = xp.arange(starts.size)
+            predecessors[lanes, xp.asarray(starts.ravel())] = NO_PREDECESSOR
+            predecessors[predecessors < 0] = NO_PREDECESSOR
+    if not return_predecessors:
         return distance.reshape(shape)
-    return distance.reshape(shape), predecessors.reshape(shape)
+    return distance.reshape(shape), predecessors.astype(np.int32, copy=False).reshape(shape)
+
+
+def _levels(graph: Graph, starts: np.ndarray[Any, Any], cutoff: float | None) -> Any:
+    """Numbers of arcs from some vertices, as floats: breadth-first searches together."""
+    depth = None if cutoff is None else int(min(cutoff, graph.n_vertices))
+    level = levels_from(graph, starts, max_depth=depth).level
+    distance = level.astype(np.float64)
+    distance[level < 0] = np.inf
+    return distance
 
 
 def _search(graph: Graph, start: int, cutoff: float | None, with_parents: bool) -> tuple[Any, Any]:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, check_memory
+from hpgraph.core.device import array_module, check_memory, fits
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.forms import TRAVERSAL, Form, check_order, form_for
+from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for
 from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.lane_state import Column, columns, first_of, some_of, starts_of
 from hpgraph.engine.loops import go
@@ -30,9 +30,10 @@ from hpgraph.kernels.lanes import Starts
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.engine.program import VertexProgram
-    from hpgraph.kernels.lanes import JointTraversal
+    from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
 
 _JOINT = ("cpu",)
+_JOINT_RELAXATION = ("cpu",)
 
 
 def joint_kernels(device: str) -> JointTraversal | None:
@@ -47,6 +48,22 @@ def joint_kernels(device: str) -> JointTraversal | None:
     module or None
     """
     return importlib.import_module(f"hpgraph.kernels.lanes.{device}") if device in _JOINT else None
+
+
+def joint_relaxation(device: str) -> JointRelaxation | None:
+    """The kernels that relax lanes together, where a device has them.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    module or None
+    """
+    if device not in _JOINT_RELAXATION:
+        return None
+    return importlib.import_module(f"hpgraph.kernels.lanes.{device}_relax")
 
 
 def are_lanes(active: Any, graph: Graph) -> bool:
@@ -130,14 +147,24 @@ def run_lanes(
         form = form_for(run)
         check_order(form, delta, ceiling)
         joint = joint_kernels(device) if form.loop == TRAVERSAL else None
-        most = lanes_at_most(lanes, k, joint.MOST_LANES) if joint else 1
-        if not joint:
+        relaxing = joint_relaxation(device) if form.loop == RELAXATION else None
+        most = 1
+        if joint:
+            most = lanes_at_most(lanes, k, joint.MOST_LANES)
+        elif relaxing:
+            most = lanes_at_most(lanes, k, relaxing.MOST_RELAXED)
+            # Beside the results, lanes that go together have their values side by side.
+            while most > 1 and not fits((k + most) * n * size, device):
+                most //= 2
+        else:
             form = form._replace(why=f"{form.why}; lanes run one after the other")
         order = order_of(first_of(starts), arcs.sending, most)
         for group in groups(order, most, declared.name):
             rows = tuple(_rows(found.properties[name], column, group) for name, column in begun.items())
             if joint and len(group) > 1:
                 _together(joint, run, form, rows, some_of(starts, group, device), found)
+            elif relaxing and len(group) > 1:
+                _relax_together(relaxing, run, form, rows[0], some_of(starts, group, device), group, found)
             else:
                 sources = some_of(starts, group, device).vertices
                 _alone(run, form, tuple(values[0] for values in rows), sources, int(group[0]), found)
@@ -175,6 +202,21 @@ def _together(
     )  # fmt: skip
     found.unfinished |= outcome.unfinished
     found.traces.append(Trace(outcome.rows, form))
+
+
+def _relax_together(
+    relaxing: JointRelaxation, run: Run, form: Form, values: Any, starts: Starts, group: np.ndarray, found: LanesResult
+) -> None:
+    """One group of a program that improves one property in place."""
+    rows, left = relaxing.relax_lanes(
+        form.code, run.arcs.sending, (values.T,), run.beginnings, tuple(run.world.values()), starts,
+        delta=run.delta, ceiling=run.ceiling, limit=run.limit,
+    )  # fmt: skip
+    if left is not None:
+        found.unfinished = True
+        for place, lane in enumerate(group.tolist()):
+            found.active[lane] = left.vertices[left.lanes == place]
+    found.traces.append(Trace(rows, form))
 
 
 def _alone(

@@ -113,7 +113,15 @@ class JointTraversal(Protocol):
 
 
 class JointRelaxation(Protocol):
-    """Programs that improve one property by an idempotent monoid, in lanes."""
+    """Programs that improve one property by an idempotent monoid, in lanes.
+
+    Attributes
+    ----------
+    MOST_RELAXED : int
+        Lanes that `relax_lanes` takes at a time at the best.
+    """
+
+    MOST_RELAXED: int
 
     def relax_lanes(
         self,
@@ -128,4 +136,7 @@ class JointRelaxation(Protocol):
         ceiling: float | None,
         limit: int,
     ) -> tuple[Callable[[], np.ndarray], Starts | None]:
-        """What `relax` does, for every lane; who would have gone on, where a limit ended it."""
+        """What `relax` does, for every lane; who would have gone on, where a limit ended it.
+
+        The property is an array of shape (n, k) in Fortran order.
+        """

@@ -1,0 +1,189 @@
+"""What searches for shortest paths share: their programs, facts about weights, the width of buckets, and trees.
+
+Delta-stepping is of U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", J. Algorithms 49
+(2003).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module
+from hpgraph.engine.definition import Property
+from hpgraph.engine.lanes import run_lanes
+from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.run import run
+from hpgraph.formats import CSR
+from hpgraph.kernels.lanes import Starts
+from hpgraph.kernels.runtime.attached import attached
+
+
+class Distances(VertexProgram):
+    """The least of what in-neighbours offer."""
+
+    reduce = "min"
+    distance = Property("float64", initial=np.inf, start=0)
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.distance + weight
+
+
+class SingleDistances(Distances):
+    """The same in single precision."""
+
+    distance = Property("float32", initial=np.inf, start=0)
+
+
+class Hops(VertexProgram):
+    """A tree of shortest paths, by a breadth-first search along the arcs on which the distances are tight.
+
+    A search never closes a circle, not even along arcs of weight zero.
+    """
+
+    reduce = "any"
+    parent = Property()
+    hops = Property("int32", initial=-1)
+    distance = Property()
+
+    def edge_cond(source, weight, target):  # noqa: D102
+        # Along an arc of infinite length nothing is reached.
+        return source.distance + weight == target.distance and target.distance != np.inf
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.id  # type: ignore[attr-defined]
+
+    def update(vertex, message, world):  # noqa: D102
+        return message, world.superstep, vertex.distance
+
+
+class SmallestParent(VertexProgram):
+    """Of the in-neighbours one hop nearer along a tight arc, the one with the smallest id."""
+
+    reduce = "min"
+    activity = "all"
+    max_iteration = 1
+    message = "int64"
+    parent = Property()
+    hops = Property("int32")
+    distance = Property()
+
+    def gather(source, weight, target):  # noqa: D102
+        nearer = source.hops >= 0 and source.hops + 1 == target.hops  # type: ignore[operator]
+        tight = nearer and source.distance + weight == target.distance
+        return source.id if tight else 9223372036854775807  # type: ignore[attr-defined]
+
+    def update(vertex, message):  # noqa: D102
+        parent = message if vertex.hops > 0 else vertex.parent  # type: ignore[operator]
+        return parent, vertex.hops, vertex.distance
+
+
+@dataclass(frozen=True)
+class WeightFacts:
+    """What choosing a method takes: the least weight, the mean, whether any is NaN, and what no path is longer than."""
+
+    least: float
+    mean: float
+    has_nan: bool
+    longest: float
+
+
+@attached
+def weight_facts(arcs: CSR) -> WeightFacts:
+    """Facts about the weights of a graph's arcs, worked out once; waits for the GPU."""
+    if arcs.data is None or arcs.nnz == 0:
+        return WeightFacts(1.0, 1.0, False, float(arcs.nnz))
+    with np.errstate(invalid="ignore", over="ignore"):  # infinities of both signs, weights near the largest
+        mean = float(arcs.data.mean(dtype=np.float64))
+        least = float(arcs.data.min())
+        has_nan = bool(np.isnan(mean)) and bool((arcs.data != arcs.data).any())
+        longest = mean * arcs.nnz
+        if least < 0 or not np.isfinite(mean):
+            size = abs(arcs.data.astype(np.float64))
+            # What is infinite is no part of a path.
+            size = size[size < np.inf]
+            longest = float(size.max()) * arcs.nnz if len(size) else 0.0
+    return WeightFacts(least, mean, has_nan, longest)
+
+
+def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:
+    """The width of a bucket, of the first one on the GPU, where later ones adapt.
+
+    On the GPU 16 mean weights over the arcs a vertex has beyond those of a tree: Δ = Θ(1 / degree) of Meyer and
+    Sanders, where only circles can make a vertex send twice, so that in a tree everyone is in one bucket. (The factor
+    is half a warp; A. Davidson et al., IPDPS'14, take a warp.) Below one mean weight the square of that, down to a
+    sixteenth: where vertices have so many arcs, nearly all are sent in one or two buckets, too few for a width to adapt
+    before. On the CPU, where supersteps are cheap, fitted to degrees of 3, 17, 29 and 32.
+    """
+    if not graph.weighted or not 0 < facts.mean < np.inf:
+        return None
+    degree = max(graph.n_edges / max(graph.n_vertices, 1), 1.0)
+    if graph.device == "cpu":
+        share = max(1 / 64, 48 / degree**2)
+    else:
+        share = 16 / max(degree - (2 if graph.known_undirected else 1), 1e-9)
+        # No path is longer than all of its vertices' arcs.
+        share = min(max(min(share, share**2), 1 / 16), float(graph.n_vertices))
+    # Next to the ends of what floats hold, everyone is in one bucket.
+    return facts.mean * share if 1e-290 < facts.mean < 1e290 else None
+
+
+def check_within_range(graph: Graph, distance: Any) -> None:
+    """Refuse infinite distances of vertices that are reached, which nobody could tell from those that are not."""
+    xp = array_module(graph.device)
+    arcs = graph.out_csr
+    ends = distance[arcs.expand_rows()], distance[arcs.indices]
+    weights = 1.0 if arcs.data is None else arcs.data
+    lost = xp.isfinite(ends[0]) & (xp.isfinite(weights)) & xp.isinf(ends[1]) | (distance[arcs.indices] == -np.inf)
+    if bool(lost.any()):
+        vertex = int(arcs.indices[lost.argmax()])
+        raise ValueError(
+            f"weights add up to more than {distance.dtype} holds on the way to vertex {vertex}: divide them by their "
+            "largest, or give cutoff"
+        )
+
+
+def tree_of(graph: Graph, start: int, distance: Any, deterministic: bool) -> Any:
+    """The vertex before each on a shortest path, by its distances; -1 where there is none."""
+    xp = array_module(graph.device)
+    parent = xp.full(graph.n_vertices, -1, graph.out_csr.indices.dtype)
+    hops = xp.full(graph.n_vertices, -1, np.int32)
+    parent[start], hops[start] = start, 0
+    found = run(Hops, graph, active=id(start), parent=parent, hops=hops, distance=distance)
+    if deterministic:
+        found = run(SmallestParent, graph, parent=found.parent, hops=found.hops, distance=distance)
+    return found.parent
+
+
+def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: bool) -> Any:
+    """The same for several starts, by their distances of shape (k, n).
+
+    Parameters
+    ----------
+    graph : Graph
+    starts : int64 array of length k
+        Indices, in NumPy.
+    distance : array of shape (k, n)
+    deterministic : bool
+        Whether of several vertices before the one with the smallest id is taken.
+
+    Returns
+    -------
+    array of vertex ids, shape (k, n)
+    """
+    xp = array_module(graph.device)
+    shape = distance.shape
+    parent = xp.full(shape, -1, graph.out_csr.indices.dtype)
+    hops = xp.full(shape, -1, np.int32)
+    lanes = xp.arange(len(starts))
+    parent[lanes, xp.asarray(starts)], hops[lanes, xp.asarray(starts)] = xp.asarray(starts), 0
+    active = Starts(starts.astype(parent.dtype), np.arange(len(starts), dtype=np.int32), len(starts))
+    found = run_lanes(Hops, graph, active, parent=parent, hops=hops, distance=distance)
+    if deterministic:
+        each = [id(xp.arange(shape[1]))] * len(starts)
+        found = run_lanes(SmallestParent, graph, each, parent=found.parent, hops=found.hops, distance=distance)
+    return found.parent

@@ -1,0 +1,164 @@
+"""Relaxations in lanes, on the CPU: work space for the compiled loop, and the call."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.lanes import Starts
+from hpgraph.kernels.lanes import cpu_relax_loop as relaxing
+from hpgraph.kernels.lanes.cpu_buckets import NOWHERE, Store, Values, Waiting
+from hpgraph.kernels.lanes.cpu_head_start import HEAD_START, start_apart
+from hpgraph.kernels.lanes.values import value_functions
+from hpgraph.kernels.relaxation import cpu as single
+from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, ROW, USED, blocks_of, room
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.trace import whole
+from hpgraph.kernels.runtime.cpu.work_stealing import blank_board
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin_lanes, bucket_bounds
+from hpgraph.kernels.spmv.cpu import plain
+
+# Lanes that go together: a bit each of one word.
+MOST_RELAXED = 64
+# Lanes that go together repeat an arc for all at once, so that their buckets may be wider than those of a single search
+# (of 1, 2, 4 and 8 times as wide ones on a Kronecker and a uniform graph the best).
+WIDER = 4
+# Of what the lanes would take by themselves, this share may be spent before they must have paid.
+SHARE = 16
+# Vertices whose values are turned at a time.
+PIECE = 1024
+ENDLESS = int(np.iinfo(np.int64).max)
+
+
+def relax_lanes(
+    code: ProgramCode,
+    out: CSR,
+    state: tuple[np.ndarray, ...],
+    beginnings: tuple[Beginning | None, ...],
+    world: tuple[Any, ...],
+    starts: Starts,
+    *,
+    delta: float | None,
+    ceiling: float | None,
+    limit: int,
+) -> tuple[Callable[[], np.ndarray], Starts | None]:
+    """Run a program that lowers one property in place by an idempotent monoid, in every lane.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        The program; it has no `update`.
+    out : CSR
+        Arcs by their source.
+    state : tuple of one array of shape (n, k), Fortran order
+        The property; changed in place.
+    beginnings : tuple of Beginning or None
+        What to fill it with first, if anything.
+    world : tuple of scalars
+        Parameters.
+    starts : Starts
+        Who is active at first in which lane.
+    delta : float or None
+        Width of a bucket: a lane of a vertex whose value lies beyond the current bucket waits. None: nobody waits.
+    ceiling : float or None
+        Lanes of vertices with a value beyond it send nothing.
+    limit : int
+        Supersteps at the most.
+
+    Returns
+    -------
+    rows : callable
+        Gives the trace rows, as of `traverse`: supersteps that lanes took together, then those of each by itself.
+    active : Starts or None
+        Who would have gone on.
+    """
+    begin_lanes(state, beginnings, starts.vertices, starts.lanes)
+    rows, left = [np.empty((0, 4), np.int64)], []
+    for first in range(0, starts.k, MOST_RELAXED):
+        lanes = range(first, min(first + MOST_RELAXED, starts.k))
+        ends = np.searchsorted(starts.lanes, (*lanes, lanes.stop))
+        sources = [starts.vertices[begin:end] for begin, end in itertools.pairwise(ends.tolist())]
+        # Where supersteps are counted each lane counts its own.
+        if delta is not None and limit >= ENDLESS and len(lanes) > 1:
+            found, sources = _together(code, out, plain(state[0].T[lanes.start : lanes.stop]), sources, delta, ceiling)
+            rows.append(found)
+        for lane, active in zip(lanes, sources, strict=True):
+            if len(active):
+                own = (plain(state[0].T[lane]),)
+                fetch, active = single.relax(
+                    code, out, own, (None,), world, active, delta=delta, ceiling=ceiling, limit=limit
+                )  # fmt: skip
+                rows.append(fetch())
+            left.append(active)
+    joined = np.concatenate(rows)
+    if not any(map(len, left)):
+        return lambda: joined, None
+    of_lane = np.repeat(np.arange(starts.k, dtype=np.int32), [len(active) for active in left])
+    return lambda: joined, Starts(np.concatenate(left), of_lane, starts.k)
+
+
+def _together(
+    code: ProgramCode,
+    out: CSR,
+    lanes: np.ndarray,
+    sources: list[np.ndarray],
+    delta: float,
+    ceiling: float | None,
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Some lanes together, as long as they have enough in common: trace rows, and who still waits in each."""
+    functions = value_functions(code)
+    (k, n), ids = lanes.shape, out.indices.dtype
+    side_by_side = np.empty((n, k), lanes.dtype)
+    _turn(lanes, side_by_side)
+    values = Values(side_by_side.reshape(-1), np.int64(k), np.zeros(k))
+    width, _, last = bucket_bounds(lanes.dtype, WIDER * delta, ceiling, 0)
+    laws = relaxing.Laws(functions.gather, functions.reduce, functions.allows, last)
+    arcs = relaxing.Rows(plain(out.indptr), plain(out.indices), plain(out.data))
+    waiting = Waiting(np.zeros(n, np.uint64), np.full(n, NOWHERE, np.int8))
+    standing = np.array([len(active) for active in sources])
+    queue = np.empty((k, max(standing) + HEAD_START), ids)
+    for lane, active in enumerate(sources):
+        queue[lane, : len(active)] = active
+        waiting.words[active] |= np.uint64(1 << lane)
+    with team() as workers:
+        start_apart(laws, arcs, values, waiting.words, standing, queue)
+        those = np.unique(np.concatenate([row[:size] for row, size in zip(queue, standing, strict=True)]))
+        waiting.places[those] = BUCKETS
+        blocks, used = room(n, workers), blocks_of(those.size)
+        store = Store(
+            np.empty(blocks * BLOCK, ids), np.empty(blocks, np.int32), np.empty((blocks, 2), np.int32),
+            np.zeros((workers, ROW), np.int64), blank_board(workers),
+        )  # fmt: skip
+        store.vertices[: those.size], store.link[:used] = those, np.arange(-1, used - 1)
+        store.buckets[0, BUCKETS], store.board[USED] = those.size, used
+        # A width too small to divide by makes buckets of single values.
+        density = min(1 / float(width), 1e300) if width > 0 else 1e300
+        progress, scale = np.zeros(relaxing.LANES_PROGRESS, np.int64), np.array([0, density, density])
+        patience = out.nnz * k // SHARE
+        sending = np.empty((workers, k), lanes.dtype)
+        rows = whole(
+            lambda trace: relaxing.relax(
+                laws, arcs, values, waiting, store, relaxing.Course(progress, scale, trace, patience), sending
+            ),
+            store.board, progress, ENDLESS,
+        )  # fmt: skip
+    _turn(side_by_side, lanes)
+    flags = np.uint64(1) << np.arange(k, dtype=np.uint64)
+    left = waiting.words.nonzero()[0]
+    words = waiting.words[left]
+    return rows, [left[words & flag != 0].astype(ids) for flag in flags]
+
+
+def _turn(values: np.ndarray, turned: np.ndarray) -> None:
+    """Copy an array with its axes exchanged, in pieces that stay in the cache."""
+    longer = int(values.shape[1] > values.shape[0])
+    for begin in range(0, values.shape[longer], PIECE):
+        piece = slice(begin, begin + PIECE)
+        if longer:
+            turned[piece] = values[:, piece].T
+        else:
+            turned[:, piece] = values[piece].T

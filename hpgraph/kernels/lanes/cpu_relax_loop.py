@@ -1,0 +1,372 @@
+"""Delta-stepping in lanes, whole in one compiled call: an arc is read once for all lanes that send along it.
+
+The loop is that of `hpgraph.kernels.relaxation.delta_stepping`. What differs is what a vertex is: up to 64 values side
+by side, a word of those that changed, and vector instructions that compare them with a neighbour's. Only where one is
+improved is there an atomic operation.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.lanes.cpu_buckets import NOWHERE, announce, recover, split_word, spread, take_word
+from hpgraph.kernels.relaxation.buckets import (
+    BLOCK,
+    BUCKETS,
+    DENSITY,
+    LOST,
+    NARROWEST,
+    bucket_of,
+    draw,
+    give_back,
+    hand_back,
+    is_short,
+    last_block,
+)
+from hpgraph.kernels.relaxation.delta_stepping import (
+    ARCS,
+    ENOUGH,
+    FEW_ARCS,
+    FEW_BLOCKS,
+    NOW,
+    PLENTY,
+    PROGRESS,
+    SCARCE,
+    SENDERS,
+    SENT,
+    SINCE,
+)
+from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
+from hpgraph.kernels.runtime.cpu.claim import cycles
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, log
+from hpgraph.kernels.runtime.cpu.weights import entry, prefetch_entry
+from hpgraph.kernels.runtime.cpu.work_stealing import (
+    ALONE,
+    collect,
+    dismiss,
+    enter,
+    leads,
+    leave,
+    open_gate,
+    report,
+    set_out,
+    shut_gate,
+    take,
+)
+from hpgraph.kernels.runtime.direction import PUSH
+from hpgraph.kernels.traversal.thin import LEADER_ARCS
+from hpgraph.semiring.atomics import compare_and_swap
+from hpgraph.semiring.jit import call
+from hpgraph.semiring.stop import is_stopped
+
+# Lanes that are compared together: as many as lie in a line of the cache in double precision.
+OCTET = 8
+# Arcs whose targets' values are fetched ahead.
+AHEAD = 6
+# What a visit of an arc costs beside the octets it compares, in arcs of a single search, which an octet costs too
+# (measured with 1, 8 and 32 lanes on a Kronecker and a uniform graph).
+VISIT = 6
+# Tallies of a superstep beside SENDERS and SENT: octets compared, and pairs of an arc and a lane that sent along it.
+OCTETS, PAIRS = 2, 3
+# Words of the progress behind those of `relaxation`: what was spent in its arcs, pairs, whether lanes go on apart.
+SPENT, ALL_PAIRS, APART = range(PROGRESS, PROGRESS + 3)
+LANES_PROGRESS = PROGRESS + 3
+
+
+class Laws(NamedTuple):
+    """The program's functions, over values, and the value beyond which nobody sends."""
+
+    gather: Any
+    reduce: Any
+    allows: Any
+    ceiling: Any
+
+
+class Rows(NamedTuple):
+    """The arcs by their source."""
+
+    indptr: Any
+    indices: Any
+    data: Any
+
+
+class Course(NamedTuple):
+    """What the leader keeps from superstep to superstep, and what it may spend before lanes must have paid."""
+
+    progress: Any
+    scale: Any
+    trace: Any
+    patience: Any
+
+
+class Scratch(NamedTuple):
+    """One worker's copy of a sender's values, and the ends of its stretches of lanes."""
+
+    source: Any
+    stretches: Any
+
+
+@part(forceinline=True)
+def _store(flat, place, old, new, alone):
+    """flat[place] = new if it is still ``old``; whether it was."""
+    if alone:
+        flat[place] = new
+        return True
+    return compare_and_swap(flat, place, old, new)
+
+
+@part
+def _stretches(word, count, stretches):
+    """Write the begins and ends of the stretches of octets in which any lane sends; return how many stretches."""
+    found, end = 0, -1
+    for begin in range(0, count, OCTET):
+        if (word >> np.uint64(begin)) & np.uint64(255):
+            if begin == end:
+                found -= 1
+            else:
+                stretches[found, 0] = begin
+            end = begin + OCTET
+            stretches[found, 1] = min(end, count)
+            found += 1
+    return found
+
+
+@part(forceinline=True)
+def _better(gather, reduce, allows, source, flat, at, u, weight, v, begin, end):
+    """In which of the lanes begin..end the message along an arc improves what its target has."""
+    word = np.uint64(0)
+    for c in range(begin, end):
+        old, sent = peek(flat, at + c), peek(source, c)
+        new = call(reduce, old, call(gather, u, sent, weight, v, old))
+        # A NaN never equals itself: comparing twice keeps it from counting as a change for ever.
+        changes = (new != old) & (new == new) & call(allows, u, sent, weight, v, old)
+        word |= np.uint64(changes) << np.uint64(c)
+    return word
+
+
+@part(forceinline=True)
+def _improve(gather, reduce, source, flat, at, u, weight, v, word, ceiling, origins, density, now, alone):
+    """Improve a vertex's value in some lanes: those that changed and are to send, and the least of their buckets."""
+    changed, bucket = np.uint64(0), NOWHERE
+    while word:
+        lane = lowest_bit(word)
+        flag = word & (~word + np.uint64(1))
+        word ^= flag
+        sent = peek(source, lane)
+        while True:
+            old = flat[at + lane]
+            new = call(reduce, old, call(gather, u, sent, weight, v, old))
+            if new == old or new != new:
+                break
+            if _store(flat, at + lane, old, new, alone):
+                if not new > ceiling:
+                    changed |= flag
+                    bucket = min(bucket, bucket_of(new, peek(origins, lane), density, now))
+                break
+    return changed, bucket
+
+
+@part(forceinline=True)
+def _fetch(flat, at, stretches, count):
+    """Fetch a vertex's values in some stretches of lanes."""
+    for s in range(count):
+        for c in range(stretches[s, 0], stretches[s, 1], OCTET):
+            prefetch(flat, at + c)
+
+
+@part
+def _relax(laws, rows, values, waiting, row, store, scratch, begin, end, place):
+    """Relax the out-arcs of who waits in store[begin:end]; return senders, arcs, octets compared, and pairs."""
+    density, now, alone = place
+    gather, reduce, allows, ceiling = laws
+    indptr, indices, data = rows
+    flat, lanes, origins = values
+    words, places = waiting
+    vertices, link, board = store.vertices, store.link, store.board
+    source, stretches = scratch
+    senders, sent, compared, pairs = 0, 0, 0, 0
+    for i in range(begin, end):
+        u = vertex(vertices, i)
+        prefetch(words, u)
+        prefetch(indptr, u)
+        prefetch(flat, u * lanes)
+    for i in range(begin, end):
+        u = vertex(vertices, i)
+        if i + 1 < end:
+            soon = peek(indptr, vertex(vertices, i + 1))
+            prefetch(indices, soon)
+            prefetch_entry(data, soon)
+        here = u * lanes
+        # Who has nothing to send in this bucket stands in a later one too.
+        near, later = split_word(peek(words, u), flat, here, origins, density, now)
+        if near == np.uint64(0):
+            continue
+        word = take_word(u, words, places, alone)
+        near, later = split_word(word, flat, here, origins, density, now)
+        if word ^ near:
+            announce(u, word ^ near, later, words, places, row, vertices, link, board, alone)
+        if near == np.uint64(0):
+            continue
+        for c in range(lanes):
+            source[c] = peek(flat, here + c)
+        count = _stretches(near, lanes, stretches)
+        first, last = peek(indptr, u), peek(indptr, u + 1)
+        senders += 1
+        sent += last - first
+        pairs += (last - first) * popcount(near)
+        for s in range(count):
+            compared += (stretches[s, 1] - stretches[s, 0] + OCTET - 1) // OCTET * (last - first)
+        for j in range(first, min(first + AHEAD, last)):
+            _fetch(flat, vertex(indices, j) * lanes, stretches, count)
+        for j in range(first, last):
+            if j + AHEAD < last:
+                _fetch(flat, vertex(indices, j + AHEAD) * lanes, stretches, count)
+            v, weight = vertex(indices, j), entry(data, j)
+            at, better = v * lanes, np.uint64(0)
+            for s in range(count):
+                better |= _better(
+                    gather, reduce, allows, source, flat, at, u, weight, v, stretches[s, 0], stretches[s, 1]
+                )
+            better &= near
+            if better:
+                changed, bucket = _improve(
+                    gather, reduce, source, flat, at, u, weight, v, better, ceiling, origins, density, now, alone
+                )
+                if changed:
+                    announce(v, changed, bucket, words, places, row, vertices, link, board, alone)
+    return senders, sent, compared, pairs
+
+
+@part
+def _adapt(progress, scale):
+    """Choose the width of the next buckets by the work that a superstep of the last ones had; see `relaxation`."""
+    steps, work = progress[STEP] - progress[SINCE], progress[ARCS]
+    if work < ENOUGH * steps:
+        scale[DENSITY] *= 0.5
+    elif work > PLENTY * ENOUGH * steps:
+        scale[DENSITY] = min(2 * scale[DENSITY], scale[NARROWEST])
+    progress[SINCE], progress[ARCS] = progress[STEP], 0
+
+
+@part
+def _next(rows, values, waiting, store, course):
+    """Draw the next bucket that is not empty and order its vertices to send; return how many blocks they are."""
+    progress, scale, board = course.progress, course.scale, store.board
+    while True:
+        if board[LOST]:
+            recover(values, waiting, store, scale)
+            progress[NOW] = 0
+        found = draw(store.buckets, progress[NOW], store.link, store.work)
+        if progress[NOW] == BUCKETS:
+            progress[NOW] = 0
+            _adapt(progress, scale)
+            if not spread(found, values, waiting, store, scale):
+                return 0
+        elif found > 0:
+            break
+        else:
+            progress[NOW] += 1
+    arcs = 0
+    if found == 1:
+        for place in range(store.work[0, 0] * BLOCK, store.work[0, 0] * BLOCK + store.work[0, 1]):
+            u = vertex(store.vertices, place)
+            arcs += peek(rows.indptr, u + 1) - peek(rows.indptr, u)
+    set_out(board, 0, found * BLOCK, BLOCK // 8 if found < SCARCE else BLOCK, found == 1 and arcs < LEADER_ARCS)
+    return found
+
+
+@part
+def _work(worker, laws, rows, values, waiting, store, course, source):
+    """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
+    board, progress, scale, trace = store.board, course.progress, course.scale, course.trace
+    row, link = store.buckets[worker], store.link
+    scratch = Scratch(source[worker], np.empty((64 // OCTET, 2), np.int64))
+    leading = leads(board)
+    turn, began, found = 0, 0, 0
+    while True:
+        if leading:
+            began = cycles()
+            found = 0
+            progress[APART] = progress[SPENT] > max(progress[ALL_PAIRS], course.patience)
+            if progress[STEP] < trace.shape[0] and not progress[APART] and not is_stopped():
+                found = _next(rows, values, waiting, store, course)
+                progress[ACTIVE] = found
+            if found == 0:
+                dismiss(board)
+                break
+            if not board[ALONE]:
+                open_gate(board)
+        else:
+            turn = enter(board, turn)
+            if turn < 0:
+                break
+        alone, now, density = board[ALONE] != 0, progress[NOW], scale[DENSITY]
+        senders, sent, octets, pairs, most = 0, 0, 0, 0, FEW_ARCS if density > 0 else 0
+        # First the blocks that all share, then those that fill anew in the worker's own bucket, while they are few.
+        block, count, shared = -1, 0, True
+        while True:
+            if shared:
+                begin, stop = take(board, worker, alone)
+                if begin < stop:
+                    # No grain reaches into the next block.
+                    block, count = store.work[begin // BLOCK, 0], store.work[begin // BLOCK, 1]
+                    stop = min(stop - begin // BLOCK * BLOCK, count)
+                    begin %= BLOCK
+                else:
+                    shared, block = False, -1
+                    most += octets
+            if not shared:
+                if block < 0:
+                    place = row[now]
+                    if place == 0 or octets >= most or not is_short(place, link, FEW_BLOCKS):
+                        break
+                    row[now] = 0
+                    block = last_block(place)
+                    count = place - block * BLOCK
+                begin, stop = 0, count
+            found_here = _relax(
+                laws, rows, values, waiting, row, store, scratch, block * BLOCK + begin, block * BLOCK + stop,
+                (density, now, alone),
+            )  # fmt: skip
+            senders += found_here[0]
+            sent += found_here[1]
+            octets += found_here[2]
+            pairs += found_here[3]
+            if not shared:
+                before = link[block]
+                give_back(block, row, link)
+                block, count = before, BLOCK
+        report(board, SENDERS, senders, alone)
+        report(board, SENT, sent, alone)
+        report(board, OCTETS, octets, alone)
+        report(board, PAIRS, pairs, alone)
+        if leading:
+            if not alone:
+                shut_gate(board)
+            hand_back(store.buckets, found, link, store.work)
+            progress[STEP] += 1
+            compared, arcs = collect(board, OCTETS), collect(board, SENT)
+            progress[ARCS] += compared
+            progress[SPENT] += VISIT * arcs + compared
+            progress[ALL_PAIRS] += collect(board, PAIRS)
+            log(trace, progress[STEP], PUSH, collect(board, SENDERS), arcs, cycles() - began)
+        else:
+            leave(board)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def relax(laws, rows, values, waiting, store, course, source):
+    """Relax until nobody waits, or until it shows that lanes have too little in common, or until the trace is full.
+
+    Who waits at first stands in the overflow bucket of the first row of ``store.buckets``. ``source`` has a row for
+    each worker to copy a sender's values to. A call with the arrays of the last one, a fresh gate and a longer trace
+    goes on.
+    """
+    for worker in prange(store.buckets.shape[0]):
+        _work(np.int64(worker), laws, rows, values, waiting, store, course, source)
