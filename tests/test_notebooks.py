@@ -41,7 +41,11 @@ def executed(tmp_path_factory):
 
 
 def test_there_are_notebooks():
-    assert [path.name for path in NOTEBOOKS][:2] == ["01-first-steps.ipynb", "02-algebra.ipynb"]
+    assert [path.name for path in NOTEBOOKS][:3] == [
+        "01-first-steps.ipynb",
+        "02-algebra.ipynb",
+        "03-who-is-central.ipynb",
+    ]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -107,3 +111,37 @@ def test_algebra_says_what_is_true(executed):
         label = [min(each, key=lambda one: (-each[one], one)) for each in votes]
     sizes = collections.Counter(label)
     assert f"{len(sizes):,} communities after five rounds; the largest has {max(sizes.values()):,} pack" in everything
+
+
+def test_who_is_central_says_what_is_true(executed):
+    """Against NetworkX, from a few vertices; diameter and radius are between the distances of the ends and centers."""
+    nx = pytest.importorskip("networkx")
+    cells = [cell for cell in executed(NOTEBOOKS[2]).cells if cell.cell_type == "code"]
+    everything = "\n".join(map(text, cells))
+    pictures = [out for cell in cells for out in cell.outputs if "image/png" in out.get("data", {})]
+    assert len(pictures) == 3
+    debian = hpg.datasets.debian()
+    names, csr = debian.names.tolist(), debian.out_csr
+    graph = nx.DiGraph()
+    graph.add_nodes_from(names)
+    graph.add_edges_from((names[u], names[v]) for u, v in zip(csr.expand_rows(), csr.indices, strict=True))
+    # The first ten by closeness are in the order that NetworkX has.
+    table = everything[everything.index("closeness   ") :].splitlines()[1:11]
+    first = [row[:24].strip() for row in table]
+    back = graph.reverse()
+    found = [nx.single_source_shortest_path_length(back, name).values() for name in first]
+    closeness = [(len(steps) - 1) ** 2 / sum(steps) for steps in found]
+    assert first[0] == "libc6" and closeness == sorted(closeness, reverse=True)
+    rank = nx.pagerank(graph, tol=1e-10)
+    assert [row[48:].strip() for row in table] == sorted(rank, key=lambda name: -rank[name])[:10]
+    # Radius and diameter are the eccentricities of whom it names, and the way between two ends is as long.
+    both = graph.to_undirected()
+    widest, least = map(int, re.search(r"diameter (\d+), radius (\d+)", everything).groups())
+    for title, expected in (("center", least), ("periphery", widest)):
+        listed = re.search(rf"^{title}: (.*)$", everything, re.MULTILINE)[1].split(", ")
+        assert all(max(nx.single_source_shortest_path_length(both, name).values()) == expected for name in listed)
+    way = re.search(r"^(\d+) steps: (.*)$", everything, re.MULTILINE)
+    assert int(way[1]) == widest and nx.is_path(both, way[2].split(" - ")) and way[2].count(" - ") == widest
+    for name, down, up in re.findall(r"^(\S+) +needs +([\d,]+) packages, +([\d,]+) need it$", everything, re.MULTILINE):
+        assert int(down.replace(",", "")) == len(nx.descendants(graph, name))
+        assert int(up.replace(",", "")) == len(nx.descendants(back, name))

@@ -24,6 +24,7 @@ from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
 from hpgraph.containers.vertices import id
 from hpgraph.core.config import config
 from hpgraph.core.device import array_module, fits
+from hpgraph.core.progress import progress_bar
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.betweenness import LANES, Betweenness, Sums
@@ -297,9 +298,7 @@ class _Progress:
         if self._bar is not None:
             self._bar.update(count)
         elif self._count < self._total and config.show_progress():
-            from tqdm.auto import tqdm
-
-            self._bar = tqdm(total=self._total, initial=self._count, desc=self._what, unit="source", leave=False)
+            self._bar = progress_bar(total=self._total, initial=self._count, desc=self._what, unit="source")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None

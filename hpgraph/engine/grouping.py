@@ -15,6 +15,7 @@ import numpy as np
 from hpgraph.core.config import config
 from hpgraph.core.device import to_device
 from hpgraph.core.number import whole
+from hpgraph.core.progress import progress_bar
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.techniques import techniques
 
@@ -84,10 +85,8 @@ def groups(order: np.ndarray, lanes: int, what: str) -> Iterator[np.ndarray]:
     if len(cut) < 2 or not config.show_progress():
         yield from cut
         return
-    from tqdm.auto import tqdm
-
     # A bar that comes and goes at once is not drawn: `delay`, in seconds.
-    with tqdm(total=len(order), desc=what, unit="lane", leave=False, delay=1.0) as bar:
+    with progress_bar(total=len(order), desc=what, unit="lane", delay=1.0) as bar:
         for group in cut:
             yield group
             bar.update(len(group))

@@ -20,6 +20,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from hpgraph.core.config import config
 from hpgraph.core.errors import FileFormatError
+from hpgraph.core.progress import progress_bar
 
 PATIENCE = 1.0
 """Seconds that a read may take before it shows a progress bar."""
@@ -64,16 +65,13 @@ class _CountedFile(io.RawIOBase):
         return count
 
     def _open_bar(self) -> None:
-        from tqdm.auto import tqdm
-
         size = os.fstat(self._file.fileno()).st_size
-        self._bar = tqdm(
+        self._bar = progress_bar(
             total=size,
             initial=self._taken,
             desc=f"reading {self._name}",
             unit="B",
             unit_scale=True,
-            leave=False,
             file=sys.stderr,
         )
 
