@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.power_iteration import CentralityResult
     from hpgraph.algorithms.reach import k_hop, reach
     from hpgraph.algorithms.shortest_path import shortest_path, shortest_path_length
+    from hpgraph.algorithms.spanning_forest import SpanningForest, minimum_spanning_forest
     from hpgraph.algorithms.square_clustering import square_clustering
     from hpgraph.algorithms.sssp import SSSPLanesResult, SSSPResult, sssp
     from hpgraph.algorithms.triangles import triangle_count, triangles
@@ -146,6 +147,8 @@ _MODULE_OF = {
     "PageRankResult": "hpgraph.algorithms.pagerank",
     "pagerank": "hpgraph.algorithms.pagerank",
     "SSSPLanesResult": "hpgraph.algorithms.sssp",
+    "SpanningForest": "hpgraph.algorithms.spanning_forest",
+    "minimum_spanning_forest": "hpgraph.algorithms.spanning_forest",
     "SSSPResult": "hpgraph.algorithms.sssp",
     "all_pairs_shortest_path_length": "hpgraph.algorithms.all_pairs",
     "sssp": "hpgraph.algorithms.sssp",
@@ -195,6 +198,7 @@ __all__ = [
     "RunResult",
     "SSSPLanesResult",
     "SSSPResult",
+    "SpanningForest",
     "Trace",
     "Vector",
     "VertexProgram",
@@ -249,6 +253,7 @@ __all__ = [
     "kronecker",
     "landmarks",
     "matrix_power",
+    "minimum_spanning_forest",
     "mxm",
     "mxv",
     "out_degree_centrality",

@@ -16,6 +16,7 @@ from hpgraph.kernels.spmv.cpu_spmspv import push
 from hpgraph.kernels.structure.cpu_components import components
 from hpgraph.kernels.structure.cpu_fifo import fifo_order
 from hpgraph.kernels.structure.cpu_peeling import peel
+from hpgraph.kernels.structure.cpu_spanning_forest import spanning_forest
 from hpgraph.kernels.structure.cpu_transpose import transpose
 from hpgraph.kernels.structure.cpu_triangles import count as count_triangles
 from hpgraph.kernels.structure.cpu_triangles import per_vertex as triangles_of_each
@@ -49,6 +50,7 @@ __all__ = [
     "relax",
     "rows_of",
     "select_entries",
+    "spanning_forest",
     "sweeps",
     "transpose",
     "traverse",

@@ -18,6 +18,7 @@ from hpgraph.kernels.spmv.cuda_spmspv import push
 from hpgraph.kernels.structure.cuda_components import components
 from hpgraph.kernels.structure.cuda_fifo import fifo_order
 from hpgraph.kernels.structure.cuda_peeling import peel
+from hpgraph.kernels.structure.cuda_spanning_forest import spanning_forest
 from hpgraph.kernels.structure.cuda_triangles import count as count_triangles
 from hpgraph.kernels.structure.cuda_triangles import per_vertex as triangles_of_each
 from hpgraph.kernels.superstep.cuda import Supersteps, aggregate
@@ -54,6 +55,7 @@ __all__ = [
     "relax",
     "rows_of",
     "select_entries",
+    "spanning_forest",
     "sweeps",
     "transpose",
     "traverse",

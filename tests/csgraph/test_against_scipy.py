@@ -11,7 +11,7 @@ import scipy.sparse.csgraph as theirs
 
 import hpgraph as hpg
 from hpgraph import csgraph as ours
-from hpgraph.csgraph.spanning_tree import boruvka
+from hpgraph.csgraph.spanning_tree import lightest_tree
 from hpgraph.formats import CSR
 
 GRAPHS = [(1, 0.0), (5, 0.3), (60, 0.03), (300, 0.005), (300, 0.02)]
@@ -156,11 +156,16 @@ def test_spanning_trees(n: int, density: float, device: str) -> None:
     expected = theirs.minimum_spanning_tree(graph)
     for tree in (
         ours.minimum_spanning_tree(moved(graph, device)),
-        boruvka(CSR.from_scipy(graph).to(device)).to_scipy(),
+        lightest_tree(CSR.from_scipy(graph).to(device)).to_scipy(),
     ):
         assert tree.nnz == expected.nnz and float(tree.sum()) == expected.sum()
         joined = sp.csr_array(home(tree))
         same(theirs.connected_components(joined, False), theirs.connected_components(graph, False))
+    # Where no two weights are equal there is only one, each arc in the direction in which it is stored.
+    graph.data[:] = np.random.default_rng(1).permutation(graph.nnz) + 1.0
+    expected = theirs.minimum_spanning_tree(graph)
+    same(ours.minimum_spanning_tree(moved(graph, device)), expected)
+    same(lightest_tree(CSR.from_scipy(graph).to(device)).to_scipy(), expected)
 
 
 @pytest.mark.parametrize("normed", [True, False])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cuda_build import GENERATIONS, kernels, local_memory
+from cuda_build import GENERATIONS, compiles, kernels, local_memory
 
 from hpgraph.kernels.runtime.cuda.compile import build_cached
 from hpgraph.kernels.runtime.cuda.persistent import techniques_type
-from hpgraph.kernels.structure import cuda_peeling
+from hpgraph.kernels.structure import cuda_peeling, cuda_spanning_forest
 from hpgraph.kernels.structure.cuda_degree_order import c_type
 
 pytest.importorskip("cuda.core")
@@ -23,3 +23,9 @@ def test_peeling(ids: str, arch: str) -> None:
     code = path.read_bytes()
     assert symbols[name] in kernels(code)
     assert local_memory(code)[symbols[name]] <= 256
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+@pytest.mark.parametrize("types", [("int", "float"), ("long long", "signed char"), ("int", "hpgraph::Pattern")])
+def test_spanning_forest(types: tuple[str, str], arch: str) -> None:
+    compiles(cuda_spanning_forest.SOURCE, names=cuda_spanning_forest.kernel_names(*types).values(), arch=arch)

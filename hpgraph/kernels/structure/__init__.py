@@ -1,4 +1,4 @@
-"""Structure: transposes, orders by degree, components, cores, triangles, and the order in which a queue meets them."""
+"""Structure: transposes, degree orders, components, cores, spanning forests, triangles, and the order of a queue."""
 
 from __future__ import annotations
 
@@ -28,3 +28,6 @@ class Structure(Protocol):
 
     def peel(self, arcs: CSR) -> tuple[Any, Any]:
         """Core numbers, and the round in which each vertex is peeled, from arcs that go both ways."""
+
+    def spanning_forest(self, arcs: CSR) -> tuple[Any, Any]:
+        """The edges of a spanning forest of least weight: one end of each, and where they lie in its row."""

@@ -1,0 +1,103 @@
+"""Spanning forests of least weight, by Borůvka's rounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.device import array_module
+from hpgraph.kernels.backend import kernels
+
+
+@dataclass(frozen=True)
+class SpanningForest:
+    """The edges of a spanning forest, in arrays on the graph's device.
+
+    Attributes
+    ----------
+    source, target : arrays of vertex ids, shape (k,)
+        The ends of each edge, by index, the lower one first.
+    weight : array of shape (k,) or None
+        Their weights, where the graph has any.
+    n_vertices : int
+        How many vertices the graph has.
+    names : NumPy array or None
+        Their names.
+    """
+
+    source: Any
+    target: Any
+    weight: Any
+    n_vertices: int
+    names: Any
+
+    @property
+    def count(self) -> int:
+        """How many trees there are: as many as the graph has connected components."""
+        return self.n_vertices - len(self.source)
+
+    @property
+    def total(self) -> float | int:
+        """Sum of the weights, or the number of edges where there are none; on CUDA this waits for the stream."""
+        if self.weight is None:
+            return len(self.source)
+        return self.weight.sum(dtype=None if self.weight.dtype.kind in "iu" else np.float64).item()  # type: ignore[no-any-return]
+
+    @property
+    def graph(self) -> Graph:
+        """The forest as an undirected graph: all vertices, by the same names, and these edges."""
+        edges = self.source, self.target, self.weight
+        return Graph.from_edges(*edges, self.n_vertices, directed=False, names=self.names)
+
+    def __repr__(self) -> str:
+        return f"<SpanningForest: {len(self.source):,} edges, {self.count:,} trees, total weight {self.total:,}>"
+
+
+def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
+    """A spanning forest of least total weight: of every connected component a spanning tree.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. Arcs count in both directions, of two weights the lighter; NetworkX refuses directed graphs. Without
+        weights any spanning forest is one of least weight. Loops are passed over.
+
+    Returns
+    -------
+    SpanningForest
+        Edges of equal weight are ordered by their lower end, then by the other, so that there is only one such forest:
+        the same on every device and at every call. Its `graph` is what NetworkX's minimum_spanning_tree returns.
+
+    Raises
+    ------
+    ValueError
+        If an edge that the forest cannot do without weighs NaN.
+    DeviceMemoryError
+        When the work space will not fit.
+
+    Notes
+    -----
+    Every tree takes its lightest arc to another; some log n rounds. Beside the graph it takes 28 to 40 bytes a vertex
+    while ids fit 32 bits.
+
+    References
+    ----------
+    O. Borůvka, "O jistém problému minimálním", Práce Moravské přírodovědecké společnosti 3 (1926). On GPUs: A. Fallin,
+    A. Gonzalez, J. Seo, M. Burtscher, "A high-performance MST implementation for GPUs", SC'23.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.minimum_spanning_forest(([0, 1, 2, 2], [1, 2, 0, 3], [3.0, 1.0, 2.0, 4.0]))
+    <SpanningForest: 3 edges, 1 trees, total weight 7.0>
+    """
+    graph = as_graph(G).undirected
+    xp, arcs = array_module(graph.device), graph.out_csr
+    one, arc = kernels(graph.device).spanning_forest(arcs)
+    other, weight = arcs.indices[arc], None if arcs.data is None else arcs.data[arc]
+    if weight is not None and weight.dtype.kind == "f" and bool(xp.isnan(weight).any()):
+        raise ValueError("the weights of G must not be NaN where a spanning forest needs the edge: see G.filter")
+    return SpanningForest(xp.minimum(one, other), xp.maximum(one, other), weight, graph.n_vertices, graph.names)

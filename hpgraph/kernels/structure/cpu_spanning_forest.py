@@ -1,0 +1,196 @@
+"""A spanning forest of least weight by Borůvka's rounds.
+
+O. Borůvka, "O jistém problému minimálním", 1926: every tree takes its lightest arc to another. Arcs are in one order,
+by weight, of equal ones by their lower end, then by the other, so that no cycle can close and the forest is the only
+one. A vertex keeps its lightest arc to another tree until both ends are in one; only then is its row read again. One
+tree may always leave the choice to the others, and the one that has most vertices does: in many graphs that spares most
+arcs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.sampling import most_frequent
+from hpgraph.semiring.stop import is_stopped
+
+# Vertices that one thread takes at a time.
+CHUNK = 1024
+# What stands for the lightest arc of a vertex that has not looked, and of one all of whose arcs are inside its tree.
+UNKNOWN, NONE = -1, -2
+
+
+class Lightest(NamedTuple):
+    """The lightest arc of each vertex to another tree: where it lies, where it leads, and its weight, if it has one."""
+
+    arc: Any
+    target: Any
+    weight: Any
+
+
+class Forest(NamedTuple):
+    """The trees so far: the root of each vertex, what is above a root, and the arc by which a root went below it."""
+
+    root: Any
+    above: Any
+    source: Any
+    arc: Any
+
+
+def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
+    """A spanning forest of least weight.
+
+    Parameters
+    ----------
+    arcs : CSR
+        Symmetric, rows ascending, no arc twice; loops are passed over. Without values all weigh the same. An arc that
+        weighs NaN is heavier than all others.
+
+    Returns
+    -------
+    source : array of vertex ids, shape (k,)
+        One end of each edge of the forest.
+    arc : int64 array, shape (k,)
+        Where in `arcs` it lies in the row of that end. The order means nothing, but is the same at every call.
+    """
+    n, ids = arcs.shape[0], arcs.indices.dtype
+    # Without weights none is read, whatever its type.
+    data = np.empty(0, np.float32) if arcs.data is None else arcs.data
+    lightest = Lightest(np.full(n, UNKNOWN), np.empty(n, ids), np.empty(n if data.size else 0, data.dtype))
+    forest = Forest(np.arange(n, dtype=ids), np.arange(n, dtype=ids), np.empty(n, ids), np.full(n, UNKNOWN))
+    champion, roots = np.full(n, -1, ids), np.empty(n, ids)
+    active = np.arange(n, dtype=ids)
+    left_out = -1
+    with team():
+        while len(active):
+            _find_lightest(arcs.indptr, arcs.indices, data, forest.root, active, lightest)
+            if not _join(lightest, active, champion, roots, forest):
+                break
+            _flatten(forest.above, forest.root)
+            if left_out < 0:
+                left_out = _most_vertices(forest.root)
+            active = active[: _still_active(active, lightest.arc, forest.root, left_out)]
+    kept = np.flatnonzero(forest.arc >= 0)
+    return forest.source[kept], forest.arc[kept]
+
+
+def _most_vertices(root: Any) -> int:
+    """The root of a tree that has more than half of the vertices, by a sample; else -1."""
+    most = most_frequent(root)
+    return most if np.count_nonzero(root == most) * 2 > len(root) else -1
+
+
+@part
+def _lighter(a, b):
+    """Whether one weight is less than another; NaN is not less than any."""
+    return a < b or (a == a and b != b)
+
+
+@njit(cache=True, parallel=True)
+def _find_lightest(indptr, indices, data, root, active, lightest):
+    arc, target, weight = lightest
+    count = active.size
+    for chunk in prange((count + CHUNK - 1) // CHUNK):
+        for i in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(count, (chunk + 1) * CHUNK)):
+            v = vertex(active, i)
+            mine, known = peek(root, v), peek(arc, v)
+            if known == NONE or (known >= 0 and peek(root, vertex(target, v)) != mine):
+                continue
+            found = NONE
+            for at in range(peek(indptr, v), peek(indptr, v + 1)):
+                # Rows ascend, so that of equal weights the first is the least in the order of arcs.
+                if data.size == 0:
+                    if peek(root, vertex(indices, at)) != mine:
+                        found = at
+                        break
+                elif (found < 0 or _lighter(peek(data, at), peek(data, found))) and (
+                    peek(root, vertex(indices, at)) != mine
+                ):
+                    found = at
+            arc[v] = found
+            if found >= 0:
+                target[v] = indices[found]
+                if data.size > 0:
+                    weight[v] = data[found]
+
+
+@part
+def _comes_first(lightest, u, v):
+    """Whether the lightest arc of u comes before that of v."""
+    if lightest.weight.size > 0:
+        if _lighter(peek(lightest.weight, u), peek(lightest.weight, v)):
+            return True
+        if _lighter(peek(lightest.weight, v), peek(lightest.weight, u)):
+            return False
+    s, t = vertex(lightest.target, u), vertex(lightest.target, v)
+    low, other_low = min(u, s), min(v, t)
+    return low < other_low or (low == other_low and max(u, s) < max(v, t))
+
+
+@njit(cache=True, nogil=True)
+def _join(lightest, active, champion, roots, forest):
+    """Each tree below the other end of its lightest arc; how many are. A root that goes keeps the arc that it went by.
+
+    `champion`, all -1 before and after, is whose arc is a tree's lightest, by root; `roots` is work space.
+    """
+    found = 0
+    for i in range(active.size):
+        v = vertex(active, i)
+        if peek(lightest.arc, v) >= 0:
+            c = vertex(forest.root, v)
+            if champion[c] < 0:
+                roots[found] = c
+                found += 1
+                champion[c] = v
+            elif _comes_first(lightest, v, vertex(champion, c)):
+                champion[c] = v
+    joined = 0
+    for i in range(found):
+        c = vertex(roots, i)
+        v = vertex(champion, c)
+        u = vertex(lightest.target, v)
+        d = vertex(forest.root, u)
+        if c < d and champion[d] == u and lightest.target[u] == v:
+            continue  # both chose this arc, and the other one goes
+        forest.above[c] = d
+        forest.source[c], forest.arc[c] = v, lightest.arc[v]
+        joined += 1
+    for i in range(found):
+        c = vertex(roots, i)
+        champion[c] = -1
+        root = c
+        while forest.above[root] != root:
+            root = vertex(forest.above, root)
+        while forest.above[c] != root:
+            following = vertex(forest.above, c)
+            forest.above[c] = root
+            c = following
+    return joined
+
+
+@njit(cache=True, parallel=True)
+def _flatten(above, root):
+    n = root.size
+    for chunk in prange((n + CHUNK - 1) // CHUNK):
+        for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
+            root[v] = peek(above, vertex(root, v))
+
+
+@njit(cache=True, nogil=True)
+def _still_active(active, arc, root, left_out):
+    """Move those that may have an arc to another tree to the front; how many there are."""
+    kept = 0
+    for i in range(active.size):
+        v = active[i]
+        if arc[v] != NONE and root[v] != left_out:
+            active[kept] = v
+            kept += 1
+    return kept

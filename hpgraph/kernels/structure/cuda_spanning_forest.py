@@ -1,0 +1,97 @@
+"""A spanning forest of least weight on the GPU: Borůvka's rounds, each some launches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.semiring.c_types import c_type
+
+SOURCE = "spanning_forest.cuh"
+THREADS = 256
+# As in the source: longer rows are a block's.
+MANY_ARCS = 4096
+TREES = Layout("Trees<{Id}>", root="*", above="*", source="*", arc="*", chosen="*", key="*", ends="*")
+
+
+def kernel_names(index: str, weight: str) -> dict[str, str]:
+    """Name expressions of every kernel, by what the launches below call it.
+
+    Parameters
+    ----------
+    index : str
+        C++ type of ids, "int" or "long long".
+    weight : str
+        C++ type of weights.
+
+    Returns
+    -------
+    dict
+    """
+    names = {name: f"hpgraph::{name}<{index}>" for name in ("begin_trees", "flatten_trees", "most_frequent_root")}
+    names |= {name: f"hpgraph::{name}<{index}, {weight}>" for name in ("settle_ties", "join_trees")}
+    for name in ("find_lightest", "find_lightest_listed"):
+        names |= {f"{name} {flag}": f"hpgraph::{name}<{index}, {weight}, {flag}>" for flag in ("true", "false")}
+    return names
+
+
+def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
+    """`hpgraph.kernels.structure.cpu_spanning_forest.spanning_forest` on the GPU.
+
+    Raises
+    ------
+    ValueError
+        When there are more than 2³² vertices: both ends of an arc are one number of 64 bits.
+    DeviceMemoryError
+        When the work space will not fit.
+
+    Notes
+    -----
+    Waits for the device once a round, of which there are some log n.
+    """
+    import cupy
+
+    n, ids = arcs.shape[0], arcs.indices.dtype
+    if n > 1 << 32:
+        raise ValueError(f"spanning forests on CUDA are those of up to 2**32 vertices, not {n}: use the CPU")
+    if n == 0 or arcs.nnz == 0:
+        return cupy.empty(0, ids), cupy.empty(0, np.int64)
+    most_listed = arcs.nnz // MANY_ARCS + 1
+    check_memory(n * (32 + 3 * ids.itemsize) + most_listed * ids.itemsize, "a spanning forest", "cuda")
+    index, weight = c_type(ids), "hpgraph::Pattern" if arcs.data is None else c_type(arcs.data.dtype)
+    names = kernel_names(index, weight)
+    layout = TREES.of(Id=ids)
+    module = load(SOURCE, names=tuple(names.values()), title="spanning forests", checks=layout.checks)
+    root, above, source = (cupy.empty(n, ids) for _ in range(3))
+    arc, chosen = (cupy.empty(n, np.int64) for _ in range(2))
+    key, ends = (cupy.empty(n, np.uint64) for _ in range(2))
+    trees = layout(root, above, source, arc, chosen, key, ends)
+    left_out, listed, counts = cupy.full(1, -1, ids), cupy.empty(most_listed, ids), cupy.empty(2, np.uint64)
+    data = np.uint64(0) if arcs.data is None else arcs.data
+    size, each, rows = np.int64(n), -(-n // THREADS), (arcs.indptr, arcs.indices, data)
+
+    def launch(name: str, blocks: int, *arguments: Any) -> None:
+        module.function(names[name])((blocks,), (THREADS,), arguments)
+
+    launch("begin_trees", each, size, trees)
+    first = "true"
+    while True:
+        counts.fill(0)
+        tail, joined = counts[:1], counts[1:]
+        launch(f"find_lightest {first}", each, *rows, size, left_out, trees, listed, tail)
+        launch(f"find_lightest_listed {first}", 2 * multiprocessors(), *rows, trees, listed, tail)
+        launch("settle_ties", each, arcs.indices, data, size, left_out, trees)
+        launch("join_trees", each, arcs.indices, data, size, left_out, trees, joined)
+        if not int(joined[0]):
+            break
+        launch("flatten_trees", each, size, trees)
+        launch("most_frequent_root", 1, size, root, left_out)
+        first = "false"
+    kept = cupy.flatnonzero(chosen >= 0)
+    return source[kept], chosen[kept]

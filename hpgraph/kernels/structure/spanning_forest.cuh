@@ -1,0 +1,191 @@
+// A spanning forest of least weight by Borůvka's rounds: every tree takes its lightest arc to another.
+//
+// Arcs are in one order, by weight, of equal ones by their lower end, then by the other: no cycle can close, and the forest
+// does not depend on who is first. A vertex keeps its lightest arc to another tree until both ends are in one; only then
+// is its row read again. One tree, the largest by a sample, leaves the choice to the others, which spares most arcs of
+// many graphs. A root that goes below another keeps the arc that it went by: these are the forest.
+#pragma once
+#include "components.cuh"
+#include "frontier_queue.cuh"
+
+namespace hpgraph {
+
+constexpr int FOREST_THREADS = 256;
+// Arcs of a row that one thread reads, and that one warp reads; longer rows are a block's.
+constexpr i64 FEW_ARCS = 8, MANY_ARCS = 4096;
+constexpr u64 NOTHING = ~0ull;
+
+// Weights as numbers in the same order. NaN comes last, behind infinity; both zeros are one.
+__device__ inline u64 in_order(float w) {
+    const u32 bits = __float_as_uint(w + 0.0f);
+    return w != w ? NOTHING : bits >> 31 ? (u32)~bits : bits | 0x80000000u;
+}
+__device__ inline u64 in_order(double w) {
+    const u64 bits = (u64)__double_as_longlong(w + 0.0);
+    return w != w ? NOTHING : bits >> 63 ? ~bits : bits | 1ull << 63;
+}
+template <class Integer> __device__ u64 in_order(Integer w) {
+    return Integer(-1) < Integer(0) ? (u64)(i64)w ^ 1ull << 63 : (u64)w;
+}
+template <class Weight> __device__ u64 key_of(const Weight* data, i64 at) { return in_order(data[at]); }
+__device__ inline u64 key_of(const Pattern*, i64) { return 0; }
+
+// The trees so far. `arc` is the lightest of each vertex to another tree, -1 if it has not looked, -2 if there is none;
+// `key` and `ends` are the least that a root's vertices have; `chosen` and `source` are the arc by which a root went.
+template <class Id>
+struct Trees {
+    Id *root, *above, *source;
+    i64 *arc, *chosen;
+    u64 *key, *ends;
+};
+
+// The lightest arc of a row to another tree; rows ascend, so that of equal weights the first is the least.
+struct Lightest {
+    u64 key;
+    i64 arc;
+
+    // At first every vertex is its own root, which need not be read.
+    template <bool FIRST, class Id, class Weight>
+    __device__ void look(const Id* indices, const Weight* data, const Id* root, Id mine, i64 at) {
+        const u64 weight = key_of(data, at);
+        if ((arc < 0 || weight < key) && (FIRST ? indices[at] : root[indices[at]]) != mine) key = weight, arc = at;
+    }
+    __device__ void take(u64 other_key, i64 other) {
+        if (other >= 0 && (arc < 0 || other_key < key || (other_key == key && other < arc))) key = other_key, arc = other;
+    }
+    __device__ void of_warp() {
+        for (int d = 16; d; d >>= 1) {
+            const u64 other_key = __shfl_xor_sync(ALL, key, d);
+            const i64 other = __shfl_xor_sync(ALL, arc, d);
+            take(other_key, other);
+        }
+    }
+};
+
+template <class Id>
+__device__ void settle_lightest(const Trees<Id>& trees, Id v, Id mine, const Lightest& found) {
+    trees.arc[v] = found.arc;
+    if (found.arc >= 0) atomicMin(trees.key + mine, found.key);
+}
+
+template <class Id>
+__global__ void __launch_bounds__(FOREST_THREADS) begin_trees(i64 n, Trees<Id> trees) {
+    const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+    if (v >= n) return;
+    trees.root[v] = trees.above[v] = (Id)v;
+    trees.arc[v] = trees.chosen[v] = -1;
+    trees.key[v] = trees.ends[v] = NOTHING;
+}
+
+// Everyone's lightest arc to another tree, and each tree's least weight. Rows too long for a warp are listed.
+template <class Id, class Weight, bool FIRST>
+__global__ void __launch_bounds__(FOREST_THREADS)
+find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, const Weight* __restrict__ data, i64 n,
+              const Id* left_out, Trees<Id> trees, Id* listed, u64* tail) {
+    const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+    i64 begin = 0, end = 0;
+    Id mine = 0;
+    if (v < n) {
+        mine = trees.root[v];
+        const i64 known = trees.arc[v];
+        if (known != -2 && mine != *left_out) {
+            if (known >= 0 && trees.root[indices[known]] != mine) atomicMin(trees.key + mine, key_of(data, known));
+            else if ((begin = indptr[v]) == (end = indptr[v + 1])) trees.arc[v] = -2;
+        }
+    }
+    if (begin < end && end - begin <= FEW_ARCS) {
+        Lightest found{NOTHING, -2};
+        for (i64 at = begin; at < end; ++at) found.template look<FIRST>(indices, data, trees.root, mine, at);
+        settle_lightest(trees, (Id)v, mine, found);
+    }
+    for (u32 rest = __ballot_sync(ALL, end - begin > FEW_ARCS); rest; rest &= rest - 1) {
+        const int owner = __ffs(rest) - 1, lane = threadIdx.x & 31;
+        const i64 from = __shfl_sync(ALL, begin, owner), to = __shfl_sync(ALL, end, owner);
+        const Id u = (Id)__shfl_sync(ALL, v, owner), its = __shfl_sync(ALL, mine, owner);
+        if (to - from > MANY_ARCS) {
+            if (lane == owner) listed[atomicAdd(tail, 1ull)] = u;
+            continue;
+        }
+        Lightest found{NOTHING, -2};
+        for (i64 at = from + lane; at < to; at += 32) found.template look<FIRST>(indices, data, trees.root, its, at);
+        found.of_warp();
+        if (lane == 0) settle_lightest(trees, u, its, found);
+    }
+}
+
+// The same for the rows that are listed, each by a block.
+template <class Id, class Weight, bool FIRST>
+__global__ void __launch_bounds__(FOREST_THREADS)
+find_lightest_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, const Weight* __restrict__ data,
+                     Trees<Id> trees, const Id* __restrict__ listed, const u64* tail) {
+    __shared__ Lightest of_warps[FOREST_THREADS / 32];
+    for (u64 i = blockIdx.x; i < *tail; i += gridDim.x) {
+        const Id v = listed[i], mine = trees.root[v];
+        Lightest found{NOTHING, -2};
+        for (i64 at = indptr[v] + threadIdx.x; at < indptr[v + 1]; at += FOREST_THREADS)
+            found.template look<FIRST>(indices, data, trees.root, mine, at);
+        found.of_warp();
+        if ((threadIdx.x & 31) == 0) of_warps[threadIdx.x / 32] = found;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            for (int w = 1; w < FOREST_THREADS / 32; ++w) found.take(of_warps[w].key, of_warps[w].arc);
+            settle_lightest(trees, v, mine, found);
+        }
+        __syncthreads();
+    }
+}
+
+// Both ends of an arc, the lower one first, as one number.
+template <class Id> __device__ u64 ends_of(Id u, Id v) {
+    return u < v ? (u64)u << 32 | (u64)v : (u64)v << 32 | (u64)u;
+}
+
+// Whether a vertex keeps an arc that weighs what its tree's lightest does.
+template <class Id, class Weight>
+__device__ bool is_lightest(const Weight* data, const Trees<Id>& trees, i64 v, Id left_out, Id& mine, i64& at) {
+    at = trees.arc[v], mine = trees.root[v];
+    return at >= 0 && mine != left_out && key_of(data, at) == trees.key[mine];
+}
+
+template <class Id, class Weight>
+__global__ void __launch_bounds__(FOREST_THREADS)
+settle_ties(const Id* __restrict__ indices, const Weight* __restrict__ data, i64 n, const Id* left_out, Trees<Id> trees) {
+    const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+    Id mine;
+    i64 at;
+    if (v < n && is_lightest(data, trees, v, *left_out, mine, at)) atomicMin(trees.ends + mine, ends_of((Id)v, indices[at]));
+}
+
+// Each tree below the other end of its lightest arc; of two that chose the same arc the one of the larger root.
+template <class Id, class Weight>
+__global__ void __launch_bounds__(FOREST_THREADS)
+join_trees(const Id* __restrict__ indices, const Weight* __restrict__ data, i64 n, const Id* left_out, Trees<Id> trees,
+           u64* joined) {
+    const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+    Id mine;
+    i64 at;
+    bool joins = false;
+    if (v < n && is_lightest(data, trees, v, *left_out, mine, at)) {
+        const Id u = indices[at];
+        const u64 ends = ends_of((Id)v, u);
+        if (ends == trees.ends[mine]) {
+            const Id other = trees.root[u];
+            joins = mine > other || other == *left_out || trees.ends[other] != ends;
+            if (joins) trees.above[mine] = other, trees.source[mine] = (Id)v, trees.chosen[mine] = at;
+        }
+    }
+    const int count = __syncthreads_count(joins);
+    if (threadIdx.x == 0 && count) atomicAdd(joined, (u64)count);
+}
+
+// Every vertex at the root of its tree, and nothing chosen yet. Paths are halved on the way: whatever another writes there
+// is an ancestor too.
+template <class Id>
+__global__ void __launch_bounds__(FOREST_THREADS) flatten_trees(i64 n, Trees<Id> trees) {
+    const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+    if (v >= n) return;
+    trees.root[v] = root_of<Id>(trees.above, trees.root[v]);
+    trees.key[v] = trees.ends[v] = NOTHING;
+}
+
+}  // namespace hpgraph
