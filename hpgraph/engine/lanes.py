@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -32,12 +32,11 @@ if TYPE_CHECKING:
     from hpgraph.engine.program import VertexProgram
     from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
 
-_JOINT = ("cpu",)
 _JOINT_RELAXATION = ("cpu",)
 
 
-def joint_kernels(device: str) -> JointTraversal | None:
-    """The kernels that run lanes together, where a device has them.
+def joint_kernels(device: str) -> JointTraversal:
+    """The kernels that run lanes together.
 
     Parameters
     ----------
@@ -45,9 +44,10 @@ def joint_kernels(device: str) -> JointTraversal | None:
 
     Returns
     -------
-    module or None
+    module
+        `hpgraph.kernels.lanes.cpu` or `hpgraph.kernels.lanes.cuda`.
     """
-    return importlib.import_module(f"hpgraph.kernels.lanes.{device}") if device in _JOINT else None
+    return cast("JointTraversal", importlib.import_module(f"hpgraph.kernels.lanes.{device}"))
 
 
 def joint_relaxation(device: str) -> JointRelaxation | None:

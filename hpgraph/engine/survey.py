@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import array_module, to_device
+from hpgraph.core.device import to_device
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
@@ -14,7 +14,7 @@ from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import form_of
 from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.lane_state import some_of
-from hpgraph.engine.lanes import joint_kernels, run_lanes
+from hpgraph.engine.lanes import joint_kernels
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.state import ENDLESS
 from hpgraph.engine.trace import Trace
@@ -103,8 +103,6 @@ def survey(
     listed = np.arange(graph.n_vertices) if sources is None else np.asarray(sources, np.int64)
     policy = Direction.of(direction)
     joint, k, device = joint_kernels(graph.device), len(listed), graph.device
-    if joint is None:
-        return _one_by_one(graph, listed, incoming, max_depth, direction)
     arcs = Arcs(graph, "out" if incoming else "in", weighted=False)
     starts = Starts(listed.astype(graph.out_csr.indices.dtype), np.arange(k, dtype=np.int32), k)
     found = Survey(np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.int64),
@@ -124,33 +122,6 @@ def survey(
             found.traces.append(trace)
             found = found._replace(histogram=_longer(found.histogram, trace.rows[:, 4]))
     return found
-
-
-def _one_by_one(
-    graph: Graph, listed: np.ndarray, incoming: bool, max_depth: int | None, direction: str | Direction
-) -> Survey:
-    """Where a device has no kernel for many lanes."""
-    xp = array_module(graph.device)
-    rows: list[np.ndarray] = []
-    traces: list[Trace] = []
-    for source in listed:
-        program = LevelsBack if incoming else Levels
-        found = run_lanes(program, graph, np.array([[source]]), direction=direction, max_iteration=max_depth)
-        rows.append(to_device(xp.bincount(found.level[0] + 1)[1:], "cpu"))
-        traces.extend(found.traces)
-    histogram = np.array([0], np.int64)
-    for row in rows:
-        histogram = _longer(histogram, row[1:])
-    histogram[0] = len(rows)
-    levels = np.arange(len(histogram))
-    return Survey(
-        np.array([row.sum() for row in rows], np.int64),
-        np.array([row @ levels[: len(row)] for row in rows], np.int64),
-        np.array([sum(count / level for level, count in enumerate(row.tolist()) if level) for row in rows], np.float64),
-        np.array([len(row) - 1 for row in rows], np.int64),
-        histogram,
-        traces,
-    )
 
 
 def _longer(histogram: np.ndarray, settled: np.ndarray) -> np.ndarray:

@@ -59,9 +59,9 @@ def heavy_pieces(arcs: CSR) -> int:
     return int((-(-heavy // PIECE)).sum())
 
 
-def techniques_type(batch: int = BATCH) -> str:
+def techniques_type(batch: int = BATCH, leaves_early: bool = True) -> str:
     """The C++ type that says which techniques take part."""
-    flags = techniques.heavy_pieces, techniques.early_exit, techniques.lane_refill
+    flags = techniques.heavy_pieces, techniques.early_exit and leaves_early, techniques.lane_refill
     return _type_of(*flags, batch if techniques.arc_batches else 1, techniques.short_queues)
 
 

@@ -125,7 +125,9 @@ class CUDAProgram:
                 *(f"    {field}" for field in fields),
                 f"    typedef {m} Message;",
                 f"    static constexpr int SUMS = {self.code.aggregates};",
-                f"    static constexpr bool LEAST = {str(self.code.reduce == get_monoid('min')).lower()};",
+                f"    static constexpr bool CHOOSES_ARCS = {_cpp(self.code.edge_cond is not None)};",
+                f"    static constexpr bool CHOOSES_VERTICES = {_cpp(self.code.cond is not None)};",
+                f"    static constexpr bool LEAST = {_cpp(self.code.reduce == get_monoid('min'))};",
                 self._method(m, "gather", arc, "u, weight, v"),
                 self._method("bool", "edge_cond", arc, "u, weight, v"),
                 self._method("bool", "cond", "long long v", "v"),
@@ -150,6 +152,12 @@ class CUDAProgram:
                 "    __device__ void contribute(long long v, long long step, double* sums) const {",
                 *before,
                 *adds,
+                "    }",
+                "    // The same program on properties that lie so many elements further.",
+                "    __device__ Program in_lane(long long shift) const {",
+                "        Program own = *this;",
+                *(f"        own.p{i} += shift;" for i in range(len(self._properties))),
+                "        return own;",
                 "    }",
                 "};",
                 "",
@@ -204,6 +212,10 @@ def _fills(dtypes: tuple[np.dtype, ...], beginnings: tuple[Beginning | None, ...
         begins = (beginning is not None) + (start is not None) + (start == "id")
         fills += [dtype.type(fill), dtype.type(0 if start in (None, "id") else start), np.uint8(begins)]
     return fills
+
+
+def _cpp(flag: bool) -> str:
+    return "true" if flag else "false"
 
 
 def _c(dtype: Any) -> str:

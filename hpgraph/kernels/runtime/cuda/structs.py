@@ -136,6 +136,24 @@ class StructLayout:
             raise TypeError(f"{self._name} takes {self.size} bytes, the values {made.dtype.itemsize}")
         return made
 
+    def offset(self, field: str) -> int:
+        """Where a field begins, in bytes.
+
+        Parameters
+        ----------
+        field : str
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> Layout("Pair", vertex="int", place="*").of().offset("place")
+        8
+        """
+        return int(self.dtype.fields[field][1]) if self.dtype.fields else 0
+
     @cached_property
     def checks(self) -> str:
         """C++ text that does not compile where the compiler lays the struct out otherwise."""

@@ -1,0 +1,291 @@
+"""Many searches at once on the GPU: work space for the persistent kernels, and their launch.
+
+Properties lie lane after lane: arrays of shape (n, k) in Fortran order, so that a lane's run sees arrays as a run of
+its own would, and what comes out needs no transposing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.lanes import JointOutcome, Starts, Totals
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.persistent import (
+    FRONTIER,
+    TRACE,
+    Record,
+    arcs_struct,
+    checks,
+    heavy_pieces,
+    kernel,
+    techniques_type,
+    weight_dtype,
+)
+from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.runtime.cuda.structs import Layout, StructLayout
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode
+from hpgraph.kernels.runtime.techniques import techniques
+from hpgraph.kernels.structure.empty_rows import empty_rows
+from hpgraph.semiring.c_types import c_type
+from hpgraph.semiring.reads import reads, unread
+
+# Lanes that go together best: 16 bytes of bits a vertex, which a thread fetches at once. More share more arcs, but
+# their bits leave the second-level cache.
+MOST_LANES = MOST_SURVEYED = 128
+# Lanes of one launch at the most: as many bits of a vertex stay in the registers of a thread.
+ROOM = 512
+_WORDS = (1, 2, 4, 8)
+# Threads of a block: what pulls of many arcs want is loads in flight.
+LANES_THREADS = 1024
+# Vertices of a superstep that goes through all of them, in the time of an arc of one that does not.
+_SWEPT = 4
+# Bytes of the frontier's bits that a pass of a pull keeps in the second-level cache, as a share of it.
+_CACHED = 2 / 3
+# As in lane_words.cuh.
+HISTORIES = 4
+
+_SUMS = dict.fromkeys(("count", "arcs", "pairs", "sent", "looked", "waiting"), "u64")
+_TALLY = Layout("LanesTally", **_SUMS, live=("u64", 8), light="u64", pieces="u64", put_off="u64")
+HEADER = Layout("LanesHeader", barrier="unsigned", tally=(_TALLY, 3), histories="i64").of()
+POLICY = Layout(
+    "LanesPolicy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", rows="i64", few="i64",
+    passes="int", waits="int",
+).of()  # fmt: skip
+STARTS = Layout("LaneStarts<{Index}>", vertices="*", lanes="*", count="i64", k="i64")
+_ERRAND = Layout("Errand<{Index}>", bits="u64", start="i64", vertex="Index", degree="unsigned")
+_ERRANDS = Layout("Errands<{Index}>", list="*", room="i64")
+SPACE = Layout(
+    "LanesSpace<{Index}>", header="*", reached="*", front=("*", 2), errands=(_ERRANDS, 2), queue=FRONTIER,
+    resume="*", history="*", trace=TRACE, pairs="*",
+)  # fmt: skip
+SURVEY = Layout("SurveySpace", of_level=("*", 2), reached="*", total="*", farthest="*", inverse="*").of()
+
+
+def layouts(ids: np.dtype) -> tuple[StructLayout, ...]:
+    """The structs that a launch passes."""
+    return HEADER, POLICY, STARTS.of(Index=ids), SPACE.of(Index=ids), _ERRAND.of(Index=ids)
+
+
+def words_of(k: int) -> int:
+    """Words of bits that a vertex takes for so many lanes.
+
+    Raises
+    ------
+    ValueError
+        If there are too many for one launch.
+    """
+    if k > ROOM:
+        raise ValueError(f"lanes must be at most {ROOM} on a GPU, not {k}")
+    return next(words for words in _WORDS if 64 * words >= k)
+
+
+def differ_by_arc(code: ProgramCode) -> bool:
+    """Whether the messages that reach a vertex in one superstep may differ, by their sender or their arc."""
+    return code.edge_cond is not None or not {*code.gather.__code__.co_varnames[:2]} <= unread(code.gather)
+
+
+def may_wait(code: ProgramCode, beginnings: tuple[Beginning | None, ...]) -> bool:
+    """Whether all messages of a superstep are alike, and so is what they make of a vertex.
+
+    Then one stands for all, and they may be delivered when the last superstep is over.
+    """
+    if differ_by_arc(code) or code.cond is not None or None in beginnings:
+        return False
+    if code.gather.__code__.co_varnames[2] not in unread(code.gather):
+        return False
+    if code.update is None:
+        return True
+    vertex = reads(code.update)[code.update.__code__.co_varnames[0]]
+    return vertex is not None and "id" not in vertex
+
+
+@attached
+def _listening(in_: CSR) -> int:
+    """How many vertices some arc reaches; waits for the device, once a graph."""
+    return in_.shape[0] - empty_rows(in_).count()
+
+
+class _Work:
+    """Work space of one launch, cleared where it must be, and the structs that describe it."""
+
+    def __init__(self, out: CSR, in_: CSR, starts: Starts, beyond: int = 0, waits: bool = False) -> None:
+        import cupy
+
+        n, ids, count = out.shape[0], out.indices.dtype, len(starts.vertices)
+        self.words, self.few = words_of(starts.k), n // _SWEPT
+        room, bits = max(self.few, count), 8 * n * self.words
+        errands = room * _ERRAND.of(Index=ids).size
+        pieces = max(heavy_pieces(out), heavy_pieces(in_)) * 2 * ids.itemsize
+        cleared = HEADER.size, beyond, bits
+        rest = bits, bits, errands, errands, n * ids.itemsize, pieces, n * ids.itemsize, HISTORIES * bits * waits
+        ends = [0]
+        for size in (*cleared, *rest):
+            ends.append(ends[-1] + -(-size // 256) * 256)
+        self._memory = cupy.cuda.alloc(ends[-1])
+        self._memory.memset_async(0, ends[len(cleared)])
+        places = [self._memory.ptr + end for end in ends[:-1]]
+        header, self.beyond, self.reached, front, next_, one, other, light, pieces_at, resume, self.history = places
+        self.histories = header + HEADER.offset("histories")
+        self.record = Record(n)
+        self.pairs = cupy.empty(self.record.capacity, np.int64)
+        self.space = SPACE.of(Index=ids)(
+            header, self.reached, front, next_, one, room, other, room, light, pieces_at, resume, self.history,
+            *self.record.fields, self.pairs,
+        )  # fmt: skip
+        self.passes = max(1, -(-bits // int(cache_bytes() * _CACHED)))
+        self.starts = STARTS.of(Index=ids)(starts.vertices, starts.lanes, count, starts.k)
+
+    def rows(self) -> np.ndarray:
+        """The trace with its fifth column; waits for the kernel."""
+        rows = self.record()
+        return np.column_stack([rows, self.pairs[: len(rows)].get()])
+
+
+@cache
+def _cache_bytes(device: int) -> int:
+    import cupy
+
+    return int(cupy.cuda.Device(device).attributes["L2CacheSize"])
+
+
+def cache_bytes() -> int:
+    """Bytes of the second-level cache of CuPy's current device; asked for once."""
+    import cupy
+
+    return _cache_bytes(cupy.cuda.runtime.getDevice())
+
+
+@lru_cache(maxsize=256)
+def _policy(
+    n: int, arcs: int, rows: int, alpha: float, beta: float, forced: int, limit: int, few: int, passes: int,
+    waits: bool,
+) -> np.ndarray:  # fmt: skip
+    # An endless share is as good as a very large one.
+    bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
+    return POLICY(*bounds, np.int32(forced), limit, arcs, rows, few, np.int32(passes), np.int32(waits))
+
+
+def _fill(values: Any, fill: Any) -> None:
+    """Give all elements of a contiguous array one value, 8 bytes a thread."""
+    whole = values.size * values.itemsize // 8
+    pattern = np.full(8 // values.itemsize, fill, values.dtype).view(np.uint64)
+    body = values[: whole * 8 // values.itemsize]
+    if len(set(pattern.tobytes())) == 1:
+        body.data.memset_async(int(pattern.view(np.uint8)[0]), whole * 8)
+    else:
+        body.view(np.uint64).fill(pattern[0])
+    values[whole * 8 // values.itemsize :] = fill
+
+
+def traverse_lanes(
+    code: ProgramCode,
+    out: CSR,
+    in_: CSR,
+    state: tuple[Any, ...],
+    beginnings: tuple[Beginning | None, ...],
+    world: tuple[Any, ...],
+    starts: Starts,
+    *,
+    alpha: float,
+    beta: float,
+    forced: int,
+    limit: int,
+) -> JointOutcome:
+    """Run a program whose first message wins, from many starts; see `hpgraph.kernels.lanes`.
+
+    Properties are arrays of shape (n, k) in Fortran order, of `ROOM` lanes at the most.
+    """
+    import cupy
+
+    waits, flat, samples = may_wait(code, beginnings), [], []
+    for values, beginning in zip(state, beginnings, strict=True):
+        if not values.flags.f_contiguous:
+            raise ValueError("properties of many lanes must be in Fortran order on a GPU: lane after lane")
+        flat.append(values.T.reshape(-1))
+        if waits and beginning is not None:
+            samples.append(cupy.full(HISTORIES + 1, beginning.fill, values.dtype))
+        elif beginning is not None:
+            _fill(flat[-1], beginning.fill)
+    program, work = cuda_program(code, weight_dtype(out)), _Work(out, in_, starts, waits=waits)
+    n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype
+    by_arc = "true" if differ_by_arc(code) else "false"
+    kernel(
+        program, "lanes.cuh", "traverse_lanes", f", {work.words}, {by_arc}", ids, out.data is None,
+        _chosen(), cupy.cuda.runtime.getDevice(), LANES_THREADS, layouts(ids),
+    )(
+        (
+            program.struct(tuple(flat), world, beginnings), program.struct(tuple(samples or flat), world, beginnings),
+            np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
+            _policy(n, arcs, _listening(in_), alpha, beta, forced, limit, work.few, work.passes, waits), work.space,
+        ),
+    )  # fmt: skip
+    for values, sample in zip(flat, samples, strict=False):
+        _write_history(values, sample, n, starts.k, work)
+    # No search has more supersteps than vertices; where it may have fewer, somebody has to look.
+    unfinished = limit < n and work.record.counts()[1] > 0
+    return JointOutcome(work.rows, unfinished)
+
+
+def _chosen() -> str:
+    """The techniques that take part; leaving a row when all lanes have heard is one of its own."""
+    return techniques_type(leaves_early=techniques.early_termination)
+
+
+_ELEMENTS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+
+
+@cache
+def _history_kernel(itemsize: int, aligned: bool, device: int) -> Callable[..., None]:
+    element = _ELEMENTS[itemsize]
+    name = f"hpgraph::write_history<{element}, {'uint4' if aligned else element}>"
+    module = load("lane_history.cuh", names=(name,), title="levels of many lanes")
+    return partial(module.function(name), (8 * multiprocessors(),), (256,))
+
+
+def _write_history(values: Any, sample: Any, n: int, k: int, work: _Work) -> None:
+    """What has waited of a property, and what it began with where nobody came."""
+    import cupy
+
+    aligned = n * values.itemsize % 16 == 0 and values.data.ptr % 16 == 0
+    _history_kernel(values.itemsize, aligned, cupy.cuda.runtime.getDevice())(
+        (
+            np.int64(n), np.int64(k), np.int32(work.words), work.reached, work.history, work.histories, sample, values,
+        ),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _survey_kernel(ids: np.dtype, words: int, chosen: str, device: int) -> Callable[..., None]:
+    name = f"hpgraph::survey_lanes<{c_type(ids)}, {words}, {chosen}>"
+    module = load(
+        "lanes.cuh", prologue=f"#define HPGRAPH_THREADS {LANES_THREADS}\n", names=(name,), cooperative=True,
+        title="searches in lanes", checks=checks(*layouts(ids), SURVEY),
+    )  # fmt: skip
+    return partial(module.function(name), (multiprocessors(),), (LANES_THREADS,))
+
+
+def survey_lanes(
+    out: CSR, in_: CSR, starts: Starts, *, alpha: float, beta: float, forced: int, limit: int
+) -> Totals:
+    """Breadth-first search in every lane, of which only totals are kept; see `hpgraph.kernels.lanes`."""
+    import cupy
+
+    n, arcs, ids, k = out.shape[0], len(out.indices), out.indices.dtype, starts.k
+    work = _Work(out, in_, starts, 2 * 8 * 64 * words_of(k))
+    sums = cupy.zeros((4, k), np.int64)
+    reached, total, farthest, inverse = sums[0], sums[1], sums[2], sums[3].view(np.float64)
+    _survey_kernel(ids, work.words, _chosen(), cupy.cuda.runtime.getDevice())(
+        (
+            np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
+            _policy(n, arcs, _listening(in_), alpha, beta, forced, limit, work.few, work.passes, False), work.space,
+            SURVEY(work.beyond, work.beyond + 8 * 64 * work.words, reached, total, farthest, inverse),
+        ),
+    )  # fmt: skip
+    return Totals(reached, total, inverse, farthest, work.rows)

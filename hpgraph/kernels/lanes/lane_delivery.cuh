@@ -1,0 +1,105 @@
+// What becomes of a bit that is set for the first time: a vertex program receives a message, or a level is counted.
+#pragma once
+#include "lane_words.cuh"
+
+namespace hpgraph {
+
+// The messages of a vertex program. `by_arc`: what is sent depends on who sends it, or on the arc; if not, a vertex
+// receives once in a superstep, however the bits came.
+template <class Program, bool by_arc>
+struct Messages {
+    static constexpr bool BY_ARC = by_arc, COUNTS = false, CHOOSES = Program::CHOOSES_ARCS;
+    const Program &program, &samples;
+    i64 n;
+
+    __device__ Program of(int lane) const { return program.in_lane((i64)lane * n); }
+
+    __device__ void start(i64 v, int lane) const {
+        of(lane).fill(v);
+        of(lane).start(v);
+    }
+
+    // Of these lanes, those that let a message through.
+    template <class Weight>
+    __device__ u64 passing(i64 u, Weight weight, i64 v, int word, u64 bits) const {
+        for (u64 rest = bits; rest; rest &= rest - 1) {
+            const int bit = __ffsll(rest) - 1;
+            if (!of(64 * word + bit).edge_cond(u, weight, v)) bits ^= 1ull << bit;
+        }
+        return bits;
+    }
+
+    template <class Weight>
+    __device__ bool receive(i64 u, Weight weight, i64 v, int lane, i64 step) const {
+        const Program own = of(lane);
+        return own.receive(v, own.gather(u, weight, v), step);
+    }
+
+    // Where messages depend on nothing but the superstep, one stands for all: an element of small arrays receives it.
+    template <class Weight>
+    __device__ bool sample(int which, Weight weight, i64 step) const {
+        return samples.receive(which, samples.gather(which, weight, which), step);
+    }
+
+    // The lanes, of those given, in which the message changes the vertex.
+    template <class Weight>
+    __device__ u64 deliver(i64 u, Weight weight, i64 v, int word, u64 fresh, i64 step) const {
+        u64 changed = 0;
+        for (u64 rest = fresh; rest; rest &= rest - 1) {
+            const int bit = __ffsll(rest) - 1;
+            if (receive(u, weight, v, 64 * word + bit, step)) changed |= 1ull << bit;
+        }
+        return changed;
+    }
+};
+
+// Vertices that each lane reaches in a superstep, and what they add up to.
+template <int W>
+struct Counts {
+    static constexpr bool BY_ARC = false, COUNTS = true, CHOOSES = false;
+    u32* of_block;      // shared: one counter a lane
+    u64* of_level[2];   // used in turn: one filled, one read and cleared
+    i64 lanes;
+    i64 *reached, *total, *farthest;
+    double* inverse;
+
+    __device__ void start(i64, int lane) const { atomicAdd((u64*)reached + lane, 1ull); }
+
+    template <class Weight>
+    __device__ u64 passing(i64, Weight, i64, int, u64 bits) const { return bits; }
+
+    template <class Weight>
+    __device__ bool sample(int, Weight, i64) const { return true; }
+
+    template <class Weight>
+    __device__ u64 deliver(i64, Weight, i64, int word, u64 fresh, i64) const {
+        for (u64 rest = fresh; rest; rest &= rest - 1) atomicAdd(of_block + 64 * word + __ffsll(rest) - 1, 1u);
+        return fresh;
+    }
+
+    // By all threads of the block, at the end of a superstep.
+    __device__ void bring(i64 step) const {
+        __syncthreads();
+        for (int lane = threadIdx.x; lane < 64 * W; lane += THREADS)
+            if (of_block[lane]) {
+                atomicAdd(of_level[step & 1] + lane, (u64)of_block[lane]);
+                of_block[lane] = 0;
+            }
+    }
+
+    // By the first block, once the superstep is over. No other thread ever adds to a lane's sums, so the order is that
+    // of the levels, and the bits of the floats repeat.
+    __device__ void account(i64 step) const {
+        if (blockIdx.x != 0) return;
+        for (int lane = threadIdx.x; lane < lanes; lane += THREADS) {
+            u64* const where = of_level[step & 1] + lane;
+            const i64 count = (i64)__ldcg(where);
+            if (!count) continue;
+            *where = 0;
+            reached[lane] += count, total[lane] += count * step, farthest[lane] = step;
+            inverse[lane] = __dadd_rn(inverse[lane], __ddiv_rn((double)count, (double)step));
+        }
+    }
+};
+
+}  // namespace hpgraph

@@ -1,0 +1,59 @@
+// Top-down in lanes: the vertices of the joint queue send along their arcs, each arc once for all lanes.
+#pragma once
+#include "lane_delivery.cuh"
+
+namespace hpgraph {
+
+// `heard` takes up what is sent. Where all messages of a superstep are alike it begins as the bits of all who were reached
+// before, and a sweep settles afterwards who hears for the first time; if not, it begins empty, each arc claims bits in
+// `reached`, and those whose messages change the vertex go to `heard`.
+template <class T, int W, class Delivery, class Index, class Weight>
+struct Telling {
+    static constexpr int S = SLICE<W>;
+    const Delivery& delivery;
+    const Arcs<Index, Weight>& out;
+    const u64* front;
+    u64 *reached, *heard;
+    i64 step;
+    LanesSums<W>& sums;
+
+    template <int size>
+    __device__ void operator()(const Batch<Index, size>& batch) const {
+        Index v[size];
+        const u64* const test = Delivery::BY_ARC ? reached : heard;
+#pragma unroll
+        for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
+#pragma unroll
+        for (int slice = 0; slice < W / S; ++slice) {
+            Slice<S> bits[size], known[size];
+#pragma unroll
+            for (int k = 0; k < size; ++k) {
+                bits[k] = known[k] = Slice<S>{};
+                if (!batch.live[k]) continue;
+                bits[k] = load_slice<S>(front + (i64)batch.source[k] * W + slice * S);
+                if (slice == 0 || bits[k].any()) known[k] = load_slice<S>(test + (i64)v[k] * W + slice * S);
+            }
+#pragma unroll
+            for (int k = 0; k < size; ++k)
+#pragma unroll
+                for (int w = 0; w < S; ++w)
+                    if (const u64 news = bits[k].word[w] & ~known[k].word[w])
+                        tell(batch.source[k], batch.arc[k], v[k], slice * S + w, news);
+        }
+    }
+
+private:
+    __device__ void tell(Index u, i64 arc, Index v, int word, u64 news) const {
+        const auto weight = out.weight(arc);
+        const i64 place = (i64)v * W + word;
+        if constexpr (Delivery::CHOOSES) news = delivery.passing(u, weight, v, word, news);
+        if constexpr (Delivery::BY_ARC) {
+            const u64 fresh = news ? news & ~atomicOr(reached + place, news) : 0;
+            sums.pairs += __popcll(fresh);
+            news = fresh ? delivery.deliver(u, weight, v, word, fresh, step) : 0;
+        }
+        if (news) atomicOr(heard + place, news);
+    }
+};
+
+}  // namespace hpgraph

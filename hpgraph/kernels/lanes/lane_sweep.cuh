@@ -1,0 +1,160 @@
+// What goes through all vertices of a traversal in lanes, a vertex a thread: settling what a superstep of many arcs has
+// sent, and the steps between a frontier as bits and as a queue.
+#pragma once
+#include "lane_errands.cuh"
+
+namespace hpgraph {
+
+// Row i of 32 words becomes column i: thread l of the warp receives bit l of every thread's word.
+__device__ inline u32 transpose_bits(u32 word) {
+    const int lane = lane_of_warp();
+    u32 mask = 0x0000ffffu;
+#pragma unroll
+    for (int d = 16; d; d >>= 1, mask ^= mask << d) {
+        const u32 other = __shfl_xor_sync(ALL, word, d);
+        word = lane & d ? (word & ~mask) | (other >> d & mask) : (word & mask) | (other & mask) << d;
+    }
+    return word;
+}
+
+// Every vertex takes what it has heard, and the rest of `next` is who changed: the frontier to be. Bits that stand in
+// `reached` are no news. Where there is `history`, messages wait there for the end; they are all alike, and `change` says
+// whether they change a vertex.
+template <class T, int W, class Delivery, class Index, class Weight>
+__device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out, const Arcs<Index, Weight>& in,
+                       i64 n, i64 step, const u64* live, u64* reached, u64* next, u64* history, bool change,
+                       LanesSums<W>& sums) {
+    constexpr int S = SLICE<W>;
+    const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
+    u32 counts[2 * W] = {};
+    for (i64 first = warp * 32; first < n; first += warps * 32) {
+        const i64 v = first + lane_of_warp();
+        const bool exists = v < n;
+        u64 fresh[W];
+        bool waits = false, news = false;
+#pragma unroll
+        for (int slice = 0; slice < W / S; ++slice) {
+            const i64 at = v * W + slice * S;
+            const Slice<S> heard = exists ? load_slice<S>(next + at) : Slice<S>{};
+            Slice<S> known = exists ? load_slice<S>(reached + at) : Slice<S>{};
+            bool renew = false;
+#pragma unroll
+            for (int w = 0; w < S; ++w) {
+                const int word = slice * S + w;
+                fresh[word] = Delivery::BY_ARC ? heard.word[w] : heard.word[w] & ~known.word[w];
+                known.word[w] |= fresh[word];
+                waits |= exists && (live[word] & ~known.word[w]);
+                renew |= fresh[word] != 0;
+            }
+            news |= renew;
+            if (!Delivery::BY_ARC && renew) store_slice(reached + at, known);
+            if (history && exists) {
+#pragma unroll
+                for (int w = 0; w < S; ++w) known.word[w] = fresh[slice * S + w];
+                store_slice(history + at, known);
+            }
+        }
+        // The two row pointers are asked for before the messages, which do not need them.
+        const i64 degree = exists && (news || waits) ? out.indptr[v + 1] - out.indptr[v] : 0;
+        u32 sending = 0;
+#pragma unroll
+        for (int word = 0; word < W; ++word) {
+            if constexpr (Delivery::COUNTS) {
+                counts[2 * word] += __popc(transpose_bits((u32)fresh[word]));
+                counts[2 * word + 1] += __popc(transpose_bits((u32)(fresh[word] >> 32)));
+                sums.pairs += __popcll(fresh[word]);
+            } else if constexpr (!Delivery::BY_ARC) {
+                sums.pairs += __popcll(fresh[word]);
+                if (history) {
+                    if (!change) fresh[word] = 0;
+                } else {
+                    for (u64 rest = warp_or(fresh[word]); rest; rest &= rest - 1) {
+                        const int bit = __ffsll(rest) - 1;
+                        if (!(fresh[word] >> bit & 1)) continue;
+                        if (!delivery.receive(v, in.weight(0), v, 64 * word + bit, step)) fresh[word] ^= 1ull << bit;
+                    }
+                }
+            }
+            sending += __popcll(fresh[word]);
+            sums.live[word] |= fresh[word];
+        }
+        if (exists) {
+#pragma unroll
+            for (int slice = 0; slice < W / S; ++slice) {
+                Slice<S> changed;
+#pragma unroll
+                for (int w = 0; w < S; ++w) changed.word[w] = fresh[slice * S + w];
+                store_slice(next + v * W + slice * S, changed);
+            }
+        }
+        if (sending) sums.note(degree), sums.sent += (u64)degree * sending;
+        sums.waiting += waits && (out.indptr == in.indptr ? degree > 0 : in.indptr[v + 1] > in.indptr[v]);
+    }
+    if constexpr (Delivery::COUNTS) {
+#pragma unroll
+        for (int half = 0; half < 2 * W; ++half)
+            if (counts[half]) atomicAdd(delivery.of_block + 32 * half + lane_of_warp(), counts[half]);
+    }
+}
+
+// A list of vertices from bits. With `counts`, the tally takes who sends, as a superstep would leave it.
+template <class T, int W, bool counts, class Index>
+__device__ void queue_from_lanes(LanesBlock<W>& block, const u64* front, const i64* indptr, i64 n,
+                                 Frontier<Index> queue, LanesTally* tally) {
+    constexpr int S = SLICE<W>;
+    const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
+    Appender<Index, W> light{block, queue.light, &tally->light};
+    LanesSums<W> sums;
+    for (i64 first = warp * 32; first < n; first += warps * 32) {
+        const i64 v = first + lane_of_warp();
+        u32 sending = 0;
+        if (v < n) {
+#pragma unroll
+            for (int slice = 0; slice < W / S; ++slice) {
+                const Slice<S> bits = load_slice<S>(front + v * W + slice * S);
+#pragma unroll
+                for (int w = 0; w < S; ++w) {
+                    sending += __popcll(bits.word[w]);
+                    if (counts) sums.live[slice * S + w] |= bits.word[w];
+                }
+            }
+        }
+        const i64 degree = sending ? indptr[v + 1] - indptr[v] : 0;
+        if (counts && sending) sums.note(degree), sums.sent += (u64)degree * sending;
+        light.add(degree > 0 && degree <= T::PIECE, (Index)v);
+        append_pieces<T>((Index)v, degree, queue.pieces, &tally->pieces);
+    }
+    light.finish();
+    if (counts) bring(block, sums, tally);
+}
+
+// Errands from bits.
+template <int W, class Index>
+__device__ void errands_from_lanes(LanesBlock<W>& block, const u64* front, const i64* indptr, i64 n,
+                                   Errands<Index> errands, LanesTally* tally) {
+    const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
+    LanesSums<W> sums;
+    ErrandCollector<Index, W> found(block, errands, tally, sums);
+    for (i64 first = warp * 32; first < n; first += warps * 32) {
+        const i64 v = first + lane_of_warp();
+#pragma unroll
+        for (int word = 0; word < W; ++word) {
+            const u64 bits = v < n ? front[v * W + word] : 0;
+            if (!__any_sync(ALL, bits != 0)) continue;
+            const i64 begin = bits ? indptr[v] : 0, end = bits ? indptr[v + 1] : 0;
+            found.add(bits != 0, bits, (Index)v, word, begin, end - begin);
+        }
+    }
+    found.light.finish();
+}
+
+// All words of an array, from another or 0; 16 bytes a thread.
+__device__ inline void copy_words(const u64* from, u64* to, i64 words) {
+    const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+    for (i64 i = 2 * thread; i < words; i += 2 * threads) {
+        if (i + 1 < words) *(ulonglong2*)(to + i) = from ? *(const ulonglong2*)(from + i) : ulonglong2{0, 0};
+        else to[i] = from ? from[i] : 0;
+    }
+}
+
+}  // namespace hpgraph

@@ -1,0 +1,107 @@
+"""The CUDA kernels of many lanes compile for all numbers of words and every generation of GPUs; no GPU is needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cuda_build import GENERATIONS, compiles
+
+import hpgraph as hpg
+from hpgraph.algorithms.levels import Tree
+from hpgraph.engine.declarations import declarations_of
+from hpgraph.engine.definition import Property
+from hpgraph.engine.survey import Levels
+from hpgraph.kernels.lanes import cuda as lanes
+from hpgraph.kernels.runtime.cuda import persistent
+from hpgraph.kernels.runtime.cuda.compile import compile_only
+from hpgraph.kernels.runtime.cuda.program import cuda_program
+
+pytest.importorskip("cuda.core")
+pytest.importorskip("numba.cuda")
+
+BEFORE = f"#define HPGRAPH_THREADS {lanes.LANES_THREADS}\n"
+# All kinds of superstep are one kernel, and what the others keep meanwhile leaves the registers.
+LOCAL = 640
+
+
+class Choosy(hpg.VertexProgram):
+    """Conditions on vertices and on arcs, weights, and two properties."""
+
+    reduce = "any"
+    hops = Property("int16", initial=-1, start=0)
+    open = Property("bool", initial=True)
+
+    def gather(source, weight, target):
+        return source.hops + 1
+
+    def update(vertex, message):
+        return message, vertex.open
+
+    def cond(vertex):
+        return vertex.open
+
+    def edge_cond(source, weight, target):
+        return weight > 2
+
+
+def code_of(program):
+    declared = declarations_of(program)
+    return declared.code(tuple(np.dtype(made.dtype) for made in declared.properties.values()))
+
+
+def traverse(program, words, weight=None, index="int", arch="sm_90"):
+    code = code_of(program)
+    made = cuda_program(code, None if weight is None else np.dtype(weight))
+    kind, by_arc = weight or "hpgraph::Pattern", "true" if lanes.differ_by_arc(code) else "false"
+    name = f"hpgraph::traverse_lanes<Program, {index}, {kind}, {words}, {by_arc}>"
+    compiles("lanes.cuh", BEFORE + made.prologue, made.ltoir, (name,), arch, LOCAL)
+
+
+@pytest.mark.parametrize("words", [1, 2, 4, 8])
+def test_survey(words):
+    names = [f"hpgraph::survey_lanes<{index}, {words}>" for index in ("int", "long long")]
+    compiles("lanes.cuh", BEFORE, (), names, local=LOCAL)
+
+
+@pytest.mark.parametrize("words", [1, 2, 4, 8])
+@pytest.mark.parametrize("program", [Levels, Tree])
+def test_searches(program, words):
+    traverse(program, words)
+
+
+def test_conditions_and_wide_ids():
+    traverse(Choosy, 2, "float", "long long")
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+def test_every_generation(arch):
+    traverse(Levels, 2, arch=arch)
+
+
+@pytest.mark.parametrize("element", lanes._ELEMENTS.values())
+def test_histories(element):
+    names = [f"hpgraph::write_history<{element}, {chunk}>" for chunk in ("uint4", element)]
+    compiles("lane_history.cuh", "", (), names)
+
+
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_structs_lie_as_the_host_fills_them(index):
+    ids = np.dtype(index)
+    held = persistent.checks(*lanes.layouts(ids), lanes.SURVEY)
+    assert held.count("static_assert") > 60
+    name = f"hpgraph::survey_lanes<{'int' if index == 'int32' else 'long long'}, 1>"
+    compile_only("lanes.cuh", BEFORE, (), (name,), "sm_90", held)
+
+
+def test_what_messages_depend_on():
+    codes = {program: code_of(program) for program in (Levels, Tree, Choosy)}
+    assert {program.__name__ for program, code in codes.items() if lanes.differ_by_arc(code)} == {"Tree", "Choosy"}
+    beginnings = tuple(found[1] for found in declarations_of(Levels).beginnings.values())
+    assert lanes.may_wait(codes[Levels], beginnings)
+    assert not lanes.may_wait(codes[Levels], (None,))
+
+
+def test_lanes_have_room():
+    assert [lanes.words_of(k) for k in (1, 64, 65, 128, 129, 256, 257, 512)] == [1, 1, 2, 2, 4, 4, 8, 8]
+    with pytest.raises(ValueError, match="lanes must be at most 512 on a GPU, not 513"):
+        lanes.words_of(513)
