@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length
     from hpgraph.algorithms.betweenness import betweenness_centrality, edge_betweenness_centrality
     from hpgraph.algorithms.bfs import BFSResult, bfs
+    from hpgraph.algorithms.biconnected import (
+        BiconnectedComponents,
+        articulation_points,
+        biconnected_components,
+        bridges,
+    )
     from hpgraph.algorithms.closeness import closeness_centrality, harmonic_centrality
     from hpgraph.algorithms.clustering import average_clustering, clustering, transitivity
     from hpgraph.algorithms.components import ComponentsResult, connected_components
@@ -113,6 +119,10 @@ _MODULE_OF = {
     "BFSResult": "hpgraph.algorithms.bfs",
     "bfs": "hpgraph.algorithms.bfs",
     "ComponentsResult": "hpgraph.algorithms.components",
+    "BiconnectedComponents": "hpgraph.algorithms.biconnected",
+    "articulation_points": "hpgraph.algorithms.biconnected",
+    "biconnected_components": "hpgraph.algorithms.biconnected",
+    "bridges": "hpgraph.algorithms.biconnected",
     "closeness_centrality": "hpgraph.algorithms.closeness",
     "harmonic_centrality": "hpgraph.algorithms.closeness",
     "core_number": "hpgraph.algorithms.cores",
@@ -176,6 +186,7 @@ _SUBPACKAGES = ("algebra", "algorithms", "csgraph", "datasets", "formats", "inte
 # All but `id`, which a star import would put in the place of Python's own.
 __all__ = [
     "BFSResult",
+    "BiconnectedComponents",
     "CentralityResult",
     "CompileError",
     "ComponentsResult",
@@ -206,14 +217,17 @@ __all__ = [
     "algorithms",
     "all_pairs_shortest_path_length",
     "apply",
+    "articulation_points",
     "as_graph",
     "assign",
     "average_clustering",
     "betweenness_centrality",
     "bfs",
+    "biconnected_components",
     "block_array",
     "block_diag",
     "bmat",
+    "bridges",
     "center",
     "closeness_centrality",
     "clustering",

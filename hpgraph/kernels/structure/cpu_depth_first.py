@@ -1,0 +1,138 @@
+"""Depth-first search of a whole graph, on one thread: which vertex comes when, after whom, and how far up it reaches.
+
+R. Tarjan, "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1 (1972). Depth-first order is
+sequential by nature (J. H. Reif, "Depth-first search is inherently sequential", Inf. Process. Lett. 20, 1985).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.semiring.stop import is_stopped
+
+
+class DepthFirst(NamedTuple):
+    """A depth-first forest, in arrays of vertex ids of shape (n,).
+
+    Attributes
+    ----------
+    order : array
+        The vertices as they are met.
+    number : array
+        The place of each vertex in that order.
+    parent : array
+        Who met it; itself where it is a root.
+    low : array
+        The least number that can be reached from its subtree by one arc that is not of the forest; its own number, if
+        that is less.
+    """
+
+    order: Any
+    number: Any
+    parent: Any
+    low: Any
+
+
+def depth_first(arcs: CSR) -> DepthFirst:
+    """Search depth first, from the least vertex that has not been met, until all have.
+
+    Parameters
+    ----------
+    arcs : CSR
+        Symmetric, on the CPU, no arc twice; loops are passed over.
+
+    Returns
+    -------
+    DepthFirst
+    """
+    n, ids = arcs.shape[0], arcs.indices.dtype
+    forest = DepthFirst(np.empty(n, ids), np.full(n, -1, ids), np.empty(n, ids), np.empty(n, ids))
+    with interruptible():
+        _search(arcs.indptr, arcs.indices, arcs.indptr[:-1].copy(), *forest)
+    return forest
+
+
+def number_down(forest: DepthFirst, begins: Any) -> Any:
+    """Number subtrees from their roots, without the subtrees among them.
+
+    Parameters
+    ----------
+    forest : DepthFirst
+    begins : integer array, shape (k,)
+        The roots of subtrees.
+
+    Returns
+    -------
+    int64 array, shape (n,)
+        For each vertex the number of the nearest of these roots above it, itself included, roots being numbered in the
+        order in which they were met; -1 where there is none.
+
+    Examples
+    --------
+    >>> found = depth_first(CSR((3, 3), [0, 1, 3, 4], [1, 0, 2, 1]))
+    >>> found.parent.tolist(), number_down(found, np.array([2, 1])).tolist()
+    ([0, 0, 1], [-1, 0, 1])
+    """
+    number = np.full(len(forest.order), -2)
+    number[begins] = -1
+    _number(forest.order, forest.parent, number)
+    return number
+
+
+@njit(cache=True, nogil=True)
+def _number(order, parent, number):
+    count = 0
+    for i in range(order.size):
+        v = order[i]
+        if number[v] == -1:
+            number[v] = count
+            count += 1
+        else:
+            above = parent[v]
+            number[v] = number[above] if above != v else -1
+
+
+@njit(cache=True, nogil=True)
+def _search(indptr, indices, following, order, number, parent, low):
+    """`following`: the next arc of each vertex to be looked at. The path to a vertex is that of its parents."""
+    count = 0
+    for root in range(number.size):
+        if number[root] >= 0:
+            continue
+        order[count], number[root], low[root], parent[root] = root, count, count, root
+        count += 1
+        v = root
+        while not is_stopped():
+            at = peek(following, v)
+            end = peek(indptr, v + 1)
+            met = -1
+            lowest = np.int64(low[v])
+            above = vertex(parent, v)
+            while at < end:
+                u = vertex(indices, at)
+                at += 1
+                known = np.int64(number[u])
+                if known < 0:
+                    met = u
+                    break
+                if u != above:
+                    lowest = min(lowest, known)
+            following[v] = at
+            low[v] = lowest
+            if met >= 0:
+                order[count], number[met], low[met], parent[met] = met, count, count, v
+                count += 1
+                v = met
+                continue
+            if v == root:
+                break
+            low[above] = min(low[above], low[v])
+            v = above
+        if is_stopped():
+            break

@@ -1,0 +1,96 @@
+"""Bridges, articulation points and biconnected components, against NetworkX."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from graph_examples import KINDS, example
+
+import hpgraph as hpg
+
+CASES = {
+    "no vertices": nx.empty_graph(0),
+    "one vertex": nx.empty_graph(1),
+    "no arcs": nx.empty_graph(3),
+    "one edge": nx.path_graph(2),
+    "path": nx.path_graph(7),
+    "star": nx.star_graph(6),
+    "circle": nx.cycle_graph(9),
+    "complete": nx.complete_graph(6),
+    "two circles that share a vertex": nx.Graph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 2)]),
+    "barbell": nx.barbell_graph(4, 3),
+    "disconnected": nx.disjoint_union_all([nx.path_graph(5), nx.complete_graph(3), nx.barbell_graph(3, 0)]),
+    "grid": nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 6)),
+    **{f"random {seed}": nx.gnp_random_graph(60, 0.04, seed=seed) for seed in range(6)},
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_against_networkx(name):
+    g = CASES[name]
+    check(hpg.from_networkx(g), g)
+
+
+@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+def test_every_kind_of_graph(directed, weighted, named):
+    """Directions, weights and loops make no difference."""
+    g = example(directed, weighted, named, n=60)
+    check(hpg.from_networkx(g), nx.Graph(g))
+
+
+def check(G, g):
+    bridges = hpg.bridges(G)
+    assert bridges.shape == (len(bridges), 2)
+    found = [frozenset(edge) for edge in bridges.tolist()]
+    assert len(set(found)) == len(found)
+    assert set(found) == {frozenset(edge) for edge in nx.bridges(without_loops(g))}
+    ends = np.array([[G.index_of(v) for v in edge] for edge in bridges.tolist()]).reshape(-1, 2)
+    assert (ends[:, 0] < ends[:, 1]).all() and sorted(ends.tolist()) == ends.tolist()
+
+    points = hpg.articulation_points(G).tolist()
+    assert set(points) == set(nx.articulation_points(g))
+    assert points == sorted(points, key=G.index_of)
+
+    components = hpg.biconnected_components(G)
+    assert len(components) == components.count
+    parts = sorted(sorted(part.tolist()) for part in components)
+    assert parts == sorted(sorted(part) for part in nx.biconnected_components(g))
+    name = list(G)
+    edges = {}
+    for u, v, label in zip(components.source, components.target, components.label, strict=True):
+        edges.setdefault(int(label), set()).add(frozenset((name[u], name[v])))
+    expected = [{frozenset(edge) for edge in part} for part in nx.biconnected_component_edges(without_loops(g))]
+    assert len(edges) == len(expected) and all(part in expected for part in edges.values())
+
+
+def without_loops(g):
+    g = g.copy()
+    g.remove_edges_from(list(nx.selfloop_edges(g)))
+    return g
+
+
+def test_deep_searches():
+    """A path takes a stack as long as itself."""
+    n = 300_000
+    G = hpg.Graph.from_edges(np.arange(n - 1), np.arange(1, n), directed=False)
+    assert len(hpg.bridges(G)) == n - 1
+    assert hpg.articulation_points(G).tolist() == list(range(1, n - 1))
+    assert hpg.biconnected_components(G).count == n - 1
+
+
+def test_wide_ids(wide_graph):
+    g = CASES["random 1"]
+    G = wide_graph(nx.to_scipy_sparse_array(g), directed=False)
+    assert hpg.bridges(G).dtype == np.int64
+    check(G, g)
+
+
+def test_on_a_gpu(device):
+    G = hpg.Graph.from_edges([0], [1]).to(device)
+    if device == "cpu":
+        assert hpg.bridges(G).tolist() == [[0, 1]]
+        return
+    for search in (hpg.bridges, hpg.articulation_points, hpg.biconnected_components):
+        with pytest.raises(hpg.DeviceError, match=r"G\.to\('cpu'\)"):
+            search(G)
