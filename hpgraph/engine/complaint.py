@@ -74,6 +74,7 @@ def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
     arc = vertex, message if weight is None else from_dtype(weight), vertex
     takes: dict[str, tuple[Any, ...]] = {
         "gather": arc, "edge_cond": arc, "cond": (vertex,), "update": (vertex, message), "aggregate": (vertex, vertex),
+        "sends": (vertex, vertex),
     }  # fmt: skip
     for name, arguments in takes.items():
         python = getattr(code, name)

@@ -283,5 +283,7 @@ def _check_attributes(program: type[Definition]) -> None:
             raise ValueError(f"{name}: no aggregator can be called {aggregator!r}; choose another name")
     if bool(names) != (function_of(program, "aggregate") is not None):
         raise TypeError(f"{name} must have both aggregators and aggregate(before, vertex), or neither")
+    if function_of(program, "sends") is not None and program.activity == "all":
+        raise ValueError(f'{name}.sends says who is active: that needs activity = "changed", not "all"')
     if function_of(program, "update") is None and len(declared(program, Property)) > 1:
         raise TypeError(f"{name} has several properties, so it needs update(vertex, message)")

@@ -15,6 +15,7 @@ FUNCTIONS = {
     "update": (2, "update(vertex, message) or update(vertex, message, world)"),
     "cond": (1, "cond(vertex)"),
     "edge_cond": (3, "edge_cond(source, weight, target)"),
+    "sends": (2, "sends(before, vertex)"),
     "aggregate": (2, "aggregate(before, vertex) or aggregate(before, vertex, world)"),
     "converged": (1, "converged(world)"),
 }

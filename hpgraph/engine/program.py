@@ -23,8 +23,8 @@ class VertexProgram(Definition):
         Along which arcs a vertex gathers: those that enter it, those that leave it, or both; of an arc and its reverse
         that is one arc, of the lighter weight.
     activity : {"changed", "all"}
-        Who sends in a superstep: the vertices whose properties the last one changed, or all; with "all", every
-        vertex is also updated in every superstep.
+        Who sends in a superstep: the vertices whose properties the last one changed, unless `sends` says otherwise, or
+        all; with "all", every vertex is also updated in every superstep.
     weighted : bool
         Whether the program reads weights; where it does not, they are not loaded either, and ``weight`` is 1.
     max_iteration : int or None
@@ -56,6 +56,8 @@ class VertexProgram(Definition):
         every message.
     edge_cond(source, weight, target), optional
         Whether a message goes along this arc. Where none comes, a vertex is not updated, unless `activity` is "all".
+    sends(before, vertex), optional
+        Whether an updated vertex sends in the next superstep. Without it those do of which a property changed.
     aggregate(before, vertex) or aggregate(before, vertex, world), optional
         What an updated vertex adds to the sums: a number, or a tuple of as many as there are aggregators.
     converged(world), optional

@@ -94,7 +94,7 @@ class ProgramFunctions:
 
     @cached_property
     def update(self) -> Function:
-        """``update(state, v, message, world, step) -> bool``: writes the properties; whether any changed."""
+        """``update(state, v, message, world, step) -> bool``: writes the properties; whether v then sends."""
         text, names = self._renewal([f"state[{i}][{self.own}]" for i in self._each])
         writes = "".join(f"\nstate[{i}][{self.own}] = new{i}" for i in self._each)
         return self.code.wrap(
@@ -111,7 +111,10 @@ class ProgramFunctions:
         )
 
     def _renewal(self, old: list[str]) -> tuple[str, dict[str, Any]]:
-        """Text that makes new0, new1, ... and `changed` of a vertex's `old` properties, and what it refers to."""
+        """Text that makes new0, new1, ... of a vertex's `old` properties, and `changed`; and what it refers to.
+
+        A vertex sends next where it `changed`: where a property did, unless the program says so itself.
+        """
         code = self.code
         new = [f"new{i}" for i in self._each]
         names: dict[str, Any] = {}
@@ -128,6 +131,9 @@ class ProgramFunctions:
         # What is stored is what was compared: a result is first rounded to the property's type.
         casts = {f"cast{i}": dtype.type for i, (_, dtype) in enumerate(code.properties)}
         rounds = "".join(f"\n{name} = cast{i}({name})" for i, name in enumerate(new))
+        if code.sends is not None:
+            before, after = self._vertex_of("v", old), self._vertex_of("v", new)
+            return f"{body}{rounds}\nchanged = bool(sends({before}, {after}))", {**names, **casts, "sends": code.sends}
         # A value that turns into NaN is no change: a NaN differs from itself for ever.
         differs = " or ".join(f"({name} != {old[i]} and {name} == {name})" for i, name in enumerate(new))
         return f"{body}{rounds}\nchanged = {differs}", {**names, **casts}

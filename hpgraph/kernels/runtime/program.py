@@ -129,7 +129,7 @@ class ProgramCode:
         Type of a message.
     reduce : Monoid
         Combines messages.
-    gather, update, cond, edge_cond, aggregate : function or None
+    gather, update, cond, edge_cond, aggregate, sends : function or None
         As in `hpgraph.VertexProgram`.
     aggregates : int
         Number of values `aggregate` returns.
@@ -146,6 +146,7 @@ class ProgramCode:
     edge_cond: Callable[..., Any] | None = None
     aggregate: Callable[..., Any] | None = None
     aggregates: int = 0
+    sends: Callable[..., Any] | None = None
 
     @cached_property
     def vertex(self) -> type:

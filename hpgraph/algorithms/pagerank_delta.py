@@ -1,0 +1,146 @@
+"""PageRank by changes: only a vertex that has changed enough since it last sent, sends, and only what is new.
+
+As in SIMD-X (H. Liu, H. H. Huang, USENIX ATC'19) and Ligra's PageRankDelta (J. Shun, G. Blelloch, PPoPP'13); from few
+vertices it is the local push of R. Andersen, F. Chung, K. Lang, "Local graph partitioning using PageRank vectors",
+FOCS'06. Rank of dangling vertices does not travel: spread as jumps are, it scales the result, which is scaled last.
+
+Ranks are whole numbers, in units of 2⁻⁶⁰ of all rank. Sums of those do not depend on their order, so that supersteps
+may push on a GPU, too, and results repeat; and they lose less than floats, which have 53 bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module
+from hpgraph.engine.definition import Parameter, Property
+from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.run import run
+from hpgraph.engine.trace import Trace
+
+# All rank: room is left for what waits at one vertex to be more than that, for a while.
+ONE = 2.0**60
+
+
+class Changes(VertexProgram):
+    """What a vertex has received waits until it is enough to be sent on."""
+
+    weighted = False
+    reduce = "plus"
+    message = "int64"
+    share = Property("float64")  # what is sent along each arc, or each unit of weight
+    rank = Property("int64")
+    waiting = Property("int64")
+    leaving = Property()  # out-degree, or the weights that leave; -1 where nothing does
+    damping = Parameter("float64")
+    enough = Parameter("int64")
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.share
+
+    def update(vertex, message, world):  # noqa: D102
+        waiting = vertex.waiting + message
+        if abs(waiting) <= world.enough:
+            return 0.0, vertex.rank, waiting, vertex.leaving
+        goes_on = vertex.leaving > 0  # type: ignore[operator]
+        share = world.damping * waiting / vertex.leaving if goes_on else 0.0
+        return share, vertex.rank + waiting, 0, vertex.leaving
+
+    def sends(before, vertex):  # noqa: D102
+        return vertex.share != 0
+
+
+class WeightedChanges(Changes):
+    """The same in proportion to weights."""
+
+    weighted = True
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.share * weight
+
+
+class Spread(NamedTuple):
+    """How changes came to rest.
+
+    Attributes
+    ----------
+    rank : float64 array of length n
+    residual : float
+        What was never sent on, of all vertices; it is part of `rank`.
+    converged : bool
+    supersteps : int
+    trace : Trace
+    """
+
+    rank: Any
+    residual: float
+    converged: bool
+    supersteps: int
+    trace: Trace
+
+
+def spread_changes(
+    graph: Graph, teleport: Any, leaving: Any, start: Any, *, damping: float, tol: float, limit: int, weighted: bool,
+    all_rank: float | None, alone: bool,
+) -> Spread:  # fmt: skip
+    """PageRank by changes.
+
+    Parameters
+    ----------
+    graph : Graph
+    teleport : float array of length n, or None
+        Where jumps go, summing to 1; None is everywhere alike.
+    leaving : array of length n
+        Out-degrees, or the weights that leave; -1 where nothing does.
+    start : float array of length n, or None
+        Ranks to start from.
+    damping : float
+        Below 1.
+    tol : float
+        What may wait at the end: at all vertices together or, with `alone`, at each.
+    limit : int
+        Supersteps at the most.
+    weighted : bool
+        Whether rank is shared in proportion to weights.
+    all_rank : float or None
+        Where the rank of dangling vertices is lost, what ranks sum to if there are none. None: it is not lost, and
+        ranks sum to 1.
+    alone : bool
+        Whether each vertex is to be looked at by itself.
+
+    Returns
+    -------
+    Spread
+    """
+    xp, n, lost, measure = array_module(graph.device), graph.n_vertices, all_rank is not None, all_rank or 1.0
+    jumps = xp.full(n, (1 - damping) / n) if teleport is None else teleport * (1 - damping)
+    ends = leaving < 0
+    if start is None:
+        # All rank, not what jumps bring alone: where no rank is lost, all of it is there from the beginning.
+        begin = jumps / (1 - damping)
+    else:
+        begin = start / measure
+        # Less what the dangling vertices' share of it brings, which is to come by scaling.
+        begin *= 1.0 if lost else (1 - damping) / (1 - damping + damping * float(begin[ends].sum()))
+    # Where no arc leads, nothing will come to put the rank right.
+    begin = xp.where(graph.in_degree > 0, begin, jumps)
+    # Before they are scaled, ranks may sum to as little as the jumps alone bring.
+    enough = tol / measure / (1 if alone else n) * (1.0 if lost or not bool(ends.any()) else 1 - damping)
+    share = xp.where(ends, 0.0, damping * ONE * begin / leaving)
+    found = run(
+        WeightedChanges if weighted else Changes, graph, max_iteration=limit, share=share,
+        rank=(begin * ONE).astype(np.int64), waiting=((jumps - begin) * ONE).astype(np.int64), leaving=leaving,
+        damping=damping, enough=int(min(enough, 1.0) * ONE),
+    )  # fmt: skip
+    waiting = abs(found.waiting).astype(np.float64)
+    if found.active is not None and len(found.active):
+        late = found.active
+        waiting[late] += abs(found.share[late] * found.leaving[late])
+    rank = found.rank + found.waiting.astype(np.float64)
+    scale = measure / (ONE if lost else float(rank.sum()))
+    residual = scale * float(waiting.sum())
+    converged = (scale * float(waiting.max()) if alone else residual) <= tol
+    return Spread(rank * scale, residual, bool(converged), found.supersteps, found.trace)
