@@ -78,13 +78,15 @@ def eccentricity(
     part, members = _component(graph, largest_component)
     part = in_double_precision(part) if weighted else part
     vertices = sources_of(graph, sources, seed)
-    inside = np.ones(len(vertices), bool)
+    k, inside = len(vertices), np.arange(len(vertices))
     if members is not None:
         kept = to_device(members, "cpu")
         place = np.minimum(np.searchsorted(kept, vertices), len(kept) - 1)
-        inside, vertices = kept[place] == vertices, place
-    found = _of_all(part, weighted)[vertices[inside]] if sources is None else _of(part, vertices[inside], weighted)
-    values = array_module(graph.device).full(len(inside), np.nan if weighted else -1, found.dtype)
+        inside = np.flatnonzero(kept[place] == vertices)
+        vertices = place[inside]
+    # Of all vertices those inside are all of the part, in its order.
+    found = _of_all(part, weighted) if sources is None else _of(part, vertices, weighted)
+    values = array_module(graph.device).full(k, np.nan if weighted else -1, found.dtype)
     values[to_device(inside, graph.device)] = found
     return values
 
