@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hpgraph.algebra.reduce import reduce
     from hpgraph.algebra.select import select
     from hpgraph.algebra.transpose import transpose
+    from hpgraph.algorithms.acyclic import dag_longest_path, is_dag, is_directed_acyclic_graph, topological_sort
     from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length
     from hpgraph.algorithms.betweenness import betweenness_centrality, edge_betweenness_centrality
     from hpgraph.algorithms.bfs import BFSResult, bfs
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.closeness import closeness_centrality, harmonic_centrality
     from hpgraph.algorithms.clustering import average_clustering, clustering, transitivity
     from hpgraph.algorithms.components import ComponentsResult, connected_components
+    from hpgraph.algorithms.condensation import Condensation, condensation
     from hpgraph.algorithms.cores import core_number, degeneracy_ordering, k_core, k_shell
     from hpgraph.algorithms.degree_centrality import degree_centrality, in_degree_centrality, out_degree_centrality
     from hpgraph.algorithms.distance_histogram import distance_histogram
@@ -116,6 +118,12 @@ _MODULE_OF = {
     "transpose": "hpgraph.algebra.transpose",
     "betweenness_centrality": "hpgraph.algorithms.betweenness",
     "edge_betweenness_centrality": "hpgraph.algorithms.betweenness",
+    "dag_longest_path": "hpgraph.algorithms.acyclic",
+    "is_dag": "hpgraph.algorithms.acyclic",
+    "is_directed_acyclic_graph": "hpgraph.algorithms.acyclic",
+    "topological_sort": "hpgraph.algorithms.acyclic",
+    "Condensation": "hpgraph.algorithms.condensation",
+    "condensation": "hpgraph.algorithms.condensation",
     "BFSResult": "hpgraph.algorithms.bfs",
     "bfs": "hpgraph.algorithms.bfs",
     "ComponentsResult": "hpgraph.algorithms.components",
@@ -190,6 +198,7 @@ __all__ = [
     "CentralityResult",
     "CompileError",
     "ComponentsResult",
+    "Condensation",
     "ConvergenceWarning",
     "DeviceError",
     "DeviceMemoryError",
@@ -231,10 +240,12 @@ __all__ = [
     "center",
     "closeness_centrality",
     "clustering",
+    "condensation",
     "config",
     "connected_components",
     "core_number",
     "csgraph",
+    "dag_longest_path",
     "datasets",
     "degeneracy_ordering",
     "degree_centrality",
@@ -259,6 +270,8 @@ __all__ = [
     "in_degree_centrality",
     "interop",
     "io",
+    "is_dag",
+    "is_directed_acyclic_graph",
     "k_core",
     "k_hop",
     "k_shell",
@@ -288,6 +301,7 @@ __all__ = [
     "subassign",
     "techniques",
     "to_networkx",
+    "topological_sort",
     "transitivity",
     "transpose",
     "triangle_count",

@@ -15,7 +15,7 @@ from hpgraph.kernels.spmv.cpu_spmm import pull_dense
 from hpgraph.kernels.spmv.cpu_spmspv import push
 from hpgraph.kernels.structure.cpu_components import components
 from hpgraph.kernels.structure.cpu_fifo import fifo_order
-from hpgraph.kernels.structure.cpu_peeling import peel
+from hpgraph.kernels.structure.cpu_peeling import generations, peel
 from hpgraph.kernels.structure.cpu_spanning_forest import spanning_forest
 from hpgraph.kernels.structure.cpu_transpose import transpose
 from hpgraph.kernels.structure.cpu_triangles import count as count_triangles
@@ -31,6 +31,7 @@ __all__ = [
     "components",
     "count_triangles",
     "fifo_order",
+    "generations",
     "in_python",
     "induced",
     "interruptible",

@@ -17,7 +17,7 @@ from hpgraph.kernels.spmv.cuda_spmm import pull_dense
 from hpgraph.kernels.spmv.cuda_spmspv import push
 from hpgraph.kernels.structure.cuda_components import components
 from hpgraph.kernels.structure.cuda_fifo import fifo_order
-from hpgraph.kernels.structure.cuda_peeling import peel
+from hpgraph.kernels.structure.cuda_peeling import generations, peel
 from hpgraph.kernels.structure.cuda_spanning_forest import spanning_forest
 from hpgraph.kernels.structure.cuda_triangles import count as count_triangles
 from hpgraph.kernels.structure.cuda_triangles import per_vertex as triangles_of_each
@@ -36,6 +36,7 @@ __all__ = [
     "components",
     "count_triangles",
     "fifo_order",
+    "generations",
     "in_python",
     "induced",
     "interruptible",

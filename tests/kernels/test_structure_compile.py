@@ -15,10 +15,11 @@ pytest.importorskip("cuda.core")
 
 
 @pytest.mark.parametrize("arch", GENERATIONS)
+@pytest.mark.parametrize("levels", [True, False])
 @pytest.mark.parametrize("ids", ["int32", "int64"])
-def test_peeling(ids: str, arch: str) -> None:
+def test_peeling(ids: str, levels: bool, arch: str) -> None:
     dtype = np.dtype(ids)
-    name = cuda_peeling.kernel_name(c_type(dtype), techniques_type())
+    name = cuda_peeling.kernel_name(c_type(dtype), techniques_type(), levels)
     path, symbols = build_cached(cuda_peeling.SOURCE, names=(name,), arch=arch, **cuda_peeling.text_around(dtype))
     code = path.read_bytes()
     assert symbols[name] in kernels(code)

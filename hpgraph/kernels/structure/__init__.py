@@ -31,3 +31,6 @@ class Structure(Protocol):
 
     def spanning_forest(self, arcs: CSR) -> tuple[Any, Any]:
         """The edges of a spanning forest of least weight: one end of each, and where they lie in its row."""
+
+    def generations(self, out: CSR, in_degree: Any) -> Any:
+        """How many arcs the longest path to each vertex has; -1 on circles and behind them."""

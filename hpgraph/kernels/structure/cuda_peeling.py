@@ -30,7 +30,7 @@ SPACE = Layout(
 )  # fmt: skip
 
 
-def kernel_name(index: str, techniques: str) -> str:
+def kernel_name(index: str, techniques: str, levels: bool) -> str:
     """Name expression of the kernel, for ids of a C++ type.
 
     Parameters
@@ -39,12 +39,14 @@ def kernel_name(index: str, techniques: str) -> str:
         "int" or "long long".
     techniques : str
         The type that `techniques_type` gives.
+    levels : bool
+        Whether it finds core numbers; else it sorts topologically.
 
     Returns
     -------
     str
     """
-    return f"hpgraph::peel<{index}, {techniques}>"
+    return f"hpgraph::peel<{index}, {techniques}, {'true' if levels else 'false'}>"
 
 
 def text_around(ids: np.dtype) -> dict[str, Any]:
@@ -54,9 +56,10 @@ def text_around(ids: np.dtype) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=16)
-def _kernel(ids: np.dtype, chosen: str, device: int) -> Any:
-    name = kernel_name(c_type(ids), chosen)
-    module = load(SOURCE, names=(name,), cooperative=True, title="core numbers", **text_around(ids))
+def _kernel(ids: np.dtype, chosen: str, levels: bool, device: int) -> Any:
+    name = kernel_name(c_type(ids), chosen, levels)
+    title = "core numbers" if levels else "topological sorts"
+    module = load(SOURCE, names=(name,), cooperative=True, title=title, **text_around(ids))
     return module.function(name)
 
 
@@ -71,18 +74,39 @@ def peel(arcs: CSR) -> tuple[Any, Any]:
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype
-    core, round_ = cupy.empty(n, ids), cupy.empty(n, ids)
+    left, core, round_ = (cupy.empty(n, ids) for _ in range(3))
+    _launch(arcs, left, core, round_, levels=True)
+    return core, round_
+
+
+def generations(out: CSR, in_degree: Any) -> Any:
+    """`hpgraph.kernels.structure.cpu_peeling.generations` on the GPU.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When the work space will not fit.
+    """
+    import cupy
+
+    n, ids = out.shape[0], out.indices.dtype
+    round_ = cupy.full(n, -1, ids)
+    _launch(out, in_degree.astype(ids), round_, round_, levels=False)
+    return round_
+
+
+def _launch(arcs: CSR, left: Any, core: Any, round_: Any, *, levels: bool) -> None:
+    import cupy
+
+    n, ids = arcs.shape[0], arcs.indices.dtype
     if n == 0:
-        return core, round_
-    pieces = heavy_pieces(arcs) * 2 * ids.itemsize
-    each = n * ids.itemsize
-    sizes = LEVELS.size, each, each, each, each, pieces, each, pieces
+        return
+    pieces, each = heavy_pieces(arcs) * 2 * ids.itemsize, n * ids.itemsize
+    listed = each if levels else 0
+    sizes = LEVELS.size, listed, listed, each, pieces, each, pieces
     check_memory(sum(sizes), "peeling a graph", "cuda")
     space = Space(*sizes)
-    kernel = _kernel(ids, techniques_type(), cupy.cuda.runtime.getDevice())
-    kernel(
-        (multiprocessors(),),
-        (THREADS,),
-        (np.int64(n), arcs.indptr, arcs.indices, SPACE.of(Index=ids)(space.header, *space.addresses), core, round_),
-    )
-    return core, round_
+    numbers, *others = space.addresses
+    kernel = _kernel(ids, techniques_type(), levels, cupy.cuda.runtime.getDevice())
+    made = SPACE.of(Index=ids)(space.header, numbers, left, *others)
+    kernel((multiprocessors(),), (THREADS,), (np.int64(n), arcs.indptr, arcs.indices, made, core, round_))

@@ -5,6 +5,9 @@
 // what its target has left; whose number falls to k is in the next round (H. Kabir, K. Madduri, "Parallel k-core
 // decomposition on multicore platforms", IPDPSW'17). Rounds are separated by a barrier of the grid, not by launches.
 // Those peeled have k or fewer left, everyone else more, so the number itself says who has gone.
+//
+// With the numbers of arcs that reach each vertex, and one level only, it is a topological sort: who waits for nobody goes
+// (A. B. Kahn, "Topological sorting of large networks", Communications of the ACM 5, 1962).
 #pragma once
 #include "load_balancing.cuh"
 #include "grid_barrier.cuh"
@@ -42,8 +45,8 @@ __device__ inline void least_of_grid(u64 mine, u64& of_block, u64* of_grid) {
     if (threadIdx.x == 0 && of_block != ~0ull) atomicMin(of_grid, of_block), of_block = ~0ull;
 }
 
-// `round_of` may be null. Rows ascend, or have no loops.
-template <class Index, class T>
+// With LEVELS rows ascend, or have no loops; without, `left` is filled in, and only `round_of` is written to, of whom goes.
+template <class Index, class T, bool LEVELS>
 __global__ void __launch_bounds__(THREADS, 1)
 peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indices, const PeelSpace<Index> space,
      Index* core, Index* round_of) {
@@ -60,25 +63,31 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
 
     if (thread == 0) *space.levels = Levels{{~0ull, ~0ull, ~0ull}, {0, 0}};
     {
-        // Vertices without arcs are not left at all.
         Collector<T, Index> found(indptr, space.queue, &space.header->tally[0]);
-        for (i64 v = thread; v < n; v += threads) {
-            const i64 begin = indptr[v], end = indptr[v + 1], at = lower_bound(indices, begin, end, (Index)v);
-            const Count degree = (Count)(end - begin - (at < end && indices[at] == v));
-            space.left[v] = degree;
-            if (degree) continue;
-            core[v] = 0;
-            if (round_of) round_of[v] = 0;
-            found.note(0);
+        const auto add = [&](bool has_one, const Index& one) { found.add(has_one, one); };
+        for (i64 v = thread; v - lane_of_warp() < n; v += threads) {
+            bool goes = false;
+            if (v < n && LEVELS) {
+                // Vertices without arcs are not left at all.
+                const i64 begin = indptr[v], end = indptr[v + 1], at = lower_bound(indices, begin, end, (Index)v);
+                const Count degree = (Count)(end - begin - (at < end && indices[at] == v));
+                space.left[v] = degree;
+                if (!degree) core[v] = 0, round_of[v] = 0, found.note(0);
+            } else if (v < n && !space.left[v]) {
+                goes = true, round_of[v] = 0;
+            }
+            if (!LEVELS) stage.add(goes, (Index)v, add);
         }
-        found.finish_row(sums, 0, 0);
+        Index last = 0;
+        const bool has_last = !LEVELS && stage.rest(last);
+        found.finish(sums, has_last, last);
     }
     barrier.wait();
 
     Tally now = space.header->tally[0];
     u64 least = ~0ull, level = 0;
     i64 left = n - (i64)now.count, listed = n;
-    bool has_list = false, list_turned = false, queue_turned = true;
+    bool has_list = false, list_turned = false, queue_turned = LEVELS;
     u32 phase = 0, lists = 0;
     i64 round = 0;
     const auto queue = [&] { return of_two(space.queue, space.following, queue_turned); };
@@ -97,8 +106,8 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
     };
     const auto take = [&](Collector<T, Index>& found, bool mine, Index v, u64 at_level) {
         if (mine) {
-            core[v] = (Index)at_level;
-            if (round_of) round_of[v] = (Index)(round + 1);
+            if (LEVELS) core[v] = (Index)at_level;
+            round_of[v] = (Index)(round + 1);
         }
         stage.add(mine, v, [&](bool has_one, const Index& one) { found.add(has_one, one); });
     };
@@ -124,33 +133,38 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
         listed = (i64)space.levels->tail[lists & 1], has_list = true, list_turned = !list_turned, ++lists;
     };
 
+    const auto follow = [&] {
+        pass([&](Collector<T, Index>& found, u64*) {
+            const auto visit = [&](const Batch<Index, T::BATCH>& batch) {
+                Index v[T::BATCH];
+                Count d[T::BATCH];
+#pragma unroll
+                for (int k = 0; k < T::BATCH; ++k) v[k] = batch.live[k] ? indices[batch.arc[k]] : 0;
+                // What L1 still holds may be too large, and then the subtraction says so.
+#pragma unroll
+                for (int k = 0; k < T::BATCH; ++k) d[k] = batch.live[k] ? space.left[v[k]] : 0;
+                u32 fallen = 0;
+#pragma unroll
+                for (int k = 0; k < T::BATCH; ++k)
+                    if (d[k] > level && atomicAdd(space.left + v[k], ~(Count)0) == level + 1) fallen |= 1u << k;
+                for (; __any_sync(ALL, fallen); fallen &= fallen - 1)
+                    take(found, fallen, pick(v, __ffs(fallen) - 1), level);
+            };
+            if (is_short<T>(now)) for_each_arc_of_short<T, Index>(arcs, queue().light, now, visit);
+            else for_each_arc<T, Index>(arcs, queue(), now.light, now.pieces, visit);
+        });
+    };
+
+    if (!LEVELS) {
+        for (; now.count; ++round) follow();
+        return;
+    }
     while (left > 0) {
         u64 wanted = level + 1;
         look(wanted, 2 * left <= listed);
         if (!now.count) wanted = least, look(wanted, false);
         level = wanted;
-        while (now.count) {
-            left -= (i64)now.count, ++round;
-            pass([&](Collector<T, Index>& found, u64*) {
-                const auto visit = [&](const Batch<Index, T::BATCH>& batch) {
-                    Index v[T::BATCH];
-                    Count d[T::BATCH];
-#pragma unroll
-                    for (int k = 0; k < T::BATCH; ++k) v[k] = batch.live[k] ? indices[batch.arc[k]] : 0;
-                    // What L1 still holds may be too large, and then the subtraction says so.
-#pragma unroll
-                    for (int k = 0; k < T::BATCH; ++k) d[k] = batch.live[k] ? space.left[v[k]] : 0;
-                    u32 fallen = 0;
-#pragma unroll
-                    for (int k = 0; k < T::BATCH; ++k)
-                        if (d[k] > level && atomicAdd(space.left + v[k], ~(Count)0) == level + 1) fallen |= 1u << k;
-                    for (; __any_sync(ALL, fallen); fallen &= fallen - 1)
-                        take(found, fallen, pick(v, __ffs(fallen) - 1), level);
-                };
-                if (is_short<T>(now)) for_each_arc_of_short<T, Index>(arcs, queue().light, now, visit);
-                else for_each_arc<T, Index>(arcs, queue(), now.light, now.pieces, visit);
-            });
-        }
+        while (now.count) left -= (i64)now.count, ++round, follow();
     }
 }
 
