@@ -7,11 +7,10 @@ way back adds up dependencies, the farthest vertices first.
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
@@ -27,7 +26,11 @@ from hpgraph.core.device import array_module, fits
 from hpgraph.core.progress import progress_bar
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.betweenness import LANES, Betweenness, Sums
+from hpgraph.kernels.betweenness import LANES, Sums
+
+# Bytes a vertex and source of searches by weights that go together: distances, as they come and side by side, and what
+# counts paths on the GPU.
+_WEIGHTED_BYTES = 48
 
 
 def betweenness_centrality(
@@ -81,7 +84,7 @@ def betweenness_centrality(
     Notes
     -----
     The same call gives the same bits, whatever the number of threads, so long as there is memory for as many lanes.
-    Lanes are 64, or halved until they fit: 12 bytes a vertex and lane, up to 24 where lanes meet in few vertices.
+    Lanes are 64, or halved until they fit: 24 bytes a vertex and lane are set aside.
     On the CPU, graphs on which searches hardly meet, such as roads, are searched from one source a thread, in 36 bytes
     a vertex. Numbers of shortest paths do not overflow.
 
@@ -119,9 +122,10 @@ def betweenness_centrality(
     sampled = len(listed) < n
     scale = _scale(pairs, len(listed) if sampled else pairs, normalized, graph)
     if sampled and not endpoints:
-        own = total[listed] * (_scale(pairs, len(listed) - 1, normalized, graph) if len(listed) > 1 else math.nan)
+        starts = array_module(graph.device).asarray(listed)
+        own = total[starts] * (_scale(pairs, len(listed) - 1, normalized, graph) if len(listed) > 1 else math.nan)
         total *= scale
-        total[listed] = own
+        total[starts] = own
     else:
         total *= scale
     return total
@@ -238,7 +242,7 @@ def _dependencies(graph: Graph, sources: np.ndarray, weighted: bool, *, arcs: bo
         if weighted:
             _by_distances(graph, sources, sums, done)
         else:
-            _room(graph).dependencies(
+            kernels(graph.device).dependencies(
                 graph.out_csr, graph.in_csr, sources, sums, profile=lambda: _profile(graph, sources), done=done
             )
     return sums
@@ -256,22 +260,18 @@ def _by_distances(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[
     arcs = graph.out_csr
     wide = graph if arcs.dtype == np.float64 else _in_double(graph)
     group = LANES
-    while group > 1 and not fits(2 * 8 * n * group, graph.device):
+    while group > 1 and not fits(_WEIGHTED_BYTES * n * group, graph.device):
         group //= 2
     for begin in range(0, len(sources), group):
         some = sources[begin : begin + group]
         distances = xp.stack([sssp(wide, id(int(source))).distance for source in some])
         part = sums._replace(reach=sums.reach[begin : begin + group])
-        if not _room(graph).weighted_dependencies(wide.out_csr, wide.in_csr, distances, some, part):
+        if not kernels(graph.device).weighted_dependencies(wide.out_csr, wide.in_csr, distances, some, part):
             raise ValueError(
                 "weight: some weights are so small beside a distance that adding them changes nothing, and shortest "
                 "paths cannot be counted: scale such weights up, or remove those arcs"
             )
         done(len(some))
-
-
-def _room(graph: Graph) -> Betweenness:
-    return cast(Betweenness, importlib.import_module(f"hpgraph.kernels.betweenness.{graph.device}"))
 
 
 def _in_double(graph: Graph) -> Graph:

@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Protocol, cast
 
 from hpgraph.core.device import Device, normalize_device, require_cupy
+from hpgraph.kernels.betweenness import Betweenness
 from hpgraph.kernels.entries import Entries
 from hpgraph.kernels.relaxation import Relaxation
 from hpgraph.kernels.runtime import Runtime
@@ -19,7 +20,7 @@ from hpgraph.kernels.traversal import Traversal
 
 
 class Backend(
-    Traversal, Relaxation, Sweep, General, Products, MatrixProducts, Entries, Structure, Runtime, Protocol
+    Traversal, Relaxation, Sweep, General, Products, MatrixProducts, Entries, Structure, Betweenness, Runtime, Protocol
 ):  # fmt: skip
     """The contracts of all rooms: `hpgraph.kernels.cpu` and `hpgraph.kernels.cuda` both keep to them."""
 

@@ -1,5 +1,6 @@
 """The kernels for the CPU, compiled by Numba."""
 
+from hpgraph.kernels.betweenness.cpu import dependencies, weighted_dependencies
 from hpgraph.kernels.entries.cpu import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cpu_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cpu_induced import induced
@@ -30,6 +31,7 @@ __all__ = [
     "columns_of",
     "components",
     "count_triangles",
+    "dependencies",
     "fifo_order",
     "generations",
     "in_python",
@@ -56,5 +58,6 @@ __all__ = [
     "transpose",
     "traverse",
     "triangles_of_each",
+    "weighted_dependencies",
     "zip_entries",
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 import contextlib
 
 from hpgraph.formats import CSR
+from hpgraph.kernels.betweenness.cuda import dependencies, weighted_dependencies
 from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cuda_induced import induced
@@ -35,6 +36,7 @@ __all__ = [
     "columns_of",
     "components",
     "count_triangles",
+    "dependencies",
     "fifo_order",
     "generations",
     "in_python",
@@ -61,5 +63,6 @@ __all__ = [
     "transpose",
     "traverse",
     "triangles_of_each",
+    "weighted_dependencies",
     "zip_entries",
 ]  # fmt: skip

@@ -233,6 +233,17 @@ def test_weighted_with_more_paths_than_floats_hold(device: str) -> None:
     np.testing.assert_allclose(host(found), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("weight", [None, True])
+def test_many_vertices(weight: bool | None, device: str, way: str) -> None:
+    n = 1_200_000  # more than a GPU runs threads
+    ends = np.zeros(n - 1, np.int64), np.arange(1, n)
+    G = hpg.Graph.from_edges(*ends, np.full(n - 1, 2.0), directed=False).to(device)
+    found = host(hpg.betweenness_centrality(G, weight=weight, sources=[1, 2], normalized=False, endpoints=True))
+    expected = np.full(n, 2.0)
+    expected[0], expected[1:3] = 2 + 2 * (n - 2), 1 + n - 1
+    np.testing.assert_allclose(found, expected * n / 2 / 2, rtol=1e-12)
+
+
 def test_repeats_to_the_bit(device: str, way: str) -> None:
     G = hpg.Graph.from_edges(*np.random.default_rng(3).integers(0, 3000, (2, 30_000)), directed=False).to(device)
     calls = [

@@ -75,7 +75,7 @@ class Betweenness(Protocol):
             When one source alone does not fit.
         """
 
-    def weighted_dependencies(self, out: CSR, in_: CSR, distances: Any, sources: np.ndarray, sums: Sums, /) -> bool:
+    def weighted_dependencies(self, out: CSR, in_: CSR, distances: Any, sources: np.ndarray, sums: Sums) -> bool:
         """Add the dependencies of each source by distances, float64 of shape (k, n).
 
         `out` and `in_` have positive weights. Returns whether all went well: not where a weight is so small beside a

@@ -1,0 +1,259 @@
+"""Betweenness on the GPU: what its kernels work in, how many lanes fit, and the launches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.core.device import check_memory, fits
+from hpgraph.formats import CSR
+from hpgraph.kernels.betweenness import LANES, Sums
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.structs import Layout, struct
+from hpgraph.semiring.c_types import c_type
+
+SOURCE = "betweenness.cuh"
+# Threads of a block, blocks a multiprocessor.
+THREADS, BLOCKS = 512, 2
+# As in path_lanes.cuh: arcs of a piece of a long row.
+PIECE_ARCS = 2048
+LONG_ROWS = Layout("LongRows", rows="*", first="*", owner="*", count="i64", pieces="i64")
+ARCS = Layout("PathArcs<{Index}>", indptr="*", indices="*", weights="*", lengthy=LONG_ROWS)
+LEVEL_SLOT = Layout(
+    "LevelSlot", **dict.fromkeys(("count", "leaving", "reaching", "full", "large", "heavy"), "u64")
+).of()
+LEVEL_ROW = Layout("LevelRow", begin="i64", leaving="u64", reaching="u64", heavy="u64").of()
+STATE = Layout(
+    "PathLanes<{Index}>", numbers="*", exponents="*", distances="*", pending="*", seen="*", fronts="*",
+    listed="*", masks="*", levels="*", partial="*", partial_exponents="*", partial_heard="*", slots="*", chunks="*",
+    barrier="*", outcome="*", n="i64", every="u64", stride="i64",
+)  # fmt: skip
+
+
+class Pieces(NamedTuple):
+    """Rows of more than `PIECE_ARCS` arcs, int64 arrays: the rows, the first piece of each, the row of each piece."""
+
+    rows: Any
+    first: Any
+    owner: Any
+
+
+@attached
+def long_rows(arcs: CSR) -> Pieces:
+    """The long rows of a matrix, found out once; waits for the device."""
+    import cupy
+
+    degrees = arcs.degrees
+    rows = cupy.flatnonzero(degrees > PIECE_ARCS)
+    first = cupy.zeros(len(rows) + 1, np.int64)
+    cupy.cumsum(-(-degrees[rows] // PIECE_ARCS), out=first[1:])
+    owner = cupy.searchsorted(first, cupy.arange(int(first[-1])), side="right") - 1
+    return Pieces(rows.astype(np.int64), first, owner.astype(np.int64))
+
+
+def dependencies(
+    out: CSR,
+    in_: CSR,
+    sources: np.ndarray,
+    sums: Sums,
+    *,
+    profile: Callable[[], np.ndarray],
+    done: Callable[[int], None],
+) -> None:
+    """`hpgraph.kernels.betweenness.cpu.dependencies` on the GPU, always in lanes; waits for it."""
+    lanes = min(len(sources), LANES)
+    while lanes > 1 and not fits(_bytes(out, in_, lanes, False), "cuda"):
+        lanes = -(-lanes // 2)
+    check_memory(_bytes(out, in_, lanes, False), "the search for shortest paths from one source", "cuda")
+    for group in np.array_split(np.arange(len(sources)), -(-len(sources) // lanes)):
+        part = sums._replace(reach=sums.reach[group[0] : group[-1] + 1])
+        _Search(out, in_, sources[group], None).run(part)
+        done(len(group))
+
+
+def weighted_dependencies(out: CSR, in_: CSR, distances: Any, sources: np.ndarray, sums: Sums) -> bool:
+    """`hpgraph.kernels.betweenness.cpu.weighted_dependencies` on the GPU; waits for it."""
+    check_memory(_bytes(out, in_, len(sources), True), "the search for shortest paths", "cuda")
+    return _Search(out, in_, sources, distances).run(sums)
+
+
+def _bytes(out: CSR, in_: CSR, lanes: int, weighted: bool) -> int:
+    """Bytes that a search takes at the most: numbers, exponents, the list; words of bits; sums of pieces."""
+    each = 8 + 4 + out.indices.dtype.itemsize + 8 + (12 if weighted else 0)
+    pieces = max(len(long_rows(out).owner), len(long_rows(in_).owner))
+    stride = _stride(lanes)
+    return out.shape[0] * (stride * each + 32) + pieces * (stride * 12 + 8)
+
+
+def _stride(lanes: int) -> int:
+    """Lanes made up to a power of two: a warp takes two a thread."""
+    return max(2, 1 << (lanes - 1).bit_length())
+
+
+def names(index: str, scaled: bool, places: bool, weighted: bool) -> dict[str, str]:
+    """Name expressions of the kernels of a search.
+
+    Parameters
+    ----------
+    index : str
+        C++ type of vertex ids.
+    scaled, places, weighted : bool
+        Whether numbers carry exponents, arcs are added to, and paths are weighted.
+
+    Returns
+    -------
+    dict of str
+        By what they do.
+    """
+    word = {False: "false", True: "true"}
+    found = {
+        "begin": f"hpgraph::paths_begin<{index}>",
+        "forward": f"hpgraph::paths_forward<{index}, {word[scaled]}, {word[weighted]}>",
+        "backward": f"hpgraph::paths_backward<{index}, {word[scaled]}, {word[places]}, {word[weighted]}>",
+        "reach": f"hpgraph::paths_reach<{index}>",
+    }
+    return found | ({"pending": f"hpgraph::paths_pending<{index}>"} if weighted else {})
+
+
+def prologue() -> str:
+    """C++ text before the source: how kernels with barriers are launched.
+
+    Returns
+    -------
+    str
+    """
+    return f"#define HPGRAPH_PATH_THREADS {THREADS}\n#define HPGRAPH_PATH_BLOCKS {BLOCKS}"
+
+
+def checks(index: np.dtype) -> str:
+    """C++ text that compiles where the structs are as the host fills them.
+
+    Parameters
+    ----------
+    index : dtype
+        Of vertex ids.
+
+    Returns
+    -------
+    str
+    """
+    layouts = LONG_ROWS.of(), LEVEL_SLOT, LEVEL_ROW, ARCS.of(Index=index), STATE.of(Index=index)
+    return "\n".join(layout.checks for layout in layouts)
+
+
+@cache
+def _module(ids: np.dtype, scaled: bool, places: bool, weighted: bool, device: int) -> tuple[Module, dict[str, str]]:
+    """The kernels of a search, for a device."""
+    found = names(c_type(ids), scaled, places, weighted)
+    module = load(
+        SOURCE, prologue=prologue(), names=tuple(found.values()), cooperative=True, title="betweenness",
+        checks=checks(ids),
+    )  # fmt: skip
+    return module, found
+
+
+class _Search:
+    """One group of sources, and the memory that it works in."""
+
+    def __init__(self, out: CSR, in_: CSR, sources: np.ndarray, distances: Any) -> None:
+        import cupy
+
+        n, ids = out.shape[0], out.indices.dtype
+        self.n, self.in_arcs, self.ids = n, in_.nnz, ids
+        self.weighted, self.count = distances is not None, len(sources)
+        self.stride = stride = _stride(len(sources))
+        self.out, self.in_ = _arcs_struct(out, self.weighted), _arcs_struct(in_, self.weighted)
+        self.sources = cupy.asarray(sources)
+        pieces = max(len(long_rows(out).owner), len(long_rows(in_).owner))
+        self.numbers = cupy.empty(n * stride)
+        self.exponents: Any = None
+        self.distances = self.pending = None
+        if distances is not None:
+            self.distances = cupy.full((n, stride), np.inf)
+            self.distances[:, : len(sources)] = distances.T
+            self.pending = cupy.empty(n * stride, np.int32)
+        # Seen, three fronts.
+        self.bits = cupy.zeros((4, n), np.uint64)
+        self.listed = cupy.empty(n * len(sources), ids)
+        self.masks = cupy.empty(n * len(sources), np.uint64)
+        # Weighted paths may have more arcs than vertices are apart, but no vertex twice.
+        self.levels = cupy.empty((n + 2) * LEVEL_ROW.size, np.uint8)
+        self.partial = cupy.empty(pieces * stride)
+        self.partial_exponents = cupy.empty(pieces * stride, np.int32)
+        self.partial_heard = cupy.empty(pieces, np.uint64)
+        # Outcome, slots, counters and the barrier's word.
+        self.small = cupy.zeros(4 * 8 + 4 * LEVEL_SLOT.size + 4 * 8 + 8, np.uint8)
+
+    def _launch(self, places: bool, name: str, blocks: int, threads: int, *arguments: Any) -> None:
+        import cupy
+
+        scaled, device = self.exponents is not None, cupy.cuda.runtime.getDevice()
+        module, found = _module(self.ids, scaled, places, self.weighted, device)
+        module.function(found[name])((blocks,), (threads,), arguments)
+
+    def _state(self) -> np.ndarray:
+        address = self.small.data.ptr
+        slots, chunks = address + 32, address + 32 + 4 * LEVEL_SLOT.size
+        return STATE.of(Index=self.ids)(
+            self.numbers, self.exponents, self.distances, self.pending, self.bits[0], self.bits[1:], self.listed,
+            self.masks, self.levels, self.partial, self.partial_exponents, self.partial_heard, slots, chunks,
+            chunks + 32, address, self.n, np.uint64((1 << self.count) - 1), self.stride,
+        )  # fmt: skip
+
+    def _outcome(self) -> list[int]:
+        outcome: list[int] = self.small[:32].get().view(np.int64).tolist()
+        # The counters and the barrier begin at nothing in each launch.
+        self.small[32 + 4 * LEVEL_SLOT.size :] = 0
+        return outcome
+
+    def run(self, sums: Sums) -> bool:
+        """Forwards and back; whether the paths of all sources came to an end."""
+        import cupy
+
+        places, grid = bool(len(sums.arcs)), BLOCKS * multiprocessors()
+        self._launch(places, "begin", 1, 64, self.out, self._state(), self.sources, np.int64(self.count))
+        if self.weighted:
+            self._launch(places, "pending", grid, THREADS, self.in_, self._state())
+        level, begin, end, open_ = 0, 0, self._outcome()[0], self.in_arcs
+        while True:
+            state = np.int64(level), np.int64(begin), np.int64(end), np.uint64(open_)
+            self._launch(places, "forward", grid, THREADS, self.out, self.in_, self._state(), *state)
+            level, end, open_, large = self._outcome()
+            if not large:
+                break
+            begin = self._begin_of(level)
+            self.exponents = cupy.zeros(self.n * self.stride, np.int32)
+        reach = cupy.zeros(64, np.uint64)
+        if self.weighted or len(sums.reach):
+            reached = sums.reached if len(sums.reached) else np.uint64(0)
+            self._launch(places, "reach", grid, THREADS, self._state(), reached, reach)
+        if len(sums.reach):
+            sums.reach[:] = reach[: self.count]
+            # Of each source its own is left out.
+            others = sums.reached
+            others -= cupy.bincount(self.sources, minlength=self.n)
+        if self.weighted and int(reach.sum()) != int(cupy.isfinite(self.distances).sum()):
+            return False
+        self.bits[:] = 0
+        ends = struct(sums.vertices, sums.arcs if places else None)
+        self._launch(
+            places, "backward", grid, THREADS, self.out, self.in_, self._state(), ends, np.int64(level)
+        )  # fmt: skip
+        return True
+
+    def _begin_of(self, level: int) -> int:
+        row = self.levels[level * LEVEL_ROW.size : (level + 1) * LEVEL_ROW.size].get().view(LEVEL_ROW.dtype)[0]
+        return int(row["begin"])
+
+
+def _arcs_struct(arcs: CSR, weighted: bool) -> np.ndarray:
+    rows = long_rows(arcs)
+    return ARCS.of(Index=arcs.indices.dtype)(
+        arcs.indptr, arcs.indices, arcs.data if weighted else None, rows.rows, rows.first, rows.owner, len(rows.rows),
+        len(rows.owner),
+    )  # fmt: skip

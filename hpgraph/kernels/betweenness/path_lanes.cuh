@@ -1,0 +1,316 @@
+// What both ways of betweenness share: where things lie, numbers of paths beyond the range of doubles, the work of a step
+// dealt out to warps, and how a vertex adds up what its neighbours have.
+//
+// A lane is a source. The numbers of a vertex's lanes lie side by side, `stride` of them, a power of two. A thread takes
+// two lanes, so that a warp reads the numbers of 64 lanes, or of fewer lanes of several neighbours, by one instruction. A
+// vertex with little to add up in all its lanes together is one thread's.
+#pragma once
+#include "grid_barrier.cuh"
+#include "warp.cuh"
+
+namespace hpgraph {
+
+// Threads of a block and blocks a multiprocessor, as they are launched.
+constexpr int PATH_THREADS = HPGRAPH_PATH_THREADS, PATH_BLOCKS = HPGRAPH_PATH_BLOCKS, PATH_WARPS = PATH_THREADS / 32;
+// As in the room's __init__: where numbers begin to carry an exponent, and one step down.
+constexpr double PATH_LIMIT = 0x1p256, STEP_DOWN = 0x1p-512;
+// Arcs of a piece, and of the longest row that one warp takes; arcs times lanes that one thread takes.
+constexpr i64 PIECE_ARCS = 2048, FEW = 32;
+// Neighbours' numbers that a thread has under way at once.
+constexpr int IN_FLIGHT = 4;
+// A push sends bits by atomic operations at random places, for the receivers to read their own arcs then: it costs about
+// so many times what reading an arc in a pull does.
+constexpr u64 PUSH_COST = 4;
+
+// Rows of more than PIECE_ARCS arcs, and where the pieces of each begin; the row of each piece.
+struct LongRows {
+    const i64 *rows, *first, *owner;
+    i64 count, pieces;
+};
+
+template <class Index>
+struct PathArcs {
+    const i64* indptr;
+    const Index* indices;
+    const double* weights;
+    LongRows lengthy;
+};
+
+// What is found out about a level while it is made: vertices, arcs that leave and reach them, arcs of those that all
+// lanes have met by then, whether a number came to the limit, whether there is a long row.
+struct LevelSlot {
+    u64 count, leaving, reaching, full, large, heavy;
+};
+
+// A level that is made: where it begins in the list, and what was found out.
+struct LevelRow {
+    i64 begin;
+    u64 leaving, reaching, heavy;
+};
+
+template <class Index>
+struct PathLanes {
+    double* numbers;  // n rows: paths; on the way back (1 + dependency) / paths
+    int* exponents;
+    const double* distances;  // of weighted paths, and how many arcs are still to bring paths
+    int* pending;
+    u64* seen;       // lanes that have met a vertex; on the way back those in which it may have someone below
+    u64* fronts;     // three times n: lanes in which a vertex is on a level, by the level's number modulo 3
+    Index* listed;   // the vertices of each level, level after level, and their lanes
+    u64* masks;
+    LevelRow* levels;
+    double* partial;  // sums of pieces, and the lanes that have any
+    int* partial_exponents;
+    u64* partial_heard;
+    LevelSlot* slots;  // 4, by the level's number modulo 4
+    u64* chunks;       // 4 counters of dealt-out work, by the number of the step
+    unsigned* barrier;
+    i64* outcome;
+    i64 n;
+    u64 every;  // the bits of all lanes
+    i64 stride;
+
+    __device__ u64* front(i64 level) const { return fronts + level % 3 * n; }
+};
+
+// A number of paths; a plain sum unless SCALED.
+template <bool SCALED>
+struct PathNumber {
+    double m = 0;
+    int e = 0;
+
+    __device__ void add(double number, int exponent) {
+        if constexpr (!SCALED) {
+            m += number;
+        } else {
+            const int ahead = exponent - e;
+            if (m == 0 || ahead > 1) m = number, e = exponent;
+            else if (ahead == 1) m = number + m * STEP_DOWN, e = exponent;
+            else if (ahead == 0) m += number;
+            else if (ahead == -1) m += number * STEP_DOWN;
+        }
+    }
+
+    __device__ void normalize() {
+        if (m >= PATH_LIMIT) m *= STEP_DOWN, ++e;
+    }
+};
+
+// What is left of 1 / paths(w), given without its exponent, for a vertex whose exponent is so much less.
+__device__ inline double quotient(double inverse, int less) {
+    return less == 0 ? inverse : less == 1 ? inverse * STEP_DOWN : 0.0;
+}
+
+__device__ inline u64 warp_or(u64 value) {
+    for (int d = 16; d; d >>= 1) value |= __shfl_xor_sync(ALL, value, d);
+    return value;
+}
+
+// Calls body(first) for every 32 of `count` things, by warps: the first round is dealt out, then whoever is done takes
+// the next.
+template <class Body>
+__device__ void for_chunks(u64* counter, i64 count, Body body) {
+    const i64 warps = i64(gridDim.x) * PATH_WARPS, total = (count + 31) / 32;
+    for (i64 c = i64(threadIdx.x / 32) * gridDim.x + blockIdx.x; c < total;) {
+        body(c * 32);
+        if (total <= warps) break;
+        u64 next = lane_of_warp() ? 0 : atomicAdd(counter, 1ull);
+        c = warps + i64(__shfl_sync(ALL, next, 0));
+    }
+}
+
+// The neighbours of a batch of arcs that take part, compacted.
+template <class Index>
+struct WarpShare {
+    Index vertex[32];
+    unsigned char place[32];
+    u64 lanes[32];
+};
+
+// How a vertex adds up its neighbours' numbers: forwards paths, on the way back (1 + dependency) / paths.
+template <class Index, bool SCALED, bool BACK, bool PLACES, bool WEIGHTED>
+struct PathPull {
+    const PathArcs<Index>& arcs;
+    const PathLanes<Index>& lanes;
+    const u64* front;
+    double* places;  // dependencies on arcs
+    WarpShare<Index>& share;
+    int width, groups, pair, group;  // threads a neighbour, neighbours at once; which of the first, of the second
+
+    using Sum = PathNumber<SCALED && !BACK>;
+
+    __device__ PathPull(const PathArcs<Index>& arcs, const PathLanes<Index>& lanes, const u64* front, double* places,
+                        WarpShare<Index>& share)
+        : arcs(arcs), lanes(lanes), front(front), places(places), share(share) {
+        width = int(lanes.stride) / 2;
+        groups = 32 / width;
+        pair = lane_of_warp() % width;
+        group = lane_of_warp() / width;
+    }
+
+    // Whether a shortest path takes the arc between v and its neighbour u, in one lane.
+    __device__ static bool tight(double at_u, double weight, double at_v) {
+        return BACK ? at_v + weight == at_u : at_u + weight == at_v;
+    }
+
+    // What a neighbour's number adds; returned as well.
+    __device__ static double take(Sum& sum, double number, int exponent, int own) {
+        if constexpr (BACK) {
+            const double term = SCALED ? quotient(number, exponent - own) : number;
+            sum.m += term;
+            return term;
+        } else {
+            sum.add(number, exponent);
+            return 0;
+        }
+    }
+
+    // By the warp: the arcs begin..end of v in the lanes wanted. Sums of the thread's two lanes come out the same in all
+    // groups; returns the lanes that have any.
+    __device__ u64 gather(i64 v, u64 want, i64 begin, i64 end, Sum (&sum)[2]) {
+        const int lane = lane_of_warp();
+        const i64 stride = lanes.stride, own = v * stride + 2 * pair;
+        double2 own_number = {0, 0}, own_distance = {0, 0};
+        int2 own_exponent = {0, 0};
+        if (PLACES) own_number = *(const double2*)(lanes.numbers + own);
+        if (WEIGHTED) own_distance = *(const double2*)(lanes.distances + own);
+        if (SCALED && BACK) own_exponent = *(const int2*)(lanes.exponents + own);
+        u64 heard = 0;
+        for (i64 from = begin; from < end; from += 32) {
+            const i64 j = from + lane;
+            Index u = 0;
+            u64 both = 0;
+            if (j < end) {
+                u = arcs.indices[j];
+                both = WEIGHTED ? want : front[u] & want;
+            }
+            heard |= both;
+            const u32 hits = __ballot_sync(ALL, both != 0);
+            if (!hits) continue;
+            if (both) {
+                const int at = __popc(hits & lanes_below());
+                share.vertex[at] = u, share.lanes[at] = both, share.place[at] = (unsigned char)lane;
+            }
+            __syncwarp();
+            const int count = __popc(hits);
+            for (int first = 0; first < count; first += groups * IN_FLIGHT) {
+                double2 number[IN_FLIGHT];
+                int2 exponent[IN_FLIGHT];
+                u32 bits[IN_FLIGHT];
+#pragma unroll
+                for (int q = 0; q < IN_FLIGHT; ++q) {
+                    const int k = first + q * groups + group;
+                    bits[q] = k < count ? u32(share.lanes[k] >> (2 * pair)) & 3 : 0;
+                    if (!bits[q]) continue;
+                    const i64 at = i64(share.vertex[k]) * stride + 2 * pair;
+                    number[q] = *(const double2*)(lanes.numbers + at);
+                    if (SCALED) exponent[q] = *(const int2*)(lanes.exponents + at);
+                    if (WEIGHTED) {
+                        const double2 distance = *(const double2*)(lanes.distances + at);
+                        const double weight = arcs.weights[from + share.place[k]];
+                        if (!tight(distance.x, weight, own_distance.x)) bits[q] &= 2;
+                        if (!tight(distance.y, weight, own_distance.y)) bits[q] &= 1;
+                    }
+                }
+#pragma unroll
+                for (int q = 0; q < IN_FLIGHT; ++q) {
+                    double along = 0;
+                    if (bits[q] & 1)
+                        along = own_number.x * take(sum[0], number[q].x, SCALED ? exponent[q].x : 0, own_exponent.x);
+                    if (bits[q] & 2)
+                        along += own_number.y * take(sum[1], number[q].y, SCALED ? exponent[q].y : 0, own_exponent.y);
+                    if (PLACES) {
+                        for (int d = width / 2; d; d /= 2) along += __shfl_xor_sync(ALL, along, d);
+                        const int k = first + q * groups + group;
+                        if (pair == 0 && k < count) places[from + share.place[k]] += along;
+                    }
+                }
+            }
+            __syncwarp();
+        }
+        join(sum);
+        return warp_or(heard);
+    }
+
+    // The sums of all groups, in all of them.
+    __device__ void join(Sum (&sum)[2]) const {
+        for (int d = width; d < 32; d *= 2)
+#pragma unroll
+            for (int c = 0; c < 2; ++c) {
+                const double m = __shfl_xor_sync(ALL, sum[c].m, d);
+                const int e = SCALED && !BACK ? __shfl_xor_sync(ALL, sum[c].e, d) : 0;
+                // Which comes first must not matter: the bits are to be the same in all groups.
+                sum[c].add(m, e);
+            }
+    }
+
+    // By one thread: all arcs of v in lane k.
+    __device__ Sum gather_one(i64 v, int k) {
+        const i64 begin = arcs.indptr[v], end = arcs.indptr[v + 1], own = v * lanes.stride + k;
+        const double own_number = PLACES ? lanes.numbers[own] : 0, own_distance = WEIGHTED ? lanes.distances[own] : 0;
+        const int own_exponent = SCALED && BACK ? lanes.exponents[own] : 0;
+        Sum sum;
+        for (i64 from = begin; from < end; from += IN_FLIGHT) {
+            Index u[IN_FLIGHT];
+            bool on[IN_FLIGHT];
+            double number[IN_FLIGHT];
+            int exponent[IN_FLIGHT];
+#pragma unroll
+            for (int q = 0; q < IN_FLIGHT; ++q) u[q] = from + q < end ? arcs.indices[from + q] : 0;
+#pragma unroll
+            for (int q = 0; q < IN_FLIGHT; ++q) {
+                if constexpr (WEIGHTED)
+                    on[q] = from + q < end &&
+                            tight(lanes.distances[i64(u[q]) * lanes.stride + k], arcs.weights[from + q], own_distance);
+                else
+                    on[q] = from + q < end && (front[u[q]] >> k & 1);
+            }
+#pragma unroll
+            for (int q = 0; q < IN_FLIGHT; ++q) {
+                if (!on[q]) continue;
+                const i64 at = i64(u[q]) * lanes.stride + k;
+                number[q] = lanes.numbers[at];
+                exponent[q] = SCALED ? lanes.exponents[at] : 0;
+            }
+#pragma unroll
+            for (int q = 0; q < IN_FLIGHT; ++q) {
+                if (!on[q]) continue;
+                const double term = take(sum, number[q], exponent[q], own_exponent);
+                if (PLACES) places[from + q] += own_number * term;
+            }
+        }
+        return sum;
+    }
+
+    // By the warp: a piece of a long row, to where `join_pieces` finds it.
+    __device__ void gather_piece(i64 piece, u64 want) {
+        const LongRows& rows = arcs.lengthy;
+        const i64 row = rows.owner[piece], v = rows.rows[row];
+        const i64 begin = arcs.indptr[v] + (piece - rows.first[row]) * PIECE_ARCS;
+        Sum sum[2];
+        const u64 heard = gather(v, want, begin, min(begin + PIECE_ARCS, arcs.indptr[v + 1]), sum);
+        if (lane_of_warp() == 0) lanes.partial_heard[piece] = heard;
+        if (group) return;
+        const i64 at = piece * lanes.stride + 2 * pair;
+        *(double2*)(lanes.partial + at) = {sum[0].m, sum[1].m};
+        if (SCALED && !BACK) *(int2*)(lanes.partial_exponents + at) = {sum[0].e, sum[1].e};
+    }
+
+    // By the warp: the pieces of a long row, in their order.
+    __device__ u64 join_pieces(i64 row, Sum (&sum)[2]) const {
+        u64 heard = 0;
+        for (i64 piece = arcs.lengthy.first[row] + group; piece < arcs.lengthy.first[row + 1]; piece += groups) {
+            heard |= lanes.partial_heard[piece];
+            const i64 at = piece * lanes.stride + 2 * pair;
+            const double2 m = *(const double2*)(lanes.partial + at);
+            int2 e = {0, 0};
+            if (SCALED && !BACK) e = *(const int2*)(lanes.partial_exponents + at);
+            sum[0].add(m.x, e.x);
+            sum[1].add(m.y, e.y);
+        }
+        join(sum);
+        return warp_or(heard);
+    }
+};
+
+}  // namespace hpgraph

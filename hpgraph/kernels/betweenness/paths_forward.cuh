@@ -1,0 +1,350 @@
+// Betweenness forwards: levels, and how many shortest paths lead to each vertex in each lane, in one persistent kernel.
+//
+// A level is made by a push, in which the vertices of the level before send their bits, and those whom they reach add up
+// their numbers then; or by a pull, in which all vertices that some lane has not met look for neighbours on the level
+// before. Numbers are added in the order of a row's arcs, by a tree that depends on the row alone. The order of the list
+// changes from run to run, and nothing hangs on it.
+#pragma once
+#include "path_lanes.cuh"
+
+namespace hpgraph {
+
+// Vertices that a block gathers before they go to the list.
+constexpr int FOUND = 2048;
+
+template <class Index>
+struct ForwardShare {
+    WarpShare<Index> warps[PATH_WARPS];
+    Index found[FOUND];
+    u32 count;
+    u64 tally[3], base;
+};
+
+template <class Index, bool SCALED, bool WEIGHTED>
+struct PathsForward {
+    const PathArcs<Index>&out, &in;
+    const PathLanes<Index>& lanes;
+    ForwardShare<Index>& share;
+    LevelSlot* slot;  // of the level being made
+    i64 end;          // where it begins in the list
+    u64 *front, *next;
+    u64 leaving = 0, reaching = 0, full = 0;
+
+    using Pull = PathPull<Index, SCALED, false, false, WEIGHTED>;
+    using Sum = typename Pull::Sum;
+
+    // A vertex that has all its lanes of this level: who counts its arcs, counts it once.
+    __device__ void note(i64 v, u64 met) {
+        const u64 to = in.indptr[v + 1] - in.indptr[v], from = out.indptr[v + 1] - out.indptr[v];
+        leaving += from, reaching += to;
+        if (met == lanes.every) full += to;
+        if (i64(from) > PIECE_ARCS || i64(to) > PIECE_ARCS) slot->heavy = 1;
+    }
+
+    __device__ void store(i64 v, int k, Sum sum) {
+        if (SCALED) {
+            sum.normalize();
+            lanes.exponents[v * lanes.stride + k] = sum.e;
+        } else if (sum.m >= PATH_LIMIT) {
+            slot->large = 1;
+        }
+        lanes.numbers[v * lanes.stride + k] = sum.m;
+    }
+
+    __device__ void store(const Pull& pull, i64 v, u64 heard, const Sum (&sum)[2]) {
+        if (pull.group) return;
+#pragma unroll
+        for (int c = 0; c < 2; ++c)
+            if (heard >> (2 * pull.pair + c) & 1) store(v, 2 * pull.pair + c, sum[c]);
+    }
+
+    // List a vertex; its lanes are said when all are known.
+    __device__ void append(Index v) {
+        const u32 at = atomicAdd(&share.count, 1u);
+        if (at < FOUND) share.found[at] = v;
+        else lanes.listed[end + atomicAdd(&slot->count, 1ull)] = v;
+    }
+
+    __device__ void send(Index v, u64 mask) {
+        const u64 fresh = mask & ~lanes.seen[v];
+        if (fresh & ~next[v])
+            if (!atomicOr(next + v, fresh)) append(v);
+    }
+
+    // Along an arc that is tight in some lanes; a vertex is reached once the last of them is.
+    __device__ void send(Index u, Index v, double weight, u64 mask) {
+        u64 ready = 0;
+        for (; mask; mask &= mask - 1) {
+            const int k = __ffsll(mask) - 1;
+            const i64 at = i64(v) * lanes.stride + k;
+            if (Pull::tight(lanes.distances[i64(u) * lanes.stride + k], weight, lanes.distances[at]))
+                if (atomicSub(lanes.pending + at, 1) == 1) ready |= 1ull << k;
+        }
+        if (ready && !atomicOr(next + v, ready)) append(v);
+    }
+
+    __device__ void send_arcs(i64 u, u64 mask, i64 begin, i64 stop, int stride) {
+        for (i64 j = begin; j < stop; j += stride) {
+            if constexpr (WEIGHTED) send(Index(u), out.indices[j], out.weights[j], mask);
+            else send(out.indices[j], mask);
+        }
+    }
+
+    __device__ void push(u64* counter, i64 first_listed, i64 count) {
+        const int lane = lane_of_warp();
+        for_chunks(counter, count, [&](i64 first) {
+            i64 u = -1, begin = 0, stop = 0;
+            u64 mask = 0;
+            if (first + lane < count) {
+                u = lanes.listed[first_listed + first + lane], mask = lanes.masks[first_listed + first + lane];
+                begin = out.indptr[u], stop = out.indptr[u + 1];
+                if (stop - begin > PIECE_ARCS) stop = begin;
+            }
+            if (stop - begin <= 8) send_arcs(u, mask, begin, stop, 1);
+            for (u32 rest = __ballot_sync(ALL, stop - begin > 8); rest; rest &= rest - 1) {
+                const int owner = __ffs(rest) - 1;
+                const i64 from = __shfl_sync(ALL, begin, owner), to = __shfl_sync(ALL, stop, owner);
+                const u64 bits = __shfl_sync(ALL, mask, owner);
+                send_arcs(__shfl_sync(ALL, u, owner), bits, from + lane, to, 32);
+            }
+        });
+    }
+
+    // The pieces of long rows among those that send.
+    __device__ void push_pieces() {
+        const LongRows& rows = out.lengthy;
+        for (i64 p = i64(threadIdx.x / 32) * gridDim.x + blockIdx.x; p < rows.pieces; p += i64(gridDim.x) * PATH_WARPS) {
+            const i64 u = rows.rows[rows.owner[p]];
+            const u64 mask = front[u];
+            if (!mask) continue;
+            const i64 begin = out.indptr[u] + (p - rows.first[rows.owner[p]]) * PIECE_ARCS;
+            send_arcs(u, mask, begin + lane_of_warp(), min(begin + PIECE_ARCS, out.indptr[u + 1]), 32);
+        }
+    }
+
+    // By the block: what it found goes to the list.
+    __device__ void flush() {
+        __syncthreads();
+        const u32 count = min(share.count, u32(FOUND));
+        if (count) {
+            if (threadIdx.x == 0) share.base = atomicAdd(&slot->count, u64(count));
+            __syncthreads();
+            for (u32 i = threadIdx.x; i < count; i += PATH_THREADS) lanes.listed[end + share.base + i] = share.found[i];
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) share.count = 0;
+    }
+
+    // Those whom a push has reached add up their numbers; in a pull all vertices that some lane has not met look for
+    // neighbours on the level before. Long rows are left for later.
+    __device__ void take_vertices(u64* counter, i64 count, bool pushed) {
+        const int lane = lane_of_warp();
+        Pull pull(in, lanes, front, nullptr, share.warps[threadIdx.x / 32]);
+        for_chunks(counter, count, [&](i64 first) {
+            i64 v = first + lane, arcs = 0;
+            u64 want = 0, mine = 0;
+            if (v < count) {
+                if (pushed) {
+                    const i64 at = end + v;
+                    v = lanes.listed[at];
+                    want = lanes.masks[at] = next[v];
+                    const u64 met = lanes.seen[v] | want;
+                    lanes.seen[v] = met;
+                    note(v, met);
+                } else {
+                    want = lanes.every & ~lanes.seen[v];
+                }
+                arcs = in.indptr[v + 1] - in.indptr[v];
+                if (arcs == 0 || arcs > PIECE_ARCS) want = 0;
+            }
+            const bool few = pushed && arcs * __popcll(want) <= FEW;
+            if (few)
+                for (u64 rest = want; rest; rest &= rest - 1) {
+                    const int k = __ffsll(rest) - 1;
+                    store(v, k, pull.gather_one(v, k));
+                }
+            for (u32 rest = __ballot_sync(ALL, want && !few); rest; rest &= rest - 1) {
+                const int owner = __ffs(rest) - 1;
+                const i64 row = __shfl_sync(ALL, v, owner);
+                Sum sum[2];
+                const u64 bits = __shfl_sync(ALL, want, owner);
+                const u64 heard = pull.gather(row, bits, in.indptr[row], in.indptr[row + 1], sum);
+                store(pull, row, heard, sum);
+                if (lane == owner) mine = heard;
+            }
+            if (!pushed) found(v, mine);
+        });
+    }
+
+    // By the warp: list the vertices that have found lanes.
+    __device__ void found(i64 v, u64 mine) {
+        const u32 hits = __ballot_sync(ALL, mine != 0);
+        if (!hits) return;
+        u64 base = lane_of_warp() ? 0 : atomicAdd(&slot->count, u64(__popc(hits)));
+        base = __shfl_sync(ALL, base, 0);
+        if (!mine) return;
+        const i64 at = end + base + __popc(hits & lanes_below());
+        lanes.listed[at] = Index(v);
+        lanes.masks[at] = next[v] = mine;
+        lanes.seen[v] |= mine;
+        note(v, lanes.seen[v]);
+    }
+
+    // Long rows, a piece a warp: those that were reached, or in a pull all that some lane has not met.
+    __device__ void take_pieces(bool pushed) {
+        Pull pull(in, lanes, front, nullptr, share.warps[threadIdx.x / 32]);
+        const LongRows& rows = in.lengthy;
+        for (i64 p = i64(threadIdx.x / 32) * gridDim.x + blockIdx.x; p < rows.pieces; p += i64(gridDim.x) * PATH_WARPS) {
+            const i64 v = rows.rows[rows.owner[p]];
+            const u64 want = pushed ? next[v] : lanes.every & ~lanes.seen[v];
+            if (want) pull.gather_piece(p, want);
+        }
+    }
+
+    __device__ void join_rows(bool pushed) {
+        Pull pull(in, lanes, front, nullptr, share.warps[threadIdx.x / 32]);
+        const LongRows& rows = in.lengthy;
+        for (i64 r = i64(threadIdx.x / 32) * gridDim.x + blockIdx.x; r < rows.count; r += i64(gridDim.x) * PATH_WARPS) {
+            const i64 v = rows.rows[r];
+            if (!(pushed ? next[v] : lanes.every & ~lanes.seen[v])) continue;
+            Sum sum[2];
+            const u64 heard = pull.join_pieces(r, sum);
+            store(pull, v, heard, sum);
+            if (!pushed) found(v, lane_of_warp() ? 0 : heard);
+        }
+    }
+
+    // By the block: what it counted goes to the level's slot.
+    __device__ void tell() {
+        const u64 counts[3] = {warp_sum(leaving), warp_sum(reaching), warp_sum(full)};
+        leaving = reaching = full = 0;
+        if (lane_of_warp() == 0)
+            for (int i = 0; i < 3; ++i)
+                if (counts[i]) atomicAdd(share.tally + i, counts[i]);
+        __syncthreads();
+        if (threadIdx.x < 3 && share.tally[threadIdx.x]) {
+            atomicAdd(&slot->leaving + threadIdx.x, share.tally[threadIdx.x]);
+            share.tally[threadIdx.x] = 0;
+        }
+    }
+};
+
+// From a level that is made to the last, or to one in which a number comes to the limit; there SCALED goes on. `open` are
+// the arcs that reach vertices which some lane has not met. The outcome: the level that is made last, `open`, and whether
+// a number came to the limit.
+template <class Index, bool SCALED, bool WEIGHTED>
+__global__ void __launch_bounds__(PATH_THREADS, PATH_BLOCKS)
+paths_forward(PathArcs<Index> out, PathArcs<Index> in, PathLanes<Index> lanes, i64 level, i64 begin, i64 end, u64 open) {
+    __shared__ ForwardShare<Index> share;
+    if (threadIdx.x < 3) share.tally[threadIdx.x] = 0;
+    if (threadIdx.x == 0) share.count = 0;
+    __syncthreads();
+    GridBarrier barrier(lanes.barrier);
+    const i64 me = i64(blockIdx.x) * PATH_THREADS + threadIdx.x, all = i64(gridDim.x) * PATH_THREADS;
+    i64 before = level ? lanes.levels[level - 1].begin : 0;
+    u64 leaving = lanes.levels[level].leaving, heavy = lanes.levels[level].heavy, large = 0;
+    int step = 0;
+    if (SCALED) {
+        for (i64 i = begin * lanes.stride + me; i < end * lanes.stride; i += all) {
+            const i64 k = i % lanes.stride, at = i64(lanes.listed[i / lanes.stride]) * lanes.stride + k;
+            if ((lanes.masks[i / lanes.stride] >> k & 1) && lanes.numbers[at] >= PATH_LIMIT)
+                lanes.numbers[at] *= STEP_DOWN, lanes.exponents[at] = 1;
+        }
+        barrier.wait();
+    }
+    // The counter of the next step but one is not in use.
+    const auto counter = [&] {
+        if (me == 0) lanes.chunks[(step + 2) & 3] = 0;
+        return lanes.chunks + (step++ & 3);
+    };
+    while (begin < end && !large) {
+        LevelSlot* slot = lanes.slots + ((level + 1) & 3);
+        if (me == 0) lanes.slots[(level + 2) & 3] = {0, 0, 0, 0, 0, 0};
+        PathsForward<Index, SCALED, WEIGHTED> run{
+            out, in, lanes, share, slot, end, lanes.front(level), lanes.front(level + 1)};
+        u64* old = lanes.front(level + 2);
+        const bool pushed = WEIGHTED || PUSH_COST * (leaving + u64(end - begin)) < open + u64(lanes.n);
+        if (pushed) {
+            run.push(counter(), begin, end - begin);
+            if (heavy && out.lengthy.count) run.push_pieces();
+            run.flush();
+            barrier.wait();
+        }
+        run.take_vertices(counter(), pushed ? i64(slot->count) : lanes.n, pushed);
+        for (i64 i = before + me; i < begin; i += all) old[lanes.listed[i]] = 0;
+        run.tell();
+        barrier.wait();
+        if (in.lengthy.count && (!pushed || slot->heavy)) {
+            run.take_pieces(pushed);
+            barrier.wait();
+            run.join_rows(pushed);
+            run.tell();
+            barrier.wait();
+        }
+        before = begin, begin = end, end += i64(slot->count), ++level;
+        leaving = slot->leaving, heavy = slot->heavy, open -= slot->full;
+        if (!SCALED) large = slot->large;
+        if (me == 0) lanes.levels[level] = {begin, leaving, slot->reaching, heavy};
+    }
+    if (me == 0) lanes.outcome[0] = level, lanes.outcome[1] = end, lanes.outcome[2] = i64(open), lanes.outcome[3] = i64(large);
+}
+
+// Level 0, by one block: the sources, each vertex once.
+template <class Index>
+__global__ void paths_begin(PathArcs<Index> out, PathLanes<Index> lanes, const i64* sources, i64 count) {
+    __shared__ u32 listed;
+    __shared__ u64 leaving, heavy;
+    if (threadIdx.x == 0) listed = 0, leaving = heavy = 0;
+    __syncthreads();
+    if (threadIdx.x < count) {
+        const i64 v = sources[threadIdx.x];
+        const u64 bit = 1ull << threadIdx.x;
+        lanes.numbers[v * lanes.stride + threadIdx.x] = 1;
+        atomicOr(lanes.seen + v, bit);
+        if (!atomicOr(lanes.fronts + v, bit)) {
+            const u64 arcs = out.indptr[v + 1] - out.indptr[v];
+            lanes.listed[atomicAdd(&listed, 1u)] = Index(v);
+            atomicAdd(&leaving, arcs);
+            if (i64(arcs) > PIECE_ARCS) heavy = 1;
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x < listed) lanes.masks[threadIdx.x] = __ldcg(lanes.fronts + lanes.listed[threadIdx.x]);
+    if (threadIdx.x == 0) lanes.levels[0] = {0, leaving, 0, heavy}, lanes.outcome[0] = listed;
+}
+
+// Of weighted paths: how many arcs bring paths to each vertex in each lane. A thread for each.
+template <class Index>
+__global__ void __launch_bounds__(PATH_THREADS) paths_pending(PathArcs<Index> in, PathLanes<Index> lanes) {
+    const i64 all = i64(gridDim.x) * PATH_THREADS;
+    for (i64 at = i64(blockIdx.x) * PATH_THREADS + threadIdx.x; at < lanes.n * lanes.stride; at += all) {
+        const i64 v = at / lanes.stride, k = at % lanes.stride;
+        const double own = lanes.distances[at];
+        int count = 0;
+        if (own < 1.0 / 0.0)
+            for (i64 j = in.indptr[v]; j < in.indptr[v + 1]; ++j)
+                count += lanes.distances[i64(in.indices[j]) * lanes.stride + k] + in.weights[j] == own;
+        lanes.pending[at] = count;
+    }
+}
+
+// How many sources reach each vertex, and how many vertices each source reaches: whole numbers, added in any order.
+template <class Index>
+__global__ void __launch_bounds__(PATH_THREADS) paths_reach(PathLanes<Index> lanes, i64* reached, u64* reach) {
+    __shared__ u64 counts[64];
+    if (threadIdx.x < 64) counts[threadIdx.x] = 0;
+    __syncthreads();
+    for (i64 first = i64(blockIdx.x) * PATH_THREADS; first < lanes.n; first += i64(gridDim.x) * PATH_THREADS) {
+        const i64 v = first + threadIdx.x;
+        const u64 mine = v < lanes.n ? lanes.seen[v] : 0;
+        if (reached && v < lanes.n) reached[v] += __popcll(mine);
+        for (u64 any = warp_or(mine); any; any &= any - 1) {
+            const int k = __ffsll(any) - 1, hits = __popc(__ballot_sync(ALL, mine >> k & 1));
+            if (lane_of_warp() == 0) atomicAdd(counts + k, u64(hits));
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x < 64 && counts[threadIdx.x]) atomicAdd(reach + threadIdx.x, counts[threadIdx.x]);
+}
+
+}  // namespace hpgraph

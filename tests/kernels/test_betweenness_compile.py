@@ -1,0 +1,25 @@
+"""The CUDA kernels of betweenness compile for every generation of GPUs; no GPU is needed."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from cuda_build import GENERATIONS, compiles
+
+from hpgraph.kernels.betweenness import cuda
+
+pytest.importorskip("cuda.core")
+# Scaled numbers with places for arcs have more under way than registers hold; none of it is indexed at run time.
+LOCAL = 384
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+@pytest.mark.parametrize("index", ["int", "long long"])
+def test_kernels_of_betweenness_compile(arch: str, index: str) -> None:
+    names = {
+        name
+        for switches in itertools.product((False, True), repeat=3)
+        for name in cuda.names(index, *switches).values()
+    }  # fmt: skip
+    compiles(cuda.SOURCE, cuda.prologue(), names=sorted(names), arch=arch, local=LOCAL)
