@@ -14,7 +14,7 @@ from numba import prange
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, Bitmask, index_dtype
 from hpgraph.kernels.entries.cpu_extract import bits_of, room
-from hpgraph.kernels.runtime.cpu.bits import popcount
+from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import copy_items, peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
@@ -54,17 +54,13 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
     Each task writes what it keeps to where it would stand if all were kept, so that entries are looked at once; of that
     memory only what is written to is ever touched.
     """
-    rows = chosen.to_indices()
+    rows = np.empty(chosen.count(), dtype=index_dtype(chosen.n))
     offsets = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum(csr.indptr[rows + 1] - csr.indptr[rows], out=offsets[1:])
-    looked = int(offsets[-1])
+    ranks = np.empty(2 * len(chosen.words), dtype=np.uint64)
+    looked = int(_list(chosen.words, csr.indptr, ranks, rows, offsets))
     width = csr.indices.itemsize + (csr.data.itemsize if csr.data is not None else 0)
     if looked > TASK_ENTRIES:
         check_memory(looked * width, "a part", "cpu")
-    ranks = np.empty((len(chosen.words), 2), dtype=np.uint64)
-    ranks[:, 0] = chosen.words
-    counts = np.bitwise_count(chosen.words)
-    ranks[:, 1] = np.cumsum(counts, dtype=np.uint64) - counts
     stored = Entries(csr.indices, bits_of(csr.data))
     ids = index_dtype(len(rows))
     values, data = room(csr.data, looked)
@@ -72,12 +68,12 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
     bounds = task_bounds(offsets)
     if len(bounds) == 2:
-        _keep(rows, csr.indptr, stored, ranks.reshape(-1), offsets, indptr, kept, 0, len(rows))
+        _keep(rows, csr.indptr, stored, ranks, offsets, indptr, kept, 0, len(rows))
         nnz = int(np.cumsum(indptr, out=indptr)[-1])
         values = None if data is None else data[:nnz].copy()
         return CSR((len(rows), len(rows)), indptr, kept.indices[:nnz].copy(), values, validate=False), rows
     with team():
-        _keep_tasks(rows, csr.indptr, stored, ranks.reshape(-1), offsets, indptr, kept, bounds)
+        _keep_tasks(rows, csr.indptr, stored, ranks, offsets, indptr, kept, bounds)
         nnz = int(np.cumsum(indptr, out=indptr)[-1])
         indices = kept.indices
         if nnz < looked:
@@ -85,6 +81,23 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
             indices = np.empty(nnz, dtype=ids)
             _gather(bounds, offsets, indptr, kept, Entries(indices, values))
     return CSR((len(rows), len(rows)), indptr, indices, data, validate=False), rows
+
+
+@njit(cache=True, nogil=True)
+def _list(words, indptr, ranks, rows, offsets):
+    """The chosen rows, the entries before each of them, and the bits with their ranks; how many entries there are."""
+    k, looked = 0, 0
+    for w in range(words.size):
+        word = words[w]
+        ranks[2 * w], ranks[2 * w + 1] = word, k
+        while word:
+            row = np.uintp(w * 64 + lowest_bit(word))
+            rows[k] = row
+            looked += indptr[row + np.uintp(1)] - indptr[row]
+            k += 1
+            offsets[k] = looked
+            word &= word - np.uint64(1)
+    return looked
 
 
 @njit(cache=True, nogil=True)
