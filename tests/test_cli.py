@@ -258,6 +258,28 @@ def test_closeness(karate: str, device: str, tmp_path: Path, capsys: pytest.Capt
     assert "harmonic centrality of 3 vertices" in printed and "nan" not in printed
 
 
+@pytest.mark.parametrize("command", ["eigenvector", "katz", "hits", "clustering"])
+def test_numbers_of_neighbours(
+    karate: str, command: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    networkx = pytest.importorskip("networkx")
+    out, top = tmp_path / "out.csv", ["--top", "1"]
+    options = ["--alpha", "0.05"] if command == "katz" else []
+    assert main([command, karate, "--undirected", "--device", device, "-o", str(out), *top, *options]) == 0
+    printed = capsys.readouterr().out
+    N = networkx.karate_club_graph()
+    expected, column = {
+        "eigenvector": (lambda: networkx.eigenvector_centrality(N, weight=None), "centrality"),
+        "katz": (lambda: networkx.katz_centrality(N, 0.05, weight=None), "centrality"),
+        "hits": (lambda: networkx.hits(networkx.Graph(N.edges()))[1], "authorities"),
+        "clustering": (lambda: networkx.clustering(N), "clustering"),
+    }[command]
+    rows = [line.split(",") for line in out.read_text().splitlines()]
+    found = {int(row[0]): float(row[rows[0].index(column)]) for row in rows[1:]}
+    assert found == pytest.approx(expected(), abs=1e-4)
+    assert ("converged after" in printed) == (command != "clustering") and f" on {device}" in printed
+
+
 def test_betweenness(karate: str, device: str, capsys: pytest.CaptureFixture[str]) -> None:
     networkx = pytest.importorskip("networkx")
     assert main(["betweenness", karate, "--undirected", "--device", device, "--top", "1"]) == 0

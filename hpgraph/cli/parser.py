@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hpgraph import __version__
-from hpgraph.cli import centralities, commands
+from hpgraph.cli import centralities, commands, rankings
 
 
 def parser() -> argparse.ArgumentParser:
@@ -79,6 +79,20 @@ def parser() -> argparse.ArgumentParser:
     diameter.add_argument("--largest", action="store_true", help="of the largest connected component alone")
     for one in (closeness, betweenness, diameter):
         one.add_argument("--weighted", action="store_true", help="an arc counts its weight, not 1")
+
+    eigenvector = command("eigenvector", "eigenvector centrality of every vertex", rankings.eigenvector, compute)
+    katz = command("katz", "Katz centrality of every vertex: walks that end there", rankings.katz, compute)
+    katz.add_argument("--alpha", type=float, default=0.1, metavar="A", help="what each arc counts (default: 0.1)")
+    hits = command("hits", "hubs and authorities", rankings.hits, compute)
+    for one, tol, limit in ((eigenvector, 1e-6, 100), (katz, 1e-6, 1000), (hits, 1e-8, 100)):
+        one.add_argument("--tol", type=float, default=tol, metavar="T", help=f"change to stop at (default: {tol:g})")
+        one.add_argument("--max-iteration", type=int, default=limit, metavar="N", help=f"give up after N ({limit})")
+        one.add_argument("--top", type=int, default=10, metavar="N", help="print the N first vertices (default: 10)")
+        one.add_argument("--weighted", action="store_true", help="weights multiply what goes along an arc")
+    clustering = command("clustering", "clustering coefficients: are neighbours joined", rankings.clustering, compute)
+    clustering.add_argument("--form", choices=["networkx", "ldbc"], default="networkx", help="of directed graphs")
+    clustering.add_argument("--weighted", action="store_true", help="triangles count by their weights")
+    clustering.add_argument("--top", type=int, default=0, metavar="N", help="print the N first vertices")
 
     warmup = command("warmup", "compile the built-in kernels, so that no later call waits", commands.warmup, run)
     warmup.add_argument("--device", choices=["cpu", "cuda"], help="for one device only (default: all there are)")
