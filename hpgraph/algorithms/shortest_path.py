@@ -1,9 +1,7 @@
 """One shortest path from one vertex to another, found from both ends.
 
-A ball around each end grows, the thinner one first, until they meet (I. Pohl, "Bi-directional search", Machine
-Intelligence 6 (1971)). A ball of radius r holds all vertices within r; where the balls' radii sum to at least the
-length of the best way through both, no way is shorter. Balls are grown by searching them again with a larger radius,
-which costs little beside the last search wherever they grow fast; where they grow slowly, the radius doubles.
+Two searches that meet in the middle look at far less of most graphs than one that goes all the way (I. Pohl,
+"Bi-directional search", Machine Intelligence 6 (1971)).
 """
 
 from __future__ import annotations
@@ -13,22 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.bfs import bfs
-from hpgraph.algorithms.distances import Distances, SingleDistances, bucket_width, tree_of, weight_facts
+from hpgraph.algorithms import balls
 from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.names import python_values
-from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module, to_device
 from hpgraph.core.errors import NoPathError
-from hpgraph.engine.run import run
-
-# A ball whose outermost level is not this many times the one before grows slowly.
-_FAST = 2
-# The first radius, in weights of the lightest of a vertex's arcs.
-_FIRST_RADIUS = 4.0
-# A way of fewer steps is followed step by step on the device of the graph.
-_FEW_STEPS = 64
 
 
 def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight: Any = None) -> list[Any]:
@@ -59,7 +46,9 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
 
     Notes
     -----
-    Beside the graph it takes 16 bytes a vertex, 24 with weights; a directed graph is transposed first, and keeps that.
+    On the CPU one thread searches, and memory is taken for what it meets: up to 16 bytes a vertex, 26 with weights. On
+    the GPU balls around both ends grow superstep by superstep, in 24 to 40 bytes a vertex. A directed graph is
+    transposed first, and keeps that.
 
     References
     ----------
@@ -73,8 +62,7 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
     ['a', 'c', 'd']
     """
     graph, weighted = with_lengths(G, weight)
-    meeting = _meeting(graph, graph.index_of(source, "source"), graph.index_of(target, "target"), weighted)
-    path = np.array(meeting.path(), np.int64)
+    path, _ = _route(graph, graph.index_of(source, "source"), graph.index_of(target, "target"), weighted)
     return path.tolist() if graph.names is None else python_values(graph.names[path])
 
 
@@ -107,130 +95,35 @@ def shortest_path_length(G: Graph | Any, source: Hashable, target: Hashable, *, 
     58
     """
     graph, weighted = with_lengths(G, weight)
-    return _meeting(graph, graph.index_of(source, "source"), graph.index_of(target, "target"), weighted).length
+    return _route(graph, graph.index_of(source, "source"), graph.index_of(target, "target"), weighted)[1]
 
 
-class _Ball:
-    """All vertices within some number of arcs of one."""
-
-    def __init__(self, graph: Graph, start: int) -> None:
-        self.graph, self.start = graph, start
-        self.depth, self.outermost, self.complete = 0, 1, False
-        self.level: Any = None
-        self._steps = 1
-        self.grow()
-
-    def grow(self) -> None:
-        """Search again, farther; waits for the GPU."""
-        self.depth += self._steps
-        found = bfs(self.graph, id(self.start), max_depth=self.depth)
-        self.level, self._parent = found.level, found.parent
-        before, self.outermost = ((self.level == depth).sum().item() for depth in (self.depth - 1, self.depth))
-        self.complete = self.outermost == 0
-        self._steps = 1 if self.outermost >= _FAST * before else self.depth
-
-    def distance_or(self, nowhere: Any) -> Any:
-        """Levels, with another number for what is not reached."""
-        return array_module(self.level).where(self.level < 0, nowhere, self.level)
-
-    def way_to(self, vertex: int) -> list[int]:
-        """From the start to a vertex inside."""
-        return _way(self._parent, self.start, vertex, self.level[vertex].item() > _FEW_STEPS)
-
-
-class _WeightedBall:
-    """All vertices within some distance of one, and what their arcs offer to others."""
-
-    def __init__(self, graph: Graph, start: int, radius: float) -> None:
-        self.graph, self.start = graph, start
-        self.program = SingleDistances if graph.out_csr.dtype == np.float32 else Distances
-        self.grow(radius)
-
-    def grow(self, radius: float) -> None:
-        """Search again, up to this distance; waits for the GPU."""
-        self.radius = radius
-        width = bucket_width(self.graph, weight_facts(self.graph.out_csr))
-        found = run(self.program, self.graph, active=id(self.start), ceiling=radius, delta=width)
-        self.distance = found.distance.astype(np.float64)
-        self.raw = found.distance
-        reached = self.distance < np.inf
-        self.complete = not bool((reached & (self.distance > radius)).any())
-
-    def way_to(self, vertex: int) -> list[int]:
-        """From the start to a vertex inside, or one that an arc from inside reaches."""
-        return _way(tree_of(self.graph, self.start, self.raw, False), self.start, vertex, True)
-
-
-class _Meeting:
-    """Where a shortest path passes from one ball to the other, and its length."""
-
-    def __init__(self, vertex: int, length: int | float, ahead: Any, back: Any) -> None:
-        self.vertex, self.length = vertex, length
-        self._ahead, self._back = ahead, back
-
-    def path(self) -> list[int]:
-        """All vertices of the path, each once."""
-        way = self._ahead.way_to(self.vertex) + self._back.way_to(self.vertex)[-2::-1]
-        last = {vertex: place for place, vertex in enumerate(way)}
-        # The two halves may share vertices, on circles of weight 0: these are cut off.
-        path, place = [], 0
-        while place < len(way):
-            path.append(way[place])
-            place = last[way[place]] + 1
-        return path
-
-
-def _meeting(graph: Graph, source: int, target: int, weighted: bool) -> _Meeting:
+def _route(graph: Graph, source: int, target: int, weighted: bool) -> tuple[np.ndarray, int | float]:
+    """The vertices of a shortest path, and its length."""
+    found: tuple[np.ndarray, int | float] | None
     if weighted:
-        met = _weighted_meeting(graph, source, target)
+        found = _least_weight(graph, source, target)
     else:
-        met = _unweighted_meeting(graph, source, target)
-    if met is None:
+        path = _fewest_arcs(graph, source, target)
+        found = None if path is None else (path, len(path) - 1)
+    if found is None:
         names = [vertex if graph.names is None else graph.names[vertex] for vertex in (source, target)]
         along = " along arcs: G.undirected takes them in both directions" if graph.directed else ""
         raise NoPathError(f"no path leads from {names[0]} to {names[1]}{along}")
-    return met
+    return found
 
 
-def _unweighted_meeting(graph: Graph, source: int, target: int) -> _Meeting | None:
-    ahead, back = _Ball(graph, source), _Ball(graph.reverse(), target)
-    n = graph.n_vertices
-    while True:
-        through = ahead.distance_or(n) + back.distance_or(n)
-        vertex = int(through.argmin())
-        length = int(through[vertex])
-        # Balls of radii a and b that share no vertex lie more than a + b apart; of those that do, the vertex where the
-        # sum is least lies on a shortest path, as every way of at most a + b passes a vertex of both.
-        if length < n:
-            return _Meeting(vertex, length, ahead, back)
-        if ahead.complete or back.complete:
-            return None
-        (ahead if ahead.outermost <= back.outermost else back).grow()
+def _fewest_arcs(graph: Graph, source: int, target: int) -> np.ndarray | None:
+    if graph.device != "cpu":
+        return balls.fewest_arcs(graph, source, target)
+    from hpgraph.kernels.bidirectional import cpu
+
+    return cpu.fewest_arcs(graph.out_csr, graph.in_csr, source, target)
 
 
-def _weighted_meeting(graph: Graph, source: int, target: int) -> _Meeting | None:
-    facts = weight_facts(graph.out_csr)
-    # The least of d weights spread evenly from 0 is 2 / (d + 1) of their mean.
-    degree = graph.n_edges / graph.n_vertices
-    radius = _FIRST_RADIUS * 2 / (degree + 1) * facts.mean if 0 < facts.mean < np.inf else np.inf
-    ahead = _WeightedBall(graph, source, radius)
-    back = _WeightedBall(graph.reverse(), target, radius)
-    while True:
-        # Beyond a ball distances are those by one more arc, so that every arc between the balls is looked at.
-        through = ahead.distance + back.distance
-        vertex = int(through.argmin())
-        length = float(through[vertex])
-        if length <= ahead.radius + back.radius or ahead.complete or back.complete:
-            return _Meeting(vertex, length, ahead, back) if length < np.inf else None
-        radius = length / 2 if length < np.inf else 2 * radius
-        ahead.grow(radius)
-        back.grow(radius)
+def _least_weight(graph: Graph, source: int, target: int) -> tuple[np.ndarray, float] | None:
+    if graph.device != "cpu":
+        return balls.least_weight(graph, source, target)
+    from hpgraph.kernels.bidirectional import cpu
 
-
-def _way(parent: Any, start: int, vertex: int, far: bool) -> list[int]:
-    """The way along parents, from the start."""
-    parent = to_device(parent, "cpu") if far else parent
-    way = [vertex]
-    while way[-1] != start:
-        way.append(int(parent[way[-1]]))
-    return way[::-1]
+    return cpu.least_weight(graph.out_csr, graph.in_csr, source, target)

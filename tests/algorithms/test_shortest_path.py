@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
+from hpgraph.algorithms import balls
 
 
 def pair(g, kind, device):
@@ -55,6 +56,24 @@ def test_paths(name, directed, kind, device):
         assert length == pytest.approx(expected, abs=1e-12)
         assert hpg.shortest_path_length(G, source, target, weight=weight) == pytest.approx(expected, abs=1e-12)
     assert unreachable > 0 or name != "sparse"
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_balls(name, directed, device):
+    """What the GPU does, on either device; circles of weight 0 among what is shortest."""
+    g, G = pair(GRAPHS[name](directed), "whole", device)
+    for source, target in np.random.default_rng(6).integers(0, len(g), (12, 2)).tolist():
+        arcs, lightest = balls.fewest_arcs(G, source, target), balls.least_weight(G, source, target)
+        if not nx.has_path(g, source, target):
+            assert arcs is None and lightest is None
+            continue
+        path, length = lightest
+        assert nx.is_path(g, arcs.tolist()) and nx.is_path(g, path.tolist())
+        assert {arcs[0], path[0]} == {source} and {arcs[-1], path[-1]} == {target}
+        assert len(arcs) - 1 == nx.shortest_path_length(g, source, target)
+        assert length == nx.shortest_path_length(g, source, target, weight="weight")
+        assert length == nx.path_weight(g, path.tolist(), "weight") and len(set(path.tolist())) == len(path)
 
 
 def test_names(device):

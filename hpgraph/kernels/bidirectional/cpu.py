@@ -1,0 +1,160 @@
+"""Bidirectional breadth-first search and bidirectional Dijkstra (I. Pohl, "Bi-directional search", 1971)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.bidirectional import joined
+from hpgraph.kernels.bidirectional.cpu_heap import pop, push
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.semiring.stop import is_stopped
+
+_FIRST_ROOM = 1024
+
+
+def fewest_arcs(out: CSR, in_: CSR, source: int, target: int) -> np.ndarray | None:
+    """The vertices of a path of fewest arcs.
+
+    Parameters
+    ----------
+    out, in_ : CSR
+        Arcs by source and by target.
+    source, target : int
+        Its ends.
+
+    Returns
+    -------
+    int64 array, or None
+        From `source` to `target`; None where there is no path.
+    """
+    n = out.shape[0]
+    if source == target:
+        return np.array([source])
+    # Levels count from 1, of the search from the target downwards from -1; 0 is unseen.
+    level, before = np.zeros(n, np.int32), np.empty(n, out.indices.dtype)
+    queues = np.empty((2, n), out.indices.dtype)
+    with interruptible():
+        u, v = _meet(out.indptr, out.indices, in_.indptr, in_.indices, source, target, level, before, queues)
+    return None if u < 0 else np.array(_way(before, source, u) + _way(before, target, v)[::-1], np.int64)
+
+
+def least_weight(out: CSR, in_: CSR, source: int, target: int) -> tuple[np.ndarray, float] | None:
+    """The vertices of a path of least weight, and that weight.
+
+    Parameters
+    ----------
+    out, in_ : CSR
+        Arcs by source and by target, with weights that are not negative.
+    source, target : int
+        Its ends.
+
+    Returns
+    -------
+    (int64 array, float), or None
+        None where there is no path. The weight is added in double precision, from both ends.
+    """
+    n = out.shape[0]
+    if source == target:
+        return np.array([source]), 0.0
+    # Where an entry of `seen` is 0, the others hold nothing yet.
+    seen, distance, before = np.zeros((2, n), np.int8), np.empty((2, n)), np.empty((2, n), out.indices.dtype)
+    sides = ((out.indptr, out.indices, out.data), (in_.indptr, in_.indices, in_.data))
+    with interruptible():
+        vertex, length = _dijkstra(sides, source, target, seen, distance, before)
+    if vertex < 0:
+        return None
+    return joined(_way(before[0], source, vertex), _way(before[1], target, vertex)), length
+
+
+def _way(before: Any, start: int, vertex: int) -> list[int]:
+    """From where a search started to a vertex."""
+    way = [int(vertex)]
+    while way[-1] != start:
+        way.append(int(before[way[-1]]))
+    return way[::-1]
+
+
+@njit(cache=True)
+def _meet(out_indptr, out_indices, in_indptr, in_indices, source, target, level, before, queues):
+    """The arc over which the two searches meet: the end on the source's side, and that on the target's."""
+    level[source], level[target] = 1, -1
+    queues[0, 0], queues[1, 0] = source, target
+    taken, count = np.zeros(2, np.int64), np.ones(2, np.int64)
+    # Arcs of the outermost levels: the side that has fewer goes on.
+    arcs = np.array([out_indptr[source + 1] - out_indptr[source], in_indptr[target + 1] - in_indptr[target]])
+    while taken[0] < count[0] and taken[1] < count[1] and not is_stopped():
+        if arcs[0] <= arcs[1]:
+            u, v = _deepen(out_indptr, out_indices, 1, level, before, queues[0], taken, count, arcs)
+        else:
+            v, u = _deepen(in_indptr, in_indices, -1, level, before, queues[1], taken, count, arcs)
+        # Balls that shared no vertex are one arc apart here: no path is shorter.
+        if u >= 0:
+            return u, v
+    return -1, -1
+
+
+@part
+def _deepen(indptr, indices, sign, level, before, queue, taken, count, arcs):
+    """One more level of one search; the arc to a vertex of the other, if there is one, else -1."""
+    side = 0 if sign > 0 else 1
+    begin, end, tail, sent = taken[side], count[side], count[side], 0
+    for at in range(begin, end):
+        u = queue[at]
+        for place in range(indptr[u], indptr[u + 1]):
+            v = indices[place]
+            known = level[v]
+            if known == 0:
+                level[v] = level[u] + sign
+                before[v] = u
+                queue[tail] = v
+                tail += 1
+                sent += indptr[v + 1] - indptr[v]
+            elif (known > 0) != (sign > 0):
+                return u, v
+    taken[side], count[side], arcs[side] = end, tail, sent
+    return -1, -1
+
+
+@njit(cache=True)
+def _dijkstra(sides, source, target, seen, distance, before):
+    """The vertex in the middle of a lightest path, and the path's weight; -1 where there is none."""
+    keys = [np.empty(_FIRST_ROOM), np.empty(_FIRST_ROOM)]
+    vertices = [np.empty(_FIRST_ROOM, np.int64), np.empty(_FIRST_ROOM, np.int64)]
+    sizes = np.ones(2, np.int64)
+    for side in range(2):
+        start = source if side == 0 else target
+        keys[side][0], vertices[side][0] = 0.0, start
+        seen[side, start], distance[side, start] = 1, 0.0
+    best, middle = np.inf, -1
+    while sizes[0] > 0 and sizes[1] > 0 and keys[0][0] + keys[1][0] < best and not is_stopped():
+        # The nearer end goes on: both balls grow by the same radius.
+        side = 0 if keys[0][0] <= keys[1][0] else 1
+        other = 1 - side
+        indptr, indices, weights = sides[0] if side == 0 else sides[1]
+        here, u = keys[side][0], vertices[side][0]
+        sizes[side] = pop(keys[side], vertices[side], sizes[side])
+        if here > distance[side, u]:
+            continue
+        for place in range(indptr[u], indptr[u + 1]):
+            v = indices[place]
+            there = here + weights[place]
+            if seen[side, v] != 0 and there >= distance[side, v]:
+                continue
+            met = seen[other, v] != 0
+            # Whom the other search has not met lies no nearer to its end than its next vertex. Along an arc of infinite
+            # length nothing is reached.
+            if there == np.inf or (not met and there + keys[other][0] >= best):
+                continue
+            seen[side, v], distance[side, v], before[side, v] = 1, there, u
+            if met and there + distance[other, v] < best:
+                best, middle = there + distance[other, v], v
+            if sizes[side] == len(keys[side]):
+                keys[side] = np.concatenate((keys[side], np.empty(len(keys[side]))))
+                vertices[side] = np.concatenate((vertices[side], np.empty(len(vertices[side]), np.int64)))
+            sizes[side] = push(keys[side], vertices[side], sizes[side], there, v)
+    return middle, best

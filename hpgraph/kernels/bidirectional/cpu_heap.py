@@ -1,0 +1,40 @@
+"""A heap of four children a node: keys and vertices side by side, the least key first."""
+
+from __future__ import annotations
+
+from hpgraph.kernels.runtime.cpu.part import part
+
+
+@part
+def push(keys, vertices, size, key, vertex):
+    """Put one in; there is room for it. Returns the new size."""
+    at = size
+    while at > 0:
+        above = (at - 1) >> 2
+        if keys[above] <= key:
+            break
+        keys[at], vertices[at] = keys[above], vertices[above]
+        at = above
+    keys[at], vertices[at] = key, vertex
+    return size + 1
+
+
+@part
+def pop(keys, vertices, size):
+    """Take the first out. Returns the new size."""
+    size -= 1
+    key, vertex = keys[size], vertices[size]
+    at = 0
+    while True:
+        least = 4 * at + 1
+        if least >= size:
+            break
+        for child in range(least + 1, min(least + 3, size - 1) + 1):
+            if keys[child] < keys[least]:
+                least = child
+        if keys[least] >= key:
+            break
+        keys[at], vertices[at] = keys[least], vertices[least]
+        at = least
+    keys[at], vertices[at] = key, vertex
+    return size
