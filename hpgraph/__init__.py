@@ -46,8 +46,10 @@ if TYPE_CHECKING:
         biconnected_components,
         bridges,
     )
+    from hpgraph.algorithms.bipartite import bipartite_sets, is_bipartite
     from hpgraph.algorithms.closeness import closeness_centrality, harmonic_centrality
     from hpgraph.algorithms.clustering import average_clustering, clustering, transitivity
+    from hpgraph.algorithms.coloring import greedy_color
     from hpgraph.algorithms.components import ComponentsResult, connected_components
     from hpgraph.algorithms.condensation import Condensation, condensation
     from hpgraph.algorithms.cores import core_number, degeneracy_ordering, k_core, k_shell
@@ -56,8 +58,10 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.eccentricity import center, diameter, eccentricity, periphery, radius
     from hpgraph.algorithms.eigenvector import eigenvector_centrality
     from hpgraph.algorithms.hits import HITSResult, hits
+    from hpgraph.algorithms.independent_set import maximal_independent_set
     from hpgraph.algorithms.katz import katz_centrality
     from hpgraph.algorithms.landmarks import Landmarks, landmarks
+    from hpgraph.algorithms.matching import maximal_matching
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
     from hpgraph.algorithms.power_iteration import CentralityResult
     from hpgraph.algorithms.reach import k_hop, reach
@@ -118,6 +122,11 @@ _MODULE_OF = {
     "transpose": "hpgraph.algebra.transpose",
     "betweenness_centrality": "hpgraph.algorithms.betweenness",
     "edge_betweenness_centrality": "hpgraph.algorithms.betweenness",
+    "bipartite_sets": "hpgraph.algorithms.bipartite",
+    "is_bipartite": "hpgraph.algorithms.bipartite",
+    "greedy_color": "hpgraph.algorithms.coloring",
+    "maximal_independent_set": "hpgraph.algorithms.independent_set",
+    "maximal_matching": "hpgraph.algorithms.matching",
     "dag_longest_path": "hpgraph.algorithms.acyclic",
     "is_dag": "hpgraph.algorithms.acyclic",
     "is_directed_acyclic_graph": "hpgraph.algorithms.acyclic",
@@ -233,6 +242,7 @@ __all__ = [
     "betweenness_centrality",
     "bfs",
     "biconnected_components",
+    "bipartite_sets",
     "block_array",
     "block_diag",
     "bmat",
@@ -263,6 +273,7 @@ __all__ = [
     "eye",
     "formats",
     "from_networkx",
+    "greedy_color",
     "harmonic_centrality",
     "hits",
     "hstack",
@@ -270,6 +281,7 @@ __all__ = [
     "in_degree_centrality",
     "interop",
     "io",
+    "is_bipartite",
     "is_dag",
     "is_directed_acyclic_graph",
     "k_core",
@@ -280,6 +292,8 @@ __all__ = [
     "kronecker",
     "landmarks",
     "matrix_power",
+    "maximal_independent_set",
+    "maximal_matching",
     "minimum_spanning_forest",
     "mxm",
     "mxv",

@@ -16,6 +16,7 @@ from hpgraph.kernels.spmv.cpu_spmm import pull_dense
 from hpgraph.kernels.spmv.cpu_spmspv import push
 from hpgraph.kernels.structure.cpu_components import components
 from hpgraph.kernels.structure.cpu_fifo import fifo_order
+from hpgraph.kernels.structure.cpu_greedy import greedy_colors, independent_set, matching
 from hpgraph.kernels.structure.cpu_peeling import generations, peel
 from hpgraph.kernels.structure.cpu_spanning_forest import spanning_forest
 from hpgraph.kernels.structure.cpu_transpose import transpose
@@ -34,12 +35,15 @@ __all__ = [
     "dependencies",
     "fifo_order",
     "generations",
+    "greedy_colors",
     "in_python",
+    "independent_set",
     "induced",
     "interruptible",
     "kron",
     "map_entries",
     "masked_work",
+    "matching",
     "merge",
     "minimum_at",
     "multiply",

@@ -18,6 +18,7 @@ from hpgraph.kernels.spmv.cuda_spmm import pull_dense
 from hpgraph.kernels.spmv.cuda_spmspv import push
 from hpgraph.kernels.structure.cuda_components import components
 from hpgraph.kernels.structure.cuda_fifo import fifo_order
+from hpgraph.kernels.structure.cuda_greedy import greedy_colors, independent_set, matching
 from hpgraph.kernels.structure.cuda_peeling import generations, peel
 from hpgraph.kernels.structure.cuda_spanning_forest import spanning_forest
 from hpgraph.kernels.structure.cuda_triangles import count as count_triangles
@@ -39,12 +40,15 @@ __all__ = [
     "dependencies",
     "fifo_order",
     "generations",
+    "greedy_colors",
     "in_python",
+    "independent_set",
     "induced",
     "interruptible",
     "kron",
     "map_entries",
     "masked_work",
+    "matching",
     "merge",
     "minimum_at",
     "multiply",

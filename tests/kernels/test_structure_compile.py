@@ -8,7 +8,7 @@ from cuda_build import GENERATIONS, compiles, kernels, local_memory
 
 from hpgraph.kernels.runtime.cuda.compile import build_cached
 from hpgraph.kernels.runtime.cuda.persistent import techniques_type
-from hpgraph.kernels.structure import cuda_peeling, cuda_spanning_forest
+from hpgraph.kernels.structure import cuda_greedy, cuda_peeling, cuda_spanning_forest
 from hpgraph.kernels.structure.cuda_degree_order import c_type
 
 pytest.importorskip("cuda.core")
@@ -30,3 +30,9 @@ def test_peeling(ids: str, levels: bool, arch: str) -> None:
 @pytest.mark.parametrize("types", [("int", "float"), ("long long", "signed char"), ("int", "hpgraph::Pattern")])
 def test_spanning_forest(types: tuple[str, str], arch: str) -> None:
     compiles(cuda_spanning_forest.SOURCE, names=cuda_spanning_forest.kernel_names(*types).values(), arch=arch)
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+@pytest.mark.parametrize("index", ["int", "long long"])
+def test_greedy_choices(index: str, arch: str) -> None:
+    compiles(cuda_greedy.SOURCE, names=cuda_greedy.kernel_names(index), arch=arch)

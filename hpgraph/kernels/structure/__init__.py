@@ -34,3 +34,12 @@ class Structure(Protocol):
 
     def generations(self, out: CSR, in_degree: Any) -> Any:
         """How many arcs the longest path to each vertex has; -1 on circles and behind them."""
+
+    def independent_set(self, arcs: CSR, order: Any) -> Any:
+        """Who is taken when each vertex in turn is that has no neighbour among those taken."""
+
+    def greedy_colors(self, arcs: CSR, order: Any) -> Any:
+        """The least colour that no neighbour has yet, for each vertex in turn."""
+
+    def matching(self, arcs: CSR, seed: int) -> Any:
+        """The mate of each vertex in a maximal matching; -1 for none."""

@@ -1,0 +1,97 @@
+"""Bipartite graphs: those whose vertices have two sides, all edges leading from the one to the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hpgraph.algorithms.bfs import WideTree
+from hpgraph.algorithms.called import called
+from hpgraph.algorithms.components import connected_components
+from hpgraph.algorithms.levels import Tree
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.device import array_module
+from hpgraph.engine.run import run
+from hpgraph.kernels.backend import kernels
+
+
+def is_bipartite(G: Graph | Any) -> bool:
+    """Whether the vertices have two sides, so that every edge leads from the one to the other.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. Directions play no part; a loop leads to no other side.
+
+    Returns
+    -------
+    bool
+        On CUDA this waits for the stream.
+
+    See Also
+    --------
+    bipartite_sets : the two sides.
+
+    Notes
+    -----
+    A graph is bipartite where no edge joins vertices at equal distance from where a search of their component began.
+
+    References
+    ----------
+    T. H. Cormen et al., "Introduction to Algorithms", 3rd edition (2009), exercise 22.2-7.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.is_bipartite(([0, 1, 2], [1, 2, 3])), hpg.is_bipartite(([0, 1, 2], [1, 2, 0]))
+    (True, False)
+    """
+    return _sides(as_graph(G).undirected) is not None
+
+
+def bipartite_sets(G: Graph | Any) -> tuple[Any, Any]:
+    """The two sides of a bipartite graph.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. Directions play no part.
+
+    Returns
+    -------
+    (array, array)
+        Names where the graph has names, else indices, on the graph's device; in ascending order of index. The first
+        holds the least vertex of every component: NetworkX refuses graphs of several components.
+
+    Raises
+    ------
+    ValueError
+        If the graph is not bipartite.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> [side.tolist() for side in hpg.bipartite_sets(([0, 1, 2], [1, 2, 3]))]
+    [[0, 2], [1, 3]]
+    """
+    graph = as_graph(G).undirected
+    side = _sides(graph)
+    if side is None:
+        raise ValueError("G is not bipartite: it has a circle of an odd number of edges")
+    xp = array_module(graph.device)
+    return called(graph, xp.flatnonzero(side == 0)), called(graph, xp.flatnonzero(side))
+
+
+def _sides(graph: Graph) -> Any:
+    """The side of each vertex, 0 or 1; None where there are no sides."""
+    xp, arcs = array_module(graph.device), graph.out_csr
+    if graph.n_vertices == 0:
+        return xp.empty(0, "int32")
+    # From the least vertex of every component at once.
+    found = connected_components(graph)
+    first = xp.full(found.count, graph.n_vertices, "int64")
+    kernels(graph.device).minimum_at(first, found.label, xp.arange(graph.n_vertices, dtype="int64"))
+    program = Tree if arcs.indices.itemsize == 4 else WideTree
+    starts = xp.zeros(graph.n_vertices, bool)
+    starts[first] = True
+    side = run(program, graph, active=starts).level & 1
+    return None if bool((side[arcs.expand_rows()] == side[arcs.indices]).any()) else side

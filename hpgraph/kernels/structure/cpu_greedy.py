@@ -1,0 +1,166 @@
+"""Greedy choices on the CPU: independent sets and colours vertex by vertex in a given order, matchings by rounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.semiring.stop import is_stopped
+
+# Vertices that one thread takes at a time.
+CHUNK = 1024
+
+
+def independent_set(arcs: CSR, order: Any) -> Any:
+    """Take each vertex in turn that has no neighbour among those taken.
+
+    Parameters
+    ----------
+    arcs : CSR
+        Symmetric; loops are passed over.
+    order : array of vertex ids, shape (n,)
+        Every vertex once.
+
+    Returns
+    -------
+    bool array of shape (n,)
+        Who was taken.
+    """
+    taken, barred = np.zeros(len(order), np.bool_), np.zeros(len(order), np.bool_)
+    with interruptible():
+        _take(arcs.indptr, arcs.indices, order, taken, barred)
+    return taken
+
+
+@njit(cache=True, nogil=True)
+def _take(indptr, indices, order, taken, barred):
+    for i in range(order.size):
+        v = vertex(order, i)
+        if not barred[v]:
+            if is_stopped():
+                break
+            taken[v] = True
+            for at in range(peek(indptr, v), peek(indptr, v + 1)):
+                barred[vertex(indices, at)] = True
+
+
+def greedy_colors(arcs: CSR, order: Any) -> Any:
+    """Give each vertex in turn the least colour that no neighbour has yet.
+
+    Parameters
+    ----------
+    arcs : CSR
+        Symmetric; loops are passed over.
+    order : array of vertex ids, shape (n,)
+        Every vertex once.
+
+    Returns
+    -------
+    array of the type of ids, shape (n,)
+        Colours are numbered from 0.
+    """
+    n, ids = len(order), arcs.indices.dtype
+    color = np.full(n, -1, ids)
+    most = int(arcs.degrees.max()) + 2 if n else 0
+    with interruptible():
+        _color(arcs.indptr, arcs.indices, order, color, np.full(most, -1))
+    return color
+
+
+@njit(cache=True, nogil=True)
+def _color(indptr, indices, order, color, user):
+    """`user`: the vertex that last met each colour at a neighbour."""
+    for i in range(order.size):
+        if is_stopped():
+            break
+        v = vertex(order, i)
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            c = color[vertex(indices, at)]
+            if c >= 0:
+                user[c] = v
+        c = 0
+        while user[c] == v:
+            c += 1
+        color[v] = c
+
+
+def matching(arcs: CSR, seed: int) -> Any:
+    """A maximal matching: edges in an order as good as random, each that meets none before it.
+
+    Every vertex without a mate looks for the first of its edges to another; an edge that both ends look for is matched,
+    round after round (J.-H. Hoepman, "Simple distributed weighted matchings", arXiv:cs/0410047).
+
+    Parameters
+    ----------
+    arcs : CSR
+        Symmetric; loops are passed over.
+    seed : int
+        Below 2⁶⁴; it makes the order.
+
+    Returns
+    -------
+    array of the type of ids, shape (n,)
+        The mate of each vertex; -1 where it has none.
+    """
+    n, ids = arcs.shape[0], arcs.indices.dtype
+    mate, wish = np.full(n, -1, ids), np.full(n, -1, ids)
+    free = np.arange(n, dtype=ids)
+    with team():
+        while len(free):
+            _wish(arcs.indptr, arcs.indices, np.uint64(seed), mate, wish, free)
+            free = free[: _match(mate, wish, free)]
+    return mate
+
+
+@part
+def mixed(x):
+    """A number as good as drawn at random, and another for every other: the finalizer of MurmurHash3 (A. Appleby)."""
+    x ^= x >> np.uint64(33)
+    x *= np.uint64(0xFF51AFD7ED558CCD)
+    x ^= x >> np.uint64(33)
+    x *= np.uint64(0xC4CEB9FE1A85EC53)
+    return x ^ (x >> np.uint64(33))
+
+
+@njit(cache=True, parallel=True)
+def _wish(indptr, indices, seed, mate, wish, free):
+    count = free.size
+    for chunk in prange((count + CHUNK - 1) // CHUNK):
+        for i in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(count, (chunk + 1) * CHUNK)):
+            v = vertex(free, i)
+            # Whom it wished for remains the first as long as it is free.
+            if wish[v] >= 0 and mate[wish[v]] < 0:
+                continue
+            first, best = np.uint64(0), np.int64(-1)
+            for at in range(peek(indptr, v), peek(indptr, v + 1)):
+                u = vertex(indices, at)
+                if mate[u] < 0 and u != v:
+                    key = mixed((np.uint64(min(u, v)) << np.uint64(32) | np.uint64(max(u, v))) + seed)
+                    if best < 0 or key < first:
+                        first, best = key, u
+            wish[v] = best
+
+
+@njit(cache=True, nogil=True)
+def _match(mate, wish, free):
+    """Match who wish for each other; those who may still find a mate move to the front, and how many they are."""
+    for i in range(free.size):
+        v = free[i]
+        u = wish[v]
+        if u >= 0 and wish[u] == v:
+            mate[v] = u
+    kept = 0
+    for i in range(free.size):
+        v = free[i]
+        if mate[v] < 0 and wish[v] >= 0:
+            free[kept] = v
+            kept += 1
+    return kept if not is_stopped() else 0

@@ -1,0 +1,118 @@
+"""Greedy choices on the GPU; `hpgraph.kernels.structure.cpu_greedy` describes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.structure.cuda_degree_order import c_type
+
+SOURCE = "greedy.cuh"
+THREADS = 256
+# As in the source: longer rows are a block's.
+WISH_ARCS = 4096
+_NAMES = "take_independent", "take_colors", "wish", "wish_listed", "match"
+
+
+def kernel_names(index: str) -> tuple[str, ...]:
+    """Name expressions of every kernel of the source, for ids of a C++ type.
+
+    Parameters
+    ----------
+    index : str
+        "int" or "long long".
+
+    Returns
+    -------
+    tuple of str
+    """
+    return tuple(f"hpgraph::{name}<{index}>" for name in _NAMES)
+
+
+def _launch(ids: np.dtype, name: str, blocks: int, *arguments: Any) -> None:
+    index = c_type(ids)
+    module = load(SOURCE, names=kernel_names(index), title="greedy choices")
+    module.function(f"hpgraph::{name}<{index}>")((blocks,), (THREADS,), arguments)
+
+
+def independent_set(arcs: CSR, order: Any) -> Any:
+    """`hpgraph.kernels.structure.cpu_greedy.independent_set` on the GPU.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When the work space will not fit.
+    """
+    return _in_order("take_independent", arcs, order) == 1
+
+
+def greedy_colors(arcs: CSR, order: Any) -> Any:
+    """`hpgraph.kernels.structure.cpu_greedy.greedy_colors` on the GPU.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When the work space will not fit.
+    """
+    return _in_order("take_colors", arcs, order)
+
+
+def _in_order(name: str, arcs: CSR, order: Any) -> Any:
+    import cupy
+
+    n, ids = arcs.shape[0], arcs.indices.dtype
+    state = cupy.full(n, -1, ids)
+    if n == 0:
+        return state
+    order = order.astype(ids, copy=False)
+    before = _those_before(arcs, order)
+    # As many blocks as run at once.
+    blocks = min(-(-n // (THREADS // 32)), multiprocessors() * (2048 // THREADS))
+    _launch(ids, name, blocks, before.indptr, before.indices, order, np.int64(n), state, cupy.zeros(1, np.uint64))
+    return state
+
+
+def _those_before(arcs: CSR, order: Any) -> CSR:
+    """Of each row the neighbours that come before in an order."""
+    import cupy
+
+    n, ids = arcs.shape[0], arcs.indices.dtype
+    check_memory(arcs.nnz * (3 * ids.itemsize + 9), "the arcs of a graph in an order of its vertices", "cuda")
+    rank = cupy.empty(n, ids)
+    rank[order] = cupy.arange(n, dtype=ids)
+    kept = rank[arcs.indices] < rank[arcs.expand_rows()]
+    ends = cupy.zeros(arcs.nnz + 1, np.int64)
+    cupy.cumsum(kept, out=ends[1:])
+    return CSR(arcs.shape, ends[arcs.indptr], arcs.indices[kept], validate=False, copy=False)
+
+
+def matching(arcs: CSR, seed: int) -> Any:
+    """`hpgraph.kernels.structure.cpu_greedy.matching` on the GPU; waits for it once a round.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When the work space will not fit.
+    """
+    import cupy
+
+    n, ids = arcs.shape[0], arcs.indices.dtype
+    mate, wishes = cupy.full(n, -1, ids), cupy.full(n, -2, ids)
+    if n == 0:
+        return mate
+    listed, counts = cupy.empty(arcs.nnz // WISH_ARCS + 1, ids), cupy.empty(2, np.uint64)
+    size, key, rows = np.int64(n), np.uint64(seed), (arcs.indptr, arcs.indices)
+    tail, waiting = counts[:1], counts[1:]
+    blocks = min(-(-n // (THREADS // 32)), 16 * multiprocessors())
+    while True:
+        counts.fill(0)
+        _launch(ids, "wish", blocks, *rows, size, key, mate, wishes, listed, tail, waiting)
+        _launch(ids, "wish_listed", 2 * multiprocessors(), *rows, key, mate, wishes, listed, tail)
+        if not int(waiting[0]):
+            return mate
+        _launch(ids, "match", -(-n // THREADS), size, wishes, mate)
