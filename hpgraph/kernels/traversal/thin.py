@@ -112,9 +112,9 @@ def recorded(
     run(trace, table)
     while progress[ACTIVE] > 0 and progress[STEP] < limit:
         if progress[rows] == len(trace):
-            trace = np.concatenate([trace, np.empty_like(trace)])
+            trace = tracing.longer(trace)
         elif progress[thin] == len(table):
-            table = np.concatenate([table, np.empty_like(table)])
+            table = tracing.longer(table)
         else:
             break
         board[LEADER] = board[GATE] = 0
