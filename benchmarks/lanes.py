@@ -93,7 +93,10 @@ def _works(case: Case, works: Sequence[str], libraries: Sequence[str], budget: f
     for name in works:
         work = WORKS[name]
         chosen = sources(case, work.counts[case.device])
-        ours = _beside_single_ones(case, work, chosen, budget)
+        try:
+            ours = _beside_single_ones(case, work, chosen, budget)
+        except (TypeError, ValueError, MemoryError) as error:
+            ours = {"wrong": f"{type(error).__name__}: {error}"}
         yield {"work": name, "who": "hpgraph", "count": len(chosen), **ours}
         for library in libraries:
             method = getattr(others[library], name, None)

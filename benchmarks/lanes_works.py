@@ -65,6 +65,7 @@ def _closeness_alone(case: Case, source: int) -> Any:
 
 def _pairs(case: Case, chosen: np.ndarray, scores: Any) -> str | None:
     """The vertices between s and t on shortest paths are d(s, t) - 1 on the average: so the scores' sum is known."""
+    scores = to_device(scores, "cpu")
     # NetworkX's scaling is undone, which scales what a sample gives, and its sources apart.
     share = 2 * len(chosen) / (case.n - 1)
     found = float(scores.sum()) * share - float(scores[chosen].sum()) * share / len(chosen)
@@ -86,6 +87,13 @@ def _dijkstra_wrong(case: Case, chosen: np.ndarray, distance: Any) -> str | None
 
 def _betweenness(case: Case, chosen: np.ndarray) -> Any:
     return hpg.betweenness_centrality(case.graph, sources=chosen, normalized=False)
+
+
+def _seeds(case: Case, chosen: np.ndarray) -> Any:
+    """One distribution a row, all of it at one vertex."""
+    seeds = case.xp.zeros((len(chosen), case.n))
+    seeds[case.xp.arange(len(chosen)), case.xp.asarray(chosen)] = 1
+    return seeds
 
 
 def _pagerank_alone(case: Case, source: int) -> Any:
@@ -126,7 +134,7 @@ WORKS = {
         f"PageRank of {{}} seeds, {ITERATIONS} iterations",
         {"cpu": 64, "cuda": 64},
         lambda case, chosen: (
-            hpg.pagerank(case.graph, personalization=chosen.tolist(), tol=0, max_iteration=ITERATIONS).rank
+            hpg.pagerank(case.graph, personalization=_seeds(case, chosen), tol=0, max_iteration=ITERATIONS).rank
         ),
         _pagerank_alone,
         differ=_apart,

@@ -3,9 +3,10 @@
 A search from v bounds everyone else by the triangle inequality: ecc(w) <= d(w, v) + ecc(v), and ecc(w) is at least
 d(w, v) and ecc(v) - d(v, w). Searching in turn from the vertices of the largest upper and of the smallest lower bounds,
 a few tens of searches settle what all of n would (F. Takes, W. Kosters, "Determining the diameter of small world
-networks", CIKM'11; "Computing the eccentricity distribution of large graphs", Algorithms 6 (2013); both directions of a
-directed graph as in M. Borassi et al., "Fast diameter and radius BFS-based computation in (weakly connected) real-world
-graphs", TCS 586 (2015)). Here a round searches from several of them at once, in lanes.
+networks", CIKM'11; "Computing the eccentricity distribution of large graphs", Algorithms 6 (2013)). Of equal bounds the
+sum of the distances so far decides, large ones at the rim, small ones in the middle, and directed graphs are searched
+both ways (SumSweep: M. Borassi et al., "Fast diameter and radius BFS-based computation in (weakly connected) real-world
+graphs", TCS 586 (2015)). Here a round searches from several vertices at once, in lanes.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from hpgraph.core.device import array_module, to_device
 # A round that settles fewer vertices than this for each of its searches has hardly been worth its bounds; after so many
 # rounds in a row what is left is searched from, one by one, of which no distances are kept.
 _WORTH, _PATIENCE = 2, 2
+# Distances looked at in one go: so few that a processor's cache holds them.
+_CHUNK = 1 << 20
 
 
 class NotConnected(Exception):
@@ -70,10 +73,9 @@ class EccentricityBounds:
         self.exact = not weighted or _sums_are_exact(graph)
         # Sums of n weights are rounded n times: bounds made of them hold up to this factor.
         self.slack = 1.0 if self.exact else 1 + 4 * n * float(np.finfo(np.float64).eps)
-        degree = graph.out_degree + (graph.in_degree if graph.directed else 0)
-        # Of equal bounds the vertex of more arcs goes first; a share of 1 leaves whole bounds in their order.
-        self._share = degree / (2.0 * max(int(degree.max()), 1))
+        self._sum = xp.zeros(n)
         self._far = xp.empty(0, np.int64)
+        degree = graph.out_degree * graph.in_degree if graph.directed else graph.out_degree
         self._look(np.array([int(degree.argmax())]))
 
     def narrow(self, open_: Callable[[EccentricityBounds], Any]) -> None:
@@ -108,17 +110,25 @@ class EccentricityBounds:
         return self._xp.flatnonzero(open_(self) & ~self.known)
 
     def _chosen(self, left: Any, size: int) -> np.ndarray:
-        """Where to search from next: what lay farthest last time, largest upper and smallest lower bounds."""
+        """Where to search from next: vertices that matter, and such as bound many, at the rim and in the middle."""
         xp = self._xp
-        half = min((size + 1) // 2, left.size)
-        highest = _least(-(self.upper[left] + self._share[left]), half, xp)
-        lowest = _least(self.lower[left] - self._share[left], half, xp)
+        unknown = xp.flatnonzero(~self.known)
+        # A share of a half leaves whole bounds in their order.
+        share = self._sum / (2 * max(float(self._sum.max()), 1.0))
         # Neighbours have bounds alike: the far ends of the last searches lie in other parts of the graph.
-        far = to_device(self._far[xp.isin(self._far, left)], "cpu")
-        ends = np.stack([to_device(left[highest], "cpu"), to_device(left[lowest], "cpu")], axis=1).reshape(-1)
-        both = np.concatenate([far[: size // 2], ends])
-        _, first = np.unique(both, return_index=True)
-        return both[np.sort(first)][:size]
+        turns = [self._far[xp.isin(self._far, unknown)][: (size + 3) // 4]]
+        for some in (left, unknown):
+            count = min((size + 1) // 2, some.size)
+            turns.append(some[_least(-(self.upper[some] + share[some]), count, xp)])
+            turns.append(some[_least(self.lower[some] + share[some], count, xp)])
+        # One of each in turn, those that matter first, so that a round settles one at least.
+        longest = max(len(turn) for turn in turns)
+        dealt = np.full((longest, len(turns)), -1)
+        for column, turn in zip((2, 0, 1, 3, 4), turns, strict=True):
+            dealt[: len(turn), column] = to_device(turn, "cpu")
+        listed = dealt[dealt >= 0]
+        _, first = np.unique(listed, return_index=True)
+        return listed[np.sort(first)][:size]
 
     def _look(self, vertices: np.ndarray) -> None:
         """Search from some vertices, and against the arcs to them, and draw the bounds of all nearer."""
@@ -128,13 +138,19 @@ class EccentricityBounds:
         if self.searches == 0 and not (_all_reached(ahead) and (back is ahead or _all_reached(back))):
             raise NotConnected
         eccentricity = ahead.max(axis=1).astype(self.lower.dtype)
-        ends = eccentricity[:, None]
-        low = xp.maximum(xp.subtract(ends, ahead).max(axis=0), back.max(axis=0))
-        high = xp.add(ends, back).min(axis=0)
-        if not self.exact:
-            low, high = xp.where(self.searched, self.lower, low), xp.where(self.searched, self.upper, high)
-        xp.maximum(self.lower, low, out=self.lower)
-        xp.minimum(self.upper, high, out=self.upper)
+        ends, step = eccentricity[:, None], max(1, _CHUNK // len(vertices))
+        for begin in range(0, graph.n_vertices, step):
+            part = slice(begin, begin + step)
+            # Distances keep their narrow type where they can; sums take that of the bounds.
+            beyond, near = (ends.astype(ahead.dtype) - ahead[:, part]).max(axis=0), back[:, part].max(axis=0)
+            low = xp.maximum(beyond, near).astype(self.lower.dtype)
+            high = (ends + back[:, part]).min(axis=0)
+            if not self.exact:
+                low = xp.where(self.searched[part], self.lower[part], low)
+                high = xp.where(self.searched[part], self.upper[part], high)
+            self.lower[part] = xp.maximum(self.lower[part], low)
+            self.upper[part] = xp.minimum(self.upper[part], high)
+            self._sum[part] += back[:, part].sum(axis=0)
         self._settle(xp.asarray(vertices), eccentricity)
         self._far = xp.unique(ahead.argmax(axis=1))
 
