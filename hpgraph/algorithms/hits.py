@@ -201,11 +201,11 @@ def _mutually(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) -
 def _in_turn(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) -> tuple[Any, Any, int, float]:
     authorities, residual, iterations = array_module(graph.device).zeros_like(hubs), math.inf, 0
     while iterations < limit and not residual <= tol:
-        found = run(_AUTHORITIES[weighted], graph, value=hubs, made=0.0)
+        found = run(_AUTHORITIES[weighted], graph, value=hubs, made=hubs.dtype.type(0))
         latest = _scaled(found.made, found.world["total"])
         residual = float(abs(latest - authorities).sum(dtype=np.float64)) if iterations else math.inf
         authorities = latest
-        found = run(_HUBS[weighted], graph, value=authorities, made=0.0)
+        found = run(_HUBS[weighted], graph, value=authorities, made=authorities.dtype.type(0))
         hubs = _scaled(found.made, found.world["total"])
         iterations += 1
     return hubs, authorities, iterations, residual
@@ -217,4 +217,4 @@ def _scaled(values: Any, total: float) -> Any:
 
 def _by_length(graph: Graph, authorities: Any, weighted: bool) -> tuple[Any, Any]:
     authorities = _scaled(authorities, float(array_module(graph.device).linalg.norm(authorities)))
-    return run(_HUBS[weighted], graph, value=authorities, made=0.0).made.astype(authorities.dtype), authorities
+    return run(_HUBS[weighted], graph, value=authorities, made=authorities.dtype.type(0)).made, authorities

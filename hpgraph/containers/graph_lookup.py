@@ -184,7 +184,8 @@ class GraphLookup(GraphStorage):
             u, v = self.index_of(source, "source"), self.index_of(target, "target")
             begin, end = _ends(csr, u)
             row = csr.indices[begin:end]
-            at = int(row.searchsorted(array_module(row).asarray(v, row.dtype)))
+            xp = array_module(row)
+            at = int(xp.searchsorted(row, xp.asarray(v, row.dtype)))
             return at < end - begin and int(row[at]) == v
         rows, columns = self._pairs(source, target)
         return kernels(self.device).positions_of(csr, rows, columns) >= 0

@@ -106,8 +106,9 @@ def test_hits(directed: bool, weighted: bool, device: str) -> None:
         np.testing.assert_allclose(on_cpu(found.authorities), authorities / authorities.sum(), rtol=1e-12)
 
 
-def test_single_precision(device: str) -> None:
-    N = connected(directed=False, weighted=False)
+@pytest.mark.parametrize("directed", [False, True])
+def test_single_precision(directed: bool, device: str) -> None:
+    N = connected(directed, weighted=False)
     G = hpg.from_networkx(N).to(device)
     for ours, theirs in (
         (hpg.eigenvector_centrality(G, dtype=np.float32).centrality, nx.eigenvector_centrality(N)),
