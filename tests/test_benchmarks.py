@@ -421,6 +421,17 @@ def test_lanes(tmp_path: Path) -> None:
     assert "64 BFS, all levels" in printed and rows[0]["ratio"] == rows[0]["lanes_s"] / rows[0]["single_s"]
 
 
+def test_centralities(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks.__main__ import main
+
+    output = tmp_path / "centralities.json"
+    words = ["centralities", "--graphs", "kron12", "--libraries", "SciPy", "--budget", "0.05", "--output", str(output)]
+    assert main([*words, "--works", "subgraph,eigenvector,katz,hits,clustering,delta"]) == 0
+    rows = json.loads(output.read_text())["centralities"]["kron12"]
+    assert not any("wrong" in row for row in rows) and all(row["seconds"]["hpgraph"] > 0 for row in rows)
+    assert "a tenth of the vertices" in capsys.readouterr().out
+
+
 def test_wrong_lanes_are_caught(benchmarks: Any, case: Any) -> None:
     """Of betweenness the sum is known, of others each lane."""
     import dataclasses

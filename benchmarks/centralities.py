@@ -1,0 +1,271 @@
+"""Parts of graphs, iterated centralities and clustering, beside other libraries; answers are checked first.
+
+On the GPU twenty iterations are timed, on the CPU iterations until the usual tolerance is reached, which is what other
+libraries can be asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+import hpgraph as hpg
+from hpgraph.core.device import to_device
+
+from . import graphs, peers_cpu, report
+from .graphs import Case
+from .library import Library
+from .record import RESULTS, Record
+from .timing import timed
+
+ITERATIONS = 20
+ROUNDS = 7
+GRAPHS = ("kron21", "social22", "urand23", "road2048")
+
+
+class SciPy(peers_cpu.SciPy):
+    """Indexing takes what it copies twice."""
+
+    def subgraph(self) -> Any:
+        chosen = tenth(self.case)
+        return self._graph[chosen][:, chosen]
+
+
+class IGraph(peers_cpu.IGraph):
+    """igraph, C; hubs and eigenvectors by ARPACK."""
+
+    def subgraph(self) -> Any:
+        return self._graph.induced_subgraph(tenth(self.case).tolist())
+
+    def eigenvector(self) -> Any:
+        return self._graph.eigenvector_centrality()
+
+    def hits(self) -> Any:
+        return self._graph.hub_score()
+
+    def clustering(self) -> Any:
+        return self._graph.transitivity_local_undirected(mode="zero")
+
+    def transitivity(self) -> Any:
+        return self._graph.transitivity_undirected()
+
+
+class NetworKit(peers_cpu.NetworKit):
+    """networkit, C++ and OpenMP."""
+
+    def subgraph(self) -> Any:
+        return self._nk.graphtools.subgraphFromNodes(self._unweighted, tenth(self.case).tolist())
+
+    def eigenvector(self) -> Any:
+        return self._nk.centrality.EigenvectorCentrality(self._unweighted, tol=1e-6).run()
+
+    def katz(self) -> Any:
+        return self._nk.centrality.KatzCentrality(self._unweighted, alpha(self.case), 1.0, 1e-6).run()
+
+    def clustering(self) -> Any:
+        return self._nk.centrality.LocalClusteringCoefficient(self._unweighted, turbo=True).run()
+
+
+PEERS: dict[str, type[Library]] = {kind.name: kind for kind in (SciPy, NetworKit, IGraph)}
+
+
+def tenth(case: Case) -> np.ndarray:
+    """A tenth of the vertices, drawn, ascending."""
+    return np.sort(np.random.default_rng(7).permutation(case.n)[: case.n // 10])
+
+
+def alpha(case: Case) -> float:
+    """Half of what is surely below 1 over the largest eigenvalue."""
+    return 0.5 / max(int(case.degree.max()), 1)
+
+
+def _how(case: Case, dtype: str) -> dict[str, Any]:
+    ends = {"tol": 0, "max_iteration": ITERATIONS} if case.device == "cuda" else {}
+    return {"dtype": np.dtype(dtype), **ends}
+
+
+def _iterated(case: Case, step: Callable[[Any, Any], Any], rounds: int) -> Any:
+    """A vector after some products with the adjacency matrix, by SciPy or CuPy in float64."""
+    A = case.graph.out_csr.with_data(case.xp.ones(case.n_arcs)).to_scipy()
+    vector = case.xp.ones(case.n)
+    for _ in range(rounds):
+        vector = step(A, vector)
+    return vector
+
+
+def _apart(found: Any, expected: Any) -> str | None:
+    gap = float(abs(found - expected).sum() / abs(expected).sum())
+    return None if gap <= 1e-4 else f"off by {gap:.1e} of the sum"
+
+
+def _wrong_part(case: Case, found: hpg.Graph) -> str | None:
+    chosen = tenth(case)
+    arcs = to_device(case.indices, "cpu"), to_device(case.indptr, "cpu")
+    whole = scipy.sparse.csr_array((np.ones(case.n_arcs, np.int8), *arcs), shape=(case.n, case.n))
+    expected = whole[chosen][:, chosen]
+    expected.sort_indices()
+    made = found.to("cpu").out_csr
+    same = np.array_equal(made.indptr, expected.indptr) and np.array_equal(made.indices, expected.indices)
+    return None if same else "another part"
+
+
+def _wrong_eigenvector(case: Case, found: Any) -> str | None:
+    def step(A: Any, x: Any) -> Any:
+        x = x + A @ x
+        return x / case.xp.linalg.norm(x)
+
+    return _apart(found.centrality, _iterated(case, step, found.iterations))
+
+
+def _wrong_katz(case: Case, found: Any) -> str | None:
+    solved = _iterated(case, lambda A, x: alpha(case) * (A @ x) + 1, found.iterations)
+    return _apart(found.centrality, solved / case.xp.linalg.norm(solved))
+
+
+def _wrong_hits(case: Case, found: Any) -> str | None:
+    def step(A: Any, x: Any) -> Any:
+        x = A @ (A @ x)
+        return x / x.sum()
+
+    return _apart(found.hubs, _iterated(case, step, found.iterations))
+
+
+def _wrong_clustering(case: Case, found: Any) -> str | None:
+    some = to_device(case.xp.argsort(-found)[: min(case.n, 50)], "cpu").tolist() + case.row[:10]
+    indptr, indices = to_device(case.indptr, "cpu"), to_device(case.indices, "cpu")
+    rows = [set(indices[indptr[v] : indptr[v + 1]].tolist()) for v in some]
+    for v, row in zip(some, rows, strict=True):
+        if len(row) > 500:
+            continue
+        closed = sum(len(row.intersection(indices[indptr[u] : indptr[u + 1]].tolist())) for u in row)
+        expected = closed / (len(row) * (len(row) - 1)) if closed else 0.0
+        if abs(float(found[v]) - expected) > 1e-12:
+            return f"vertex {v} has {float(found[v])}, not {expected}"
+    return None
+
+
+@dataclass(frozen=True)
+class Work:
+    """One row of a table; ``aims`` are milliseconds on the GPU by graph."""
+
+    title: str
+    ours: Callable[[Case], Any]
+    wrong: Callable[[Case, Any], str | None] = lambda case, found: None
+    peer: str = ""
+    aims: dict[str, float] = field(default_factory=dict)
+
+
+def _aims(*milliseconds: float) -> dict[str, float]:
+    return dict(zip(GRAPHS, milliseconds, strict=True))
+
+
+WORKS: dict[str, Work] = {
+    "subgraph": Work("a tenth of the vertices", lambda case: case.graph.subgraph(tenth(case)), _wrong_part, "subgraph",
+                     _aims(1.2, 1.4, 2.2, 0.7)),
+    "eigenvector": Work("eigenvector, float64", lambda case: hpg.eigenvector_centrality(case.graph, **_how(case, "f8")),
+                        _wrong_eigenvector, "eigenvector"),
+    "eigenvector32": Work("eigenvector, float32",
+                          lambda case: hpg.eigenvector_centrality(case.graph, **_how(case, "f4")),
+                          _wrong_eigenvector, "eigenvector", _aims(11, 14, 26, 1.5)),
+    "katz": Work("Katz, float64", lambda case: hpg.katz_centrality(case.graph, alpha(case), **_how(case, "f8")),
+                 _wrong_katz, "katz"),
+    "katz32": Work("Katz, float32", lambda case: hpg.katz_centrality(case.graph, alpha(case), **_how(case, "f4")),
+                   _wrong_katz, "katz", _aims(11, 14, 26, 1.5)),
+    "hits": Work("HITS, float64", lambda case: hpg.hits(case.graph, weighted=False, **_how(case, "f8")), _wrong_hits,
+                 "hits"),
+    "hits32": Work("HITS, float32",
+                   lambda case: hpg.hits(case.graph, weighted=False, **{"tol": 1e-6, **_how(case, "f4")}), _wrong_hits,
+                   "hits", _aims(22, 28, 52, 3)),
+    "clustering": Work("clustering", lambda case: hpg.clustering(case.graph), _wrong_clustering, "clustering"),
+    "transitivity": Work("transitivity", lambda case: hpg.transitivity(case.graph), peer="transitivity"),
+    "delta": Work("PageRank by changes", lambda case: hpg.pagerank(case.graph, method="delta", max_iteration=1000),
+                  lambda case, found: _apart(found.rank, hpg.pagerank(case.graph, tol=1e-9, max_iteration=300).rank)),
+    "power": Work("PageRank by iterations", lambda case: hpg.pagerank(case.graph, max_iteration=1000)),
+}  # fmt: skip
+
+
+def main(words: Sequence[str]) -> int:
+    """Measure, print a table a graph, and save the results.
+
+    Returns
+    -------
+    int
+        1 when an answer was wrong, else 0.
+    """
+    parser = argparse.ArgumentParser(prog="python -m benchmarks centralities", description=__doc__)
+    parser.add_argument("command", choices=["centralities"])
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"], help="where to measure (cpu)")
+    parser.add_argument("--graphs", help="names separated by commas")
+    parser.add_argument("--works", help="of " + ", ".join(WORKS))
+    parser.add_argument("--libraries", help="beside hpgraph; by default all that are installed")
+    parser.add_argument("--budget", type=float, default=10, help="seconds for one work, library and graph (10)")
+    parser.add_argument("--threads", type=int, help="CPU threads")
+    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/centralities-DEVICE-DATE.json)")
+    chosen = parser.parse_args(words)
+    hpg.config.threads = chosen.threads or hpg.config.threads
+    works = chosen.works.split(",") if chosen.works else list(WORKS)
+    record = Record(
+        chosen.output or RESULTS / f"centralities-{chosen.device}-{Record.today()}.json", words, chosen.device
+    )
+    wrong = False
+    for name in chosen.graphs.split(",") if chosen.graphs else graphs.default(chosen.device):
+        case = graphs.make(name, chosen.device, 1)
+        there = [one for one, kind in PEERS.items() if chosen.device == "cpu" and kind.is_installed()]
+        libraries = there if chosen.libraries is None else [one for one in chosen.libraries.split(",") if one]
+        rows = _measured(case, works, libraries, chosen.budget)
+        record.save(centralities={**record.content.get("centralities", {}), name: rows})
+        print(table(name, rows), end="\n\n", flush=True)
+        wrong = wrong or any("wrong" in row for row in rows)
+        del case
+    return int(wrong)
+
+
+def _measured(case: Case, works: Sequence[str], libraries: Sequence[str], budget: float) -> list[dict[str, Any]]:
+    others = {name: PEERS[name](case) for name in libraries}
+    rows = []
+    for name in works:
+        work = WORKS[name]
+        answer = work.ours(case)
+        complaint = work.wrong(case, answer)
+        row: dict[str, Any] = {"work": name}
+        if hasattr(answer, "iterations"):
+            row["iterations"] = answer.iterations
+        del answer
+        rows.append(row)
+        if complaint:
+            row["wrong"] = complaint
+            continue
+        calls: dict[str, Callable[[], Any]] = {"hpgraph": lambda work=work: work.ours(case)}  # type: ignore[misc]
+        calls |= {one: method for one in libraries if (method := getattr(others[one], work.peer or "-", None))}
+        row["seconds"] = _in_turn(calls, case.device, budget)
+    return rows
+
+
+def _in_turn(calls: dict[str, Callable[[], Any]], device: str, budget: float) -> dict[str, float]:
+    """Median seconds of each call, taken in turn; a call that takes longer than its budget is made once."""
+    seconds: dict[str, list[float]] = {who: [] for who in calls}
+    for _ in range(ROUNDS):
+        for who, call in calls.items():
+            if not seconds[who] or sum(seconds[who]) < budget:
+                seconds[who].append(timed(call, device)[0])
+    return {who: statistics.median(times) for who, times in seconds.items()}
+
+
+def table(graph: str, rows: Sequence[dict[str, Any]]) -> str:
+    """One graph's results: milliseconds of the whole call, and our share of the best of the others."""
+    libraries = list(dict.fromkeys(who for row in rows for who in row.get("seconds", {})))
+    cells = [[graph, "iterations", *libraries, "ours/best", "aim"]]
+    for row in rows:
+        work, times = WORKS[row["work"]], row.get("seconds", {})
+        best = min((value for who, value in times.items() if who != "hpgraph"), default=None)
+        shown = [f"{times[who] * 1e3:.4g}" if who in times else "" for who in libraries]
+        ratio = f"{times['hpgraph'] / best:.2f}" if best else row.get("wrong", "")
+        cells.append([work.title, str(row.get("iterations", "")), *shown, ratio, str(work.aims.get(graph, ""))])
+    return "\n".join(report.aligned(cells))
