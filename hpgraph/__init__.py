@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.square_clustering import square_clustering
     from hpgraph.algorithms.sssp import SSSPLanesResult, SSSPResult, sssp
     from hpgraph.algorithms.triangles import triangle_count, triangles
+    from hpgraph.algorithms.truss import k_truss, truss_number
     from hpgraph.containers.graph import Graph, as_graph
     from hpgraph.containers.vertices import id as id
     from hpgraph.engine.definition import Parameter, Property
@@ -181,6 +182,8 @@ _MODULE_OF = {
     "sssp": "hpgraph.algorithms.sssp",
     "triangle_count": "hpgraph.algorithms.triangles",
     "triangles": "hpgraph.algorithms.triangles",
+    "k_truss": "hpgraph.algorithms.truss",
+    "truss_number": "hpgraph.algorithms.truss",
     "Direction": "hpgraph.engine.direction",
     "Parameter": "hpgraph.engine.definition",
     "Property": "hpgraph.engine.definition",
@@ -287,6 +290,7 @@ __all__ = [
     "k_core",
     "k_hop",
     "k_shell",
+    "k_truss",
     "katz_centrality",
     "kron",
     "kronecker",
@@ -322,6 +326,7 @@ __all__ = [
     "triangles",
     "tril",
     "triu",
+    "truss_number",
     "viz",
     "vstack",
     "vxm",

@@ -1,0 +1,181 @@
+"""Truss numbers on the CPU, by peeling edges: those in few triangles go first.
+
+J. Cohen, "Trusses: cohesive subgraphs for social network analysis", NSA (2008); J. Wang, J. Cheng, "Truss decomposition
+in massive networks", VLDB'12. An edge is one from the end of the lower degree to that of the higher, in the graph's
+degree order, so that its triangles are found from the shorter row; when it goes, as many are sought as it still has.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.interruption import interruptible
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.structure.cpu_triangles import degree_order
+from hpgraph.semiring.stop import is_stopped
+
+
+class Edges(NamedTuple):
+    """Edges in degree order, from both of their ends.
+
+    Row r of `indptr` and `lower` holds the neighbours of rank below r, ascending; an edge is known by its place there,
+    and `row` is the row that it stands in. Row s of `upper`, up to `upper_end`, holds the edges of which s is the lower
+    end; those that have gone may be left out of it.
+    """
+
+    indptr: Any
+    lower: Any
+    row: Any
+    upper_indptr: Any
+    upper_end: Any
+    upper: Any
+
+
+def truss_numbers(graph: CSR, limit: int) -> tuple[Any, Any, Any]:
+    """The largest k for which each edge is in the k-truss, as far as k stays below a limit.
+
+    Parameters
+    ----------
+    graph : CSR
+        Symmetric, rows ascending, no arc twice; loops are passed over.
+    limit : int
+        At least 3. Edges of the truss of that number all get it.
+
+    Returns
+    -------
+    source, target : arrays of vertex ids, shape (m,)
+        The ends of each edge.
+    number : int64 array, shape (m,)
+        At least 2: an edge in no triangle is in the 2-truss.
+    """
+    order = degree_order(graph)
+    n, m = len(order.order), len(order.indices)
+    row = np.repeat(np.arange(n, dtype=order.indices.dtype), np.diff(order.indptr))
+    ends = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(order.indices, minlength=n), out=ends[1:])
+    upper = np.argsort(order.indices, kind="stable")
+    edges = Edges(order.indptr, order.indices, row, ends, ends[1:].copy(), upper)
+    support, number = np.zeros(m, np.int64), np.full(m, limit)
+    with interruptible():
+        _support(edges.indptr, edges.lower, support)
+        _peel(edges, support, limit - 2, number)
+    return order.order[row], order.order[order.indices], number
+
+
+@njit(cache=True, nogil=True)
+def _support(indptr, lower, support):
+    """In how many triangles each edge is: the edges to lower ends are marked by their places."""
+    n = indptr.size - 1
+    mark = np.full(n, -1, np.int64)
+    for r in range(n):
+        begin, end = peek(indptr, r), peek(indptr, r + 1)
+        if end - begin < 2:
+            continue
+        if is_stopped():
+            break
+        for at in range(begin, end):
+            mark[vertex(lower, at)] = at
+        for at in range(begin, end):
+            s = vertex(lower, at)
+            found = 0
+            for other in range(peek(indptr, s), peek(indptr, s + 1)):
+                third = peek(mark, vertex(lower, other))
+                if third >= 0:
+                    support[third] += 1
+                    support[other] += 1
+                    found += 1
+            support[at] += found
+        for at in range(begin, end):
+            mark[vertex(lower, at)] = -1
+
+
+@part
+def _place(indptr, lower, r, s):
+    """The edge between two vertices, r above s; -1 if there is none."""
+    begin, last = peek(indptr, r), peek(indptr, r + 1)
+    end = last
+    while begin < end:
+        middle = (begin + end) >> 1
+        if vertex(lower, middle) < s:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin if begin < last and vertex(lower, begin) == s else -1
+
+
+@part
+def _lose(edge, level, support, queued, queue, tail):
+    """A triangle less for an edge, which goes when it has no more than the level's; where the queue ends then."""
+    support[edge] -= 1
+    if support[edge] <= level and not queued[edge]:
+        queued[edge] = True
+        queue[tail] = edge
+        tail += 1
+    return tail
+
+
+@njit(cache=True, nogil=True)
+def _peel(edges, support, limit, number):
+    """Edges with fewer than `limit` triangles go, level by level; an edge that goes gets the level's number."""
+    indptr, lower, row, upper_indptr, upper_end, upper = edges
+    m = support.size
+    alive, queued = np.ones(m, np.bool_), np.zeros(m, np.bool_)
+    remaining, queue = np.arange(m), np.empty(m, np.int64)
+    count = m
+    while count > 0 and not is_stopped():
+        level, kept, tail = np.int64(-1), 0, 0
+        for i in range(count):
+            edge = peek(remaining, i)
+            if not alive[edge]:
+                continue
+            if level < 0 or support[edge] < level:
+                level = support[edge]
+                tail = 0
+            if support[edge] == level:
+                queue[tail] = edge
+                tail += 1
+            remaining[kept] = edge
+            kept += 1
+        count = kept
+        if level >= limit:
+            break
+        for i in range(tail):
+            queued[queue[i]] = True
+        head = 0
+        while head < tail and not is_stopped():
+            edge = peek(queue, head)
+            head += 1
+            number[edge] = level + 2
+            alive[edge] = False
+            r, s = vertex(row, edge), vertex(lower, edge)
+            left = support[edge]
+            for at in range(peek(indptr, r), peek(indptr, r + 1)):
+                if left == 0:
+                    break
+                if alive[at]:
+                    w = vertex(lower, at)
+                    third = _place(indptr, lower, max(w, s), min(w, s))
+                    if third >= 0 and alive[third]:
+                        left -= 1
+                        tail = _lose(at, level, support, queued, queue, tail)
+                        tail = _lose(third, level, support, queued, queue, tail)
+            if left == 0:
+                continue
+            kept = peek(upper_indptr, r)
+            for i in range(kept, peek(upper_end, r)):
+                at = peek(upper, i)
+                if alive[at]:
+                    upper[kept] = at
+                    kept += 1
+                    if left > 0:
+                        third = _place(indptr, lower, vertex(row, at), s)
+                        if third >= 0 and alive[third]:
+                            left -= 1
+                            tail = _lose(at, level, support, queued, queue, tail)
+                            tail = _lose(third, level, support, queued, queue, tail)
+            upper_end[r] = kept

@@ -1,0 +1,94 @@
+"""Trusses and truss numbers, against NetworkX."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from graph_examples import KINDS, example
+
+import hpgraph as hpg
+from hpgraph.algorithms.truss import by_products
+from hpgraph.core.device import device_of, to_device
+
+CASES = {
+    "no vertices": nx.empty_graph(0),
+    "no arcs": nx.empty_graph(3),
+    "path": nx.path_graph(7),
+    "triangle": nx.complete_graph(3),
+    "complete": nx.complete_graph(20),
+    "grid": nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 6)),
+    # Trusses 2, 3, then none until 12.
+    "disconnected": nx.disjoint_union_all([nx.path_graph(5), nx.complete_graph(3), nx.complete_graph(12)]),
+    "trusses within trusses": nx.powerlaw_cluster_graph(150, 6, 0.6, seed=2),
+    "random": nx.gnp_random_graph(60, 0.25, seed=4),
+}
+
+
+def expected_numbers(g):
+    """Of each edge, by asking for one truss after the other."""
+    number, k, truss = {}, 2, g
+    while truss.number_of_edges():
+        number |= {frozenset(edge): k for edge in truss.edges}
+        k += 1
+        truss = nx.k_truss(truss, k)
+    return number
+
+
+def numbers_of(G, number):
+    source, target, _ = G.edges(both_ways=True)
+    name, found = list(G), {}
+    for u, v, k in zip(*(to_device(array, "cpu").tolist() for array in (source, target, number)), strict=True):
+        assert found.setdefault(frozenset((name[u], name[v])), k) == k
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_truss_number(name, device):
+    g = CASES[name]
+    G = hpg.from_networkx(g).to(device)
+    number = hpg.truss_number(G)
+    assert device_of(number) == device and number.dtype == np.int64
+    expected = expected_numbers(g)
+    assert numbers_of(G, number) == expected
+    # The way of the GPU, on either device, whole and cut short.
+    assert by_products(G.out_csr, 1000).tolist() == number.tolist()
+    assert by_products(G.out_csr, 4).tolist() == np.minimum(to_device(number, "cpu"), 4).tolist()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_k_truss(name, device):
+    g = CASES[name]
+    G = hpg.from_networkx(g).to(device)
+    for k in (0, 2, 3, 4, 5, 13):
+        found, expected = hpg.k_truss(G, k), nx.k_truss(g, k)
+        assert found.device == device and not found.directed
+        assert sorted(found) == sorted(expected)
+        assert found.n_edges == 2 * expected.number_of_edges()
+        source, target = (to_device(ends, "cpu").tolist() for ends in found.edges(names=True)[:2])
+        assert all(expected.has_edge(u, v) for u, v in zip(source, target, strict=True))
+
+
+@pytest.mark.parametrize(("directed", "weighted", "named"), KINDS)
+def test_every_kind_of_graph(directed, weighted, named, device):
+    """Directions and weights play no part, loops are in no truss, and names stay."""
+    g = example(directed, weighted, named, n=20)
+    G = hpg.from_networkx(g).to(device)
+    plain = nx.Graph(g)
+    loops = list(nx.selfloop_edges(plain))
+    plain.remove_edges_from(loops)
+    expected = expected_numbers(plain) | {frozenset(loop): 0 for loop in loops}
+    assert loops and max(expected.values()) > 3
+    assert numbers_of(G, hpg.truss_number(G)) == expected
+    assert set(hpg.k_truss(G, 4)) == set(nx.k_truss(plain, 4))
+
+
+def test_wide_ids(wide_graph):
+    g = CASES["trusses within trusses"]
+    G = wide_graph(nx.to_scipy_sparse_array(g), directed=False)
+    assert numbers_of(G, hpg.truss_number(G)) == expected_numbers(g)
+
+
+def test_unfit_input(device):
+    with pytest.raises(TypeError, match="k must be a whole number"):
+        hpg.k_truss(hpg.from_networkx(nx.path_graph(3)).to(device), 2.5)
