@@ -6,6 +6,7 @@ its own would, and what comes out needs no transposing.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
 from typing import Any
@@ -19,6 +20,7 @@ from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.persistent import (
     FRONTIER,
+    THREADS,
     TRACE,
     Record,
     arcs_struct,
@@ -36,34 +38,29 @@ from hpgraph.kernels.structure.empty_rows import empty_rows
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.reads import reads, unread
 
-# Lanes that go together best: 16 bytes of bits a vertex, which a thread fetches at once. More share more arcs, but
-# their bits leave the second-level cache.
+# Lanes of one launch: 16 bytes of bits a vertex, which a thread fetches at once.
 MOST_LANES = MOST_SURVEYED = 128
-# Lanes of one launch at the most: as many bits of a vertex stay in the registers of a thread.
-ROOM = 512
-_WORDS = (1, 2, 4, 8)
-# Threads of a block: what pulls of many arcs want is loads in flight.
-LANES_THREADS = 1024
+# Threads of a block. What pulls want is loads in flight; where vertices have fewer arcs than MANY_ARCS in the mean,
+# there are hardly any pulls, and errands want registers.
+MANY_ARCS, THREADS_OF_MANY_ARCS = 8, 1024
 # Vertices of a superstep that goes through all of them, in the time of an arc of one that does not.
 _SWEPT = 4
-# Bytes of the frontier's bits that a pass of a pull keeps in the second-level cache, as a share of it.
-_CACHED = 2 / 3
 # As in lane_words.cuh.
 HISTORIES = 4
 
 _SUMS = dict.fromkeys(("count", "arcs", "pairs", "sent", "looked", "waiting"), "u64")
-_TALLY = Layout("LanesTally", **_SUMS, live=("u64", 8), light="u64", pieces="u64", put_off="u64")
+_TALLY = Layout("LanesTally", **_SUMS, live=("u64", 2), light="u64", pieces="u64", put_off="u64")
 HEADER = Layout("LanesHeader", barrier="unsigned", tally=(_TALLY, 3), histories="i64").of()
 POLICY = Layout(
     "LanesPolicy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", rows="i64", few="i64",
-    passes="int", waits="int",
+    waits="int",
 ).of()  # fmt: skip
 STARTS = Layout("LaneStarts<{Index}>", vertices="*", lanes="*", count="i64", k="i64")
 _ERRAND = Layout("Errand<{Index}>", bits="u64", start="i64", vertex="Index", degree="unsigned")
 _ERRANDS = Layout("Errands<{Index}>", list="*", room="i64")
 SPACE = Layout(
     "LanesSpace<{Index}>", header="*", reached="*", front=("*", 2), errands=(_ERRANDS, 2), queue=FRONTIER,
-    resume="*", history="*", trace=TRACE, pairs="*",
+    history="*", trace=TRACE, pairs="*",
 )  # fmt: skip
 SURVEY = Layout("SurveySpace", of_level=("*", 2), reached="*", total="*", farthest="*", inverse="*").of()
 
@@ -73,17 +70,9 @@ def layouts(ids: np.dtype) -> tuple[StructLayout, ...]:
     return HEADER, POLICY, STARTS.of(Index=ids), SPACE.of(Index=ids), _ERRAND.of(Index=ids)
 
 
-def words_of(k: int) -> int:
-    """Words of bits that a vertex takes for so many lanes.
-
-    Raises
-    ------
-    ValueError
-        If there are too many for one launch.
-    """
-    if k > ROOM:
-        raise ValueError(f"lanes must be at most {ROOM} on a GPU, not {k}")
-    return next(words for words in _WORDS if 64 * words >= k)
+def threads_for(out: CSR) -> int:
+    """Threads of a block for searches of a graph."""
+    return THREADS_OF_MANY_ARCS if out.nnz >= MANY_ARCS * out.shape[0] else THREADS
 
 
 def differ_by_arc(code: ProgramCode) -> bool:
@@ -119,27 +108,26 @@ class _Work:
         import cupy
 
         n, ids, count = out.shape[0], out.indices.dtype, len(starts.vertices)
-        self.words, self.few = words_of(starts.k), n // _SWEPT
+        self.words, self.few = 1 if starts.k <= 64 else 2, n // _SWEPT
         room, bits = max(self.few, count), 8 * n * self.words
         errands = room * _ERRAND.of(Index=ids).size
         pieces = max(heavy_pieces(out), heavy_pieces(in_)) * 2 * ids.itemsize
         cleared = HEADER.size, beyond, bits
-        rest = bits, bits, errands, errands, n * ids.itemsize, pieces, n * ids.itemsize, HISTORIES * bits * waits
+        rest = bits, bits, errands, errands, n * ids.itemsize, pieces, HISTORIES * bits * waits
         ends = [0]
         for size in (*cleared, *rest):
             ends.append(ends[-1] + -(-size // 256) * 256)
         self._memory = cupy.cuda.alloc(ends[-1])
         self._memory.memset_async(0, ends[len(cleared)])
         places = [self._memory.ptr + end for end in ends[:-1]]
-        header, self.beyond, self.reached, front, next_, one, other, light, pieces_at, resume, self.history = places
+        header, self.beyond, self.reached, front, next_, one, other, light, pieces_at, self.history = places
         self.histories = header + HEADER.offset("histories")
         self.record = Record(n)
         self.pairs = cupy.empty(self.record.capacity, np.int64)
         self.space = SPACE.of(Index=ids)(
-            header, self.reached, front, next_, one, room, other, room, light, pieces_at, resume, self.history,
+            header, self.reached, front, next_, one, room, other, room, light, pieces_at, self.history,
             *self.record.fields, self.pairs,
         )  # fmt: skip
-        self.passes = max(1, -(-bits // int(cache_bytes() * _CACHED)))
         self.starts = STARTS.of(Index=ids)(starts.vertices, starts.lanes, count, starts.k)
 
     def rows(self) -> np.ndarray:
@@ -148,28 +136,13 @@ class _Work:
         return np.column_stack([rows, self.pairs[: len(rows)].get()])
 
 
-@cache
-def _cache_bytes(device: int) -> int:
-    import cupy
-
-    return int(cupy.cuda.Device(device).attributes["L2CacheSize"])
-
-
-def cache_bytes() -> int:
-    """Bytes of the second-level cache of CuPy's current device; asked for once."""
-    import cupy
-
-    return _cache_bytes(cupy.cuda.runtime.getDevice())
-
-
 @lru_cache(maxsize=256)
 def _policy(
-    n: int, arcs: int, rows: int, alpha: float, beta: float, forced: int, limit: int, few: int, passes: int,
-    waits: bool,
-) -> np.ndarray:  # fmt: skip
+    n: int, arcs: int, rows: int, alpha: float, beta: float, forced: int, limit: int, few: int, waits: bool
+) -> np.ndarray:
     # An endless share is as good as a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
-    return POLICY(*bounds, np.int32(forced), limit, arcs, rows, few, np.int32(passes), np.int32(waits))
+    return POLICY(*bounds, np.int32(forced), limit, arcs, rows, few, np.int32(waits))
 
 
 def _fill(values: Any, fill: Any) -> None:
@@ -198,16 +171,61 @@ def traverse_lanes(
     forced: int,
     limit: int,
 ) -> JointOutcome:
-    """Run a program whose first message wins, from many starts; see `hpgraph.kernels.lanes`.
+    """Run a program whose first message wins, from many starts; see `hpgraph.kernels.lanes`."""
+    launches = [
+        _traverse(
+            code, out, in_, tuple(values[:, lanes] for values in state), beginnings, world, some,
+            alpha=alpha, beta=beta, forced=forced, limit=limit,
+        )
+        for lanes, some in _launches(starts)
+    ]  # fmt: skip
+    # No search has more supersteps than vertices; where it may have fewer, somebody has to look.
+    unfinished = limit < out.shape[0] and any(work.record.counts()[1] > 0 for work in launches)
+    return JointOutcome(_rows_of(launches), unfinished)
 
-    Properties are arrays of shape (n, k) in Fortran order, of `ROOM` lanes at the most.
-    """
+
+def _launches(starts: Starts) -> list[tuple[slice, Starts]]:
+    """The lanes of each launch; to part more than one takes, the host waits for the device."""
+    if starts.k <= MOST_LANES:
+        return [(slice(0, starts.k), starts)]
+    firsts = list(range(0, starts.k, MOST_LANES))
+    ends = [*np.searchsorted(starts.lanes.get(), firsts), len(starts.lanes)]
+    found = []
+    for first, (begin, end) in zip(firsts, itertools.pairwise(ends), strict=True):
+        last = min(first + MOST_LANES, starts.k)
+        some = Starts(starts.vertices[begin:end], starts.lanes[begin:end] - np.int32(first), last - first)
+        found.append((slice(first, last), some))
+    return found
+
+
+def _rows_of(launches: list[_Work]) -> Callable[[], np.ndarray]:
+    """Fetches the trace: of several launches the same supersteps together."""
+    if len(launches) == 1:
+        return launches[0].rows
+
+    def rows() -> np.ndarray:
+        tables = [work.rows() for work in launches]
+        longest = max(tables, key=len)
+        summed = np.zeros_like(longest)
+        for table in tables:
+            summed[: len(table)] += table
+        summed[:, 0] = longest[:, 0]
+        return summed
+
+    return rows
+
+
+def _traverse(
+    code: ProgramCode, out: CSR, in_: CSR, state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...],
+    world: tuple[Any, ...], starts: Starts, *, alpha: float, beta: float, forced: int, limit: int,
+) -> _Work:  # fmt: skip
+    """One launch."""
     import cupy
 
     waits, flat, samples = may_wait(code, beginnings), [], []
     for values, beginning in zip(state, beginnings, strict=True):
         if not values.flags.f_contiguous:
-            raise ValueError("properties of many lanes must be in Fortran order on a GPU: lane after lane")
+            raise ValueError("properties of many lanes must be in Fortran order: lane after lane")
         flat.append(values.T.reshape(-1))
         if waits and beginning is not None:
             samples.append(cupy.full(HISTORIES + 1, beginning.fill, values.dtype))
@@ -218,19 +236,17 @@ def traverse_lanes(
     by_arc = "true" if differ_by_arc(code) else "false"
     kernel(
         program, "lanes.cuh", "traverse_lanes", f", {work.words}, {by_arc}", ids, out.data is None,
-        _chosen(), cupy.cuda.runtime.getDevice(), LANES_THREADS, layouts(ids),
+        _chosen(), cupy.cuda.runtime.getDevice(), threads_for(out), layouts(ids),
     )(
         (
             program.struct(tuple(flat), world, beginnings), program.struct(tuple(samples or flat), world, beginnings),
             np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
-            _policy(n, arcs, _listening(in_), alpha, beta, forced, limit, work.few, work.passes, waits), work.space,
+            _policy(n, arcs, _listening(in_), alpha, beta, forced, limit, work.few, waits), work.space,
         ),
     )  # fmt: skip
     for values, sample in zip(flat, samples, strict=False):
         _write_history(values, sample, n, starts.k, work)
-    # No search has more supersteps than vertices; where it may have fewer, somebody has to look.
-    unfinished = limit < n and work.record.counts()[1] > 0
-    return JointOutcome(work.rows, unfinished)
+    return work
 
 
 def _chosen() -> str:
@@ -244,7 +260,7 @@ _ELEMENTS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "uns
 @cache
 def _history_kernel(itemsize: int, aligned: bool, device: int) -> Callable[..., None]:
     element = _ELEMENTS[itemsize]
-    name = f"hpgraph::write_history<{element}, {'uint4' if aligned else element}>"
+    name = f"hpgraph::write_history<{element}, {'true' if aligned else 'false'}>"
     module = load("lane_history.cuh", names=(name,), title="levels of many lanes")
     return partial(module.function(name), (8 * multiprocessors(),), (256,))
 
@@ -262,13 +278,13 @@ def _write_history(values: Any, sample: Any, n: int, k: int, work: _Work) -> Non
 
 
 @lru_cache(maxsize=64)
-def _survey_kernel(ids: np.dtype, words: int, chosen: str, device: int) -> Callable[..., None]:
+def _survey_kernel(ids: np.dtype, words: int, chosen: str, device: int, threads: int) -> Callable[..., None]:
     name = f"hpgraph::survey_lanes<{c_type(ids)}, {words}, {chosen}>"
     module = load(
-        "lanes.cuh", prologue=f"#define HPGRAPH_THREADS {LANES_THREADS}\n", names=(name,), cooperative=True,
+        "lanes.cuh", prologue=f"#define HPGRAPH_THREADS {threads}\n", names=(name,), cooperative=True,
         title="searches in lanes", checks=checks(*layouts(ids), SURVEY),
     )  # fmt: skip
-    return partial(module.function(name), (multiprocessors(),), (LANES_THREADS,))
+    return partial(module.function(name), (multiprocessors(),), (threads,))
 
 
 def survey_lanes(
@@ -277,15 +293,21 @@ def survey_lanes(
     """Breadth-first search in every lane, of which only totals are kept; see `hpgraph.kernels.lanes`."""
     import cupy
 
-    n, arcs, ids, k = out.shape[0], len(out.indices), out.indices.dtype, starts.k
-    work = _Work(out, in_, starts, 2 * 8 * 64 * words_of(k))
-    sums = cupy.zeros((4, k), np.int64)
+    n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype
+    sums = cupy.zeros((4, starts.k), np.int64)
     reached, total, farthest, inverse = sums[0], sums[1], sums[2], sums[3].view(np.float64)
-    _survey_kernel(ids, work.words, _chosen(), cupy.cuda.runtime.getDevice())(
-        (
-            np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
-            _policy(n, arcs, _listening(in_), alpha, beta, forced, limit, work.few, work.passes, False), work.space,
-            SURVEY(work.beyond, work.beyond + 8 * 64 * work.words, reached, total, farthest, inverse),
-        ),
-    )  # fmt: skip
-    return Totals(reached, total, inverse, farthest, work.rows)
+    launches = []
+    for lanes, some in _launches(starts):
+        work = _Work(out, in_, some, 2 * 8 * MOST_LANES)
+        launches.append(work)
+        _survey_kernel(ids, work.words, _chosen(), cupy.cuda.runtime.getDevice(), threads_for(out))(
+            (
+                np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
+                _policy(n, arcs, _listening(in_), alpha, beta, forced, limit, work.few, False), work.space,
+                SURVEY(
+                    work.beyond, work.beyond + 8 * MOST_LANES, reached[lanes], total[lanes], farthest[lanes],
+                    inverse[lanes],
+                ),
+            ),
+        )  # fmt: skip
+    return Totals(reached, total, inverse, farthest, _rows_of(launches))

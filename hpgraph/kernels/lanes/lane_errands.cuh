@@ -15,10 +15,10 @@ struct Errand {
     u64 bits;
     i64 start;    // of its arcs
     Index vertex;
-    u32 degree;   // and in the lowest 3 bits the word that the bits stand in
+    u32 degree;   // and in the lowest bit the word that the bits stand in
 
-    __device__ u32 arcs() const { return degree >> 3; }
-    __device__ int word() const { return degree & 7; }
+    __device__ u32 arcs() const { return degree >> 1; }
+    __device__ int word() const { return degree & 1; }
 };
 
 // Errands that a warp takes as they are begin at the bottom of the list, those of more arcs at its top. A list has room
@@ -41,49 +41,67 @@ struct ErrandCollector {
     __device__ ErrandCollector(LanesBlock<W>& block, Errands<Index> errands, LanesTally* tally, LanesSums<W>& sums)
         : errands(errands), tally(tally), light{block, errands.list, &tally->light}, sums(sums) {}
 
-    // By the whole warp. A degree that does not fit is that of a superstep of many arcs, which does not look at it.
-    __device__ void add(bool mine, u64 bits, Index v, int word, i64 start, i64 degree) {
-        const Errand<Index> one{bits, start, v, (u32)min(degree, (i64)1 << 28) << 3 | word};
-        const bool is_long = mine && degree > LONG_ERRAND;
-        light.add(mine && degree > 0 && !is_long, one);
-        if (const u32 votes = __ballot_sync(ALL, is_long)) {
+    // A degree that does not fit is that of a superstep of many arcs, which does not look at it.
+    __device__ static Errand<Index> errand(u64 bits, Index v, int word, i64 start, i64 degree) {
+        return Errand<Index>{bits, start, v, (u32)min(degree, (i64)1 << 30) << 1 | word};
+    }
+
+    // By the whole warp: errands of the lanes that have bits.
+    template <int size>
+    __device__ void add(const Errand<Index> (&some)[size]) {
+        bool mine[size];
+        bool any_long = false;
+#pragma unroll
+        for (int k = 0; k < size; ++k) {
+            mine[k] = some[k].bits && some[k].arcs() && some[k].arcs() <= LONG_ERRAND;
+            any_long |= some[k].bits && some[k].arcs() > LONG_ERRAND;
+        }
+        light.add(mine, some);
+        if (!__any_sync(ALL, any_long)) return;
+#pragma unroll
+        for (int k = 0; k < size; ++k) {
+            const bool is_long = some[k].bits && some[k].arcs() > LONG_ERRAND;
+            const u32 votes = __ballot_sync(ALL, is_long);
             u64 base = 0;
-            if (lane_of_warp() == 0) base = atomicAdd(&tally->pieces, (u64)__popc(votes));
+            if (votes && lane_of_warp() == 0) base = atomicAdd(&tally->pieces, (u64)__popc(votes));
             base = __shfl_sync(ALL, base, 0) + __popc(votes & lanes_below());
-            if (is_long) errands.list[errands.room - 1 - base] = one;
+            if (is_long) errands.list[errands.room - 1 - base] = some[k];
         }
     }
 };
 
 template <class T, int W, class Delivery, class Index, class Weight>
 struct Claiming {
-    static constexpr int SIZE = T::BATCH;
+    // Arcs that a lane has under way at once: of an errand of its own, and of those that a warp shares.
+    static constexpr int OF_ONE = 4, OF_SHARED = 2;
     const Delivery& delivery;
     const Arcs<Index, Weight>& out;
     u64* reached;
     i64 step;
     ErrandCollector<Index, W>& found;
 
-    // Arcs that a lane has under way at once.
+    template <int size>
     struct Some {
-        bool live[SIZE];
-        u64 bits[SIZE];
-        Index source[SIZE];
-        i64 arc[SIZE];
-        int word[SIZE];
+        bool live[size];
+        u64 bits[size];
+        Index source[size];
+        i64 arc[size];
+        int word[size];
     };
 
     // All claims are under way before the first is answered.
-    __device__ void visit(const Some& some) {
-        Index v[SIZE];
-        u64 news[SIZE], before[SIZE];
-        i64 begin[SIZE], end[SIZE];
+    template <int size>
+    __device__ void visit(const Some<size>& some) {
+        Index v[size];
+        u64 news[size], before[size];
+        i64 begin[size], end[size];
 #pragma unroll
-        for (int k = 0; k < SIZE; ++k) v[k] = some.live[k] ? out.indices[some.arc[k]] : 0;
+        for (int k = 0; k < size; ++k) v[k] = some.live[k] ? out.indices[some.arc[k]] : 0;
 #pragma unroll
-        for (int k = 0; k < SIZE; ++k) news[k] = some.live[k] ? some.bits[k] & ~reached[(i64)v[k] * W + some.word[k]] : 0;
+        for (int k = 0; k < size; ++k)
+            news[k] = some.live[k] ? some.bits[k] & ~reached[(i64)v[k] * W + some.word[k]] : 0;
 #pragma unroll
-        for (int k = 0; k < SIZE; ++k) {
+        for (int k = 0; k < size; ++k) {
             if constexpr (Delivery::CHOOSES)
                 if (news[k])
                     news[k] = delivery.passing(some.source[k], out.weight(some.arc[k]), v[k], some.word[k], news[k]);
@@ -91,16 +109,18 @@ struct Claiming {
             // Most claims succeed: where the arcs of the vertex lie is asked for meanwhile.
             begin[k] = news[k] ? out.indptr[v[k]] : 0, end[k] = news[k] ? out.indptr[v[k] + 1] : 0;
         }
+        Errand<Index> errands[size];
 #pragma unroll
-        for (int k = 0; k < SIZE; ++k) {
+        for (int k = 0; k < size; ++k) {
             u64 fresh = news[k] & ~before[k];
             if (fresh) {
                 found.sums.pairs += __popcll(fresh);
                 fresh = delivery.deliver(some.source[k], out.weight(some.arc[k]), v[k], some.word[k], fresh, step);
                 if (fresh) found.sums.note(end[k] - begin[k]);
             }
-            found.add(fresh != 0, fresh, v[k], some.word[k], begin[k], end[k] - begin[k]);
+            errands[k] = found.errand(fresh, v[k], some.word[k], begin[k], end[k] - begin[k]);
         }
+        found.add(errands);
     }
 
     // The arcs of all errands, by whole warps.
@@ -111,16 +131,17 @@ struct Claiming {
         for (u32 i = 0; i < longer; ++i) {
             const Errand<Index> one = errands.list[errands.room - 1 - i];
             // Each begins at another warp.
-            for (u32 t = (warp + i * 61) % warps * 32 * SIZE; t < one.arcs(); t += warps * 32 * SIZE)
-                take(one, t + lane_of_warp(), 32);
+            for (u32 t = (warp + i * 61) % warps * 32 * OF_SHARED; t < one.arcs(); t += warps * 32 * OF_SHARED)
+                take<OF_SHARED>(one, t + lane_of_warp(), 32);
         }
     }
 
 private:
+    template <int size>
     __device__ void take(const Errand<Index>& one, u32 first, u32 stride) {
-        Some some;
+        Some<size> some;
 #pragma unroll
-        for (int k = 0; k < SIZE; ++k) {
+        for (int k = 0; k < size; ++k) {
             const u32 t = first + k * stride;
             some.live[k] = t < one.arcs(), some.bits[k] = one.bits, some.source[k] = one.vertex;
             some.arc[k] = one.start + t, some.word[k] = one.word();
@@ -135,10 +156,10 @@ private:
         const u32 thread = warp * 32 + lane_of_warp(), group = 1u << shift, member = thread & (group - 1);
         const u32 i = thread >> shift;
         const Errand<Index> one = i < light ? list[i] : Errand<Index>{0, 0, 0, 0};
-        for (u32 t = member; __any_sync(ALL, t < one.arcs()); t += SIZE * group) take(one, t, group);
+        for (u32 t = member; __any_sync(ALL, t < one.arcs()); t += OF_SHARED * group) take<OF_SHARED>(one, t, group);
     }
 
-    // A warp deals the arcs of 32 errands to its lanes.
+    // A warp takes 32 errands at a time. Where they are about as long, each lane has its own; if not, all lanes share.
     __device__ void of_many(const Errand<Index>* list, u32 light, u32 warp, u32 warps) {
         // Where they do not suffice for 32 a warp, each warp has equally many.
         const u32 share = min(32u, (light + warps - 1) / warps);
@@ -146,11 +167,15 @@ private:
             const bool has_one = lane_of_warp() < share && first + lane_of_warp() < light;
             const Errand<Index> mine = has_one ? list[first + lane_of_warp()] : Errand<Index>{0, 0, 0, 0};
             const WarpScan scan((int)mine.arcs());
+            if (!__any_sync(ALL, mine.arcs() > OF_ONE)) {
+                take<OF_ONE>(mine, 0, 1);
+                continue;
+            }
             const i64 offset = mine.start - (scan.through - (int)mine.arcs());
-            for (int begin = 0; begin < scan.total; begin += 32 * SIZE) {
-                Some some;
+            for (int begin = 0; begin < scan.total; begin += 32 * OF_SHARED) {
+                Some<OF_SHARED> some;
 #pragma unroll
-                for (int k = 0; k < SIZE; ++k) {
+                for (int k = 0; k < OF_SHARED; ++k) {
                     const int t = begin + 32 * k + lane_of_warp(), owner = scan.owner(t);
                     some.live[k] = t < scan.total;
                     some.bits[k] = __shfl_sync(ALL, mine.bits, owner);

@@ -9,7 +9,6 @@ namespace hpgraph {
 // `reached`, and those whose messages change the vertex go to `heard`.
 template <class T, int W, class Delivery, class Index, class Weight>
 struct Telling {
-    static constexpr int S = SLICE<W>;
     const Delivery& delivery;
     const Arcs<Index, Weight>& out;
     const u64* front;
@@ -23,23 +22,19 @@ struct Telling {
         const u64* const test = Delivery::BY_ARC ? reached : heard;
 #pragma unroll
         for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
+        Bits<W> bits[size], known[size];
 #pragma unroll
-        for (int slice = 0; slice < W / S; ++slice) {
-            Slice<S> bits[size], known[size];
-#pragma unroll
-            for (int k = 0; k < size; ++k) {
-                bits[k] = known[k] = Slice<S>{};
-                if (!batch.live[k]) continue;
-                bits[k] = load_slice<S>(front + (i64)batch.source[k] * W + slice * S);
-                if (slice == 0 || bits[k].any()) known[k] = load_slice<S>(test + (i64)v[k] * W + slice * S);
-            }
-#pragma unroll
-            for (int k = 0; k < size; ++k)
-#pragma unroll
-                for (int w = 0; w < S; ++w)
-                    if (const u64 news = bits[k].word[w] & ~known[k].word[w])
-                        tell(batch.source[k], batch.arc[k], v[k], slice * S + w, news);
+        for (int k = 0; k < size; ++k) {
+            bits[k] = known[k] = Bits<W>{};
+            if (!batch.live[k]) continue;
+            bits[k] = load_bits<W>(front, batch.source[k]), known[k] = load_bits<W>(test, v[k]);
         }
+#pragma unroll
+        for (int k = 0; k < size; ++k)
+#pragma unroll
+            for (int w = 0; w < W; ++w)
+                if (const u64 news = bits[k].word[w] & ~known[k].word[w])
+                    tell(batch.source[k], batch.arc[k], v[k], w, news);
     }
 
 private:

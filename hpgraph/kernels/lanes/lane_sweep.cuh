@@ -24,69 +24,48 @@ template <class T, int W, class Delivery, class Index, class Weight>
 __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out, const Arcs<Index, Weight>& in,
                        i64 n, i64 step, const u64* live, u64* reached, u64* next, u64* history, bool change,
                        LanesSums<W>& sums) {
-    constexpr int S = SLICE<W>;
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     u32 counts[2 * W] = {};
     for (i64 first = warp * 32; first < n; first += warps * 32) {
         const i64 v = first + lane_of_warp();
         const bool exists = v < n;
-        u64 fresh[W];
-        bool waits = false, news = false;
-#pragma unroll
-        for (int slice = 0; slice < W / S; ++slice) {
-            const i64 at = v * W + slice * S;
-            const Slice<S> heard = exists ? load_slice<S>(next + at) : Slice<S>{};
-            Slice<S> known = exists ? load_slice<S>(reached + at) : Slice<S>{};
-            bool renew = false;
-#pragma unroll
-            for (int w = 0; w < S; ++w) {
-                const int word = slice * S + w;
-                fresh[word] = Delivery::BY_ARC ? heard.word[w] : heard.word[w] & ~known.word[w];
-                known.word[w] |= fresh[word];
-                waits |= exists && (live[word] & ~known.word[w]);
-                renew |= fresh[word] != 0;
+        Bits<W> fresh{}, known{};
+        bool waits = false;
+        if (exists) {
+            fresh = load_bits<W>(next, v), known = load_bits<W>(reached, v);
+            if constexpr (!Delivery::BY_ARC) {
+                fresh = fresh.without(known);
+                known.add(fresh);
+                if (fresh.any()) store_bits(reached, v, known);
             }
-            news |= renew;
-            if (!Delivery::BY_ARC && renew) store_slice(reached + at, known);
-            if (history && exists) {
+            if (history) store_bits(history, v, fresh);
 #pragma unroll
-                for (int w = 0; w < S; ++w) known.word[w] = fresh[slice * S + w];
-                store_slice(history + at, known);
-            }
+            for (int w = 0; w < W; ++w) waits |= (live[w] & ~known.word[w]) != 0;
         }
         // The two row pointers are asked for before the messages, which do not need them.
-        const i64 degree = exists && (news || waits) ? out.indptr[v + 1] - out.indptr[v] : 0;
+        const i64 degree = exists && (waits || fresh.any()) ? out.indptr[v + 1] - out.indptr[v] : 0;
         u32 sending = 0;
 #pragma unroll
-        for (int word = 0; word < W; ++word) {
+        for (int w = 0; w < W; ++w) {
+            if constexpr (!Delivery::BY_ARC) sums.pairs += __popcll(fresh.word[w]);
             if constexpr (Delivery::COUNTS) {
-                counts[2 * word] += __popc(transpose_bits((u32)fresh[word]));
-                counts[2 * word + 1] += __popc(transpose_bits((u32)(fresh[word] >> 32)));
-                sums.pairs += __popcll(fresh[word]);
+                counts[2 * w] += __popc(transpose_bits((u32)fresh.word[w]));
+                counts[2 * w + 1] += __popc(transpose_bits((u32)(fresh.word[w] >> 32)));
             } else if constexpr (!Delivery::BY_ARC) {
-                sums.pairs += __popcll(fresh[word]);
                 if (history) {
-                    if (!change) fresh[word] = 0;
+                    if (!change) fresh.word[w] = 0;
                 } else {
-                    for (u64 rest = warp_or(fresh[word]); rest; rest &= rest - 1) {
+                    for (u64 rest = warp_or(fresh.word[w]); rest; rest &= rest - 1) {
                         const int bit = __ffsll(rest) - 1;
-                        if (!(fresh[word] >> bit & 1)) continue;
-                        if (!delivery.receive(v, in.weight(0), v, 64 * word + bit, step)) fresh[word] ^= 1ull << bit;
+                        if (!(fresh.word[w] >> bit & 1)) continue;
+                        if (!delivery.receive(v, in.weight(0), v, 64 * w + bit, step)) fresh.word[w] ^= 1ull << bit;
                     }
                 }
             }
-            sending += __popcll(fresh[word]);
-            sums.live[word] |= fresh[word];
+            sending += __popcll(fresh.word[w]);
+            sums.live[w] |= fresh.word[w];
         }
-        if (exists) {
-#pragma unroll
-            for (int slice = 0; slice < W / S; ++slice) {
-                Slice<S> changed;
-#pragma unroll
-                for (int w = 0; w < S; ++w) changed.word[w] = fresh[slice * S + w];
-                store_slice(next + v * W + slice * S, changed);
-            }
-        }
+        if (exists) store_bits(next, v, fresh);
         if (sending) sums.note(degree), sums.sent += (u64)degree * sending;
         sums.waiting += waits && (out.indptr == in.indptr ? degree > 0 : in.indptr[v + 1] > in.indptr[v]);
     }
@@ -101,23 +80,17 @@ __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out,
 template <class T, int W, bool counts, class Index>
 __device__ void queue_from_lanes(LanesBlock<W>& block, const u64* front, const i64* indptr, i64 n,
                                  Frontier<Index> queue, LanesTally* tally) {
-    constexpr int S = SLICE<W>;
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     Appender<Index, W> light{block, queue.light, &tally->light};
     LanesSums<W> sums;
     for (i64 first = warp * 32; first < n; first += warps * 32) {
         const i64 v = first + lane_of_warp();
         u32 sending = 0;
-        if (v < n) {
+        const Bits<W> bits = v < n ? load_bits<W>(front, v) : Bits<W>{};
 #pragma unroll
-            for (int slice = 0; slice < W / S; ++slice) {
-                const Slice<S> bits = load_slice<S>(front + v * W + slice * S);
-#pragma unroll
-                for (int w = 0; w < S; ++w) {
-                    sending += __popcll(bits.word[w]);
-                    if (counts) sums.live[slice * S + w] |= bits.word[w];
-                }
-            }
+        for (int w = 0; w < W; ++w) {
+            sending += __popcll(bits.word[w]);
+            if (counts) sums.live[w] |= bits.word[w];
         }
         const i64 degree = sending ? indptr[v + 1] - indptr[v] : 0;
         if (counts && sending) sums.note(degree), sums.sent += (u64)degree * sending;
@@ -142,7 +115,8 @@ __device__ void errands_from_lanes(LanesBlock<W>& block, const u64* front, const
             const u64 bits = v < n ? front[v * W + word] : 0;
             if (!__any_sync(ALL, bits != 0)) continue;
             const i64 begin = bits ? indptr[v] : 0, end = bits ? indptr[v + 1] : 0;
-            found.add(bits != 0, bits, (Index)v, word, begin, end - begin);
+            const Errand<Index> one[1] = {found.errand(bits, (Index)v, word, begin, end - begin)};
+            found.add(one);
         }
     }
     found.light.finish();

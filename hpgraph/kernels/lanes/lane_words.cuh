@@ -1,50 +1,62 @@
-// The bits of a vertex, one a lane, in W words side by side; and what a superstep of all lanes comes to.
+// The bits of a vertex, one a lane, in one word or two side by side; and what a superstep of all lanes comes to. One load
+// fetches two words: more lanes would be more loads, and their bits leave the second-level cache.
 #pragma once
 #include "load_balancing.cuh"
 
 namespace hpgraph {
 
-// Words that one load fetches.
 template <int W>
-constexpr int SLICE = W < 2 ? W : 2;
-
-template <int S>
-struct Slice {
-    u64 word[S];
+struct Bits {
+    u64 word[W];
 
     __device__ bool any() const {
-        u64 some = 0;
-#pragma unroll
-        for (int w = 0; w < S; ++w) some |= word[w];
+        u64 some = word[0];
+        if (W == 2) some |= word[W - 1];
         return some != 0;
+    }
+    // What is not among others.
+    __device__ Bits without(const Bits& others) const {
+        Bits rest;
+#pragma unroll
+        for (int w = 0; w < W; ++w) rest.word[w] = word[w] & ~others.word[w];
+        return rest;
+    }
+    __device__ void add(const Bits& others) {
+#pragma unroll
+        for (int w = 0; w < W; ++w) word[w] |= others.word[w];
+    }
+    __device__ void keep(const Bits& others) {
+#pragma unroll
+        for (int w = 0; w < W; ++w) word[w] &= others.word[w];
     }
 };
 
-template <int S>
-__device__ Slice<S> load_slice(const u64* from) {
-    if constexpr (S == 2) {
-        const ulonglong2 pair = *(const ulonglong2*)from;
+// The bits of vertex v, in one load.
+template <int W>
+__device__ Bits<W> load_bits(const u64* bits, i64 v) {
+    if constexpr (W == 2) {
+        const ulonglong2 pair = ((const ulonglong2*)bits)[v];
         return {{pair.x, pair.y}};
     } else {
-        return {{*from}};
+        return {{bits[v]}};
     }
 }
 
 // The same past the first-level cache, where others of the grid may be writing.
-template <int S>
-__device__ Slice<S> load_shared_slice(const u64* from) {
-    if constexpr (S == 2) {
-        const ulonglong2 pair = __ldcg((const ulonglong2*)from);
+template <int W>
+__device__ Bits<W> load_shared_bits(const u64* bits, i64 v) {
+    if constexpr (W == 2) {
+        const ulonglong2 pair = __ldcg((const ulonglong2*)bits + v);
         return {{pair.x, pair.y}};
     } else {
-        return {{__ldcg(from)}};
+        return {{__ldcg(bits + v)}};
     }
 }
 
-template <int S>
-__device__ void store_slice(u64* to, const Slice<S>& slice) {
-    if constexpr (S == 2) *(ulonglong2*)to = ulonglong2{slice.word[0], slice.word[1]};
-    else *to = slice.word[0];
+template <int W>
+__device__ void store_bits(u64* bits, i64 v, const Bits<W>& some) {
+    if constexpr (W == 2) ((ulonglong2*)bits)[v] = ulonglong2{some.word[0], some.word[1]};
+    else bits[v] = some.word[0];
 }
 
 __device__ inline u32 warp_or(u32 bits) {
@@ -66,7 +78,7 @@ struct LanesTally {
     u64 sent;     // arcs that leave them, each as often as lanes will send along it
     u64 looked;   // neighbours that a pull looked at
     u64 waiting;  // vertices that some lane with a frontier has not reached; 0: nobody counted
-    u64 live[8];
+    u64 live[2];
     u64 light, pieces, put_off;
 };
 constexpr int SUMS = 6;
@@ -93,7 +105,7 @@ struct LanesSums {
 // Shared memory of a block, by which its warps go to the grid's memory together.
 template <int W>
 struct LanesBlock {
-    static constexpr int BYTES = 24 * 1024;
+    static constexpr int BYTES = 40 * 1024;
     u64 of_warps[SUMS + W][WARPS];
     u64 base;
     u32 filled;
@@ -140,6 +152,38 @@ struct Appender {
         const bool fits = at < ROOM;
         if (mine && fits) ((Item*)block.slots)[at] = item;
         append(mine && !fits, item, list, tail);
+    }
+
+    // Several of each lane at once.
+    template <int size>
+    __device__ void add(const bool (&mine)[size], const Item (&items)[size]) {
+        u32 votes[size], all = 0, base = 0;
+#pragma unroll
+        for (int k = 0; k < size; ++k) votes[k] = __ballot_sync(ALL, mine[k]), all += __popc(votes[k]);
+        if (!all) return;
+        if (lane_of_warp() == 0) base = atomicAdd(&block.filled, all);
+        base = __shfl_sync(ALL, base, 0);
+        if (base + all <= ROOM) {
+#pragma unroll
+            for (int k = 0; k < size; ++k) {
+                if (mine[k]) ((Item*)block.slots)[base + __popc(votes[k] & lanes_below())] = items[k];
+                base += __popc(votes[k]);
+            }
+            return;
+        }
+        // What fits no more goes on at once; the block's places up to its room are filled all the same.
+        u64 far = 0;
+        if (lane_of_warp() == 0) far = atomicAdd(tail, (u64)(base + all - max(base, ROOM)));
+        far = __shfl_sync(ALL, far, 0);
+#pragma unroll
+        for (int k = 0; k < size; ++k) {
+            const u32 at = base + __popc(votes[k] & lanes_below());
+            if (mine[k] && at < ROOM) ((Item*)block.slots)[at] = items[k];
+            if (mine[k] && at >= ROOM) list[far + (at - max(base, ROOM))] = items[k];
+            const u32 after = base + __popc(votes[k]);
+            far += max(after, ROOM) - max(base, ROOM);
+            base = after;
+        }
     }
 
     // By all threads of the block.

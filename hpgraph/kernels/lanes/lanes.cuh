@@ -17,10 +17,8 @@
 namespace hpgraph {
 
 constexpr int TOP_DOWN = 0, BOTTOM_UP = 1;
-// What an arc of a push costs, in neighbours that a pull looks at, for each pass over as many bits as the cache holds: a
-// push finds its targets anywhere. Rows of a pull that cost as much as a pass more, likewise.
-constexpr float PUSHED_ARC = 1.4f;
-constexpr i64 PULLED_ROW = 4;
+// What an arc of a push costs, in neighbours that a pull looks at: besides a look it has its bits set.
+constexpr float PUSHED_ARC = 1.5f;
 
 struct LanesPolicy {
     i64 alpha;   // arcs above which a push may turn into a pull
@@ -30,7 +28,6 @@ struct LanesPolicy {
     i64 arcs;    // of the graph
     i64 rows;    // vertices that some arc reaches
     i64 few;     // arcs of a superstep that are not worth a sweep over all vertices
-    int passes;  // of a pull in which few rows can be left early, over as many blocks of columns
     int waits;   // whether messages may wait for the end: then all of a superstep are alike
 };
 
@@ -49,7 +46,6 @@ struct LanesSpace {
     u64* front[2];         // used in turn: one read, one filled
     Errands<Index> errands[2];
     Frontier<Index> queue;
-    Index* resume;         // see LanesPull
     u64* history;          // HISTORIES times as many words as `reached`
     Trace trace;
     i64* pairs;            // as many rows as the trace
@@ -62,16 +58,14 @@ struct Queued {
         : count(tally.count), arcs(tally.arcs), light(tally.light), pieces(tally.pieces) {}
 };
 
-// Arcs that a pull is expected to look at. A neighbour sends in a lane with probability p, so the last of all lanes has
-// heard after some H / p neighbours, with H = 1 + 1/2 + ... + 1/lanes.
+// Neighbours at which a vertex is expected to look in a pull. One sends in a lane with probability p, so the last of all
+// lanes has heard after some H / p of them, with H = 1 + 1/2 + ... + 1/lanes.
 template <int W>
-__device__ float pull_cost(const LanesPolicy& policy, const LanesTally& now, i64 waiting) {
-    if (now.waiting) waiting = now.waiting;
+__device__ float neighbours_needed(const LanesPolicy& policy, const LanesTally& now) {
     int lanes = 0;
 #pragma unroll
     for (int w = 0; w < W; ++w) lanes += __popcll(now.live[w]);
-    const float needed = __fdividef((logf((float)lanes) + 0.6f) * lanes * (float)policy.arcs, (float)now.sent);
-    return (float)waiting * fminf(__fdividef((float)policy.arcs, (float)policy.rows), needed);
+    return __fdividef((logf((float)lanes) + 0.6f) * lanes * (float)policy.arcs, (float)now.sent);
 }
 
 template <class T, int W, class Delivery, class Index, class Weight>
@@ -105,7 +99,8 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
             }
             const i64 begin = out.indptr[v], degree = out.indptr[v + 1] - begin;
             if (mine) sums.note(degree);
-            found.add(mine, bit, v, lane >> 6, begin, degree);
+            const Errand<Index> one[1] = {found.errand(mine ? bit : 0, v, lane >> 6, begin, degree)};
+            found.add(one);
         }
         found.light.finish();
         bring(block, sums, found.tally);
@@ -166,11 +161,14 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
             errands_turned = !errands_turned;
         } else {
             LanesTally* const last = &space.header->tally[phase % 3];
-            const float cost = pull_cost<W>(policy, *last, min(policy.rows, policy.rows * starts.k - settled));
+            const float needed = neighbours_needed<W>(policy, *last);
+            const float each = __fdividef((float)policy.arcs, (float)policy.rows);
+            const i64 waiting = last->waiting ? (i64)last->waiting : min(policy.rows, policy.rows * starts.k - settled);
+            const float cost = (float)waiting * fminf(each, needed);
             if (policy.forced >= 0) direction = policy.forced;
             else if (arcs <= policy.alpha || (direction == BOTTOM_UP && count < policy.beta && count < previous))
                 direction = TOP_DOWN;
-            else direction = cost < (float)arcs * PUSHED_ARC * policy.passes ? BOTTOM_UP : TOP_DOWN;
+            else direction = cost < (float)arcs * PUSHED_ARC ? BOTTOM_UP : TOP_DOWN;
             u64* history = nullptr;
             if (policy.waits && histories < HISTORIES) history = space.history + histories * n * W;
             if (threadIdx.x == 0) {
@@ -191,18 +189,13 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
                 barrier.wait();
             } else {
                 __syncthreads();
-                const int passes = cost > (float)(PULLED_ROW * n) ? policy.passes : 1;
                 // Tails of lists: the queue of a joint frontier is not wanted any more.
                 u64* const tail = &last->put_off;
+                const int round = needed < each ? max(FIRST_ROUND, (int)needed / 2) : T::PIECE;
                 LanesPull<T, W, Delivery, Index, Weight> pull{
-                    delivery, in, front(), space.reached, next(), n, step, live, space.resume, 0, true, false, sums,
-                    space.queue.pieces, tail};
-                for (int pass = 1; pass <= passes; ++pass) {
-                    pull.columns = pass == passes ? n : n / passes * pass;
-                    pull.begins = pass == 1, pull.ends = pass == passes, pull.spare = SPARE;
-                    pull.all_rows();
-                    barrier.wait();
-                }
+                    delivery, in, front(), space.reached, next(), n, step, live, round, sums, space.queue.pieces, tail};
+                pull.all_rows();
+                barrier.wait();
                 const u64 put_off = *tail;
                 if (put_off) {
                     pull.pieces_put_off(put_off);
