@@ -85,7 +85,7 @@ def betweenness_centrality(
     -----
     The same call gives the same bits, whatever the number of threads, so long as there is memory for as many lanes.
     Lanes are 64, or halved until they fit: 24 bytes a vertex and lane are set aside.
-    On the CPU, graphs on which searches hardly meet, such as roads, are searched from one source a thread, in 36 bytes
+    On the CPU, graphs on which searches hardly meet, such as roads, are searched from one source a thread, in 28 bytes
     a vertex. Numbers of shortest paths do not overflow.
 
     Scaling is NetworkX's, which since 3.6 treats vertices that are sources and others apart where sources are not all.

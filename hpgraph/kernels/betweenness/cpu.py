@@ -9,7 +9,8 @@ import numpy as np
 from hpgraph.core.device import check_memory, fits
 from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness import LANES, Sums, gains_by_lanes
-from hpgraph.kernels.betweenness.cpu_jointly import BUFFER, LINE, Lanes, Local, Ways, run_jointly
+from hpgraph.kernels.betweenness.cpu_jointly import BUFFER, Lanes, Local, Ways, run_jointly
+from hpgraph.kernels.betweenness.cpu_lines import LINE
 from hpgraph.kernels.betweenness.cpu_singly import Bench, benches, run_singly
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.schedule import schedule
@@ -19,7 +20,7 @@ from hpgraph.kernels.spmv.cpu import plain
 # Bytes a vertex and lane at the most: a number, its exponent, and, where lanes do not meet, a place in the list.
 _LANE_BYTES = 8 + 4 + 12
 # Bytes a vertex that a thread's work space takes, besides its vertex in the queue.
-_BENCH_BYTES = 32
+_BENCH_BYTES = 24
 # Lanes below which the line that their numbers lie in is mostly empty.
 FEWEST = 8
 # Sources that a thread takes on the whole between two reports of how far it is.

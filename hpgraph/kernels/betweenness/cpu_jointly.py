@@ -16,6 +16,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.kernels.betweenness import LIMIT
+from hpgraph.kernels.betweenness.cpu_lines import LINE, add_line
 from hpgraph.kernels.betweenness.cpu_scaled import add_scaled, normalize, quotient
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -26,8 +27,6 @@ from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.semiring.atomics import atomic_or, fetch_add
 from hpgraph.semiring.stop import is_stopped
 
-# Lanes whose numbers share a cache line, and are added by one vector instruction where there are such.
-LINE = 8
 # What is done to a level's vertices by all threads.
 PUSH, SETTLE, PULL, MARK, RETURN = range(5)
 # A push sends bits along arcs, by atomic operations at random places, for the receivers to read their own arcs then: it
@@ -197,11 +196,7 @@ def _work_off(what, ways, span, fronts, lanes, local, filled, wide, board, sums)
                     for line in range(0, stride, LINE):
                         bits = (both >> np.uint64(line)) & np.uint64(255)
                         if bits:
-                            at = u * stride + line
-                            for k in range(LINE):
-                                number = peek(numbers, at + k)
-                                taken = number if bits & np.uint64(1 << k) else 0.0
-                                put(own_sums, line + k, peek(own_sums, line + k) + taken)
+                            add_line(own_sums, line, numbers, u * stride + line, bits)
         elif what == RETURN:
             _gather_back(indptr, indices, v, want, front, lanes, local, wide, sums.arcs)
         else:
