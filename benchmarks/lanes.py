@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import statistics
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -57,6 +58,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--merge", action="store_true", help="keep what the file holds of other graphs and works")
     chosen = parser.parse_args(words)
     hpg.config.threads = chosen.threads or hpg.config.threads
+    # Read by OpenMP libraries when they are loaded, which is later.
+    os.environ["OMP_NUM_THREADS"] = str(hpg.config.threads)
     usual = [name for name in graphs.default(chosen.device) if name != "cnr-2000"]
     works = [w for w in (chosen.works.split(",") if chosen.works else WORKS) if WORKS[w].counts.get(chosen.device)]
     path = chosen.output or RESULTS / f"lanes-{chosen.device}-{Record.today()}.json"

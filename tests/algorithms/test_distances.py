@@ -122,7 +122,7 @@ def test_weighted_eccentricities(directed, kind, device):
 
 def test_bounds_need_few_searches(device):
     """On a lattice with holes the diameter takes a small share of the searches that all vertices would."""
-    G = hpg.datasets.grid(60, removed=0.2, device=device)
+    G = hpg.datasets.grid(32, removed=0.2, device=device)
     g = nx.from_scipy_sparse_array(G.to("cpu").out_csr.to_scipy())
     part = component(g)
     expected = nx.eccentricity(part)
@@ -132,7 +132,7 @@ def test_bounds_need_few_searches(device):
     H = hpg.from_networkx(part).to(device)
     bounds = EccentricityBounds(H, weighted=False)
     bounds.narrow(lambda b: b.upper > b.lower.max())
-    assert bounds.searches < len(part) / 50
+    assert bounds.searches < len(part) / 20
     lower, upper = to_device(bounds.lower, "cpu"), to_device(bounds.upper, "cpu")
     true = np.array(list(expected.values()))
     assert (lower <= true).all() and (true <= upper).all() and lower.max() == true.max()
@@ -140,7 +140,7 @@ def test_bounds_need_few_searches(device):
 
 def test_where_bounds_do_not_help(device):
     """All vertices of a circle are alike: each has to be searched from, and is."""
-    n = 300
+    n = 200
     G = hpg.Graph.from_edges(np.arange(n), (np.arange(n) + 1) % n, directed=False).to(device)
     assert (host(hpg.eccentricity(G), device) == n // 2).all()
     assert hpg.center(G).tolist() == list(range(n))
