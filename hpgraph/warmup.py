@@ -22,6 +22,8 @@ _FLOATS = ("float32", "float64")
 _SEMIRINGS = ("min_plus", "max_plus", "lor_land", "any_pair", "plus_pair")
 # Large enough for the kernels that share work out among threads.
 _SCALE = 13
+# Searches that go together: a word of lanes.
+_LANES = 64
 
 
 def warm_up(device: str, jobs: int | None = None) -> Iterator[tuple[str, float]]:
@@ -106,6 +108,18 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
     for graph, degrees in ((hpg.datasets.grid(64, device=device), "even"), (plain, "uneven")):
         calls.append((f"triangle count, {degrees}", partial(hpg.triangle_count, graph)))
         calls.append((f"triangles by vertex, {degrees}", partial(hpg.triangles, graph)))
+    many, near = range(_LANES), int(plain.out_csr.indices[plain.out_csr.indptr[source]])
+    calls += [
+        ("closeness", partial(hpg.closeness_centrality, plain, many)),
+        ("BFS, many sources", partial(hpg.bfs, plain, sources=many, parents=False)),
+        ("BFS, many sources, parents", partial(hpg.bfs, plain, sources=many)),
+        ("betweenness", partial(hpg.betweenness_centrality, plain, sources=many)),
+        ("shortest path", partial(hpg.shortest_path, plain, source, near)),
+    ]
+    for kind in _FLOATS:
+        calls.append((f"SSSP, many sources, {kind}", partial(hpg.sssp, weighted[kind], sources=many)))
+        route = partial(hpg.shortest_path, weighted[kind], source, near, weight=True)
+        calls.append((f"shortest path, {kind}", route))
     for kind in _FLOATS:
         x = array_module(device).ones(plain.n_vertices, dtype=kind)
         matrix = hpg.Matrix(weighted[kind])
