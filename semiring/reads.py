@@ -73,3 +73,37 @@ def unread(function: Callable[..., Any]) -> frozenset[str]:
     ['target', 'weight']
     """
     return frozenset(name for name, attributes in reads(function).items() if attributes == frozenset())
+
+
+# What neither jumps, nor calls, nor stops at a value, in any Python from 3.11 on.
+_STRAIGHT = {
+    "BINARY_OP", "BUILD_TUPLE", "CACHE", "COMPARE_OP", "COPY", "LOAD_ATTR", "LOAD_CONST", "LOAD_FAST",
+    "LOAD_FAST_BORROW", "LOAD_FAST_BORROW_LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST", "LOAD_SMALL_INT", "NOP", "RESUME",
+    "RETURN_CONST", "RETURN_VALUE", "STORE_FAST", "SWAP", "UNARY_NEGATIVE",
+}  # fmt: skip
+_OPERATORS = {"+", "-", "*", "&", "|", "^"}
+
+
+@lru_cache(maxsize=512)
+def is_straight(function: Callable[..., Any]) -> bool:
+    """Whether a function only adds, multiplies, compares and returns: whatever it is given, it comes to an end.
+
+    Parameters
+    ----------
+    function : function
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_straight(lambda vertex, message, world: (message, world.superstep))
+    True
+    >>> is_straight(lambda vertex, message: message // vertex.degree), is_straight(lambda v, m: m if m > 0 else v.level)
+    (False, False)
+    """
+    return all(
+        one.opname in _STRAIGHT and (one.opname != "BINARY_OP" or one.argrepr.rstrip("=") in _OPERATORS)
+        for one in dis.get_instructions(function)
+    )

@@ -54,10 +54,7 @@ class Lanes(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Work space of single runs, one each: queue, bits of two frontiers, board, progress, trace, thin supersteps.
-
-    `buffers` and `messages` are those of each worker.
-    """
+    """Work space of single runs, one each: queue, bits of two frontiers, board, progress, trace, thin supersteps."""
 
     queues: Any
     fronts: Any
@@ -65,6 +62,11 @@ class Room(NamedTuple):
     progress: Any
     trace: Any
     thin: Any
+
+
+class Claims(NamedTuple):
+    """Where each worker gathers the vertices that it claims, and their messages."""
+
     buffers: Any
     messages: Any
 
@@ -106,7 +108,7 @@ def by_vertex(rows, n, words):
 
 
 @part
-def _start(lane, out, lanes, room, own, course):
+def _start(lane, indptr, lanes, room, own, course):
     """Begin a lane's run where the joint one left it."""
     queue, board, progress = room.queues[own], room.boards[own], room.progress[own]
     settled = lanes.settled[lane]
@@ -118,7 +120,7 @@ def _start(lane, out, lanes, room, own, course):
     arcs, open_ = 0, 0
     for i in range(count):
         u = np.int64(queue[i])
-        arcs += peek(out.indptr, u + 1) - peek(out.indptr, u)
+        arcs += peek(indptr, u + 1) - peek(indptr, u)
     for i in range(settled.size):
         open_ += SIDE - popcount(settled[i])
     board[TAIL] = count
@@ -177,46 +179,51 @@ def _fold(lane, step, lanes, room, own, course):
     return True
 
 
+@njit(cache=True)
+def start(lane, indptr, lanes, room, course):
+    """Begin a lane's run in the only room there is."""
+    _start(lane, indptr, lanes, room, 0, course)
+
+
+@njit(cache=True)
+def fold(lane, step, lanes, room, course):
+    """After a call of `run_each` in the only room there is: add what it did to the sums; whether the run is over."""
+    return _fold(lane, step, lanes, room, 0, course)
+
+
 @part
-def _run(worker, lane, runs, state, world, out, in_, lanes, room, own, course):
+def _run(worker, lane, runs, state, world, out, in_, lanes, room, claims, own, course):
     """One worker's part in a lane's run."""
     traversing._work(
         worker, runs.gather, runs.update, runs.edge_cond, call(runs.row, state, lane), world, out.indptr, out.indices,
         out.data, in_.indptr, in_.indices, in_.data, room.queues[own], lanes.settled[lane], room.fronts[own, 0],
-        room.fronts[own, 1], room.boards[own], room.buffers[worker], room.messages[worker], room.progress[own],
+        room.fronts[own, 1], room.boards[own], claims.buffers[worker], claims.messages[worker], room.progress[own],
         room.trace[own], room.thin[own], course.alpha, course.beta, course.forced, course.limit, course.dead_end,
     )  # fmt: skip
 
 
 @part
-def _each(worker, runs, state, world, out, in_, lanes, room, course):
-    """One worker by itself, lane after lane."""
+def _each(worker, runs, state, world, out, in_, lanes, room, claims, course):
+    """One worker by itself, lane after lane; or its part in the next lane's run, which `start` began."""
+    separate = room.boards.shape[0] == claims.buffers.shape[0]
+    own = worker if separate else 0
     while not is_stopped():
-        lane = fetch_add(lanes.following, 0, 1)
+        lane = fetch_add(lanes.following, 0, 1) if separate else lanes.following[0]
         if lane >= lanes.settled.shape[0]:
             break
-        _start(lane, out, lanes, room, worker, course)
+        if separate:
+            _start(lane, out.indptr, lanes, room, own, course)
         over = False
         while not over:
-            step = room.progress[worker, STEP]
-            _run(worker, lane, runs, state, world, out, in_, lanes, room, worker, course)
-            over = _fold(lane, step, lanes, room, worker, course)
+            step = room.progress[own, STEP]
+            _run(worker, lane, runs, state, world, out, in_, lanes, room, claims, own, course)
+            over = not separate or _fold(lane, step, lanes, room, own, course)
+        if not separate:
+            break
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def run_each(runs, state, world, out, in_, lanes, room, course):
-    """Run each lane that nobody has yet: a lane a worker where there is a board for each, else all workers at one."""
-    workers, last = room.buffers.shape[0], lanes.settled.shape[0]
-    if room.boards.shape[0] == workers:
-        for worker in prange(workers):
-            _each(np.int64(worker), runs, state, world, out, in_, lanes, room, course)
-        return
-    for lane in range(lanes.following[0], last):
-        _start(lane, out, lanes, room, 0, course)
-        over = False
-        while not over:
-            step = room.progress[0, STEP]
-            for worker in prange(workers):
-                _run(np.int64(worker), lane, runs, state, world, out, in_, lanes, room, 0, course)
-            over = _fold(lane, step, lanes, room, 0, course)
-    lanes.following[0] = last
+def run_each(runs, state, world, out, in_, lanes, room, claims, course):
+    """Run each lane that nobody has yet, a lane a worker, where each has a room; else all workers run the next one."""
+    for worker in prange(claims.buffers.shape[0]):
+        _each(np.int64(worker), runs, state, world, out, in_, lanes, room, claims, course)

@@ -8,6 +8,9 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.lanes import JointOutcome, Starts, Totals, apart, joint
+from hpgraph.kernels.lanes.delivery import Program
+from hpgraph.kernels.lanes.joint_steps import Policy, Scratch, Search
+from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.bit_matrix import SIDE
 from hpgraph.kernels.runtime.cpu.claim import BUFFER
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
@@ -21,11 +24,11 @@ from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin_lanes
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.structure.empty_rows import empty_rows
-from hpgraph.kernels.superstep.cpu import settled_words
+from hpgraph.kernels.superstep.cpu import past, settled_words
 from hpgraph.kernels.traversal import direction_optimizing as traversing
 from hpgraph.kernels.traversal.thin import THIN_PER_ROW
 from hpgraph.semiring.function import Function
-from hpgraph.semiring.reads import unread
+from hpgraph.semiring.reads import is_straight, unread
 
 # Lanes of a group: a word.
 MOST_LANES = MOST_SURVEYED = SIDE
@@ -62,93 +65,119 @@ class _Group:
         vertices: np.ndarray, lanes: np.ndarray, k: int,
     ) -> None:  # fmt: skip
         self.code, self.out, self.in_, self.state, self.world, self.k = code, out, in_, state, world, k
-        self.n = n = out.shape[0]
-        self.dead_end = int(in_.indices is out.indices)
-        self.seen = self._deaf()
-        self.fronts = np.zeros((2, n), np.uint64)
-        np.bitwise_or.at(self.fronts[0], vertices, np.uint64(1) << lanes.astype(np.uint64))
-        self.seen |= self.fronts[0]
-        self.listed = np.unique(vertices)
-        self.pairs = vertices.size
+        self.n = out.shape[0]
+        self.vertices, self.lanes = vertices, lanes
         self.totals = np.zeros((k, 4), np.int64)
         self.totals[:, apart.REACHED] = np.bincount(lanes, minlength=k)
         self.inverse = np.zeros(k)
-        self.tables: list[np.ndarray] = []
+        # Rows of the trace with the supersteps before them.
+        self.tables: list[tuple[int, np.ndarray]] = []
+        self.unfinished = False
+
+    def run(self, *, alpha: float, beta: float, forced: int, limit: int) -> None:
+        """Run the lanes to their end: together for as long as that pays, then each by itself.
+
+        What a search by itself costs is seen by the first lane, once a graph and kind of program.
+        """
+        dead_end = int(self.in_.indices is self.out.indices)
+        policy = Policy(float(alpha), float(beta), forced, limit, dead_end, techniques.early_termination, 0.0, 0.0)
+        with team() as workers:
+            settled, active = self._deaf(), _rows_of_bits(self.vertices, self.lanes, self.k, self.n)
+            if self.k <= joint.FEW or not techniques.joint_frontier:
+                self._by_themselves(workers, policy, settled, active, 0, self.k, 0)
+                return
+            prices, kind = _prices(self.out), self._kind
+            if kind not in prices:
+                lane = int(self.lanes[0]) if self.lanes.size else 0
+                self._by_themselves(workers, policy, settled, active, lane, lane + 1, 0)
+                settled[lane], active[lane] = ~np.uint64(0), 0
+            price = prices.get(kind, np.inf)
+            # The lanes part when being together has cost more than two searches by themselves would have.
+            self._together(
+                workers, policy._replace(price=price, patience=2 * self.n * price), settled, active
+            )
+
+    @property
+    def _kind(self) -> tuple[Any, ...]:
+        """Programs of one kind cost about the same: those that write properties of the same types."""
+        if self.code is None:
+            return ()
+        return (_same_from_anyone(self.code), *(values.dtype for values in self.state))
 
     def _deaf(self) -> np.ndarray:
-        """The lanes in which a vertex receives nothing; all where no arc reaches it."""
-        n, k = self.n, self.k
-        words = np.full(n, ~np.uint64(0) << np.uint64(k) if k < SIDE else np.uint64(0), np.uint64)
-        if self.code is not None and self.code.cond is not None:
-            rows = np.stack([
-                settled_words(self.code, tuple(values[lane] for values in self.state), n) for lane in range(k)
-            ])  # fmt: skip
-            apart.by_vertex(rows, n, words)
-        words[empty_rows(self.in_).to_indices()] = ~np.uint64(0)
-        return words
+        """A row of bits for each lane: where it starts, and who receives nothing in it, as where no arc leads."""
+        code, k, n = self.code, self.k, self.n
+        rows = _rows_of_bits(self.vertices, self.lanes, k, n)
+        rows |= empty_rows(self.in_).words
+        if code is not None and code.cond is not None:
+            for lane in range(k):
+                rows[lane] |= settled_words(code, tuple(values[lane] for values in self.state), n)
+        rows[:, -1:] |= past(n)
+        return rows
 
-    def run(self, *, alpha: float, beta: float, forced: int, limit: int, patience: int) -> None:
-        """Run the lanes to their end: together for as long as they meet, then each by itself."""
-        with team() as workers:
-            early = techniques.early_termination
-            policy = joint.Policy(float(alpha), float(beta), forced, limit, self.dead_end, early, patience)
-            progress = self._together(workers, policy)
-            if progress[joint.PARTED]:
-                self._by_themselves(workers, policy, progress)
-            else:
-                self.unfinished = bool(progress[ACTIVE] > 0)
-
-    def _rows(self, csr: CSR) -> Rows:
+    def _csr(self, csr: CSR) -> Rows:
         return Rows(plain(csr.indptr), plain(csr.indices), plain(csr.data))
 
-    def _together(self, workers: int, policy: joint.Policy) -> np.ndarray:
-        code, n, listed = self.code, self.n, self.listed
+    def _together(self, workers: int, policy: Policy, settled: np.ndarray, active: np.ndarray) -> None:
+        code, n = self.code, self.n
+        seen, fronts = np.empty(n, np.uint64), np.zeros((2, n), np.uint64)
+        apart.by_vertex(settled, n, seen)
+        still = np.bitwise_or.reduce(active, axis=1)[self.lanes] != 0
+        vertices, lanes = self.vertices[still], self.lanes[still]
+        np.bitwise_or.at(fronts[0], vertices, np.uint64(1) << lanes.astype(np.uint64))
+        listed = np.unique(vertices)
         queues = np.empty((2, n), self.out.indices.dtype)
         queues[0, : listed.size] = listed
         degree = self.out.indptr[listed + 1] - self.out.indptr[listed]
         board, progress = blank_board(workers), np.zeros(joint.PROGRESS, np.int64)
-        words = self.fronts[0, listed]
+        words = fronts[0, listed]
         carried = int((degree * np.bitwise_count(words)).sum())
         progress[[ACTIVE, joint.LISTED, joint.PAIRS, joint.ARCS, joint.LANE_ARCS, joint.OPEN]] = (
-            listed.size, listed.size, self.pairs, degree.sum(), carried, n,
+            listed.size, listed.size, vertices.size, degree.sum(), carried, n,
         )  # fmt: skip
         progress[joint.LIVE] = np.bitwise_or.reduce(words).astype(np.int64)
         program, by, messages = None, None, None
         if code is not None:
             functions = lane_functions_of(code)
             edge_cond = None if code.edge_cond is None else functions.edge_cond
-            program = joint.Program(functions.gather, functions.update, edge_cond)
+            straight = code.update is None or is_straight(code.update)
+            settle = functions.settle if straight and is_straight(code.gather) else None
+            program = Program(functions.gather, functions.update, settle, edge_cond)
             if not _same_from_anyone(code):
                 by = np.empty((workers, BUFFER, 2), np.int64)
                 messages = np.empty((workers, SIDE * SIDE), code.message)
         counts = np.zeros((workers, SIDE), np.int64) if code is None else None
-        scratch = joint.Scratch(
+        scratch = Scratch(
             np.empty((workers, BUFFER), queues.dtype), np.empty((workers, BUFFER), np.uint64), by,
             np.empty((workers, 2, SIDE), np.uint64), messages, counts,
         )  # fmt: skip
-        search = joint.Search(self.seen, self.fronts, queues)
+        search = Search(seen, fronts, queues)
         flat = tuple(values.reshape(-1) for values in self.state)
         clock, trace = Clock(), np.empty((ROWS, 5), np.int64)
         while True:
             joint.run_supersteps(
-                program, flat, self.world, self._rows(self.out), self._rows(self.in_), search,
+                program, flat, self.world, self._csr(self.out), self._csr(self.in_), search,
                 joint.Shared(board, progress, trace, self.totals, self.inverse), scratch, policy,
             )  # fmt: skip
-            self.tables.append(clock.convert(trace[: progress[joint.ROW]].copy()))
+            rows = clock.convert(trace[: progress[joint.ROW]].copy())
+            self.tables.append((int(progress[STEP]) - len(rows), rows))
             if progress[joint.ROW] < len(trace):
-                return progress
+                break
             progress[joint.ROW] = 0
             board[LEADER] = board[GATE] = 0
+        self.unfinished |= bool(progress[ACTIVE] > 0) and not progress[joint.PARTED]
+        if progress[joint.PARTED]:
+            apart.by_lane(seen, n, settled)
+            apart.by_lane(fronts[progress[joint.TURN]], n, active)
+            active[:, -1:] &= ~past(n)
+            del search, seen, fronts, queues
+            self._by_themselves(workers, policy, settled, active, 0, self.k, int(progress[STEP]))
 
-    def _by_themselves(self, workers: int, policy: joint.Policy, progress: np.ndarray) -> None:
-        n, k, done = self.n, self.k, int(progress[STEP])
-        words = (n + SIDE - 1) // SIDE
-        settled, active = np.empty((k, words), np.uint64), np.empty((k, words), np.uint64)
-        apart.by_lane(self.seen, n, settled)
-        apart.by_lane(self.fronts[progress[joint.TURN]], n, active)
-        if n % SIDE:
-            active[:, -1] &= ~(~np.uint64(0) << np.uint64(n % SIDE))
-        del self.seen, self.fronts
+    def _by_themselves(
+        self, workers: int, policy: Policy, settled: np.ndarray, active: np.ndarray, first: int, end: int, done: int
+    ) -> None:
+        """Run the lanes from `first` to `end`, each by itself."""
+        n, words = self.n, settled.shape[1]
         runs, message = _COUNTING, np.dtype(np.int8)
         if self.code is not None:
             single = functions_of(self.code)
@@ -157,34 +186,48 @@ class _Group:
         clock = Clock()
         # What no superstep writes to is never taken from the system.
         sums = np.zeros((min(policy.limit, n) + 2, apart.SUMS), np.int64)
-        following = np.zeros(1, np.int64)
+        following = np.array([first], np.int64)
         lanes = apart.Lanes(settled, active, following, sums, self.totals, self.inverse)
         course = apart.Course(policy.alpha, policy.beta, policy.forced, policy.limit, policy.dead_end, done)
-        # As many lanes as there are workers at a time; those left over have all workers.
-        for own in (workers, 1):
-            last = k - k % workers if own > 1 else k
-            if following[0] >= last:
-                continue
-            room = apart.Room(
-                np.empty((own, n), self.out.indices.dtype), np.empty((own, 2, words), np.uint64),
+        ids = self.out.indices.dtype
+        claims = apart.Claims(np.empty((workers, BUFFER), ids), np.empty((workers, BUFFER), message))
+        csr = self._csr(self.out), self._csr(self.in_)
+
+        def room(own: int) -> apart.Room:
+            return apart.Room(
+                np.empty((own, n), ids), np.empty((own, 2, words), np.uint64),
                 np.stack([blank_board(workers if own == 1 else 1)] * own),
                 np.empty((own, traversing.PROGRESS), np.int64), np.empty((own, ROWS, 4), np.int64),
-                np.empty((own, ROWS * THIN_PER_ROW, 2), np.uint16), np.empty((workers, BUFFER), self.out.indices.dtype),
-                np.empty((workers, BUFFER), message),
+                np.empty((own, ROWS * THIN_PER_ROW, 2), np.uint16),
             )  # fmt: skip
-            apart.run_each(
-                runs, self.state, self.world, self._rows(self.out), self._rows(self.in_),
-                lanes._replace(settled=settled[:last]), room, course,
-            )  # fmt: skip
-            following[0] = last
+
+        # As many lanes as there are workers at a time; those left over have all workers.
+        last = end - (end - first) % workers
+        if first < last:
+            several = lanes._replace(settled=settled[:last])
+            apart.run_each(runs, self.state, self.world, *csr, several, room(workers), claims, course)
+        if last < end:
+            one = room(1)
+        for lane in range(last, end):
+            following[0] = lane
+            apart.start(lane, csr[0].indptr, lanes, one, course)
+            over = False
+            while not over:
+                step = int(one.progress[0, STEP])
+                apart.run_each(runs, self.state, self.world, *csr, lanes, one, claims, course)
+                over = apart.fold(lane, step, lanes, one, course)
         taken = sums[done:]
         taken = taken[: np.count_nonzero(taken[:, apart.RUNS])]
         table = np.empty((len(taken), 5), np.int64)
         table[:, 0] = 2 * taken[:, apart.PULLS] > taken[:, apart.RUNS]
         table[:, 1], table[:, 2] = taken[:, apart.ACTIVE_SUM], taken[:, apart.ARCS_SUM]
         table[:, 3], table[:, 4] = taken[:, apart.CYCLES_SUM] // workers, taken[:, apart.PAIRS_SUM]
-        self.tables.append(clock.convert(table))
-        self.unfinished = bool(self.totals[:, apart.UNFINISHED].any())
+        self.tables.append((done, clock.convert(table)))
+        self.unfinished |= bool(self.totals[:, apart.UNFINISHED].any())
+        cycles, pairs = taken[:, [apart.CYCLES_SUM, apart.PAIRS_SUM]].sum(axis=0).tolist()
+        # A search that is soon over says little of others.
+        if pairs >= n // SIDE:
+            _prices(self.out)[self._kind] = cycles / max(pairs, 1)
 
 
 def _same_from_anyone(code: ProgramCode) -> bool:
@@ -192,17 +235,27 @@ def _same_from_anyone(code: ProgramCode) -> bool:
     return code.edge_cond is None and set(code.gather.__code__.co_varnames[:2]) <= unread(code.gather)
 
 
-def _patience(n: int, k: int) -> int:
-    """Pairs that may be settled while hardly any lanes meet, before each goes on by itself."""
-    return 2 * n * k // SIDE if techniques.joint_frontier else -1
+def _rows_of_bits(vertices: np.ndarray, lanes: np.ndarray, k: int, n: int) -> np.ndarray:
+    """Bits of vertices, a row a lane."""
+    rows = np.zeros((k, (n + SIDE - 1) // SIDE), np.uint64)
+    np.bitwise_or.at(rows, (lanes, vertices >> 6), np.uint64(1) << (vertices & 63).astype(np.uint64))
+    return rows
 
 
-def _summed(tables: list[np.ndarray]) -> np.ndarray:
+@attached
+def _prices(out: CSR) -> dict[tuple[Any, ...], float]:
+    """Cycles that a search by itself takes for each vertex that it reaches, by the kind of program."""
+    return {}
+
+
+def _summed(tables: list[tuple[int, np.ndarray]]) -> np.ndarray:
     """The traces of several groups as one: the same supersteps together."""
-    rows = np.zeros((max(map(len, tables), default=0), 5), np.int64)
-    for table in reversed(tables):
-        rows[: len(table), 1:] += table[:, 1:]
-        rows[: len(table), 0] = table[:, 0]
+    rows = np.zeros((max((done + len(table) for done, table in tables), default=0), 5), np.int64)
+    for done, table in tables:
+        here = rows[done : done + len(table)]
+        # Of those that settle most.
+        here[:, 0] = np.where(table[:, 4] >= here[:, 4], table[:, 0], here[:, 0])
+        here[:, 1:] += table[:, 1:]
     return rows
 
 
@@ -248,12 +301,13 @@ def traverse_lanes(
     JointOutcome
     """
     begin_lanes(state, beginnings, starts.vertices, starts.lanes)
-    tables, unfinished = [], False
+    tables: list[tuple[int, np.ndarray]] = []
+    unfinished = False
     for first, vertices, lanes, k in _groups(starts):
         rows = tuple(plain(values.T[first : first + k]) for values in state)
         group = _Group(code, out, in_, rows, world, vertices, lanes, k)
-        group.run(alpha=alpha, beta=beta, forced=forced, limit=limit, patience=_patience(out.shape[0], k))
-        tables.append(np.concatenate(group.tables))
+        group.run(alpha=alpha, beta=beta, forced=forced, limit=limit)
+        tables.extend(group.tables)
         unfinished |= group.unfinished
     return JointOutcome(lambda: _summed(tables), unfinished)
 
@@ -272,11 +326,12 @@ def survey_lanes(
     -------
     Totals
     """
-    tables, totals, inverse = [], [], []
+    tables: list[tuple[int, np.ndarray]] = []
+    totals, inverse = [], []
     for _, vertices, lanes, k in _groups(starts):
         group = _Group(None, out, in_, (), (), vertices, lanes, k)
-        group.run(alpha=alpha, beta=beta, forced=forced, limit=limit, patience=_patience(out.shape[0], k))
-        tables.append(np.concatenate(group.tables))
+        group.run(alpha=alpha, beta=beta, forced=forced, limit=limit)
+        tables.extend(group.tables)
         totals.append(group.totals)
         inverse.append(group.inverse)
     table = np.concatenate(totals) if totals else np.zeros((0, 4), np.int64)
