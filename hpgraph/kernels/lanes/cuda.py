@@ -45,8 +45,8 @@ MOST_LANES = MOST_SURVEYED = 128
 MANY_ARCS, THREADS_OF_MANY_ARCS = 8, 1024
 # Vertices of a superstep that goes through all of them, in the time of an arc of one that does not.
 _SWEPT = 4
-# As in lane_words.cuh.
-HISTORIES = 4
+# As in lane_words.cuh and lane_history.cuh.
+HISTORIES, HISTORY_THREADS = 4, 256
 
 _SUMS = dict.fromkeys(("count", "arcs", "pairs", "sent", "looked", "waiting"), "u64")
 _TALLY = Layout("LanesTally", **_SUMS, live=("u64", 2), light="u64", pieces="u64", put_off="u64")
@@ -146,15 +146,14 @@ def _policy(
 
 
 def _fill(values: Any, fill: Any) -> None:
-    """Give all elements of a contiguous array one value, 8 bytes a thread."""
-    whole = values.size * values.itemsize // 8
-    pattern = np.full(8 // values.itemsize, fill, values.dtype).view(np.uint64)
-    body = values[: whole * 8 // values.itemsize]
+    """Give all elements of a contiguous array one value, 8 bytes a thread where they lie so."""
+    pattern = np.full(8 // values.itemsize, fill, values.dtype)
     if len(set(pattern.tobytes())) == 1:
-        body.data.memset_async(int(pattern.view(np.uint8)[0]), whole * 8)
-    else:
-        body.view(np.uint64).fill(pattern[0])
-    values[whole * 8 // values.itemsize :] = fill
+        values.data.memset_async(pattern.tobytes()[0], values.nbytes)
+        return
+    wide = values.nbytes // 8 * 8 if values.data.ptr % 8 == 0 else 0
+    values[: wide // values.itemsize].view(np.uint64).fill(pattern.view(np.uint64)[0])
+    values[wide // values.itemsize :].fill(fill)
 
 
 def traverse_lanes(
@@ -262,7 +261,7 @@ def _history_kernel(itemsize: int, aligned: bool, device: int) -> Callable[..., 
     element = _ELEMENTS[itemsize]
     name = f"hpgraph::write_history<{element}, {'true' if aligned else 'false'}>"
     module = load("lane_history.cuh", names=(name,), title="levels of many lanes")
-    return partial(module.function(name), (8 * multiprocessors(),), (256,))
+    return partial(module.function(name), (8 * multiprocessors(),), (HISTORY_THREADS,))
 
 
 def _write_history(values: Any, sample: Any, n: int, k: int, work: _Work) -> None:

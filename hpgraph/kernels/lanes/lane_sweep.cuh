@@ -1,21 +1,10 @@
 // What goes through all vertices of a traversal in lanes, a vertex a thread: settling what a superstep of many arcs has
 // sent, and the steps between a frontier as bits and as a queue.
 #pragma once
+#include "bit_matrix.cuh"
 #include "lane_errands.cuh"
 
 namespace hpgraph {
-
-// Row i of 32 words becomes column i: thread l of the warp receives bit l of every thread's word.
-__device__ inline u32 transpose_bits(u32 word) {
-    const int lane = lane_of_warp();
-    u32 mask = 0x0000ffffu;
-#pragma unroll
-    for (int d = 16; d; d >>= 1, mask ^= mask << d) {
-        const u32 other = __shfl_xor_sync(ALL, word, d);
-        word = lane & d ? (word & ~mask) | (other >> d & mask) : (word & mask) | (other & mask) << d;
-    }
-    return word;
-}
 
 // Every vertex takes what it has heard, and the rest of `next` is who changed: the frontier to be. Bits that stand in
 // `reached` are no news. Where there is `history`, messages wait there for the end; they are all alike, and `change` says
