@@ -56,6 +56,12 @@ expected = nx.pagerank(N, tol=1e-12, weight=None)
 assert_allclose(hpg.pagerank(G, tol=1e-10).rank, [expected[v] for v in range(n)], atol=1e-8)
 assert_allclose(hpg.pagerank(G, dtype="float32", tol=1e-5).rank, [expected[v] for v in range(n)], atol=1e-4)
 """,
+    "betweenness": """
+for g, other in ((G, N), (U, NU)):
+    for weight in (None, "weight"):
+        expected = nx.betweenness_centrality(other, weight=weight)
+        assert_allclose(hpg.betweenness_centrality(g, weight=weight), [expected[v] for v in range(n)], atol=1e-12)
+""",
     "triangles and components": """
 each = nx.triangles(nx.from_scipy_sparse_array(A + A.T))
 same(hpg.triangles(U), [each[v] for v in range(n)])
