@@ -15,6 +15,7 @@ COMMANDS = {
     "ablation": ("ablation", "each technique switched off, and the time without it"),
     "lanes": ("lanes", "many searches at once beside single ones and other libraries"),
     "centralities": ("centralities", "parts, iterated centralities and clustering beside other libraries"),
+    "structures": ("structures", "cores, trusses, forests, sets, colours and searches in depth beside other libraries"),
     "layouts": ("layouts", "products of many kinds of matrices in every layout, beside cuSPARSE"),
     "constants": ("constants", "each constant that a rule chooses, swept beside the rule"),
     "scaling": ("scaling", "times and efficiency from one thread to many"),

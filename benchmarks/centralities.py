@@ -244,11 +244,11 @@ def _measured(case: Case, works: Sequence[str], libraries: Sequence[str], budget
             continue
         calls: dict[str, Callable[[], Any]] = {"hpgraph": lambda work=work: work.ours(case)}  # type: ignore[misc]
         calls |= {one: method for one in libraries if (method := getattr(others[one], work.peer or "-", None))}
-        row["seconds"] = _in_turn(calls, case.device, budget)
+        row["seconds"] = in_turn(calls, case.device, budget)
     return rows
 
 
-def _in_turn(calls: dict[str, Callable[[], Any]], device: str, budget: float) -> dict[str, float]:
+def in_turn(calls: dict[str, Callable[[], Any]], device: str, budget: float) -> dict[str, float]:
     """Median seconds of each call, taken in turn; a call that takes longer than its budget is made once."""
     seconds: dict[str, list[float]] = {who: [] for who in calls}
     for _ in range(ROUNDS):

@@ -137,6 +137,25 @@ def test_triangles(karate: str, device: str, tmp_path: Path, capsys: pytest.Capt
     assert [int(row["triangles"]) for row in table(out)] == [expected[vertex] for vertex in range(34)]
 
 
+def test_structures(karate: str, roads: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    g, out = nx.karate_club_graph(), tmp_path / "cores.csv"
+    assert main(["cores", karate, "--undirected", "--device", device, "--top", "1", "-o", str(out)]) == 0
+    expected = nx.core_number(g)
+    largest = max(expected.values())
+    count = list(expected.values()).count(largest)
+    assert f"largest core number {largest}, of {count} vertices" in capsys.readouterr().out
+    assert [int(row["core"]) for row in table(out)] == [expected[vertex] for vertex in range(34)]
+
+    out = tmp_path / "colors.csv"
+    assert main(["colors", karate, "--undirected", "--device", device, "-o", str(out)]) == 0
+    color = [int(row["color"]) for row in table(out)]
+    assert all(color[u] != color[v] for u, v in g.edges)
+    assert f"{max(color) + 1} colours" in capsys.readouterr().out
+
+    assert main(["forest", karate, "--undirected", "--device", device]) == 0
+    assert "33 edges, 1 tree, total weight" in capsys.readouterr().out
+
+
 def test_the_bundled_graph(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bfs", "debian", "--source", "firefox-esr"]) == 0
     assert "BFS from firefox-esr on cpu" in capsys.readouterr().out

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hpgraph import __version__
-from hpgraph.cli import centralities, commands, rankings
+from hpgraph.cli import centralities, commands, rankings, structures
 
 
 def parser() -> argparse.ArgumentParser:
@@ -93,6 +93,19 @@ def parser() -> argparse.ArgumentParser:
     clustering.add_argument("--form", choices=["networkx", "ldbc"], default="networkx", help="of directed graphs")
     clustering.add_argument("--weighted", action="store_true", help="triangles count by their weights")
     clustering.add_argument("--top", type=int, default=0, metavar="N", help="print the N first vertices")
+
+    cores = command("cores", "core numbers: who is among many who have many neighbours", structures.cores, compute)
+    cores.add_argument("--top", type=int, default=0, metavar="N", help="print the N first vertices")
+    colors = command("colors", "a colour for each vertex, other than its neighbours'", structures.colors, compute)
+    colors.add_argument(
+        "--strategy", choices=["largest_first", "smallest_last", "random_sequential"], default="largest_first",
+        help="the order of the vertices (default: largest_first)",
+    )  # fmt: skip
+    colors.add_argument("--seed", type=int, default=0, metavar="S", help="of the order among equals (default: 0)")
+    colors.set_defaults(top=0)
+    forest = command("forest", "the edges of least weight that join all there is to join", structures.forest, graph)
+    forest.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where to compute (default: cpu)")
+    forest.set_defaults(weighted=True)
 
     warmup = command("warmup", "compile the built-in kernels, so that no later call waits", commands.warmup, run)
     warmup.add_argument("--device", choices=["cpu", "cuda"], help="for one device only (default: all there are)")
