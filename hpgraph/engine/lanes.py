@@ -30,7 +30,10 @@ from hpgraph.kernels.lanes import Starts
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.engine.program import VertexProgram
-    from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
+    from hpgraph.kernels.lanes import JointRelaxation, JointTraversal, cpu, cuda
+
+    # Here a type checker says where one of them does not keep to the contract.
+    _both: tuple[JointTraversal, JointTraversal] = cpu, cuda
 
 _JOINT_RELAXATION = ("cpu",)
 

@@ -42,6 +42,13 @@ def test_groups_are_equally_large(k, lanes, sizes):
     assert [len(group) for group in groups(np.arange(k), most, "searches")] == sizes
 
 
+def test_a_progress_bar_changes_nothing(capsys):
+    with hpg.config(progress=True):
+        assert [group.tolist() for group in groups(np.array([3, 0, 2, 1]), 2, "searches")] == [[0, 3], [1, 2]]
+    # What is over within a second shows none.
+    assert "searches" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("lanes", "error"), [(0, ValueError), ("many", ValueError), (1.5, TypeError)])
 def test_what_is_no_number_of_lanes(lanes, error):
     with pytest.raises(error, match="lanes"):

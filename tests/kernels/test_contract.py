@@ -6,6 +6,7 @@ import inspect
 import pytest
 
 from hpgraph.kernels.backend import Backend
+from hpgraph.kernels.lanes import JointTraversal
 
 CONTRACT = {
     name: member
@@ -37,3 +38,12 @@ def test_a_function_is_as_declared(name, device):
 def test_nothing_is_offered_that_is_not_declared(device):
     module = importlib.import_module(f"hpgraph.kernels.{device}")
     assert set(module.__all__) == set(CONTRACT)
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"], indirect=False)
+@pytest.mark.parametrize("name", ["survey_lanes", "traverse_lanes"])
+def test_lanes_are_as_declared(name, device):
+    """Their room is imported when a run has lanes, not with the others."""
+    module = importlib.import_module(f"hpgraph.kernels.lanes.{device}")
+    assert parameters_of(getattr(module, name)) == parameters_of(getattr(JointTraversal, name))
+    assert module.MOST_LANES > 0 and module.MOST_SURVEYED > 0
