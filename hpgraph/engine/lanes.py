@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     # Here a type checker says where one of them does not keep to the contract.
     _both: tuple[JointTraversal, JointTraversal] = cpu, cuda
 
-_JOINT_RELAXATION = ("cpu",)
-
 
 def joint_kernels(device: str) -> JointTraversal:
     """The kernels that run lanes together.
@@ -53,8 +51,8 @@ def joint_kernels(device: str) -> JointTraversal:
     return cast("JointTraversal", importlib.import_module(f"hpgraph.kernels.lanes.{device}"))
 
 
-def joint_relaxation(device: str) -> JointRelaxation | None:
-    """The kernels that relax lanes together, where a device has them.
+def joint_relaxation(device: str) -> JointRelaxation:
+    """The kernels that relax lanes together.
 
     Parameters
     ----------
@@ -62,10 +60,8 @@ def joint_relaxation(device: str) -> JointRelaxation | None:
 
     Returns
     -------
-    module or None
+    module
     """
-    if device not in _JOINT_RELAXATION:
-        return None
     return importlib.import_module(f"hpgraph.kernels.lanes.{device}_relax")
 
 

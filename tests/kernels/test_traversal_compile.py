@@ -7,7 +7,7 @@ import pytest
 from cuda_build import GENERATIONS, LOCAL, compiles
 
 import hpgraph as hpg
-from hpgraph.algorithms import bfs, negative_cycle, pagerank, sssp
+from hpgraph.algorithms import bfs, distances, negative_cycle, pagerank
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Parameter, Property, declared
 from hpgraph.kernels.relaxation import cuda as relaxation
@@ -104,8 +104,8 @@ def test_bfs(index):
 @pytest.mark.parametrize(
     ("program", "weight"),
     [
-        (sssp.Distances, None), (sssp.Distances, "int32"), (sssp.Distances, "int64"), (sssp.Distances, "float64"),
-        (sssp.SingleDistances, "float32"),
+        (distances.Distances, None), (distances.Distances, "int32"), (distances.Distances, "int64"),
+        (distances.Distances, "float64"), (distances.SingleDistances, "float32"),
     ],
 )  # fmt: skip
 def test_sssp(program, weight):
@@ -114,12 +114,12 @@ def test_sssp(program, weight):
 
 @pytest.mark.parametrize(("weight", "distance"), [(None, "float64"), ("int64", "float64"), ("float32", "float32")])
 def test_trees_of_shortest_paths(weight, distance):
-    traverse(sssp.Hops, weight, ("int32", distance))
+    traverse(distances.Hops, weight, ("int32", distance))
 
 
 def test_wide_ids():
-    relax(sssp.Distances, "float64", "int64")
-    traverse(sssp.Hops, "float64", ("int64", "float64"), "int64")
+    relax(distances.Distances, "float64", "int64")
+    traverse(distances.Hops, "float64", ("int64", "float64"), "int64")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -133,7 +133,7 @@ def test_pagerank(program, dtype):
 @pytest.mark.parametrize(
     ("program", "dtypes"),
     [
-        (bfs.SmallestParent, ("int32",)), (sssp.SmallestParent, ("int32", "float64")), (pagerank.Leaving, ()),
+        (bfs.SmallestParent, ("int32",)), (distances.SmallestParent, ("int32", "float64")), (pagerank.Leaving, ()),
         (negative_cycle.Offer, ("float32", "float32")), (negative_cycle.Offerer, ("float64", "float64")),
     ],
 )  # fmt: skip
@@ -144,7 +144,7 @@ def test_updates(program, dtypes):
 @pytest.mark.parametrize("arch", GENERATIONS)
 def test_every_generation(arch):
     traverse(bfs.Tree, None, (), arch=arch)
-    relax(sssp.SingleDistances, "float32", arch=arch)
+    relax(distances.SingleDistances, "float32", arch=arch)
     compiled(Everything, "float64", (), "apply.cuh", APPLY, arch)
     relax(Widest, "int64", arch=arch)
 
@@ -154,7 +154,7 @@ def test_without_techniques():
     name = f"hpgraph::traverse<Program, int, hpgraph::Pattern, {chosen}>"
     compiled(bfs.Tree, None, (), "traversal.cuh", (name,))
     name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}>"
-    compiled(sssp.SingleDistances, "float32", (), "delta_stepping.cuh", (name,))
+    compiled(distances.SingleDistances, "float32", (), "delta_stepping.cuh", (name,))
 
 
 @pytest.mark.parametrize("weight", [None, "float32"])
@@ -174,7 +174,7 @@ def test_structs_lie_as_the_host_fills_them(index, value):
         "delta_stepping.cuh": (relaxation.PRIORITY.of(Value=values), relaxation.SPACE.of(Index=ids, Value=values)),
         "frontier.cuh": (superstep.SPACE.of(Index=ids, Message=values),),
     }
-    code = declarations_of(sssp.SingleDistances).code((np.dtype("float32"),))
+    code = declarations_of(distances.SingleDistances).code((np.dtype("float32"),))
     program = cuda_program(code, np.dtype("float32"))
     shared = (persistent.ARCS.of(Index=ids, Weight=values), persistent.SOURCES.of(Index=ids))
     for source, own in layouts.items():
@@ -193,7 +193,7 @@ def test_blocks_of_many_threads():
     chosen = persistent.techniques_type(persistent.BATCH_OF_MANY_ARCS)
     name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}>"
     before = f"#define HPGRAPH_THREADS {persistent.THREADS_OF_MANY_ARCS}\n"
-    compiled(sssp.SingleDistances, "float32", (), "delta_stepping.cuh", (name,), before=before, local=LOCAL + 40)
+    compiled(distances.SingleDistances, "float32", (), "delta_stepping.cuh", (name,), before=before, local=LOCAL + 40)
 
 
 @pytest.mark.parametrize("weight", [None, "float64"])

@@ -56,6 +56,7 @@ _KINDS = {
     "u64": np.dtype(np.uint64),
     "int": np.dtype(np.int32),
     "unsigned": np.dtype(np.uint32),
+    "double": np.dtype(np.float64),
 }
 
 
@@ -67,8 +68,8 @@ class Layout:
     name : str
         In namespace hpgraph; parameters of a template in braces, as in ``"Frontier<{Index}>"``.
     **fields : str, Layout, or a pair of such and a number
-        In their order: "*" is a pointer, "i64", "u64", "int" and "unsigned" are C++'s; any other name is a parameter of
-        the template; a pair is an array.
+        In their order: "*" is a pointer, "i64", "u64", "int", "unsigned" and "double" are C++'s; any other name is a
+        parameter of the template; a pair is an array.
 
     Examples
     --------

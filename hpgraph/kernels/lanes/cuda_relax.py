@@ -1,0 +1,266 @@
+"""Relaxations in lanes, on the GPU: work space for the persistent kernel, and its launches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.lanes import Starts
+from hpgraph.kernels.lanes.values import value_functions
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.persistent import (
+    THREADS,
+    THREADS_OF_MANY_ARCS,
+    TRACE,
+    Record,
+    Space,
+    arcs_struct,
+    checks,
+    heavy_pieces,
+    techniques_type,
+    weight_dtype,
+)
+from hpgraph.kernels.runtime.cuda.structs import Layout, struct
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin_lanes, bucket_bounds
+from hpgraph.kernels.runtime.techniques import techniques
+from hpgraph.semiring import get_monoid
+from hpgraph.semiring.c_types import c_type
+from hpgraph.semiring.cuda import LinkedCode
+
+# Lanes that go together: those of a warp.
+MOST_RELAXED = 32
+# As in head_start.cuh.
+MOST_STARTS = 32
+# Threads of a block: fewer, with more registers each, where vertices have few arcs in the mean.
+DENSE = 8
+# Of buckets of 1/4, 1 and 4 times the width for a single search the narrow ones took least on a Kronecker, a social and
+# a road network.
+NARROWER = 4
+ENDLESS = int(np.iinfo(np.int64).max)
+SOURCE = "relax_lanes.cuh"
+PRIORITY = Layout("LanePriority<{Value}>", on="int", adapts="int", delta="double", ceiling="Value")
+SPACE = Layout(
+    "LaneSpace<{Index}>", header="*", words="*", waiting="*", origins="*", least="*", light="*", pieces="*",
+    heavy="i64", far="*", far_kept="*", trace=TRACE,
+)  # fmt: skip
+
+
+class ValueProgram:
+    """The C++ struct ``Program`` of a relaxation whose kernel keeps values in registers, and the code to link with it.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        The program.
+    weight : numpy.dtype or None
+        Type of the weights; None for a pattern, whose weights are int32 ones.
+    """
+
+    def __init__(self, code: ProgramCode, weight: np.dtype | None) -> None:
+        self.code = code
+        self.weight = np.dtype(np.int32 if weight is None else weight)
+        value, ids = code.message, np.dtype(np.int64)
+        functions, arc = value_functions(code), (ids, value, self.weight, ids, value)
+        self._functions = {
+            "hpg_gather": (functions.gather, arc, value),
+            "hpg_reduce": (functions.reduce, (value, value), value),
+            "hpg_allows": (functions.allows, arc, np.dtype(np.bool_)),
+        }
+
+    @cached_property
+    def ltoir(self) -> tuple[LinkedCode, ...]:
+        """The functions' code, compiled only if no finished kernel is cached."""
+        return tuple(
+            LinkedCode(
+                f"{name}{arguments}->{result}:{function.key}",
+                partial(function.cuda, arguments, result, name),
+                function.is_lasting,
+            )
+            for name, (function, arguments, result) in self._functions.items()
+        )
+
+    @cached_property
+    def prologue(self) -> str:
+        """C++ text: the functions' declarations, and the struct ``Program``."""
+        value, weight = c_type(self.code.message), c_type(self.weight)
+        arc = f"long long u, {value} source, {weight} weight, long long v, {value} target"
+        given, ids = "u, source, weight, v, target", "static __device__"
+        least = str(self.code.reduce == get_monoid("min")).lower()
+        return f"""
+extern "C" __device__ {value} hpg_gather({arc});
+extern "C" __device__ {value} hpg_reduce({value}, {value});
+extern "C" __device__ unsigned char hpg_allows({arc});
+struct Program {{
+    {value}* p0;
+    typedef {value} Message;
+    static constexpr bool LEAST = {least};
+    {ids} {value} gather({arc}) {{ return hpg_gather({given}); }}
+    {ids} {value} reduce({value} a, {value} b) {{ return hpg_reduce(a, b); }}
+    {ids} bool allows({arc}) {{ return hpg_allows({given}); }}
+}};
+"""
+
+
+@lru_cache(maxsize=256)
+def value_program(code: ProgramCode, weight: np.dtype | None) -> ValueProgram:
+    """The C++ form of a program; made once.
+
+    Parameters
+    ----------
+    code : ProgramCode
+    weight : numpy.dtype or None
+        Type of the weights.
+
+    Returns
+    -------
+    ValueProgram
+    """
+    return ValueProgram(code, weight)
+
+
+def kernel_names(index: str, weight: str, chosen: str) -> dict[str, str]:
+    """The kernels of a relaxation in lanes by their short names.
+
+    Parameters
+    ----------
+    index, weight, chosen : str
+        C++ types of ids and weights, and the techniques.
+
+    Returns
+    -------
+    dict
+    """
+    return {
+        "relax": f"hpgraph::relax_lanes<Program, {index}, {weight}, {chosen}>",
+        "apart": f"hpgraph::start_apart<Program, {index}, {weight}>",
+        "together": f"hpgraph::start_together<Program, {index}>",
+        "turn": "hpgraph::turn_lanes<Program>",
+    }
+
+
+@lru_cache(maxsize=64)
+def _kernels(
+    program: ValueProgram, ids: np.dtype, pattern: bool, chosen: str, device: int, threads: int
+) -> dict[str, Any]:
+    """The kernels for a program, on a device: found once."""
+    weight = "hpgraph::Pattern" if pattern else c_type(program.weight)
+    names = kernel_names("int" if ids == np.int32 else "long long", weight, chosen)
+    layouts = PRIORITY.of(Value=program.code.message), SPACE.of(Index=ids)
+    module = load(
+        SOURCE, prologue=f"#define HPGRAPH_THREADS {threads}\n{program.prologue}", ltoir=program.ltoir,
+        names=tuple(names.values()), cooperative=True, title=f"{program.code.name} in lanes", checks=checks(*layouts),
+    )  # fmt: skip
+    return {short: module.function(name) for short, name in names.items()}
+
+
+def relax_lanes(
+    code: ProgramCode,
+    out: CSR,
+    state: tuple[Any, ...],
+    beginnings: tuple[Beginning | None, ...],
+    world: tuple[Any, ...],
+    starts: Starts,
+    *,
+    delta: float | None,
+    ceiling: float | None,
+    limit: int,
+) -> tuple[Callable[[], np.ndarray], Starts | None]:
+    """Run a program that lowers one property in place, in every lane; see `hpgraph.kernels.lanes.cpu_relax`.
+
+    Returns
+    -------
+    rows : callable
+        Fetches the trace rows; those of groups of 32 lanes follow one another.
+    active : Starts or None
+        Who would have gone on. Where `limit` can be reached, this waits for the kernel.
+    """
+    import cupy
+
+    rows, records, left = state[0].T, [], []
+    lanes = starts.lanes.get()
+    for first in range(0, starts.k, MOST_RELAXED):
+        k = min(MOST_RELAXED, starts.k - first)
+        begin, end = np.searchsorted(lanes, (first, first + k)).tolist()
+        here = Starts(starts.vertices[begin:end], starts.lanes[begin:end] - np.int32(first), k)
+        record, active = _relax(
+            code, out, rows[first : first + k], beginnings, here, lanes[begin:end] - first, (delta, ceiling, limit)
+        )
+        records.append(record)
+        if active is not None and len(active.lanes):
+            left.append((active.vertices, active.lanes + np.int32(first)))
+
+    def fetch() -> np.ndarray:
+        return np.concatenate([np.empty((0, 4), np.int64), *(record() for record in records)])
+
+    if not left:
+        return fetch, None
+    vertices, of_lane = (cupy.concatenate(parts) for parts in zip(*left, strict=True))
+    return fetch, Starts(vertices, of_lane, starts.k)
+
+
+def _relax(
+    code: ProgramCode,
+    out: CSR,
+    rows: Any,
+    beginnings: tuple[Beginning | None, ...],
+    starts: Starts,
+    of_start: np.ndarray,
+    bounds: tuple[float | None, float | None, int],
+) -> tuple[Record, Starts | None]:
+    """Up to 32 lanes, into rows of shape (k, n)."""
+    import cupy
+
+    delta, ceiling, limit = bounds
+    n, k, ids, dtype = out.shape[0], starts.k, out.indices.dtype, rows.dtype
+    values = cupy.empty((n, k), dtype)
+    if beginnings[0] is None:
+        values[...] = rows.T
+    begin_lanes((values,), beginnings, starts.vertices, starts.lanes)
+    words = cupy.zeros((4, n), np.uint32)
+    heavy = heavy_pieces(out)
+    space = Space(16, 3 * n * ids.itemsize, 6 * heavy * ids.itemsize, n * ids.itemsize, n * ids.itemsize)
+    least, light, pieces, far, far_kept = space.addresses
+    origins = cupy.zeros(k, np.float64)
+    record = Record(n)
+    fields = SPACE.of(Index=ids)(
+        space.header, words.data.ptr, words[3].data.ptr, origins.data.ptr, least, light, pieces, heavy, far, far_kept,
+        *record.fields,
+    )  # fmt: skip
+    width, _, last = bucket_bounds(dtype, None if delta is None else delta / NARROWER, ceiling, 0)
+    priority = PRIORITY.of(Value=dtype)(
+        np.int32(delta is not None or ceiling is not None), np.int32(delta is not None and techniques.adaptive_buckets),
+        np.float64(np.inf if delta is None else width), last,
+    )  # fmt: skip
+    program = value_program(code, weight_dtype(out))
+    device = cupy.cuda.runtime.getDevice()
+    threads = THREADS_OF_MANY_ARCS if out.nnz > DENSE * n else THREADS
+    kernels = _kernels(program, ids, out.data is None, techniques_type(), device, threads)
+    # As an Offer of relax_lanes.cuh: an id, an int and a value; 64 of them a warp.
+    shared = 2 * threads * np.dtype([("target", ids), ("lane", np.int32), ("message", dtype)], align=True).itemsize
+    given, arcs = struct(values), arcs_struct(out)
+    each = np.bincount(of_start, minlength=k)
+    if delta is not None and limit >= ENDLESS and int(each.max(initial=0)) <= MOST_STARTS:
+        ends = cupy.asarray(np.cumsum(each), np.int64)
+        kernels["apart"]((k,), (32,), (given, np.int32(k), arcs, priority, starts.vertices, ends, fields))
+    else:
+        blocks = -(-len(of_start) // 256)
+        if blocks:
+            kernels["together"]((blocks,), (256,), (starts.vertices, starts.lanes, np.int64(len(of_start)), fields))
+    if kernels["relax"].max_dynamic_shared_size_bytes < shared:
+        kernels["relax"].max_dynamic_shared_size_bytes = shared
+    kernels["relax"](
+        (multiprocessors(),), (threads,), (given, np.int64(n), np.int32(k), arcs, priority, np.int64(limit), fields),
+        shared_mem=shared,
+    )
+    kernels["turn"]((min(-(-n // 32), 8 * multiprocessors()),), (256,), (values, np.int64(n), np.int32(k), rows))
+    if limit >= ENDLESS or not record.counts()[1]:
+        return record, None
+    active = words[record.passed()[0]] | words[3]
+    found = [cupy.flatnonzero(active >> np.uint32(lane) & np.uint32(1)).astype(ids) for lane in range(k)]
+    of_lane = np.repeat(np.arange(k, dtype=np.int32), [len(vertices) for vertices in found])
+    return record, Starts(cupy.concatenate(found), cupy.asarray(of_lane), k)

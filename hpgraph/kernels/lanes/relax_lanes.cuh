@@ -1,0 +1,384 @@
+// Delta-stepping in up to 32 lanes: an arc is read once for all lanes that send along it.
+//
+// The values of a vertex lie side by side, so that the lanes of a warp are the lanes of the search: one load brings what
+// 32 searches know of a vertex. A vertex stands in the queue once, with a word that says in which lanes it changed. The
+// loop is that of delta_stepping.cuh, near-far, with one threshold for all: a lane's values are counted from an origin of
+// its own, see head_start.cuh.
+#pragma once
+#include "head_start.cuh"
+
+namespace hpgraph {
+
+// Arcs that a warp has under way at once where its lanes are those of the search: as many as registers hold.
+template <class Value>
+constexpr int ROW_BATCH = 32 / sizeof(Value);
+// Rows are read so from as many lanes an arc on in the mean; with fewer, pairs of an arc and a lane are dealt to threads.
+constexpr int ENOUGH_LANES = 8;
+
+// Where a value sends its vertex: `key` counts it from its lane's origin.
+struct LaneBounds {
+    bool on;
+    const double &threshold, *origins;
+
+    template <class Value>
+    __device__ double key(Value value, int lane) const { return (double)value - origins[lane]; }
+    template <class Value>
+    __device__ bool is_near(Value value, int lane) const { return !on || !(key(value, lane) >= threshold); }
+};
+
+// Whether a message improves a value in some lane. `stands` is what seems to stand there; then, of a least value what
+// stood there before, of others what does now.
+template <class Program, class Value>
+__device__ bool improve(const Program& program, Value* where, Value message, Value& stands) {
+    if constexpr (Program::LEAST) {
+        stands = atomic_least(where, message);
+        return message < stands;
+    } else {
+        return atomic_update(where, message, stands, [](Value a, Value b) { return Program::reduce(a, b); });
+    }
+}
+
+// Whether it may.
+template <class Program, class Value>
+__device__ bool seems_better(Value message, Value stands) {
+    if constexpr (Program::LEAST) return message < stands;
+    const Value now = Program::reduce(stands, message);
+    return now != stands && now == now;
+}
+
+// The place of the bit of a word that has so many set ones below it.
+__device__ inline int bit_after(u32 word, int skipped) {
+    for (; skipped > 0; --skipped) word &= word - 1;
+    return __ffs(word) - 1;
+}
+
+// A message that seems to improve what its target has in some lane. It waits in shared memory until its warp has 32: what
+// an atomic operation returns takes as long for one as for all of them.
+template <class Index, class Value>
+struct Offer {
+    Index target;
+    int lane;
+    Value message;
+};
+
+// Along the arcs of one vertex, by a warp whose lanes are those of the search; offer(mine, offer) is called by the whole
+// warp.
+template <class Program, class Index, class Weight, class Value, class MakeOffer>
+__device__ void send_row(const Program& program, int k, const Arcs<Index, Weight>& out, Index u, u32 word, i64 start,
+                         int degree, MakeOffer offer) {
+    constexpr int SIZE = ROW_BATCH<Value>;
+    const int lane = lane_of_warp();
+    const bool sends = word >> lane & 1;
+    const Value source = sends ? program.p0[(i64)u * k + lane] : Value();
+    Index coming = lane < degree ? out.indices[start + lane] : 0;
+    auto its_weight = lane < degree ? out.weight(start + lane) : 0;
+    for (int begin = 0; begin < degree; begin += 32) {
+        const int count = min(32, degree - begin);
+        const Index v = coming;
+        const auto weight = its_weight;
+        if (begin + 32 + lane < degree) {
+            coming = out.indices[start + begin + 32 + lane];
+            its_weight = out.weight(start + begin + 32 + lane);
+        }
+        for (int first = 0; first < count; first += SIZE) {
+            Index target[SIZE];
+            Value stands[SIZE];
+            u32 better = 0;  // which of the batch
+#pragma unroll
+            for (int b = 0; b < SIZE; ++b) {
+                target[b] = __shfl_sync(ALL, v, (first + b) & 31);
+                // May be stale in L1; safe, since values only move one way and the atomic checks again.
+                stands[b] = sends && first + b < count ? program.p0[(i64)target[b] * k + lane] : Value();
+            }
+#pragma unroll
+            for (int b = 0; b < SIZE; ++b) {
+                const auto w = __shfl_sync(ALL, weight, (first + b) & 31);
+                const bool live = sends && first + b < count && Program::allows(u, source, w, target[b], stands[b]);
+                const Value message = live ? Program::gather(u, source, w, target[b], stands[b]) : Value();
+                better |= (u32)(live && seems_better<Program>(message, stands[b])) << b, stands[b] = message;
+            }
+            for (; __any_sync(ALL, better); better &= better - 1) {
+                const int b = __ffs(better) - 1;
+                offer(better != 0, Offer<Index, Value>{pick(target, b), lane, pick(stands, b)});
+            }
+        }
+    }
+}
+
+// Along the arcs of a warp's 32 vertices, few of whose lanes send: pairs of an arc and a lane are dealt to threads.
+template <class T, class Value, class Program, class Index, class Weight, class MakeOffer>
+__device__ void send_pairs(const Program& program, int k, const Arcs<Index, Weight>& out, Index u, u32 word, i64 start,
+                           const WarpScan& scan, int pairs, MakeOffer offer) {
+    constexpr int SIZE = T::BATCH;
+    for (int begin = 0; begin < scan.total; begin += 32 * SIZE) {
+        Index source[SIZE], target[SIZE];
+        i64 arc[SIZE];
+        int of[SIZE];
+        bool live[SIZE];
+        Value sent[SIZE], stands[SIZE];
+        u32 better = 0;
+#pragma unroll
+        for (int b = 0; b < SIZE; ++b) {
+            const int t = begin + 32 * b + lane_of_warp();
+            const int owner = scan.owner(t);
+            live[b] = t < scan.total;
+            source[b] = __shfl_sync(ALL, u, owner);
+            const u32 lanes = __shfl_sync(ALL, word, owner);
+            const int place = t - __shfl_sync(ALL, scan.through - pairs, owner), each = max(1, __popc(lanes));
+            const int row = place / each;
+            arc[b] = __shfl_sync(ALL, start, owner) + row;
+            of[b] = live[b] ? bit_after(lanes, place - row * each) : 0;
+        }
+#pragma unroll
+        for (int b = 0; b < SIZE; ++b) {
+            target[b] = live[b] ? out.indices[arc[b]] : 0;
+            sent[b] = live[b] ? program.p0[(i64)source[b] * k + of[b]] : Value();
+        }
+#pragma unroll
+        for (int b = 0; b < SIZE; ++b) stands[b] = live[b] ? program.p0[(i64)target[b] * k + of[b]] : Value();
+#pragma unroll
+        for (int b = 0; b < SIZE; ++b) {
+            const auto w = live[b] ? out.weight(arc[b]) : 0;
+            live[b] = live[b] && Program::allows(source[b], sent[b], w, target[b], stands[b]);
+            const Value message = live[b] ? Program::gather(source[b], sent[b], w, target[b], stands[b]) : Value();
+            better |= (u32)(live[b] && seems_better<Program>(message, stands[b])) << b, stands[b] = message;
+        }
+        for (; __any_sync(ALL, better); better &= better - 1) {
+            const int b = __ffs(better) - 1;
+            offer(better != 0, Offer<Index, Value>{pick(target, b), pick(of, b), pick(stands, b)});
+        }
+    }
+}
+
+// The least key in the far pile that is not below what was near before; by the whole grid, without its barrier.
+template <class Program, class Index>
+__device__ void find_least(const Program& program, int k, const Index* pile, u64 size, const u32* waiting,
+                           const LaneBounds& bounds, double* cell) {
+    double least = endless();
+    for (i64 i = (i64)blockIdx.x * THREADS + threadIdx.x; i < (i64)size; i += (i64)gridDim.x * THREADS) {
+        const Index v = pile[i];
+        for (u32 lanes = waiting[v]; lanes; lanes &= lanes - 1) {
+            const int lane = __ffs(lanes) - 1;
+            const double key = bounds.key(program.p0[(i64)v * k + lane], lane);
+            if (key >= bounds.threshold && key < least) least = key;
+        }
+    }
+    for (int d = 16; d; d >>= 1) least = fmin(least, __shfl_xor_sync(ALL, least, d));
+    if (lane_of_warp() == 0 && least < endless()) atomic_least(cell, least);
+}
+
+// The vertices of the far pile that are near, in some lane, under a higher threshold join the queue; those with others
+// stay. The least key is near in any case, as it might be of infinity.
+template <class Program, class Index, class Near, class Far>
+__device__ void split_lanes(const Program& program, int k, const Index* pile, u64 size, u32* words, u32* waiting,
+                            double below, double least, const LaneBounds& bounds, Stages<Index>& stages, Near near,
+                            Far far) {
+    const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+    for (i64 i = thread; i - lane_of_warp() < (i64)size; i += threads) {
+        const bool has = i < (i64)size;
+        const Index v = has ? pile[i] : 0;
+        u32 kept = 0, joins = 0;
+        for (u32 lanes = has ? waiting[v] : 0; lanes; lanes &= lanes - 1) {
+            const int lane = __ffs(lanes) - 1;
+            const double key = bounds.key(program.p0[(i64)v * k + lane], lane);
+            if (key >= bounds.threshold && key != least) kept |= 1u << lane;
+            // Below the old threshold it was queued when it got there.
+            else if (!(key < below)) joins |= 1u << lane;
+        }
+        if (has) waiting[v] = kept;
+        if (joins) words[v] = joins;
+        stages.near.add(joins != 0, v, near);
+        stages.far.add(kept != 0, v, far);
+    }
+}
+
+template <class Program, class Index, class Weight, class T = Techniques<>>
+__global__ void __launch_bounds__(THREADS, 1)
+relax_lanes(const Program program, const i64 n, const int k, const Arcs<Index, Weight> out,
+            const LanePriority<typename Program::Message> priority, const i64 limit, const LaneSpace<Index> space) {
+    using Value = typename Program::Message;
+    __shared__ Index slots[2][WARPS * 64];
+    extern __shared__ __align__(16) char offers[];  // 64 a warp
+    __shared__ BlockSums sums;
+    // What only one thread changes is kept here: blocks of many threads have few registers.
+    __shared__ BucketWidth<double> bucket;
+    __shared__ Tally now, last;
+    __shared__ double threshold, origins[32];
+    // Pairs of an arc and a lane: sent along in the bucket by this block, and of them again.
+    __shared__ u64 sent, repeated;
+    if (threadIdx.x == 0) {
+        sums.wanted[0] = sums.wanted[1] = 0, sent = repeated = 0;
+        bucket = BucketWidth<double>{priority.delta, 0, 0, 0, 0, 0, 0};
+        now = last = Tally{}, threshold = -endless();
+    }
+    if (threadIdx.x < 32) origins[threadIdx.x] = threadIdx.x < k ? space.origins[threadIdx.x] : 0;
+    __syncthreads();
+    Stages<Index> stages{Stage<Index>(slots[0]), Stage<Index>(slots[1])};
+    Stage<Offer<Index, Value>> waiting_offers((Offer<Index, Value>*)offers);
+    GridBarrier barrier(&space.header->barrier);
+    const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+    const int lane = lane_of_warp();
+    if (thread == 0) space.least[0] = space.least[1] = endless();
+    barrier.wait();
+
+    space.trace.begin();
+    i64 step = 0;
+    u32 phase = 0, turn = 0;  // of the tallies; of the queues and their words, three each: read, filled and cleared
+    bool far_turned = false;
+    const LaneBounds bounds{priority.on != 0, threshold, origins};
+    const auto words = [&](u32 at) { return space.words + at % 3 * n; };
+    const auto queue = [&](u32 at) {
+        return Frontier<Index>{space.light + at % 3 * n, space.pieces + at % 3 * space.heavy};
+    };
+    const auto far = [&] { return of_two(space.far, space.far_kept, far_turned); };
+    const auto far_kept = [&] { return of_two(space.far_kept, space.far, far_turned); };
+    const auto finish = [&](Collector<T, Index>& found, Index* pile, u64* far_tail) {
+        Index near_one = 0, far_one = 0;
+        const bool has_near = stages.near.rest(near_one), has_far = stages.far.rest(far_one);
+        found.finish(sums, has_near, near_one, has_far, far_one, pile, far_tail);
+        barrier.wait();
+    };
+    // By each block for itself, alike.
+    const auto read = [&](const Tally* tally) {
+        if (threadIdx.x == 0) now = *tally;
+        __syncthreads();
+    };
+    u64 left = 0;
+    while (true) {
+        u64* const far_tail = &space.header->far_tail[far_turned];
+        const u64 pile = now.count == 0 || step >= limit ? *(volatile u64*)far_tail : 0;
+        left = now.count + pile;
+        if (left == 0 || step >= limit) break;
+        if (thread == 0) space.header->tally[(phase + 2) % 3] = Tally{};
+        Tally* const tally = &space.header->tally[++phase % 3];
+
+        if (now.count == 0) {
+            u64* const of_bucket[] = {space.header->received_tail + far_turned, space.header->repeated + far_turned};
+            if (thread == 0) {
+                space.least[1 - far_turned] = endless();
+                space.header->received_tail[1 - far_turned] = space.header->repeated[1 - far_turned] = 0;
+            }
+            find_least(program, k, far(), pile, space.waiting, bounds, space.least + far_turned);
+            if (threadIdx.x == 0) {
+                if (sent) atomicAdd(of_bucket[0], sent);
+                if (repeated) atomicAdd(of_bucket[1], repeated);
+                sent = repeated = 0;
+            }
+            barrier.wait();
+            const double least = *(volatile double*)(space.least + far_turned), below = threshold;
+            __syncthreads();
+            if (threadIdx.x == 0) {
+                if (priority.adapts && step) {
+                    bucket.covered += *(volatile i64*)of_bucket[0];
+                    bucket.adapt(step, *(volatile i64*)of_bucket[1], out.indptr[n] * k, endless(), threads * T::BATCH);
+                }
+                threshold = bounds.on ? fmax(below, least) + bucket.width : endless();
+            }
+            __syncthreads();
+            Collector<T, Index> found(out.indptr, queue(turn), tally);
+            u64* const kept = &space.header->far_tail[1 - far_turned];
+            split_lanes(program, k, far(), pile, words(turn), space.waiting, below, least, bounds, stages,
+                        [&](bool mine, Index v) { found.add(mine, v); },
+                        [&](bool mine, Index v) { append(mine, v, far_kept(), kept); });
+            finish(found, far_kept(), kept);
+            if (thread == 0) *far_tail = 0;
+            far_turned = !far_turned;
+            read(tally);
+            continue;
+        }
+
+        ++step;
+        u64* const taken = &space.header->tally[(phase + 2) % 3].put_off;
+        Collector<T, Index> found(out.indptr, queue(turn + 1), tally);
+        u32* const next_words = words(turn + 1);
+        const auto deliver = [&](bool live, const Offer<Index, Value>& offer) {
+            const Index v = offer.target;
+            Value* const where = program.p0 + (i64)v * k + offer.lane;
+            Value stands = Value();
+            if (!Program::LEAST && live) stands = *where;
+            live = live && improve(program, where, offer.message, stands);
+            const Value value = Program::LEAST ? offer.message : stands;
+            live = live && !(bounds.on && value > priority.ceiling);
+            const bool near = live && bounds.is_near(value, offer.lane);
+            const u32 flag = 1u << offer.lane;
+            u32* const word = (near ? next_words : space.waiting) + v;
+            const bool first = live && !(*word & flag) && atomicOr(word, flag) == 0;
+            stages.near.add(first && near, v, [&](bool mine, Index one) { found.add(mine, one); });
+            stages.far.add(first && !near, v, [&](bool mine, Index one) { append(mine, one, far(), far_tail); });
+            const bool again = Program::LEAST && near && bounds.on && bounds.is_near(stands, offer.lane);
+            if (__any_sync(ALL, again)) {
+                const u64 arcs = warp_sum(again ? (u64)(out.indptr[v + 1] - out.indptr[v]) : 0);
+                if (lane == 0) atomicAdd(&repeated, arcs);
+            }
+        };
+        const auto offer = [&](bool mine, const Offer<Index, Value>& one) { waiting_offers.add(mine, one, deliver); };
+        // Tasks of a warp at a time: pieces by fours, which are much work each, light vertices by up to 32.
+        const u64 warp = blockIdx.x + gridDim.x * (threadIdx.x >> 5), warps = gridDim.x * WARPS;
+        const u64 heavy = min((u64)4, (now.pieces + warps - 1) / warps), shares = heavy ? (now.pieces + heavy - 1) / heavy : 0;
+        const u64 rows = min((u64)32, (now.light + warps - 1) / warps), all = shares + (rows ? (now.light + rows - 1) / rows : 0);
+        const Frontier<Index> current = queue(turn);
+        for (u64 task = warp; task < all;) {
+            const bool is_piece = task < shares;
+            const u64 t = is_piece ? task * heavy + lane : (task - shares) * rows + lane;
+            const bool has = is_piece ? lane < heavy && t < now.pieces : lane < rows && t < now.light;
+            Index u = 0;
+            i64 start = 0;
+            int degree = 0;
+            u32 word = 0;
+            if (has) {
+                const Piece<Index> piece = is_piece ? current.pieces[t] : Piece<Index>{current.light[t], 0};
+                u = piece.vertex, word = words(turn)[u];
+                start = out.indptr[u] + (i64)piece.number * T::PIECE;
+                degree = (int)min((i64)T::PIECE, out.indptr[u + 1] - start);
+            }
+            const int pairs = degree * __popc(word);
+            const WarpScan scan(pairs);
+            if (lane == 0) atomicAdd(&sent, (u64)scan.total);
+            if (scan.total < ENOUGH_LANES * (int)warp_sum((u64)degree)) {
+                send_pairs<T, Value>(program, k, out, u, word, start, scan, pairs, offer);
+            } else {
+                for (u32 some = __ballot_sync(ALL, pairs); some; some &= some - 1) {
+                    const int owner = __ffs(some) - 1;
+                    send_row<Program, Index, Weight, Value>(
+                        program, k, out, __shfl_sync(ALL, u, owner), __shfl_sync(ALL, word, owner),
+                        __shfl_sync(ALL, start, owner), __shfl_sync(ALL, degree, owner), offer);
+                }
+            }
+            // The first task is the warp's own; who is done with it takes the next that nobody has.
+            if (all <= warps) break;
+            if (lane == 0) task = warps + atomicAdd(taken, (u64)1);
+            task = __shfl_sync(ALL, task, 0);
+        }
+        Offer<Index, Value> rest{};
+        const bool has = waiting_offers.rest(rest);
+        deliver(has, rest);
+        const Frontier<Index> sent_before = queue(turn + 2);
+        for (u64 i = thread; i < last.light; i += threads) words(turn + 2)[sent_before.light[i]] = 0;
+        for (u64 i = thread; i < last.pieces; i += threads) words(turn + 2)[sent_before.pieces[i].vertex] = 0;
+        ++turn;
+        finish(found, far(), far_tail);
+        if (threadIdx.x == 0) last = now;
+        read(tally);
+        space.trace.add(step, 0, last.count, last.arcs);
+    }
+    space.trace.end(step, left);
+    if (space.trace.is_writer()) space.trace.outcome->passed[0] = turn % 3;
+}
+
+// Values (n, k) to rows (k, n), by tiles of 32 x 32.
+template <class Program>
+__global__ void __launch_bounds__(256) turn_lanes(const typename Program::Message* values, i64 n, int k,
+                                                  typename Program::Message* rows) {
+    __shared__ typename Program::Message tile[32][33];
+    const int x = threadIdx.x & 31;
+    for (i64 base = (i64)blockIdx.x * 32; base < n; base += (i64)gridDim.x * 32) {
+        for (int y = threadIdx.x >> 5; y < 32; y += 8)
+            if (x < k && base + y < n) tile[y][x] = values[(base + y) * k + x];
+        __syncthreads();
+        for (int y = threadIdx.x >> 5; y < k; y += 8)
+            if (base + x < n) rows[y * n + base + x] = tile[x][y];
+        __syncthreads();
+    }
+}
+
+}  // namespace hpgraph
