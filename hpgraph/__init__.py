@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.landmarks import Landmarks, landmarks
     from hpgraph.algorithms.matching import maximal_matching
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
+    from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult
     from hpgraph.algorithms.power_iteration import CentralityResult
     from hpgraph.algorithms.reach import k_hop, reach
     from hpgraph.algorithms.shortest_path import shortest_path, shortest_path_length
@@ -172,6 +173,7 @@ _MODULE_OF = {
     "average_clustering": "hpgraph.algorithms.clustering",
     "transitivity": "hpgraph.algorithms.clustering",
     "square_clustering": "hpgraph.algorithms.square_clustering",
+    "PageRankLanesResult": "hpgraph.algorithms.pagerank_lanes",
     "PageRankResult": "hpgraph.algorithms.pagerank",
     "pagerank": "hpgraph.algorithms.pagerank",
     "SSSPLanesResult": "hpgraph.algorithms.sssp",
@@ -224,6 +226,7 @@ __all__ = [
     "MissingExtraError",
     "NegativeCycleError",
     "NoPathError",
+    "PageRankLanesResult",
     "PageRankResult",
     "Parameter",
     "Property",

@@ -8,17 +8,16 @@ vertices that the next superstep spreads again.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.distribution import distribution
 from hpgraph.algorithms.pagerank_delta import spread_changes
+from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult, Rules, is_of_lanes, jumps_of, rank_in_lanes
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module, to_device, unmasked
+from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real, whole
 from hpgraph.engine.definition import Parameter, Property
@@ -141,7 +140,7 @@ def pagerank(
     weighted: bool = False,
     dtype: Any = np.float64,
     method: str = "power",
-) -> PageRankResult:
+) -> PageRankResult | PageRankLanesResult:
     """PageRank of every vertex.
 
     Parameters
@@ -159,7 +158,8 @@ def pagerank(
         Where jumps go, and the rank of vertices without out-arcs; not negative, scaled to sum to 1. Default: everywhere
         alike. An array, or a list of n numbers, has one value for each vertex, by index. A dict gives values by vertex,
         0 to the others; a set, `hpgraph.id` and, where the graph has names, any other list are vertices that share
-        alike.
+        alike. Of shape (k, n), dense or sparse, or a list of k lists of vertices that share alike, it is one a lane: k
+        ranks are found at once, each as by itself.
     start : array of length n, or one of the others, optional
         Ranks to start from, for instance those of a graph that differs little. Default: the personalization.
     normalization : {"standard", "hpgraph"}
@@ -180,8 +180,8 @@ def pagerank(
 
     Returns
     -------
-    PageRankResult
-        Its array lies on the graph's device.
+    PageRankResult, or PageRankLanesResult for k personalizations
+        Its array lies on the graph's device, of shape (n,) or (k, n).
 
     Raises
     ------
@@ -207,6 +207,8 @@ def pagerank(
     [0.333, 0.333, 0.333]
     >>> hpg.pagerank(G, personalization={1: 1.0}).rank.round(3).tolist()
     [0.281, 0.389, 0.33]
+    >>> hpg.pagerank(G, personalization=[[1], [0, 2]]).rank.round(3).tolist()
+    [[0.281, 0.389, 0.33], [0.36, 0.306, 0.335]]
     """
     graph = as_graph(G)
     dtype = np.dtype(dtype)
@@ -218,10 +220,17 @@ def pagerank(
         raise ValueError('damping must be below 1 for method="delta": without jumps changes need not come to rest')
     xp = array_module(graph.device)
     n = graph.n_vertices
+    if is_of_lanes(personalization, graph):
+        if method == "delta":
+            raise ValueError('method="delta" takes one personalization at a time: use method="power" for several')
+        rules = Rules(damping, 1 - damping, damping, tol, 1.0, max_iteration, convergence == "vertex")
+        if normalization == "hpgraph":
+            rules = rules._replace(jump=(1 - damping) * n, spread=0.0, all_rank=float(n))
+        return _in_lanes(graph, personalization, start, rules, weighted, dtype)
     if n == 0:
         return PageRankResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64)))
     paper = normalization == "hpgraph"
-    teleport = None if personalization is None else _distribution(personalization, "personalization", graph, dtype)
+    teleport = None if personalization is None else distribution(personalization, "personalization", graph, dtype)
     if weighted and graph.weighted:
         graph = _moderate(graph, dtype)
     leaving = _leaving(graph, weighted, dtype)
@@ -245,6 +254,29 @@ def pagerank(
     reached = found.world["moving"] == 0 if convergence == "vertex" else residual <= tol
     rank = (found.share * leaving).astype(dtype, copy=False)
     return _ended(PageRankResult(rank, iterations, residual, bool(iterations and reached), found.trace), tol)
+
+
+def _in_lanes(
+    graph: Graph, personalization: Any, start: Any, rules: Rules, weighted: bool, dtype: np.dtype
+) -> PageRankLanesResult:
+    jumps = jumps_of(personalization, graph)
+    weighted = weighted and graph.weighted
+    if weighted:
+        graph = _moderate(graph, dtype)
+    first = None
+    if start is not None:
+        first = distribution(start, "start", graph, dtype, scale=rules.all_rank == 1)
+    found = rank_in_lanes(graph, jumps, _leaving(graph, weighted, dtype), first, rules, weighted=weighted, dtype=dtype)
+    if not found.converged.all() and rules.tol > 0:
+        lane = int(found.converged.argmin())
+        warnings.warn(
+            f"PageRank stopped in {(~found.converged).sum()} of {jumps.k} lanes after {rules.limit} iterations, in "
+            f"lane {lane} at a change of {found.residual[lane]:.3g}, above tol={rules.tol:g}: raise max_iteration or "
+            "tol",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return found
 
 
 def _ended(result: PageRankResult, tol: float) -> PageRankResult:
@@ -318,64 +350,10 @@ def _arcs_leaving(arcs: CSR) -> Any:
 def _first_ranks(graph: Graph, start: Any, teleport: Any, paper: bool, dtype: np.dtype) -> Any:
     n = graph.n_vertices
     if start is not None:
-        return _distribution(start, "start", graph, dtype, scale=not paper)
+        return distribution(start, "start", graph, dtype, scale=not paper)
     if teleport is not None:
         return teleport * dtype.type(n if paper else 1)
     return dtype.type(1 if paper else 1 / n)
-
-
-def _distribution(values: Any, name: str, graph: Graph, dtype: np.dtype, scale: bool = True) -> Any:
-    xp = array_module(graph.device)
-    values = _by_index(unmasked(values, name), name, graph)
-    array = to_device(values if hasattr(values, "dtype") else np.asarray(values), graph.device)
-    if array.shape != (graph.n_vertices,):
-        n = graph.n_vertices
-        raise ValueError(
-            f"{name} must have one value for each of the {n} vertices, not shape {array.shape}; a dict gives values by "
-            "vertex, a set or hpgraph.id is of vertices that share alike"
-        )
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold numbers, not {array.dtype}")
-    with np.errstate(over="ignore"):
-        array = array.astype(np.float64 if scale else dtype)
-    largest = float(array.max())
-    if not (bool(xp.isfinite(array).all()) and bool((array >= 0).all()) and largest > 0):
-        raise ValueError(f"{name} must be finite and not negative, with a positive sum")
-    if scale and not 1e-200 < largest < 1e200:
-        # A sum of such numbers may be too large for a float, or too small to have all its digits.
-        array = array / largest
-    return (array / float(array.sum()) if scale else array).astype(dtype, copy=False)
-
-
-def _by_index(values: Any, name: str, graph: Graph) -> Any:
-    """Values given by vertex, or vertices that share alike, as one value for each vertex; arrays as they are."""
-    shares: Any = 1.0
-    if isinstance(values, Mapping):
-        shares = list(values.values())
-        if not _all_numbers(shares):
-            raise TypeError(f"{name} must hold numbers, not {next(s for s in shares if not _all_numbers([s]))!r}")
-    elif isinstance(values, list | tuple):
-        if graph.names is None or (len(values) == graph.n_vertices and _all_numbers(values)):
-            return values
-    elif not isinstance(values, id | set | frozenset):
-        return values
-    try:
-        vertices = to_device(graph.indices_of(list(values) if isinstance(values, Mapping) else values, name), "cpu")
-    except ValueError as error:
-        either = f"{name} must have one value for each of the {graph.n_vertices} vertices, or be of vertices"
-        raise ValueError(f"{either}: {error}") from None
-    if np.unique(vertices).size < vertices.size:
-        raise ValueError(f"{name} must not give a vertex twice")
-    spread = np.zeros(graph.n_vertices)
-    try:
-        spread[vertices] = shares
-    except OverflowError:
-        raise ValueError(f"{name} must be finite and not negative, with a positive sum") from None
-    return spread
-
-
-def _all_numbers(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, Real | np.bool_) for value in values)
 
 
 def _check(

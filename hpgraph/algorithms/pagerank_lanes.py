@@ -1,0 +1,297 @@
+"""PageRank from many personalizations at once: power iteration in lanes, as a product with a dense matrix.
+
+Ranks of a vertex lie side by side, so that an arc is read once for all lanes. Each lane stops by itself, and those that
+are left close up.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module, check_memory, fits, native, to_device, unmasked
+from hpgraph.engine.grouping import groups
+from hpgraph.engine.lanes import are_lanes
+from hpgraph.engine.trace import Trace
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.lanes.ranks import JointRanks, RankArrays
+from hpgraph.kernels.runtime.direction import PULL
+from hpgraph.kernels.spmv.origin import without_values
+
+
+@dataclass(frozen=True)
+class PageRankLanesResult:
+    """Ranks from each of several personalizations, and how they were come by.
+
+    Attributes
+    ----------
+    rank : float array of shape (k, n)
+        A row for each personalization, by index.
+    iterations : int64 array of length k
+        In NumPy, as the next two.
+    residual : float64 array of length k
+        The last iteration's change, summed over all vertices.
+    converged : bool array of length k
+    traces : list of Trace
+        What each iteration of each group of lanes did.
+    """
+
+    rank: Any
+    iterations: np.ndarray
+    residual: np.ndarray
+    converged: np.ndarray
+    traces: list[Trace]
+
+    def __repr__(self) -> str:
+        k, n = self.rank.shape
+        end = f"{self.converged.sum()} converged, {int(self.iterations.max(initial=0))} iterations at the most"
+        return f"<PageRankLanesResult: {k} lanes, {n} vertices, {end}>"
+
+
+class Jumps(NamedTuple):
+    """Where the jumps of k lanes go: triples of a lane, a vertex and a share, on the graph's device.
+
+    Attributes
+    ----------
+    lanes, vertices : int64 arrays
+        By lane.
+    shares : float64 array
+        Those of a lane sum to 1.
+    k : int
+    """
+
+    lanes: Any
+    vertices: Any
+    shares: Any
+    k: int
+
+
+class Rules(NamedTuple):
+    """How to iterate.
+
+    Attributes
+    ----------
+    damping, jump, spread, tol : float
+        As the programs of `hpgraph.algorithms.pagerank` take them.
+    all_rank : float
+        What the ranks of a lane sum to at first.
+    limit : int
+        Iterations at the most.
+    alone : bool
+        Whether each vertex must change by no more than `tol`, rather than all together.
+    """
+
+    damping: float
+    jump: float
+    spread: float
+    tol: float
+    all_rank: float
+    limit: int
+    alone: bool
+
+
+def is_of_lanes(personalization: Any, graph: Graph) -> bool:
+    """Whether a personalization is one a lane: of two dimensions, or a list of lists or arrays of vertices.
+
+    Parameters
+    ----------
+    personalization : object
+    graph : Graph
+
+    Returns
+    -------
+    bool
+    """
+    if isinstance(personalization, list | tuple):
+        return are_lanes(personalization, graph)
+    return getattr(personalization, "ndim", 1) == 2
+
+
+def jumps_of(personalization: Any, graph: Graph) -> Jumps:
+    """Where the jumps of each lane go.
+
+    Parameters
+    ----------
+    personalization : array or sparse array of shape (k, n), or sequence of k lists of vertices
+    graph : Graph
+
+    Returns
+    -------
+    Jumps
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        If shapes or values do not fit; a message names the lane.
+    """
+    xp, n = array_module(graph.device), graph.n_vertices
+    name = "personalization"
+    if isinstance(personalization, list | tuple):
+        k = len(personalization)
+        each = [to_device(native(graph.indices_of(one, name)), graph.device) for one in personalization]
+        lanes = xp.asarray(np.repeat(np.arange(k), [len(one) for one in each]))
+        vertices = xp.concatenate(each).astype(np.int64)
+        shares = xp.ones(len(vertices))
+        if len(xp.unique(lanes * n + vertices)) < len(vertices):
+            raise ValueError(f"{name} must not give a vertex twice in one lane")
+    else:
+        given = personalization
+        if given.shape[1] != n:
+            raise ValueError(f"{name} must have shape (k, {n}), a row for each lane, not {given.shape}")
+        if given.dtype.kind not in "biuf":
+            raise TypeError(f"{name} must hold numbers, not {given.dtype}")
+        k = given.shape[0]
+        if hasattr(given, "tocsr"):
+            given = given.tocsr(copy=True)
+            given.sum_duplicates()
+            given = given.tocoo()
+            lanes, vertices, shares = (to_device(part, graph.device) for part in (given.row, given.col, given.data))
+        else:
+            given = to_device(native(unmasked(given, name)), graph.device)
+            lanes, vertices = given.nonzero()
+            shares = given[lanes, vertices]
+        lanes, vertices, shares = lanes.astype(np.int64), vertices.astype(np.int64), shares.astype(np.float64)
+    wrong = ~(xp.isfinite(shares) & (shares >= 0))
+    if bool(wrong.any()):
+        lane = int(lanes[wrong.argmax()])
+        raise ValueError(f"{name} must be finite and not negative, with a positive sum: lane {lane} is not")
+    largest = xp.zeros(k)
+    (np.maximum.at if xp is np else xp.maximum.at)(largest, lanes, shares)
+    if not bool((largest > 0).all()):
+        lane = int((largest > 0).argmin())
+        raise ValueError(f"{name} must be finite and not negative, with a positive sum: lane {lane} has none")
+    # First by the largest: a sum of such numbers may be too large for a float.
+    shares = shares / largest[lanes]
+    shares /= xp.bincount(lanes, shares, k)[lanes]
+    return Jumps(lanes, vertices, shares, k)
+
+
+def joint_ranks(device: str) -> JointRanks:
+    """The kernels of a step in lanes.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    module
+    """
+    return cast(JointRanks, importlib.import_module(f"hpgraph.kernels.lanes.{device}_ranks"))
+
+
+def rank_in_lanes(
+    graph: Graph, jumps: Jumps, leaving: Any, first: Any, rules: Rules, *, weighted: bool, dtype: np.dtype
+) -> PageRankLanesResult:
+    """PageRank of every vertex from each personalization.
+
+    Parameters
+    ----------
+    graph : Graph
+    jumps : Jumps
+    leaving : array of length n
+        What leaves each vertex; -1 where nothing does.
+    first : array of length n, or None
+        Ranks that all lanes start from; None: each from its jumps.
+    rules : Rules
+    weighted : bool
+        Whether weights count.
+    dtype : numpy.dtype
+
+    Returns
+    -------
+    PageRankLanesResult
+    """
+    xp, device, n, k = array_module(graph.device), graph.device, graph.n_vertices, jumps.k
+    step = joint_ranks(device)
+    most, size = min(step.MOST_RANKED, max(k, 1)), dtype.itemsize
+    check_memory(k * n * size, f"ranks of {n} vertices in {k} lanes", device)
+    while most > 1 and not fits((k + 3 * step.lanes_held(most)) * n * size, device):
+        most //= 2
+    rows = graph.in_csr
+    rows = rows if weighted or rows.data is None else without_values(rows)
+    found = PageRankLanesResult(
+        xp.empty((k, n), dtype), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.bool_), []
+    )
+    arrays = RankArrays(
+        rows, leaving.astype(dtype, copy=False), None, None, rules.damping, rules.jump, rules.spread
+    )
+    with kernels(device).interruptible():
+        for group in groups(np.arange(k), most, "PageRank"):
+            _Group(step, arrays, rules, found).run(jumps, group, first)
+    return found
+
+
+class _Group:
+    """Lanes that go together, from their first step to the last."""
+
+    def __init__(self, step: JointRanks, arrays: RankArrays, rules: Rules, found: PageRankLanesResult) -> None:
+        self._step, self._arrays, self._rules, self._found = step, arrays, rules, found
+
+    def run(self, jumps: Jumps, group: np.ndarray, first: Any) -> None:
+        rules, found = self._rules, self._found
+        shares = self._begin(jumps, group, first)
+        leaving = self._arrays.leaving
+        dangling = -shares[leaving < 0].sum(axis=0, dtype=np.float64)
+        following = shares.copy()
+        # The lane of each column, -1 once that is over.
+        columns, times, done = group.copy(), list[int](), 0
+        while (live := np.flatnonzero(columns >= 0)).size:
+            lanes, over = columns[live], np.zeros(len(live), np.bool_)
+            if done < rules.limit:
+                began = time.perf_counter_ns()
+                sums = self._step.rank_step(self._arrays, shares, following, dangling, rules.tol)
+                times.append(time.perf_counter_ns() - began)
+                done += 1
+                shares, following, dangling = following, shares, sums[1]
+                over = sums[2, live] == 0 if rules.alone else sums[0, live] <= rules.tol
+                found.residual[lanes], found.iterations[lanes], found.converged[lanes] = sums[0, live], done, over
+            ends = over | (done >= rules.limit)
+            for place, lane in zip(live[ends].tolist(), lanes[ends].tolist(), strict=True):
+                found.rank[lane] = shares[:, place] * leaving
+            columns[live[ends]] = -1
+            stay = live[~ends]
+            if len(stay) and self._step.lanes_held(len(stay)) < shares.shape[1]:
+                shares, dangling = self._close_up(stay, shares, dangling)
+                following, columns = array_module(shares).empty_like(shares), columns[stay]
+        table = np.empty((len(times), 4), np.int64)
+        table[:, :3] = PULL, leaving.size, self._arrays.rows.nnz
+        table[:, 3] = times
+        found.traces.append(Trace(table))
+
+    def _begin(self, jumps: Jumps, group: np.ndarray, first: Any) -> Any:
+        """Where the group's jumps go, and its first ranks over what leaves."""
+        arrays = self._arrays
+        leaving = arrays.leaving
+        xp, n, dtype = array_module(leaving), len(leaving), leaving.dtype
+        held = self._step.lanes_held(len(group))
+        here = (jumps.lanes >= int(group[0])) & (jumps.lanes <= int(group[-1]))
+        vertices, places = xp.unique(jumps.vertices[here], return_inverse=True)
+        seats = xp.full(n, -1, np.int32)
+        seats[vertices] = xp.arange(len(vertices), dtype=np.int32)
+        teleport = xp.zeros((len(vertices), held), dtype)
+        teleport[places, jumps.lanes[here] - int(group[0])] = jumps.shares[here]
+        self._arrays = arrays._replace(seats=seats, teleport=teleport)
+        shares = xp.zeros((n, held), dtype)
+        if first is None:
+            shares[vertices] = teleport * dtype.type(self._rules.all_rank) / leaving[vertices, None]
+        else:
+            shares[:, : len(group)] = (first / leaving)[:, None]
+        return shares
+
+    def _close_up(self, stay: np.ndarray, shares: Any, dangling: Any) -> tuple[Any, np.ndarray]:
+        """The columns of lanes that go on, side by side."""
+        xp, held = array_module(shares), self._step.lanes_held(len(stay))
+
+        def closed(columns: Any) -> Any:
+            kept = xp.zeros((len(columns), held), columns.dtype)
+            kept[:, : len(stay)] = columns[:, xp.asarray(stay)]
+            return kept
+
+        self._arrays = self._arrays._replace(teleport=closed(self._arrays.teleport))
+        return closed(shares), np.concatenate([dangling[stay], np.zeros(held - len(stay))])

@@ -1,0 +1,94 @@
+"""A step of PageRank in several lanes, on the CPU: a product with a dense matrix, then an update row by row."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.lanes.ranks import RankArrays
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.spmv.cpu_spmm import pull_dense
+from hpgraph.semiring import get_semiring
+
+# Lanes that go together: a row of them is two lines of the cache in double precision.
+MOST_RANKED = 16
+# Rows whose sums are added up by themselves: so results do not depend on the number of threads.
+BLOCK = 4096
+
+
+def lanes_held(k: int) -> int:
+    """Lanes that arrays have room for: as many as there are.
+
+    Parameters
+    ----------
+    k : int
+
+    Returns
+    -------
+    int
+    """
+    return k
+
+
+class Update(NamedTuple):
+    """What an update reads beside messages and shares."""
+
+    leaving: Any
+    seats: Any
+    teleport: Any
+    jumps: Any
+    damping: Any
+    tol: Any
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def _update(what, shares, following, sums):
+    """Messages in `following` become shares; `sums` has a row a block."""
+    n, k = shares.shape
+    for b in prange(sums.shape[0]):
+        for v in range(b * BLOCK, min(b * BLOCK + BLOCK, n)):
+            leaving, seat = what.leaving[v], what.seats[v]
+            for c in range(k):
+                rank = what.damping * following[v, c]
+                if seat >= 0:
+                    rank += what.jumps[c] * what.teleport[seat, c]
+                share = rank / leaving
+                change = abs((share - shares[v, c]) * leaving)
+                following[v, c] = share
+                sums[b, 0, c] += change
+                sums[b, 1, c] -= share if leaving < 0 else 0
+                sums[b, 2, c] += change > what.tol
+
+
+def rank_step(arrays: RankArrays, shares: np.ndarray, following: np.ndarray, dangling: Any, tol: float) -> np.ndarray:
+    """One step in every lane; see `hpgraph.kernels.lanes.ranks`.
+
+    Parameters
+    ----------
+    arrays : RankArrays
+    shares, following : arrays of shape (n, k), C order
+        From where, and to where.
+    dangling : float64 array of length k
+    tol : float
+
+    Returns
+    -------
+    float64 array of shape (3, k)
+    """
+    dtype = shares.dtype
+    semiring = get_semiring("plus_second" if arrays.rows.data is None else "plus_times")
+    weights = np.dtype(np.bool_) if arrays.rows.data is None else arrays.rows.data.dtype
+    gather = semiring.gather(weights, dtype, dtype)
+    with team():
+        pull_dense(arrays.rows, gather, semiring.add, (shares,), following)
+        jumps = (arrays.jump + arrays.spread * np.asarray(dangling)).astype(dtype)
+        sums = np.zeros((-(-max(len(shares), 1) // BLOCK), 3, shares.shape[1]))
+        what = Update(
+            arrays.leaving, arrays.seats, arrays.teleport, jumps, dtype.type(arrays.damping), float(tol)
+        )
+        _update(what, shares, following, sums)
+    return sums.sum(axis=0)
