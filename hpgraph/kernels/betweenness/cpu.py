@@ -9,9 +9,10 @@ import numpy as np
 from hpgraph.core.device import check_memory, fits
 from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness import LANES, Sums, gains_by_lanes
-from hpgraph.kernels.betweenness.cpu_jointly import BUFFER, Lanes, Local, Ways, run_jointly
+from hpgraph.kernels.betweenness.cpu_jointly import run_jointly
 from hpgraph.kernels.betweenness.cpu_lines import LINE
 from hpgraph.kernels.betweenness.cpu_singly import Bench, benches, run_singly
+from hpgraph.kernels.betweenness.cpu_steps import BUFFER, Lanes, Local, Ways
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.threads import team

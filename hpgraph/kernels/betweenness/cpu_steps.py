@@ -1,0 +1,263 @@
+"""What one worker does on part of a level of joint searches (`hpgraph.kernels.betweenness.cpu_jointly`)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.kernels.betweenness import LIMIT
+from hpgraph.kernels.betweenness.cpu_lines import LINE, add_line
+from hpgraph.kernels.betweenness.cpu_scaled import add_scaled, normalize, quotient
+from hpgraph.kernels.runtime.cpu.bits import lowest_bit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
+from hpgraph.semiring.atomics import atomic_or, fetch_add
+
+# What is done to a level's vertices by all threads.
+PUSH, SETTLE, PULL, MARK, RETURN = range(5)
+# Vertices that a worker gathers before it reserves room for them in the list.
+BUFFER = 512
+# On the board, each on a line of its own: the next task, the list's end, arcs that leave and that reach the vertices
+# added, arcs of those that every lane has met, and whether a number of paths came to the limit.
+NEXT, TAIL, LEAVING, REACHING, FULL, LARGE = range(0, 96, 16)
+BOARD = 96
+
+
+class Lanes(NamedTuple):
+    """The state of all lanes.
+
+    Attributes
+    ----------
+    numbers : float64 array of length n * stride
+        σ, a row of lanes a vertex; on the way back (1 + δ) / σ takes its place. 0 where a lane has not been.
+    exponents : int32 array of length n * stride
+        As `hpgraph.kernels.betweenness` says.
+    seen, first, second : uint64 arrays of length n
+        A bit a lane: which have met the vertex; on which it is on the level before, and on the present one.
+    listed : array of vertex ids
+        The vertices of each level, level after level.
+    masks : uint64 array
+        The lanes of each.
+    stride, every : int
+        Lanes, made up to whole lines; the bits of all that are used.
+    """
+
+    numbers: Any
+    exponents: Any
+    seen: Any
+    first: Any
+    second: Any
+    listed: Any
+    masks: Any
+    stride: int
+    every: Any
+
+
+class Ways(NamedTuple):
+    """The arcs by source and by target, and blocks of the latter's rows of about as many arcs.
+
+    Not two `Rows`: Numba passes no tuples of tuples to a parallel region.
+    """
+
+    out_indptr: Any
+    out_indices: Any
+    in_indptr: Any
+    in_indices: Any
+    bounds: Any
+
+
+class Local(NamedTuple):
+    """What one worker works with: sums of a row, their exponents, vertices to be listed. A crew has rows of these."""
+
+    sums: Any
+    exponents: Any
+    buffer: Any
+
+
+@part
+def _gather_scaled(indptr, indices, v, want, front, lanes, local):
+    """Add up numbers with exponents of v's neighbours in the front, in the lanes wanted; returns those with any."""
+    heard = np.uint64(0)
+    for k in range(lanes.stride):
+        local.exponents[k] = 0
+    for j in range(indptr[v], indptr[v + 1]):
+        u = vertex(indices, j)
+        both = front[u] & want
+        heard |= both
+        while both:
+            k = lowest_bit(both)
+            both &= both - np.uint64(1)
+            at = u * lanes.stride + k
+            add_scaled(local.sums, local.exponents, k, lanes.numbers[at], lanes.exponents[at])
+    for k in range(lanes.stride):
+        normalize(local.sums, local.exponents, k)
+        if heard >> np.uint64(k) & np.uint64(1):
+            lanes.exponents[v * lanes.stride + k] = local.exponents[k]
+    return heard
+
+
+@part
+def _gather_back(indptr, indices, v, want, front, lanes, local, wide, places):
+    """Add up what v's neighbours in the front have, with exponents, or with a place for the dependency on each arc."""
+    own = v * lanes.stride
+    for j in range(indptr[v], indptr[v + 1]):
+        w = vertex(indices, j)
+        both = front[w] & want
+        total = 0.0
+        while both:
+            k = lowest_bit(both)
+            both &= both - np.uint64(1)
+            at = w * lanes.stride + k
+            number = lanes.numbers[at]
+            if wide:
+                number = quotient(number, lanes.exponents[at] - lanes.exponents[own + k])
+            local.sums[k] += number
+            total += number * lanes.numbers[own + k]
+        if places.size:
+            places[j] += total
+
+
+@part
+def list_found(lanes, local, filled, masks, board):
+    """Move the vertices of a buffer to the list; `masks` has their lanes."""
+    start = fetch_add(board, TAIL, filled)
+    for i in range(filled):
+        v = vertex(local.buffer, i)
+        put(lanes.listed, start + i, local.buffer[i])
+        put(lanes.masks, start + i, peek(masks, v))
+    return 0
+
+
+@part
+def work_off(what, ways, span, fronts, lanes, local, filled, wide, board, sums):
+    """Vertices pull from their neighbours in the front: a stretch of all vertices, or of those listed.
+
+    On the way back `span` says whether vertices are marked, too. Returns how many vertices the buffer then holds.
+    """
+    # Whatever is called in the loop with a tuple would count references to each of its arrays, for every vertex.
+    indptr, indices = ways.in_indptr, ways.in_indices
+    if what == RETURN:
+        indptr, indices = ways.out_indptr, ways.out_indices
+    other = ways.out_indptr
+    front, next_front = fronts
+    numbers, seen, listed, masks = lanes.numbers, lanes.seen, lanes.listed, lanes.masks
+    stride, own_sums, vertices = lanes.stride, local.sums, sums.vertices
+    begin, end, marked = span
+    leaving, reaching, full, large = 0, 0, 0, False
+    slowly = wide or (what == RETURN and sums.arcs.size > 0)
+    for i in range(begin, end):
+        v = i if what == PULL else vertex(listed, i)
+        if what == PULL:
+            want = lanes.every & ~peek(seen, v)
+        elif what == SETTLE:
+            want = peek(next_front, v)
+            put(masks, i, want)
+        else:
+            want = peek(masks, i)
+            put(next_front, v, want)
+        mask = want
+        if marked:
+            want &= peek(seen, v)
+        if what == RETURN:
+            put(seen, v, np.uint64(0))
+        first, last = peek(indptr, v), peek(indptr, v + 1)
+        if what == PULL and (not want or first == last):
+            continue
+        for k in range(stride):
+            put(own_sums, k, 0.0)
+        heard = np.uint64(0)
+        if not want:
+            pass
+        elif not slowly:
+            for j in range(first, last):
+                u = vertex(indices, j)
+                both = peek(front, u) & want
+                if both:
+                    heard |= both
+                    for line in range(0, stride, LINE):
+                        bits = (both >> np.uint64(line)) & np.uint64(255)
+                        if bits:
+                            add_line(own_sums, line, numbers, u * stride + line, bits)
+        elif what == RETURN:
+            _gather_back(indptr, indices, v, want, front, lanes, local, wide, sums.arcs)
+        else:
+            heard = _gather_scaled(indptr, indices, v, want, front, lanes, local)
+        own = v * stride
+        if what == RETURN:
+            total = 0.0
+            while mask:
+                k = lowest_bit(mask)
+                mask &= mask - np.uint64(1)
+                number = peek(numbers, own + k)
+                dependency = number * peek(own_sums, k)
+                total += dependency
+                put(numbers, own + k, (1.0 + dependency) / number)
+            put(vertices, v, peek(vertices, v) + total)
+        elif heard:
+            met = peek(seen, v) | heard
+            put(seen, v, met)
+            leaving += peek(other, v + 1) - peek(other, v)
+            reaching += last - first
+            if met == lanes.every:
+                full += last - first
+            if what == PULL:
+                put(next_front, v, heard)
+                put(local.buffer, filled, listed.dtype.type(v))
+                filled += 1
+                if filled == BUFFER:
+                    filled = list_found(lanes, local, filled, next_front, board)
+            while heard:
+                k = lowest_bit(heard)
+                heard &= heard - np.uint64(1)
+                number = peek(own_sums, k)
+                large = large or number >= LIMIT
+                put(numbers, own + k, number)
+    if large:
+        board[LARGE] = 1
+    if what != RETURN:
+        fetch_add(board, LEAVING, leaving)
+        fetch_add(board, REACHING, reaching)
+        fetch_add(board, FULL, full)
+    return filled
+
+
+@part
+def push(indptr, indices, begin, end, next_front, lanes, local, filled, alone, board):
+    """Send the lanes of listed vertices along their arcs, to those who have not met them."""
+    listed, masks, seen, buffer = lanes.listed, lanes.masks, lanes.seen, local.buffer
+    for i in range(begin, end):
+        u = vertex(listed, i)
+        mask = peek(masks, i)
+        for j in range(peek(indptr, u), peek(indptr, u + 1)):
+            v = vertex(indices, j)
+            new = mask & ~peek(seen, v)
+            before = peek(next_front, v)
+            if new & ~before:
+                if alone:
+                    put(next_front, v, before | new)
+                else:
+                    before = atomic_or(next_front, v, new)
+                if not before:
+                    buffer[filled] = v
+                    filled += 1
+                    if filled == BUFFER:
+                        filled = list_found(lanes, local, filled, next_front, board)
+    return filled
+
+
+@part
+def mark(indptr, indices, begin, end, lanes, alone):
+    """Tell the in-neighbours of listed vertices, in `seen`, that someone below may depend on them."""
+    listed, masks, seen = lanes.listed, lanes.masks, lanes.seen
+    for i in range(begin, end):
+        w = vertex(listed, i)
+        mask = peek(masks, i)
+        for j in range(peek(indptr, w), peek(indptr, w + 1)):
+            u = vertex(indices, j)
+            before = peek(seen, u)
+            if mask & ~before:
+                if alone:
+                    put(seen, u, before | mask)
+                else:
+                    atomic_or(seen, u, mask)
