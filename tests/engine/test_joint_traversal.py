@@ -87,6 +87,17 @@ def test_levels_of_every_lane(name, k, device):
     assert k == 1 or pairs >= (level > 0).sum() - max((level[-1] > 0).sum(), 0) * (k % 64 == 1)
 
 
+def test_more_lanes_than_a_kernel_takes_at_once(device):
+    csr = GRAPHS["digraph"]
+    active = starts(csr.shape[0], 200)
+    found = hpg.run(Levels, graph(csr, device), active=active, lanes=200)
+    level = to_device(found.level, "cpu")
+    for lane, listed in enumerate(active):
+        assert (level[lane] == levels_of(csr, listed)).all()
+    assert len(found.traces) == 1
+    assert found.trace.rows[:, -1].sum() == (level > 0).sum()
+
+
 @pytest.mark.parametrize("direction", ["push", "pull"])
 @pytest.mark.parametrize("name", ["digraph", "grid"])
 def test_forced_directions(name, direction, device):
