@@ -118,7 +118,7 @@ private:
 #pragma unroll
         for (int w = 0; w < W; ++w) {
             if (!bits.word[w]) continue;
-            bits.word[w] = delivery.passing(u, in.weight(arc), v, w, bits.word[w]);
+            if constexpr (Delivery::CHOOSES) bits.word[w] = delivery.passing(u, in.weight(arc), v, w, bits.word[w]);
             const u64 fresh = bits.word[w] ? bits.word[w] & ~atomicOr(reached + v * W + w, bits.word[w]) : 0;
             if (!fresh) continue;
             sums.pairs += __popcll(fresh);
