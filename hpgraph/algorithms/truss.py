@@ -99,7 +99,7 @@ def k_truss(G: Graph | Any, k: int) -> Graph:
 
     Notes
     -----
-    Every k-truss is part of the (k - 1)-core.
+    Every k-truss is part of the (k - 1)-core, which takes little time and is looked through alone.
 
     References
     ----------
@@ -113,6 +113,9 @@ def k_truss(G: Graph | Any, k: int) -> Graph:
     """
     k = whole(k, "k")
     graph = as_graph(G).undirected
+    inside = kernels(graph.device).peel(graph.out_csr)[0] >= k - 1
+    if not bool(inside.all()):
+        graph = graph.subgraph(inside)
     return graph.edge_subgraph(_numbers(graph.out_csr, max(k, 3)) >= max(k, 2))
 
 
@@ -123,11 +126,7 @@ def _numbers(arcs: CSR, limit: int) -> Any:
     # Loaded here, as it brings Numba.
     from hpgraph.kernels.structure.cpu_truss import truss_numbers
 
-    source, target, number = truss_numbers(arcs, limit)
-    of_arcs = np.zeros(arcs.nnz, np.int64)
-    for u, v in ((source, target), (target, source)):
-        of_arcs[kernels("cpu").positions_of(arcs, u.astype(np.int64), v.astype(np.int64))] = number
-    return of_arcs
+    return truss_numbers(arcs, limit)
 
 
 def by_products(arcs: CSR, limit: int) -> Any:

@@ -36,8 +36,8 @@ class Edges(NamedTuple):
     upper: Any
 
 
-def truss_numbers(graph: CSR, limit: int) -> tuple[Any, Any, Any]:
-    """The largest k for which each edge is in the k-truss, as far as k stays below a limit.
+def truss_numbers(graph: CSR, limit: int) -> Any:
+    """The largest k for which each arc is in the k-truss, as far as k stays below a limit.
 
     Parameters
     ----------
@@ -48,23 +48,53 @@ def truss_numbers(graph: CSR, limit: int) -> tuple[Any, Any, Any]:
 
     Returns
     -------
-    source, target : arrays of vertex ids, shape (m,)
-        The ends of each edge.
-    number : int64 array, shape (m,)
-        At least 2: an edge in no triangle is in the 2-truss.
+    int64 array, shape (nnz,)
+        At least 2, as an edge in no triangle is in the 2-truss; 0 for loops.
     """
     order = degree_order(graph)
     n, m = len(order.order), len(order.indices)
     row = np.repeat(np.arange(n, dtype=order.indices.dtype), np.diff(order.indptr))
     ends = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(order.indices, minlength=n), out=ends[1:])
-    upper = np.argsort(order.indices, kind="stable")
-    edges = Edges(order.indptr, order.indices, row, ends, ends[1:].copy(), upper)
+    edges = Edges(order.indptr, order.indices, row, ends, ends[1:].copy(), np.empty(m, np.int64))
     support, number = np.zeros(m, np.int64), np.full(m, limit)
+    of_arcs = np.zeros(graph.nnz, np.int64)
     with interruptible():
+        _group(edges.lower, ends[:-1].copy(), edges.upper)
         _support(edges.indptr, edges.lower, support)
         _peel(edges, support, limit - 2, number)
-    return order.order[row], order.order[order.indices], number
+        rows = graph.indptr, graph.indices, graph.indptr[:-1].copy()
+        _hand_out(*rows, order.rank, edges.indptr, edges.lower, number, of_arcs)
+    return of_arcs
+
+
+@njit(cache=True, nogil=True)
+def _group(lower, following, upper):
+    """Edges by their lower ends; `following` is where the next one of each goes."""
+    for edge in range(lower.size):
+        s = vertex(lower, edge)
+        at = peek(following, s)
+        upper[at] = edge
+        following[s] = at + 1
+
+
+@njit(cache=True, nogil=True)
+def _hand_out(indptr, indices, following, rank, lower_indptr, lower, number, of_arcs):
+    """The number of each edge to both of its arcs.
+
+    Rows ascend, so that the reverses of a row's arcs are met in order: `following` is where each row's next one lies.
+    """
+    for v in range(indptr.size - 1):
+        r = vertex(rank, v)
+        for at in range(peek(indptr, v), peek(indptr, v + 1)):
+            u = vertex(indices, at)
+            back = peek(following, u)
+            following[u] = back + 1
+            s = vertex(rank, u)
+            if s < r:
+                found = number[_place(lower_indptr, lower, r, s)]
+                of_arcs[at] = found
+                of_arcs[back] = found
 
 
 @njit(cache=True, nogil=True)
