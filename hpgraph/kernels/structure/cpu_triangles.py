@@ -19,6 +19,7 @@ from numba import prange
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.tasks import next_task
@@ -183,20 +184,26 @@ def _common_marked(marks, lower, row, end, v, tally):
     """How many of lower[row:end], as far as they are below v, are marked; nothing from v on is."""
     found = np.uint64(0)
     while row + np.uint64(VECTOR) <= end and lower[row + np.uint64(VECTOR - 1)] < v:
-        for k in range(VECTOR):
-            w = lower[row + np.uint64(k)]
-            hit = _marked(marks, w)
-            found += np.uint64(hit)
-            if tally is not None:
-                tally[w] += hit
+        if tally is None:
+            for k in range(VECTOR):
+                found += np.uint64(_marked(marks, lower[row + np.uint64(k)]))
+        else:
+            # A bit for each that is marked: tallies of the others, far apart, are not touched.
+            here = np.uint64(0)
+            for k in range(VECTOR):
+                here |= np.uint64(_marked(marks, lower[row + np.uint64(k)])) << np.uint64(k)
+            found += np.uint64(popcount(here))
+            while here:
+                tally[lower[row + np.uint64(lowest_bit(here))]] += 1
+                here &= here - np.uint64(1)
         row += np.uint64(VECTOR)
     end = min(row + np.uint64(VECTOR), end)
     while row < end:
         w = lower[row]
         hit = _marked(marks, w)
         found += np.uint64(hit)
-        if tally is not None:
-            tally[w] += hit
+        if tally is not None and hit:
+            tally[w] += 1
         row += np.uint64(1)
     return np.int64(found)
 
