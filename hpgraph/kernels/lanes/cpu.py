@@ -81,7 +81,7 @@ class _Group:
         What a search by itself costs is seen by the first lane, once a graph and kind of program.
         """
         dead_end = int(self.in_.indices is self.out.indices)
-        policy = Policy(float(alpha), float(beta), forced, limit, dead_end, techniques.early_termination, 0.0, 0.0)
+        policy = Policy(float(alpha), float(beta), forced, limit, dead_end, techniques.early_termination, 0.0, 0.0, 0)
         with team() as workers:
             settled, active = self._deaf(), _rows_of_bits(self.vertices, self.lanes, self.k, self.n)
             if self.k <= joint.FEW or not techniques.joint_frontier:
@@ -93,10 +93,11 @@ class _Group:
                 self._by_themselves(workers, policy, settled, active, lane, lane + 1, 0)
                 settled[lane], active[lane] = ~np.uint64(0), 0
             price = prices.get(kind, np.inf)
+            # A message that depends on who sends is one a lane: only the arcs are shared, however many lanes meet.
+            sharing = joint.FEW if self.code is None or _same_from_anyone(self.code) else SIDE + 1
             # The lanes part when being together has cost more than two searches by themselves would have.
-            self._together(
-                workers, policy._replace(price=price, patience=2 * self.n * price), settled, active
-            )
+            policy = policy._replace(price=price, patience=2 * self.n * price, sharing=sharing)
+            self._together(workers, policy, settled, active)
 
     @property
     def _kind(self) -> tuple[Any, ...]:

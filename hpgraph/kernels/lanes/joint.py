@@ -138,7 +138,7 @@ def _weigh(progress, cycles, policy):
     pairs = progress[PAIRS]
     progress[SPENT] += cycles
     progress[REACHED] += pairs
-    dearer = pairs < FEW * progress[ACTIVE] and cycles > pairs * policy.price
+    dearer = pairs < policy.sharing * progress[ACTIVE] and cycles > pairs * policy.price
     progress[DEARER] = progress[DEARER] + 1 if dearer else 0
     if progress[DEARER] > 1 and progress[SPENT] > progress[REACHED] * policy.price + policy.patience:
         progress[PARTED] = 1

@@ -66,7 +66,7 @@ class Policy(NamedTuple):
 
     `dead_end`: a vertex that is reached and has up to so many arcs reaches nobody; `early`: whether a pull leaves a row
     once all have heard; `price`: cycles that a search by itself takes for a vertex; `patience`: cycles by which being
-    together may be dearer before the lanes part.
+    together may be dearer before the lanes part; `sharing`: so many lanes a vertex stay together all the same.
     """
 
     alpha: Any
@@ -77,6 +77,7 @@ class Policy(NamedTuple):
     early: Any
     price: Any
     patience: Any
+    sharing: Any
 
 
 @part
