@@ -72,12 +72,15 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
     with team():
         while len(active):
             _find_lightest(arcs.indptr, arcs.indices, data, forest.root, active, lightest)
-            if not _join(lightest, active, champion, roots, forest):
+            joined, kept = _join(lightest, active, champion, roots, forest)
+            if not joined:
                 break
+            active = active[:kept]
             _flatten(forest.above, forest.root)
             if left_out < 0:
                 left_out = _most_vertices(forest.root)
-            active = active[: _still_active(active, lightest.arc, forest.root, left_out)]
+            if left_out >= 0:
+                active = active[: _leave_out(active, forest.root, left_out)]
     kept = np.flatnonzero(forest.arc >= 0)
     return forest.source[kept], forest.arc[kept]
 
@@ -139,12 +142,15 @@ def _comes_first(lightest, u, v):
 def _join(lightest, active, champion, roots, forest):
     """Each tree below the other end of its lightest arc; how many are. A root that goes keeps the arc that it went by.
 
-    `champion`, all -1 before and after, is whose arc is a tree's lightest, by root; `roots` is work space.
+    Vertices that have an arc to another tree move to the front of `active`: how many they are comes second. `champion`,
+    all -1 before and after, is whose arc is a tree's lightest, by root; `roots` is work space.
     """
-    found = 0
+    found = kept = 0
     for i in range(active.size):
         v = vertex(active, i)
         if peek(lightest.arc, v) >= 0:
+            active[kept] = v
+            kept += 1
             c = vertex(forest.root, v)
             if champion[c] < 0:
                 roots[found] = c
@@ -173,7 +179,7 @@ def _join(lightest, active, champion, roots, forest):
             following = vertex(forest.above, c)
             forest.above[c] = root
             c = following
-    return joined
+    return joined, kept
 
 
 @njit(cache=True, parallel=True)
@@ -185,12 +191,12 @@ def _flatten(above, root):
 
 
 @njit(cache=True, nogil=True)
-def _still_active(active, arc, root, left_out):
-    """Move those that may have an arc to another tree to the front; how many there are."""
+def _leave_out(active, root, left_out):
+    """Move the vertices of other trees to the front; how many there are."""
     kept = 0
     for i in range(active.size):
-        v = active[i]
-        if arc[v] != NONE and root[v] != left_out:
+        v = vertex(active, i)
+        if root[v] != left_out:
             active[kept] = v
             kept += 1
     return kept
