@@ -8,17 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.config import config
 from hpgraph.formats import CSR
 from hpgraph.kernels.lanes import Starts
 from hpgraph.kernels.lanes import cpu_relax_loop as relaxing
 from hpgraph.kernels.lanes.cpu_buckets import NOWHERE, Store, Values, Waiting
 from hpgraph.kernels.lanes.cpu_head_start import HEAD_START, start_apart
+from hpgraph.kernels.lanes.cpu_relax_apart import Functions, relax_apart, rooms
 from hpgraph.kernels.lanes.values import value_functions
 from hpgraph.kernels.relaxation import cpu as single
 from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, ROW, USED, blocks_of, room
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.runtime.cpu.trace import whole
+from hpgraph.kernels.runtime.cpu.trace import Clock, whole
 from hpgraph.kernels.runtime.cpu.work_stealing import blank_board
+from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin_lanes, bucket_bounds
 from hpgraph.kernels.spmv.cpu import plain
 
@@ -29,6 +32,8 @@ MOST_RELAXED = 64
 WIDER = 4
 # Of what the lanes would take by themselves, this share may be spent before they must have paid.
 SHARE = 16
+# So many lanes a thread that have little in common are enough to give each lane to one thread.
+ENOUGH_LANES = 2
 # Vertices whose values are turned at a time.
 PIECE = 1024
 ENDLESS = int(np.iinfo(np.int64).max)
@@ -72,7 +77,8 @@ def relax_lanes(
     Returns
     -------
     rows : callable
-        Gives the trace rows, as of `traverse`: supersteps that lanes took together, then those of each by itself.
+        Gives the trace rows, as of `traverse`: supersteps that lanes took together, then those of lanes by
+        themselves, or one row for a lane that a thread had for itself.
     active : Starts or None
         Who would have gone on.
     """
@@ -86,6 +92,10 @@ def relax_lanes(
         if delta is not None and limit >= ENDLESS and len(lanes) > 1:
             found, sources = _together(code, out, plain(state[0].T[lanes.start : lanes.stop]), sources, delta, ceiling)
             rows.append(found)
+        if limit >= ENDLESS and sum(map(bool, map(len, sources))) >= ENOUGH_LANES * config.threads:
+            rows.append(_apart(code, out, plain(state[0].T[lanes.start : lanes.stop]), sources, delta, ceiling))
+            left.extend([np.empty(0, out.indices.dtype)] * len(lanes))
+            continue
         for lane, active in zip(lanes, sources, strict=True):
             if len(active):
                 own = (plain(state[0].T[lane]),)
@@ -135,8 +145,7 @@ def _together(
         )  # fmt: skip
         store.vertices[: those.size], store.link[:used] = those, np.arange(-1, used - 1)
         store.buckets[0, BUCKETS], store.board[USED] = those.size, used
-        # A width too small to divide by makes buckets of single values.
-        density = min(1 / float(width), 1e300) if width > 0 else 1e300
+        density = _density(width, delta)
         progress, scale = np.zeros(relaxing.LANES_PROGRESS, np.int64), np.array([0, density, density])
         patience = out.nnz * k // SHARE
         sending = np.empty((workers, k), lanes.dtype)
@@ -151,6 +160,34 @@ def _together(
     left = waiting.words.nonzero()[0]
     words = waiting.words[left]
     return rows, [left[words & flag != 0].astype(ids) for flag in flags]
+
+
+def _apart(
+    code: ProgramCode,
+    out: CSR,
+    lanes: np.ndarray,
+    sources: list[np.ndarray],
+    delta: float | None,
+    ceiling: float | None,
+) -> np.ndarray:
+    """Each lane by one thread alone, from who waits in it: a row for the trace from each."""
+    functions = functions_of(code)
+    width, _, last = bucket_bounds(lanes.dtype, delta, ceiling, 0)
+    sums = np.zeros((len(lanes), 4), np.int64)
+    ends = np.cumsum([0, *map(len, sources)])
+    clock = Clock()
+    with team() as workers:
+        relax_apart(
+            Functions(functions.gather, functions.reduce, functions.cond, functions.edge_cond, last),
+            relaxing.Rows(plain(out.indptr), plain(out.indices), plain(out.data)), lanes, np.concatenate(sources), ends,
+            rooms(out.shape[0], workers, out.indices.dtype), _density(width, delta), sums,
+        )  # fmt: skip
+    return clock.convert(sums[ends[1:] > ends[:-1]])
+
+
+def _density(width: Any, delta: float | None) -> float:
+    """Buckets to a unit of value; a width too small to divide by makes buckets of single values."""
+    return 0.0 if delta is None else min(1 / float(width), 1e300) if width > 0 else 1e300
 
 
 def _turn(values: np.ndarray, turned: np.ndarray) -> None:

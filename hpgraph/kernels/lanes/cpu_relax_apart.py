@@ -1,0 +1,120 @@
+"""Relaxations in lanes that have little in common: each lane by one thread alone, several lanes at a time.
+
+It is the single search of `hpgraph.kernels.relaxation.delta_stepping`, but no thread waits for another before its lane
+is done, and none needs an atomic operation.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.relaxation.buckets import BLOCK, ROW, USED, room
+from hpgraph.kernels.relaxation.delta_stepping import PROGRESS, SINCE, _work
+from hpgraph.kernels.runtime.cpu.claim import cycles
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.trace import ROWS
+from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, blank_board
+from hpgraph.semiring.stop import is_stopped
+
+
+class Functions(NamedTuple):
+    """The program's functions, and the value beyond which nobody sends."""
+
+    gather: Any
+    reduce: Any
+    cond: Any
+    edge_cond: Any
+    ceiling: Any
+
+
+class Rooms(NamedTuple):
+    """The work space of each thread: the arrays of `delta_stepping.relax`, with a row more in front."""
+
+    waiting: Any
+    buckets: Any
+    store: Any
+    link: Any
+    work: Any
+    boards: Any
+    progress: Any
+    scales: Any
+    traces: Any
+
+
+def rooms(n: int, workers: int, ids: np.dtype) -> Rooms:
+    """Work space for so many threads.
+
+    Parameters
+    ----------
+    n, workers : int
+    ids : numpy.dtype
+
+    Returns
+    -------
+    Rooms
+    """
+    blocks = room(n, 1)
+    return Rooms(
+        np.zeros((workers, n), np.uint8), np.zeros((workers, 1, ROW), np.int64),
+        np.empty((workers, blocks * BLOCK), ids), np.empty((workers, blocks), np.int32),
+        np.empty((workers, blocks, 2), np.int32),
+        np.zeros((workers, blank_board(1).size), np.int64), np.zeros((workers, PROGRESS), np.int64),
+        np.empty((workers, 3)), np.empty((workers, ROWS, 4), np.int64),
+    )  # fmt: skip
+
+
+@part
+def _search(functions, arcs, values, sources, rooms, worker, density, sums):
+    """One lane, from its sources on."""
+    gather, reduce, cond, edge_cond, ceiling = functions
+    indptr, indices, data = arcs
+    waiting, buckets = rooms.waiting[worker], rooms.buckets[worker]
+    store, link = rooms.store[worker], rooms.link[worker]
+    board, progress, trace = rooms.boards[worker], rooms.progress[worker], rooms.traces[worker]
+    board[:], progress[:], buckets[:] = 0, 0, 0
+    scale = rooms.scales[worker]
+    scale[0], scale[1], scale[2] = values[sources[0]], density, density
+    for i in range(sources.size):
+        waiting[sources[i]] = 1
+        store[i] = sources[i]
+        scale[0] = min(scale[0], float(values[sources[i]]))
+    used = (sources.size + BLOCK - 1) // BLOCK
+    for i in range(used):
+        link[i] = i - 1
+    buckets[0, 0], board[USED] = sources.size, used
+    goes_on = True
+    while goes_on:
+        board[LEADER] = board[GATE] = 0
+        _work(np.int64(0), gather, reduce, cond, edge_cond, (values,), indptr, indices, data, waiting, buckets, store,
+              link, rooms.work[worker], board, progress, scale, ceiling, trace, np.int64(trace.shape[0]))
+        for row in range(progress[STEP]):
+            sums[1] += trace[row, 1]
+            sums[2] += trace[row, 2]
+        goes_on = progress[STEP] == trace.shape[0] and progress[ACTIVE] > 0 and not is_stopped()
+        progress[STEP] = progress[SINCE] = 0
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def relax_apart(functions, arcs, lanes, sources, ends, rooms, density, sums):
+    """Relax in each lane until nobody waits.
+
+    ``lanes`` has a row of values for each; those of lane i start from ``sources[ends[i]:ends[i + 1]]``. ``sums`` has a
+    row of the trace for each.
+    """
+    counter = np.zeros(1, np.int64)
+    for worker in prange(rooms.waiting.shape[0]):
+        while not is_stopped():
+            lane = next_task(counter)
+            if lane >= lanes.shape[0]:
+                break
+            began = cycles()
+            if ends[lane] < ends[lane + 1]:
+                _search(functions, arcs, lanes[lane], sources[ends[lane] : ends[lane + 1]], rooms, np.int64(worker),
+                        density, sums[lane])
+            sums[lane, 3] = cycles() - began
