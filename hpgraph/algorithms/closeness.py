@@ -44,7 +44,7 @@ def closeness_centrality(
     -------
     float64 array of shape (n,), or (k,) where `sources` is given
         On the graph's device. By vertex; else in the order of `sources`, and those that were drawn in ascending order:
-        ``hpgraph.sampled_sources(G, k, seed)`` gives them. 0 for a vertex that none other reaches.
+        ``hpgraph.algorithms.sources.sources_of(G, k, seed)`` lists them. 0 for a vertex that none other reaches.
 
     Raises
     ------
