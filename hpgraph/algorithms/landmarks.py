@@ -13,12 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.distance_blocks import block_size, blocks_from, distances_from
+from hpgraph.algorithms.distance_blocks import blocks_from
 from hpgraph.algorithms.lengths import with_lengths
+from hpgraph.algorithms.pair_distances import pair_distances
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.number import whole
+
+# Pairs whose bounds are drawn in one go on the CPU.
+_PAIRS = 1 << 14
 
 
 def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
@@ -86,6 +90,10 @@ class Landmarks:
         check_memory(tables * len(vertices) * graph.n_vertices * entry, "the tables of landmarks", graph.device)
         self.ahead = self._table(False)
         self.back = self._table(True) if graph.directed else self.ahead
+        # Of arcs: level l is the l-th entry, and no path, -1, the last one.
+        deepest = 0 if weighted else max(int(self.ahead.max()), int(self.back.max()))
+        levels = np.append(np.arange(deepest + 1, dtype=np.float64), np.inf)
+        self._as_length = None if weighted else to_device(levels, graph.device)
 
     @property
     def nbytes(self) -> int:
@@ -170,7 +178,8 @@ class Landmarks:
         Notes
         -----
         Pairs whose bounds meet cost k look-ups. The others are searched for from their sources or from their targets,
-        whichever are fewer, in lanes, those with far bounds last.
+        whichever are fewer, in lanes, those with far bounds last; on the CPU pair by pair, from both ends, where that
+        takes less time.
 
         Examples
         --------
@@ -184,7 +193,7 @@ class Landmarks:
         xp = array_module(self.graph.device)
         left = xp.flatnonzero(lower < upper)
         if left.size:
-            upper[left] = self._searched(source[left], target[left], upper[left])
+            upper[left] = pair_distances(self.graph, source[left], target[left], upper[left], self.weighted)
         # What the bounds rule out lies between no two numbers.
         distance = xp.where(lower == np.inf, np.inf, upper)
         if not self.weighted:
@@ -226,46 +235,31 @@ class Landmarks:
         xp = array_module(self.graph.device)
         lower = xp.where(source == target, 0.0, 0.0 if self.weighted else 1.0)
         upper = xp.where(source == target, 0.0, np.inf)
-        for ahead, back in zip(self.ahead, self.back, strict=True):
-            h_s, h_t, s_h, t_h = (_length(row[ends]) for row in (ahead, back) for ends in (source, target))
-            xp.minimum(upper, s_h + h_t, out=upper)
-            # Whom a landmark reaches it takes along to all that he reaches.
-            for near, far in ((h_s, h_t), (t_h, s_h)):
-                there = near < np.inf
-                xp.maximum(lower, xp.where(there, far, 0.0) - xp.where(there, near, 0.0), out=lower)
+        # On the CPU so many pairs at a time that a processor's cache holds what is worked out of them.
+        step = _PAIRS if xp is np else max(len(source), 1)
+        for begin in range(0, len(source), step):
+            part = slice(begin, begin + step)
+            self._draw(source[part], target[part], lower[part], upper[part])
         # Rounding may put the lower bound above.
         return xp.where(upper < np.inf, xp.minimum(lower, upper), lower), upper
 
-    def _searched(self, source: Any, target: Any, upper: Any) -> Any:
-        """Distances of pairs by searches, which need not look beyond the upper bounds."""
-        graph, xp = self.graph, array_module(self.graph.device)
-        (sources, of_source), (targets, of_target) = (xp.unique(v, return_inverse=True) for v in (source, target))
-        incoming = len(targets) < len(sources)
-        starts, of_pair, others = (targets, of_target, source) if incoming else (sources, of_source, target)
-        # How far each start has to search; those of a block go equally far.
-        order = xp.lexsort(xp.stack([upper, of_pair]))
-        last = xp.searchsorted(of_pair[order], xp.arange(len(starts)), side="right") - 1
-        farthest = upper[order[last]]
-        by_need = xp.argsort(farthest)
-        rank = xp.empty_like(by_need)
-        rank[by_need] = xp.arange(len(starts))
-        pairs = xp.argsort(rank[of_pair])
-        ranks = rank[of_pair][pairs]
-        needs = to_device(farthest[by_need], "cpu")
-        vertices = to_device(starts[by_need], "cpu")
-        found, size = upper.copy(), block_size(graph)
-        for begin in range(0, len(vertices), size):
-            stop = min(begin + size, len(vertices))
-            first, end = (int(place) for place in xp.searchsorted(ranks, xp.asarray([begin, stop])))
-            # A path of as many arcs as the upper bound says is known already.
-            need = float(needs[stop - 1]) - (not self.weighted)
-            limit = None if need == np.inf else need
-            block = distances_from(
-                graph, vertices[begin:stop], incoming=incoming, weighted=self.weighted, limit=limit
+    def _draw(self, source: Any, target: Any, lower: Any, upper: Any) -> None:
+        """Bring the bounds of some pairs together, in place."""
+        xp = array_module(self.graph.device)
+        for ahead, back in zip(self.ahead, self.back, strict=True):
+            h_s, h_t = self._lengths(ahead[source]), self._lengths(ahead[target])
+            s_h, t_h = (h_s, h_t) if self.back is self.ahead else (
+                self._lengths(back[source]), self._lengths(back[target])
             )  # fmt: skip
-            here = pairs[first:end]
-            found[here] = xp.minimum(upper[here], _length(block[ranks[first:end] - begin, others[here]]))
-        return found
+            xp.minimum(upper, s_h + h_t, out=upper)
+            # Whom a landmark reaches it takes along to all that he reaches. Infinity less infinity says nothing.
+            with np.errstate(invalid="ignore"):
+                xp.fmax(lower, h_t - h_s, out=lower)
+                xp.fmax(lower, s_h - t_h, out=lower)
+
+    def _lengths(self, distance: Any) -> Any:
+        """Distances as floats, inf where there is no path."""
+        return distance.astype(np.float64) if self._as_length is None else self._as_length[distance]
 
 
 def _hubs(graph: Graph, k: Any) -> np.ndarray:
@@ -280,14 +274,6 @@ def _hubs(graph: Graph, k: Any) -> np.ndarray:
         raise ValueError(f"k must lie in 1..{graph.n_vertices}, the number of vertices, not {count}")
     degree = graph.out_degree + graph.in_degree if graph.directed else graph.out_degree
     return np.argsort(-to_device(degree, "cpu"), kind="stable")[:count]
-
-
-def _length(distance: Any) -> Any:
-    """Distances as floats, inf where there is no path."""
-    lengths = distance.astype(np.float64)
-    if distance.dtype.kind in "iu":
-        lengths[distance < 0] = np.inf
-    return lengths
 
 
 def _is_single(vertices: Any) -> bool:
