@@ -33,7 +33,8 @@ def is_bipartite(G: Graph | Any) -> bool:
 
     Notes
     -----
-    A graph is bipartite where no edge joins vertices at equal distance from where a search of their component began.
+    A graph is bipartite where no edge joins vertices at equal distance from where a search of their component began. On
+    the CPU one thread searches, and ends at the first such edge; on the GPU levels are searched whole.
 
     References
     ----------
@@ -83,6 +84,23 @@ def bipartite_sets(G: Graph | Any) -> tuple[Any, Any]:
 
 def _sides(graph: Graph) -> Any:
     """The side of each vertex, 0 or 1; None where there are no sides."""
+    if graph.device == "cpu":
+        # Loaded here, as it brings Numba.
+        from hpgraph.kernels.structure.cpu_bipartite import two_sides
+
+        return two_sides(graph.out_csr)
+    return by_levels(graph)
+
+
+def by_levels(graph: Graph) -> Any:
+    """The side of each vertex, as above, by a search from the least vertices of all components; on either device.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> by_levels(hpg.Graph.from_edges([0, 1], [1, 2], directed=False)).tolist()
+    [0, 1, 0]
+    """
     xp, arcs = array_module(graph.device), graph.out_csr
     if graph.n_vertices == 0:
         return xp.empty(0, "int32")

@@ -8,6 +8,7 @@ import pytest
 from graph_examples import KINDS, example
 
 import hpgraph as hpg
+from hpgraph.algorithms.bipartite import by_levels
 from hpgraph.algorithms.random_order import random_order, scattered
 from hpgraph.core.device import device_of, to_device
 
@@ -142,6 +143,10 @@ def test_bipartite(name, device):
     g = CASES[name]
     G = of(g, device)
     assert hpg.is_bipartite(G) is nx.is_bipartite(g)
+    # The way of the GPU, on either device.
+    sides = by_levels(G)
+    assert (sides is not None) is nx.is_bipartite(g)
+    assert sides is None or to_device(sides, "cpu").nonzero()[0].tolist() == hpg.bipartite_sets(G)[1].tolist()
     if not nx.is_bipartite(g):
         with pytest.raises(ValueError, match="not bipartite"):
             hpg.bipartite_sets(G)
