@@ -22,7 +22,7 @@ from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team
 
 # Prefetch distance, in rows.
-PREFETCH_ROWS = 8
+PREFETCH_ROWS = 16
 
 
 class Entries(NamedTuple):
@@ -109,6 +109,7 @@ def _keep(rows, indptr, stored, ranks, offsets, counts, kept, begin, end):
             soon = peek(indptr, vertex(rows, i + PREFETCH_ROWS))
             prefetch(stored.indices, soon)
             prefetch(stored.indices, soon + 16)
+            prefetch(stored.indices, soon + 32)
             if stored.data.size:
                 prefetch(stored.data, soon)
         row = vertex(rows, i)
