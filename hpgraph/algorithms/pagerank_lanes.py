@@ -6,10 +6,9 @@ are left close up.
 
 from __future__ import annotations
 
-import importlib
 import time
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from hpgraph.core.device import array_module, check_memory, fits, native, to_dev
 from hpgraph.engine.grouping import groups
 from hpgraph.engine.lanes import are_lanes
 from hpgraph.engine.trace import Trace
-from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.backend import joint_ranks, kernels
 from hpgraph.kernels.lanes.ranks import JointRanks, RankArrays
 from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.kernels.spmv.origin import without_values
@@ -169,20 +168,6 @@ def jumps_of(personalization: Any, graph: Graph) -> Jumps:
     shares = shares / largest[lanes]
     shares /= xp.bincount(lanes, shares, k)[lanes]
     return Jumps(lanes, vertices, shares, k)
-
-
-def joint_ranks(device: str) -> JointRanks:
-    """The kernels of a step in lanes.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    module
-    """
-    return cast(JointRanks, importlib.import_module(f"hpgraph.kernels.lanes.{device}_ranks"))
 
 
 def rank_in_lanes(

@@ -6,9 +6,8 @@ all of them (H. Liu, H. H. Huang, Y. Hu, "iBFS", SIGMOD'16); programs of other f
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,45 +23,13 @@ from hpgraph.engine.loops import go
 from hpgraph.engine.result import LanesResult
 from hpgraph.engine.state import Run, limit_of, parameters
 from hpgraph.engine.trace import Trace
-from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels
 from hpgraph.kernels.lanes import Starts
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.engine.program import VertexProgram
-    from hpgraph.kernels.lanes import JointRelaxation, JointTraversal, cpu, cuda
-
-    # Here a type checker says where one of them does not keep to the contract.
-    _both: tuple[JointTraversal, JointTraversal] = cpu, cuda
-
-
-def joint_kernels(device: str) -> JointTraversal:
-    """The kernels that run lanes together.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    module
-        `hpgraph.kernels.lanes.cpu` or `hpgraph.kernels.lanes.cuda`.
-    """
-    return cast("JointTraversal", importlib.import_module(f"hpgraph.kernels.lanes.{device}"))
-
-
-def joint_relaxation(device: str) -> JointRelaxation:
-    """The kernels that relax lanes together.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Returns
-    -------
-    module
-    """
-    return importlib.import_module(f"hpgraph.kernels.lanes.{device}_relax")
+    from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
 
 
 def are_lanes(active: Any, graph: Graph) -> bool:
@@ -145,7 +112,7 @@ def run_lanes(
     with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
         form = form_for(run)
         check_order(form, delta, ceiling)
-        joint = joint_kernels(device) if form.loop == TRAVERSAL else None
+        joint = joint_traversal(device) if form.loop == TRAVERSAL else None
         relaxing = joint_relaxation(device) if form.loop == RELAXATION else None
         most = 1
         if joint:

@@ -14,11 +14,10 @@ from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import form_of
 from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.lane_state import some_of
-from hpgraph.engine.lanes import joint_kernels
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.state import ENDLESS
 from hpgraph.engine.trace import Trace
-from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.backend import joint_traversal, kernels
 from hpgraph.kernels.lanes import Starts
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def survey(
     """
     listed = np.arange(graph.n_vertices) if sources is None else np.asarray(sources, np.int64)
     policy = Direction.of(direction)
-    joint, k, device = joint_kernels(graph.device), len(listed), graph.device
+    joint, k, device = joint_traversal(graph.device), len(listed), graph.device
     arcs = Arcs(graph, "out" if incoming else "in", weighted=False)
     starts = Starts(listed.astype(graph.out_csr.indices.dtype), np.arange(k, dtype=np.int32), k)
     found = Survey(np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.int64),

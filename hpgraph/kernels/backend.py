@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Protocol, cast
 from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.kernels.betweenness import Betweenness
 from hpgraph.kernels.entries import Entries
+from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
+from hpgraph.kernels.lanes.ranks import JointRanks
 from hpgraph.kernels.relaxation import Relaxation
 from hpgraph.kernels.runtime import Runtime
 from hpgraph.kernels.spgemm import MatrixProducts
@@ -27,10 +29,15 @@ class Backend(
 
 if TYPE_CHECKING:
     from hpgraph.kernels import cpu, cuda
+    from hpgraph.kernels.lanes import cpu as joint_cpu
+    from hpgraph.kernels.lanes import cpu_ranks, cpu_relax, cuda_ranks, cuda_relax
+    from hpgraph.kernels.lanes import cuda as joint_cuda
 
     # Here a type checker says where one of them does not.
-    _cpu: Backend = cpu
-    _cuda: Backend = cuda
+    _both: tuple[Backend, Backend] = cpu, cuda
+    _traversals: tuple[JointTraversal, JointTraversal] = joint_cpu, joint_cuda
+    _relaxations: tuple[JointRelaxation, JointRelaxation] = cpu_relax, cuda_relax
+    _ranks: tuple[JointRanks, JointRanks] = cpu_ranks, cuda_ranks
 
 
 def kernels(device: str) -> Backend:
@@ -59,3 +66,48 @@ def _kernels(device: Device) -> Backend:
     if device == "cuda":
         require_cupy()
     return cast(Backend, importlib.import_module(f"hpgraph.kernels.{device}"))
+
+
+# The rooms of lanes are imported when a run has lanes, not with the others: a single search pays nothing for them.
+
+
+def joint_traversal(device: str) -> JointTraversal:
+    """The kernels that traverse in many lanes together.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    module
+    """
+    return cast(JointTraversal, importlib.import_module(f"hpgraph.kernels.lanes.{normalize_device(device)}"))
+
+
+def joint_relaxation(device: str) -> JointRelaxation:
+    """The kernels that relax many lanes together.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    module
+    """
+    return cast(JointRelaxation, importlib.import_module(f"hpgraph.kernels.lanes.{normalize_device(device)}_relax"))
+
+
+def joint_ranks(device: str) -> JointRanks:
+    """The kernels of one step of ranks in many lanes.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    module
+    """
+    return cast(JointRanks, importlib.import_module(f"hpgraph.kernels.lanes.{normalize_device(device)}_ranks"))

@@ -128,7 +128,7 @@ def joint_direction(
 
     Examples
     --------
-    >>> joint_direction(PUSH, 100, 10, 4000, 100, 4000, 64, 100, 1000, 1000, 10_000, ALPHA, BETA) == PUSH
+    >>> joint_direction(PUSH, 100, 10, 400, 100, 400, 64, 100, 1000, 1000, 10_000, ALPHA, BETA) == PUSH
     True
     >>> joint_direction(PUSH, 900, 10, 9000, 100, 90_000, 64, 100, 1000, 1000, 10_000, ALPHA, BETA) == PULL
     True
