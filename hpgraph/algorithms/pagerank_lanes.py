@@ -22,6 +22,9 @@ from hpgraph.kernels.lanes.ranks import JointRanks, RankArrays
 from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.kernels.spmv.origin import without_values
 
+# Vertices whose ranks are turned at a time.
+PIECE = 4096
+
 
 @dataclass(frozen=True)
 class PageRankLanesResult:
@@ -212,6 +215,17 @@ def rank_in_lanes(
     return found
 
 
+def _write(rank: Any, lanes: np.ndarray, shares: Any, columns: np.ndarray, leaving: Any) -> None:
+    """Write the ranks of some lanes, which lie in some columns; on the CPU in pieces that stay in the cache."""
+    xp = array_module(rank)
+    n = len(leaving)
+    size = PIECE if xp is np else max(n, 1)
+    rows, columns, vertices = xp.asarray(lanes)[:, None], xp.asarray(columns), xp.arange(n)
+    for begin in range(0, n, size):
+        piece = slice(begin, begin + size)
+        rank[rows, vertices[piece]] = (shares[piece] * leaving[piece, None])[:, columns].T
+
+
 class _Group:
     """Lanes that go together, from their first step to the last."""
 
@@ -237,8 +251,8 @@ class _Group:
                 over = sums[2, live] == 0 if rules.alone else sums[0, live] <= rules.tol
                 found.residual[lanes], found.iterations[lanes], found.converged[lanes] = sums[0, live], done, over
             ends = over | (done >= rules.limit)
-            for place, lane in zip(live[ends].tolist(), lanes[ends].tolist(), strict=True):
-                found.rank[lane] = shares[:, place] * leaving
+            if ends.any():
+                _write(found.rank, lanes[ends], shares, live[ends], leaving)
             columns[live[ends]] = -1
             stay = live[~ends]
             if len(stay) and self._step.lanes_held(len(stay)) < shares.shape[1]:
