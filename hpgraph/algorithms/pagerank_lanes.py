@@ -217,13 +217,12 @@ def rank_in_lanes(
 
 def _write(rank: Any, lanes: np.ndarray, shares: Any, columns: np.ndarray, leaving: Any) -> None:
     """Write the ranks of some lanes, which lie in some columns; on the CPU in pieces that stay in the cache."""
-    xp = array_module(rank)
     n = len(leaving)
-    size = PIECE if xp is np else max(n, 1)
-    rows, columns, vertices = xp.asarray(lanes)[:, None], xp.asarray(columns), xp.arange(n)
+    size = PIECE if isinstance(rank, np.ndarray) else max(n, 1)
     for begin in range(0, n, size):
         piece = slice(begin, begin + size)
-        rank[rows, vertices[piece]] = (shares[piece] * leaving[piece, None])[:, columns].T
+        for lane, column in zip(lanes.tolist(), columns.tolist(), strict=True):
+            rank[lane, piece] = shares[piece, column] * leaving[piece]
 
 
 class _Group:
