@@ -117,7 +117,7 @@ WORKS = {
     "ordering": (ordering, ["cnr-2000", "kron18", "social18"]),
     **{name: (entrywise(name), ["cnr-2000", "kron18"]) for name in ENTRYWISE},
 }
-# What the product of social18 with itself, 1.5 thousand million entries, takes is beyond a small machine.
+# What the product of social18 with itself, 1.5 billion entries, takes is beyond a small machine.
 CPU_GRAPHS = {"squares": ["cnr-2000"], "triangles": ["cnr-2000", "kron18"]}
 
 
