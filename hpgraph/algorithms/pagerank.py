@@ -16,6 +16,7 @@ import numpy as np
 from hpgraph.algorithms.distribution import distribution
 from hpgraph.algorithms.pagerank_delta import spread_changes
 from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult, Rules, is_of_lanes, jumps_of, rank_in_lanes
+from hpgraph.algorithms.power_iteration import as_numpy, ending
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
@@ -103,12 +104,12 @@ _PROGRAMS: dict[tuple[bool, bool], type[PageRank]] = {
 
 @dataclass(frozen=True)
 class PageRankResult:
-    """Ranks, and how they were come by.
+    """Ranks, and how they were come by. ``numpy.asarray`` takes it for the ranks.
 
     Attributes
     ----------
     rank : float array of length n
-        By index.
+        By index, on the graph's device.
     iterations : int
     residual : float
         The last iteration's change, summed over all vertices.
@@ -122,9 +123,14 @@ class PageRankResult:
     converged: bool
     trace: Trace
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return as_numpy(self.rank, dtype, copy)
+
+    def __len__(self) -> int:
+        return len(self.rank)
+
     def __repr__(self) -> str:
-        end = f"{'' if self.converged else 'not '}converged after {self.iterations} iterations"
-        return f"<PageRankResult: {len(self.rank)} vertices, {end}, residual {self.residual:.2g}>"
+        return f"<PageRankResult: {len(self)} vertices, {ending(self)}>"
 
 
 def pagerank(

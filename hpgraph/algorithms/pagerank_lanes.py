@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.algorithms.power_iteration import as_numpy
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, check_memory, fits, native, to_device, unmasked
 from hpgraph.engine.grouping import groups
@@ -28,7 +29,7 @@ PIECE = 4096
 
 @dataclass(frozen=True)
 class PageRankLanesResult:
-    """Ranks from each of several personalizations, and how they were come by.
+    """Ranks from each of several personalizations. ``numpy.asarray`` takes it for the ranks.
 
     Attributes
     ----------
@@ -48,6 +49,12 @@ class PageRankLanesResult:
     residual: np.ndarray
     converged: np.ndarray
     traces: list[Trace]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return as_numpy(self.rank, dtype, copy)
+
+    def __len__(self) -> int:
+        return len(self.rank)
 
     def __repr__(self) -> str:
         k, n = self.rank.shape

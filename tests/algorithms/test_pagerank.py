@@ -247,3 +247,11 @@ def test_weights_that_are_refused(weight, device):
 def test_what_does_not_fit(arguments, error, says):
     with pytest.raises(error, match=says):
         hpg.pagerank(hpg.Graph.from_edges([0, 1], [1, 2]), **arguments)
+
+
+def test_a_result_is_taken_for_its_ranks(device):
+    csr = random_digraph(20, 60, 1)
+    found = hpg.pagerank(graph(csr, device))
+    assert np.array_equal(np.asarray(found), to_device(found.rank, "cpu"))
+    assert np.asarray(found, np.float32).dtype == np.float32
+    assert len(found) == 20
