@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.hits import HITSResult, hits
     from hpgraph.algorithms.independent_set import maximal_independent_set
     from hpgraph.algorithms.katz import katz_centrality
+    from hpgraph.algorithms.label_spreading import LabelResult, label_propagation, label_spreading
     from hpgraph.algorithms.landmarks import Landmarks, landmarks
     from hpgraph.algorithms.matching import maximal_matching
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
@@ -158,6 +159,9 @@ _MODULE_OF = {
     "reach": "hpgraph.algorithms.reach",
     "shortest_path": "hpgraph.algorithms.shortest_path",
     "shortest_path_length": "hpgraph.algorithms.shortest_path",
+    "LabelResult": "hpgraph.algorithms.label_spreading",
+    "label_propagation": "hpgraph.algorithms.label_spreading",
+    "label_spreading": "hpgraph.algorithms.label_spreading",
     "Landmarks": "hpgraph.algorithms.landmarks",
     "landmarks": "hpgraph.algorithms.landmarks",
     "connected_components": "hpgraph.algorithms.components",
@@ -221,6 +225,7 @@ __all__ = [
     "Graph",
     "HITSResult",
     "HpgraphError",
+    "LabelResult",
     "Landmarks",
     "Matrix",
     "MissingExtraError",
@@ -297,6 +302,8 @@ __all__ = [
     "katz_centrality",
     "kron",
     "kronecker",
+    "label_propagation",
+    "label_spreading",
     "landmarks",
     "matrix_power",
     "maximal_independent_set",

@@ -1,0 +1,87 @@
+"""Sums over the arcs that reach each vertex, of columns of numbers: what spreads labels, or heat."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.public import matrix_of_csr
+from hpgraph.core.device import array_module
+from hpgraph.formats import CSR
+
+
+class ArcSums(NamedTuple):
+    """The arcs of a graph as an operator.
+
+    Attributes
+    ----------
+    matrix : Matrix, shape (n, n)
+        Row v holds the weights of the arcs that reach v, or nothing but where they come from.
+    received, sent : float array of length n
+        Total weight of the arcs that reach each vertex, and of those that leave it.
+    """
+
+    matrix: Any
+    received: Any
+    sent: Any
+
+
+def arc_sums(graph: Graph, *, weighted: bool, loops: bool, dtype: np.dtype[Any]) -> ArcSums:
+    """The operator of a graph's arcs.
+
+    Parameters
+    ----------
+    graph : Graph
+    weighted : bool
+        Whether weights count, where there are any.
+    loops : bool
+        Whether loops do.
+    dtype : float32 or float64
+
+    Returns
+    -------
+    ArcSums
+        On the graph's device.
+
+    Raises
+    ------
+    ValueError
+        When a weight is negative, or none a float can hold, or their sum at a vertex is not.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [2, 2, 2], [1, 2, 4])
+    >>> arc_sums(G, weighted=True, loops=False, dtype=np.dtype(float)).received.tolist()
+    [0.0, 0.0, 3.0]
+    """
+    xp = array_module(graph.device)
+    ones = xp.ones(graph.n_vertices, dtype)
+    matrix = _matrix(graph.in_csr, weighted, loops, dtype)
+    received = matrix @ ones
+    sent = _matrix(graph.out_csr, weighted, loops, dtype) @ ones if graph.directed else received
+    for total in (received, sent):
+        if not bool(xp.isfinite(total).all()):
+            raise ValueError(f"weights must be such that their sum at a vertex is finite, in {dtype}")
+    return ArcSums(matrix, received, sent)
+
+
+def _matrix(csr: CSR, weighted: bool, loops: bool, dtype: np.dtype[Any]) -> Any:
+    """The matrix of a layout of the arcs, its weights checked."""
+    if not weighted or csr.data is None:
+        csr = csr.with_data(None)
+    else:
+        with np.errstate(over="ignore"):
+            weights = csr.data.astype(dtype)
+        if not bool(((weights >= 0) & (weights < np.inf)).all()):
+            raise ValueError(f"weights must be finite in {dtype}, and not negative; or weighted=False leaves them out")
+        csr = csr.with_data(weights, copy=False)
+    return matrix_of_csr(csr if loops else csr.without_diagonal())
+
+
+def inverse(totals: Any) -> Any:
+    """One over each number, 0 where that is 0."""
+    xp = array_module(totals)
+    return xp.where(totals > 0, 1 / xp.where(totals > 0, totals, 1), 0).astype(totals.dtype, copy=False)

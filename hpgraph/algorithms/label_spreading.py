@@ -1,0 +1,299 @@
+"""Labels of some vertices spread to the others along arcs: semi-supervised learning on a graph.
+
+D. Zhou, O. Bousquet, T. N. Lal, J. Weston, B. Schölkopf, "Learning with local and global consistency", NIPS 2003, and
+X. Zhu, Z. Ghahramani, "Learning from labeled and unlabeled data with label propagation", CMU-CALD-02-107 (2002). An
+iteration multiplies the sparse matrix of the arcs by the dense one of distributions, a column a label.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.arc_sums import arc_sums, inverse
+from hpgraph.algorithms.power_iteration import as_numpy, checked, ending, warn_unless
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.device import array_module, check_memory, native, to_device, unmasked
+from hpgraph.core.number import real
+
+
+@dataclass(frozen=True)
+class LabelResult:
+    """A label for each vertex, and how it was come by. ``numpy.asarray`` takes it for the labels.
+
+    Attributes
+    ----------
+    label : array of length n
+        By index, the label that the vertex has most of. Where none reached it: −1, or None where labels are no whole
+        numbers; these are in a NumPy array, others on the graph's device.
+    classes : array of length c
+        The labels, in the order of the columns: whole numbers ascending, others as first given.
+    distribution : float array of shape (n, c)
+        How much each vertex has of each label, on the graph's device; rows sum to 1, or are 0 where none reached it.
+    iterations : int
+    residual : float
+        The last iteration's change, summed over all of the distribution.
+    converged : bool
+    """
+
+    label: Any
+    classes: Any
+    distribution: Any
+    iterations: int
+    residual: float
+    converged: bool
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return as_numpy(self.label, dtype, copy)
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def __repr__(self) -> str:
+        return f"<LabelResult: {len(self)} vertices, {len(self.classes)} labels, {ending(self)}>"
+
+
+def label_spreading(
+    G: Graph | Any,
+    labels: Any,
+    *,
+    alpha: float = 0.2,
+    tol: float = 1e-3,
+    max_iteration: int = 30,
+    weighted: bool = True,
+    dtype: Any = np.float64,
+) -> LabelResult:
+    """Labels for all vertices from those of some, which themselves may be outvoted.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. In a directed one labels go along arcs, to their targets. Loops make no difference.
+    labels : integer array of length n, or dict
+        A whole number for each vertex, −1 where its label is not known, as in scikit-learn; or labels by vertex, which
+        may be anything that a dict takes for a key, and None, or −1 among whole numbers, where there is none.
+    alpha : float
+        How much a vertex takes from its neighbours, between 0 and 1; the rest is its own label.
+    tol : float
+        Iterations end when changes, summed over all vertices and labels, are below it. 0 runs to `max_iteration`.
+    max_iteration : int
+        Iterations at the most.
+    weighted : bool
+        Whether weights, where there are any, multiply what goes along an arc.
+    dtype : float32 or float64
+        Type of the distributions.
+
+    Returns
+    -------
+    LabelResult
+
+    Raises
+    ------
+    ValueError
+        When no vertex has a label, or there are not as many as vertices; when a weight is negative; or when a number
+        is out of range.
+    TypeError, IndexError
+        When labels are of no such type, or vertices are not there.
+    DeviceMemoryError
+        When the distributions will not fit.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `tol` was not reached, unless it is 0.
+
+    Notes
+    -----
+    An iteration is ``F ← α S F + (1 − α) Y``, Y being the labels given and S the adjacency matrix divided by the square
+    roots of both degrees: by weight, those that arcs leave with and those that they arrive with. Names, defaults and
+    the rule to end by are those of scikit-learn's LabelSpreading. Takes four numbers a vertex and label.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2, 3, 4], [1, 2, 3, 4, 5], directed=False)
+    >>> found = hpg.label_spreading(G, {0: "left", 5: "right"})
+    >>> found
+    <LabelResult: 6 vertices, 2 labels, converged after 5 iterations, residual 0.00099>
+    >>> found.label.tolist()
+    ['left', 'left', 'left', 'right', 'right', 'right']
+    """
+    graph = as_graph(G)
+    tol, limit, dtype = checked(tol, max_iteration, dtype)
+    alpha = real(alpha, "alpha")
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be above 0 and below 1, not {alpha!r}")
+    known, classes = _known(graph, labels)
+    given = _given(known, classes, dtype)
+    arcs = arc_sums(graph, weighted=weighted, loops=False, dtype=dtype)
+    xp = array_module(graph.device)
+    leaving, arriving = (xp.sqrt(inverse(total))[:, None] for total in (arcs.sent, arcs.received))
+    arriving *= dtype.type(alpha)
+    own = dtype.type(1 - alpha) * given
+
+    def step(held: Any) -> Any:
+        heard = arcs.matrix @ (leaving * held)
+        heard *= arriving
+        heard += own
+        return heard
+
+    found = _iterated(step, given, classes, tol, limit)
+    warn_unless(found.converged, tol, "label spreading", found.iterations, found.residual)
+    return found
+
+
+def label_propagation(
+    G: Graph | Any,
+    labels: Any,
+    *,
+    tol: float = 1e-3,
+    max_iteration: int = 1000,
+    weighted: bool = True,
+    dtype: Any = np.float64,
+) -> LabelResult:
+    """Labels for all vertices from those of some, which keep theirs.
+
+    Parameters
+    ----------
+    G, labels, tol, weighted, dtype
+        As for `label_spreading`.
+    max_iteration : int
+        Iterations at the most.
+
+    Returns
+    -------
+    LabelResult
+        A vertex without a label has, of each, the mean of what its neighbours have: the chance that a random walk from
+        it, against the arcs, meets that label first.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError, DeviceMemoryError
+        As `label_spreading`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `tol` was not reached, unless it is 0.
+
+    Notes
+    -----
+    In each iteration a vertex takes the weighted mean of those that have an arc to it, scaled to sum 1, and those with
+    a label of their own take that again. Names, defaults and the rule to end by are those of scikit-learn's
+    LabelPropagation. This is no search for communities, which also goes by this name. Takes four numbers a vertex and
+    label.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    >>> hpg.label_propagation(G, [0, -1, -1, 7], tol=1e-9).distribution.round(2).tolist()
+    [[1.0, 0.0], [0.67, 0.33], [0.33, 0.67], [0.0, 1.0]]
+    """
+    graph = as_graph(G)
+    tol, limit, dtype = checked(tol, max_iteration, dtype)
+    known, classes = _known(graph, labels)
+    given = _given(known, classes, dtype)
+    arcs = arc_sums(graph, weighted=weighted, loops=False, dtype=dtype)
+    share = inverse(arcs.received)[:, None]
+    clamped = (known >= 0)[:, None]
+    xp = array_module(graph.device)
+
+    def step(held: Any) -> Any:
+        heard = arcs.matrix @ held
+        heard *= share
+        return xp.where(clamped, given, _scaled(heard))
+
+    found = _iterated(step, given, classes, tol, limit)
+    warn_unless(found.converged, tol, "label propagation", found.iterations, found.residual)
+    return found
+
+
+def _iterated(step: Callable[[Any], Any], given: Any, classes: Any, tol: float, limit: int) -> LabelResult:
+    """Steps until little changes, and the labels that they end with."""
+    held, iterations, residual = given, 0, math.inf
+    while iterations < limit and not residual < tol:
+        before, held = held, step(held)
+        residual = float(abs(held - before).sum(dtype=np.float64))
+        iterations += 1
+    xp, distribution = array_module(held), _scaled(held)
+    place = distribution.argmax(axis=1)
+    reached = distribution.any(axis=1)
+    if classes.dtype == object:
+        label = np.where(to_device(reached, "cpu"), classes[to_device(place, "cpu")], None)
+    else:
+        label = xp.where(reached, classes[place], -1)
+    return LabelResult(label, classes, distribution, iterations, residual, residual < tol)
+
+
+def _scaled(amounts: Any) -> Any:
+    """Rows scaled to sum 1, but for those that are 0."""
+    total = amounts.sum(axis=1, keepdims=True)
+    return amounts / array_module(amounts).where(total > 0, total, 1)
+
+
+def _given(known: Any, classes: Any, dtype: np.dtype[Any]) -> Any:
+    """The distribution that is all one label where it is known, and 0 elsewhere."""
+    xp, shape = array_module(known), (len(known), len(classes))
+    # As it was given, as it is, as it was before, and what is sent.
+    check_memory(4 * math.prod(shape) * dtype.itemsize, "distributions of labels", "cuda" if xp is not np else "cpu")
+    given = xp.zeros(shape, dtype)
+    vertices = xp.flatnonzero(known >= 0)
+    given[vertices, known[vertices]] = 1
+    return given
+
+
+def _known(graph: Graph, labels: Any) -> tuple[Any, Any]:
+    """For each vertex the place of its label among all of them, −1 where it has none; and the labels."""
+    xp, n = array_module(graph.device), graph.n_vertices
+    if isinstance(labels, Mapping):
+        known, classes = _by_vertex(graph, labels)
+    else:
+        given = native(unmasked(labels, "labels"))
+        given = to_device(given if hasattr(given, "dtype") else np.asarray(given), graph.device)
+        if given.shape != (n,):
+            raise ValueError(
+                f"labels must have one value for each of the {n} vertices, not shape {given.shape}; a dict gives them "
+                "by vertex"
+            )
+        if n and (given.dtype.kind not in "iu" or not np.can_cast(given.dtype, np.int64)):
+            raise TypeError(
+                "labels must be whole numbers that int64 can hold, -1 where there is none, not "
+                f"{given.dtype}; a dict gives others by vertex"
+            )
+        given = given.astype(np.int64)
+        has = given != -1
+        classes = xp.unique(given[has])
+        known = xp.where(has, xp.searchsorted(classes, given), -1)
+    if not len(classes):
+        raise ValueError("labels must give at least one vertex a label; all are -1, or there are none")
+    return known, classes
+
+
+def _by_vertex(graph: Graph, labels: Mapping[Any, Any]) -> tuple[Any, Any]:
+    vertices = to_device(graph.indices_of(list(labels), "labels"), "cpu")
+    if np.unique(vertices).size < vertices.size:
+        raise ValueError("labels must not give a vertex twice")
+    try:
+        different = list(dict.fromkeys(labels.values()))
+    except TypeError:
+        raise TypeError("labels must be values that a dict takes for keys, such as numbers, text or tuples") from None
+    whole = all(_fits(label) for label in different)
+    different = sorted(set(different) - {-1}) if whole else [label for label in different if label is not None]
+    place = {label: i for i, label in enumerate(different)}
+    known = np.full(graph.n_vertices, -1)
+    known[vertices] = [place.get(label, -1) for label in labels.values()]
+    if whole:
+        classes: Any = to_device(np.array(different, np.int64), graph.device)
+    else:
+        classes = np.fromiter(different, object, len(different))
+    return to_device(known, graph.device), classes
+
+
+def _fits(label: Any) -> bool:
+    """Whether an array of int64 can hold it, and would give it back."""
+    return isinstance(label, int | np.integer) and not isinstance(label, bool) and -(2**63) <= int(label) < 2**63
