@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.distance_histogram import distance_histogram
     from hpgraph.algorithms.eccentricity import center, diameter, eccentricity, periphery, radius
     from hpgraph.algorithms.eigenvector import eigenvector_centrality
+    from hpgraph.algorithms.heat_kernel import heat_kernel
     from hpgraph.algorithms.hits import HITSResult, hits
     from hpgraph.algorithms.independent_set import maximal_independent_set
     from hpgraph.algorithms.katz import katz_centrality
@@ -170,6 +171,7 @@ _MODULE_OF = {
     "out_degree_centrality": "hpgraph.algorithms.degree_centrality",
     "eigenvector_centrality": "hpgraph.algorithms.eigenvector",
     "katz_centrality": "hpgraph.algorithms.katz",
+    "heat_kernel": "hpgraph.algorithms.heat_kernel",
     "hits": "hpgraph.algorithms.hits",
     "HITSResult": "hpgraph.algorithms.hits",
     "CentralityResult": "hpgraph.algorithms.power_iteration",
@@ -286,6 +288,7 @@ __all__ = [
     "from_networkx",
     "greedy_color",
     "harmonic_centrality",
+    "heat_kernel",
     "hits",
     "hstack",
     "hyb_array",
