@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from hpgraph.algebra.transpose import transpose
     from hpgraph.algorithms.acyclic import dag_longest_path, is_dag, is_directed_acyclic_graph, topological_sort
     from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length
+    from hpgraph.algorithms.belief_propagation import BeliefResult, belief_propagation
     from hpgraph.algorithms.betweenness import betweenness_centrality, edge_betweenness_centrality
     from hpgraph.algorithms.bfs import BFSResult, bfs
     from hpgraph.algorithms.biconnected import (
@@ -124,6 +125,8 @@ _MODULE_OF = {
     "vxm": "hpgraph.algebra.mxv",
     "techniques": "hpgraph.kernels.runtime.techniques",
     "transpose": "hpgraph.algebra.transpose",
+    "BeliefResult": "hpgraph.algorithms.belief_propagation",
+    "belief_propagation": "hpgraph.algorithms.belief_propagation",
     "betweenness_centrality": "hpgraph.algorithms.betweenness",
     "edge_betweenness_centrality": "hpgraph.algorithms.betweenness",
     "bipartite_sets": "hpgraph.algorithms.bipartite",
@@ -214,6 +217,7 @@ _SUBPACKAGES = ("algebra", "algorithms", "csgraph", "datasets", "formats", "inte
 # All but `id`, which a star import would put in the place of Python's own.
 __all__ = [
     "BFSResult",
+    "BeliefResult",
     "BiconnectedComponents",
     "CentralityResult",
     "CompileError",
@@ -252,6 +256,7 @@ __all__ = [
     "as_graph",
     "assign",
     "average_clustering",
+    "belief_propagation",
     "betweenness_centrality",
     "bfs",
     "biconnected_components",

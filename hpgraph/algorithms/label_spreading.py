@@ -268,7 +268,7 @@ def _known(graph: Graph, labels: Any) -> tuple[Any, Any]:
         given = given.astype(np.int64)
         has = given != -1
         classes = xp.unique(given[has])
-        known = xp.where(has, xp.searchsorted(classes, given), -1)
+        known = xp.where(has, xp.searchsorted(classes, given), -1) if len(classes) else given
     if not len(classes):
         raise ValueError("labels must give at least one vertex a label; all are -1, or there are none")
     return known, classes

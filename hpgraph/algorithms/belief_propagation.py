@@ -1,0 +1,300 @@
+"""Loopy belief propagation: marginals of a pairwise Markov random field, by messages along the edges.
+
+J. Pearl, "Probabilistic Reasoning in Intelligent Systems" (1988), section 4; J. S. Yedidia, W. T. Freeman, Y. Weiss,
+"Understanding belief propagation and its generalizations" (2001). A message lies beside the arc that it comes along,
+arcs being ordered by target: those that reach a vertex lie in one piece, and their sum is a sparse product. All are
+logarithms, so that vertices with many neighbours neither underflow nor overflow.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.power_iteration import as_numpy, checked, ending, warn_unless
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.public import matrix_of_csr
+from hpgraph.core.device import array_module, check_memory, native, to_device, unmasked
+from hpgraph.core.number import real
+from hpgraph.formats import CSR, index_dtype
+from hpgraph.kernels.backend import kernels
+
+
+@dataclass(frozen=True)
+class BeliefResult:
+    """Beliefs about each vertex, and how they were come by. ``numpy.asarray`` takes it for the beliefs.
+
+    Attributes
+    ----------
+    belief : float array of shape (n, c)
+        By index, how likely each vertex is in each state, on the graph's device; rows sum to 1. With "max", the
+        likelihood of the best that all others can make of it.
+    state : integer array of length n
+        The state of largest belief, the first of those that are alike.
+    iterations : int
+    residual : float
+        The largest change of a message's logarithm in the last iteration.
+    converged : bool
+    """
+
+    belief: Any
+    state: Any
+    iterations: int
+    residual: float
+    converged: bool
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return as_numpy(self.belief, dtype, copy)
+
+    def __len__(self) -> int:
+        return len(self.belief)
+
+    def __repr__(self) -> str:
+        return f"<BeliefResult: {len(self)} vertices, {self.belief.shape[1]} states, {ending(self)}>"
+
+
+def belief_propagation(
+    G: Graph | Any,
+    unary: Any,
+    potential: Any,
+    *,
+    product: str = "sum",
+    damping: float = 0.0,
+    tol: float = 1e-6,
+    max_iteration: int = 100,
+    weighted: bool = True,
+    dtype: Any = np.float64,
+) -> BeliefResult:
+    """How likely vertices are in each of c states, that of a vertex depending on those of its neighbours.
+
+    The probability of all states together is proportional to the product of ``unary[v, x_v]`` over all vertices and
+    ``potential[x_u, x_v]`` over all edges.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. In a directed one each arc u -> v is an edge of its own, u being the one that chooses the row.
+        Messages go both ways in either.
+    unary : array of shape (n, c), or dict
+        What speaks for each state of each vertex, not negative, on any scale; a 0 excludes the state. A dict gives rows
+        by vertex, ones to the others.
+    potential : array of shape (c, c)
+        How well states of neighbours go together, positive, on any scale; symmetric in an undirected graph.
+    product : {"sum", "max"}
+        Marginals (sum-product), or max-marginals, whose largest are the likeliest of all states together (max-product).
+    damping : float
+        Which share of an old message's logarithm stays, from 0 to below 1: what will not settle may do so with 0.5.
+    tol : float
+        Iterations end when no message's logarithm changes by `tol`. 0 runs to `max_iteration`.
+    max_iteration : int
+        Iterations at the most.
+    weighted : bool
+        Whether the weight of an edge, where there are any, is the power to which its potential is raised: 0 joins
+        nothing, a negative one turns likes into dislikes.
+    dtype : float32 or float64
+        Type of messages and beliefs.
+
+    Returns
+    -------
+    BeliefResult
+        Exact on forests, after as many iterations as the longest path has edges, and one; elsewhere an approximation,
+        often a good one.
+
+    Raises
+    ------
+    ValueError
+        When a shape does not fit, a number is out of range, or `unary` excludes all states of a vertex.
+    TypeError, IndexError
+        When something is no number, or a vertex is not there.
+    DeviceMemoryError
+        When the messages will not fit.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `tol` was not reached, unless it is 0.
+
+    Notes
+    -----
+    All messages are sent at once (flooding). A loop counts as ``potential[x_v, x_v]``. Takes five numbers an arc and
+    state, arcs counting in both directions.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
+    >>> found = hpg.belief_propagation(G, {0: [9, 1]}, [[3, 1], [1, 3]])
+    >>> found.belief.round(3).tolist()
+    [[0.9, 0.1], [0.7, 0.3], [0.6, 0.4]]
+    >>> found
+    <BeliefResult: 3 vertices, 2 states, converged after 3 iterations, residual 0>
+    """
+    graph = as_graph(G)
+    tol, limit, dtype = checked(tol, max_iteration, dtype)
+    damping = real(damping, "damping")
+    if not 0 <= damping < 1:
+        raise ValueError(f"damping must be 0 or more, and below 1, not {damping!r}")
+    if product not in ("sum", "max"):
+        raise ValueError(f'product must be "sum" or "max", not {product!r}')
+    likes = _potential(graph, potential, dtype)
+    own = _unary(graph, unary, likes.shape[0], dtype)
+    xp = array_module(graph.device)
+    arcs, powers, loops = _powers(graph, weighted, dtype)
+    own += loops[:, None] * likes.diagonal()
+    # Messages, the next ones, what makes them, and two arrays of work.
+    check_memory(5 * arcs.nnz * len(likes) * dtype.itemsize, "messages of belief propagation", graph.device)
+    each = xp.arange(arcs.nnz, dtype=index_dtype(arcs.nnz))
+    gathered = matrix_of_csr(CSR((len(own), arcs.nnz), arcs.indptr, each, validate=False))
+    back = kernels(graph.device).positions_of(arcs, arcs.indices, arcs.expand_rows())
+    send = _sender(likes, powers, product)
+    messages = xp.zeros((arcs.nnz, len(likes)), dtype)
+    iterations, residual = 0, math.inf
+    while iterations < limit and not residual < tol:
+        # What a vertex tells another is all it has heard, but from that one.
+        told = (own + gathered @ messages).take(arcs.indices, axis=0)
+        told -= messages.take(back, axis=0)
+        made = send(_highest_is_0(told))
+        if damping:
+            made += damping * (messages - made)
+        residual = float(abs(made - messages).max()) if made.size else 0.0
+        messages = made
+        iterations += 1
+    belief = xp.exp(_highest_is_0(own + gathered @ messages))
+    belief /= belief.sum(axis=1, keepdims=True)
+    converged = residual < tol
+    warn_unless(converged, tol, "belief propagation", iterations, residual)
+    return BeliefResult(belief, belief.argmax(axis=1), iterations, residual, converged)
+
+
+def _highest_is_0(logs: Any) -> Any:
+    """Rows of logarithms, written over, less the largest of the row."""
+    logs -= _row_maxima(logs)[:, None]
+    return logs
+
+
+def _row_maxima(values: Any) -> Any:
+    # By columns: there are few, and reductions of short rows are slow.
+    return functools.reduce(array_module(values).maximum, values.T)
+
+
+def _sender(likes: Any, powers: list[tuple[Any, bool]] | None, product: str) -> Callable[[Any], Any]:
+    """What makes messages, of what senders say of their states: rows of logarithms, the largest being 0."""
+    xp, c = array_module(likes), len(likes)
+    floats = np.finfo(likes.dtype)
+    if powers is None and product == "sum" and float(likes.min()) > math.log(floats.tiny) / 2:
+        # No factor, nor what is made of it, is rounded to 0. BLAS may be many times slower on arrays so narrow.
+        factors = xp.exp(likes)
+        return lambda told: _highest_is_0(xp.log(xp.einsum("as,st->at", xp.exp(told), factors)))
+
+    largest = max((float(abs(power).max()) for power, _ in powers or () if power.size), default=1.0)
+    if not -largest * float(likes.min()) < math.sqrt(floats.max):
+        raise ValueError("weights must be smaller: a potential raised to such powers is beyond all floats")
+
+    def send(told: Any) -> Any:
+        made = xp.empty_like(told)
+        for state in range(c):
+            if powers is None:
+                terms = told + likes[:, state]
+            else:
+                terms = told.copy()
+                for power, along in powers:
+                    terms += power[:, None] * (likes[:, state] if along else likes[state])
+            highest = _row_maxima(terms)
+            made[:, state] = highest
+            if product == "sum":
+                terms -= highest[:, None]
+                made[:, state] += xp.log(xp.exp(terms).sum(axis=1))
+        return _highest_is_0(made)
+
+    return send
+
+
+def _powers(graph: Graph, weighted: bool, dtype: np.dtype[Any]) -> tuple[CSR, list[tuple[Any, bool]] | None, Any]:
+    """The arcs that messages come along, by target; the powers of the potential on them; and those on loops.
+
+    With the powers of all arcs stands whether senders choose its rows, or its columns. None where all are 1 and it is
+    symmetric.
+    """
+    xp, n = array_module(graph.device), graph.n_vertices
+    everyone = xp.arange(n)
+    loops = _weights_at(graph.out_csr, everyone, everyone, weighted, dtype)
+    arcs = graph.undirected.out_csr.with_data(None).without_diagonal()
+    if not graph.directed and not (weighted and graph.weighted):
+        return arcs, None, loops
+    target, source = arcs.expand_rows(), arcs.indices
+    powers = [(_weights_at(graph.out_csr, source, target, weighted, dtype), True)]
+    if graph.directed:
+        powers.append((_weights_at(graph.out_csr, target, source, weighted, dtype), False))
+    return arcs, powers, loops
+
+
+def _weights_at(csr: CSR, rows: Any, columns: Any, weighted: bool, dtype: np.dtype[Any]) -> Any:
+    """The weight of each of these arcs, or 1; 0 where there is none."""
+    xp = array_module(csr.indptr)
+    at = kernels(csr.device).positions_of(csr, rows, columns)
+    if csr.data is None or not weighted or not csr.nnz:
+        return (at >= 0).astype(dtype)
+    with np.errstate(over="ignore"):
+        weights = xp.where(at >= 0, csr.data[xp.maximum(at, 0)].astype(dtype), 0)
+    if not bool(xp.isfinite(weights).all()):
+        raise ValueError(f"weights must be finite, in {dtype}; or weighted=False leaves them out")
+    return weights
+
+
+def _potential(graph: Graph, given: Any, dtype: np.dtype[Any]) -> Any:
+    """Its logarithms, the largest being 0."""
+    likes = _numbers(given, "potential", graph)
+    if likes.ndim != 2 or likes.shape[0] != likes.shape[1] or not likes.size:
+        raise ValueError(f"potential must have a row and a column for each state, not shape {likes.shape}")
+    xp = array_module(likes)
+    if not bool(((likes > 0) & (likes < np.inf)).all()):
+        raise ValueError("potential must be positive and finite; a small number says that states hardly go together")
+    if not graph.directed and not bool(xp.array_equal(likes, likes.T)):
+        raise ValueError(
+            "potential must be symmetric where edges have no direction; in a directed graph sources choose its rows"
+        )
+    likes = xp.log(likes)
+    return (likes - likes.max()).astype(dtype)
+
+
+def _unary(graph: Graph, given: Any, c: int, dtype: np.dtype[Any]) -> Any:
+    """Its logarithms, −inf for excluded states, the largest of each row being 0."""
+    n = graph.n_vertices
+    if isinstance(given, Mapping):
+        rows = np.ones((n, c))
+        vertices = to_device(graph.indices_of(list(given), "unary"), "cpu")
+        if np.unique(vertices).size < vertices.size:
+            raise ValueError("unary must not give a vertex twice")
+        for vertex, row in zip(vertices, given.values(), strict=True):
+            values = to_device(_numbers(row, "unary", graph), "cpu")
+            if values.shape != (c,):
+                raise ValueError(f"unary must give {c} numbers a vertex, one a state, not shape {values.shape}")
+            rows[vertex] = values
+        given = rows
+    values = _numbers(given, "unary", graph)
+    if values.shape != (n, c):
+        raise ValueError(
+            f"unary must have shape {(n, c)}, a row a vertex and a column a state of potential, not {values.shape}"
+        )
+    xp = array_module(values)
+    if not bool(((values >= 0) & (values < np.inf)).all()):
+        raise ValueError("unary must be finite and not negative")
+    if not bool(values.any(axis=1).all()):
+        raise ValueError("unary must leave every vertex a state: each row needs a number above 0")
+    # A logarithm of 0 is meant.
+    with np.errstate(divide="ignore"):
+        return _highest_is_0(xp.log(values)).astype(dtype)
+
+
+def _numbers(given: Any, name: str, graph: Graph) -> Any:
+    """Float64 numbers on the graph's device."""
+    values = native(unmasked(given, name))
+    values = values if hasattr(values, "dtype") else np.asarray(values)
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold numbers, not {values.dtype}")
+    return to_device(values, graph.device).astype(np.float64)
