@@ -22,8 +22,6 @@ from hpgraph.kernels.betweenness.cpu_steps import (
     LEAVING,
     MARK,
     NEXT,
-    PULL,
-    PUSH,
     REACHING,
     RETURN,
     SETTLE,
@@ -40,6 +38,7 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.direction import PULL, PUSH
 from hpgraph.semiring.stop import is_stopped
 
 # A push sends bits along arcs, by atomic operations at random places, for the receivers to read their own arcs then: it

@@ -12,10 +12,11 @@ from hpgraph.kernels.betweenness.cpu_scaled import add_scaled, normalize, quotie
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
+from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.semiring.atomics import atomic_or, fetch_add
 
-# What is done to a level's vertices by all threads.
-PUSH, SETTLE, PULL, MARK, RETURN = range(5)
+# What is done to a level's vertices by all threads, beside `PUSH` and `PULL`.
+SETTLE, MARK, RETURN = range(2, 5)
 # Vertices that a worker gathers before it reserves room for them in the list.
 BUFFER = 512
 # On the board, each on a line of its own: the next task, the list's end, arcs that leave and that reach the vertices

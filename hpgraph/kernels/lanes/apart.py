@@ -30,7 +30,7 @@ from hpgraph.semiring.stop import is_stopped
 # Columns of the sums of a superstep over all lanes, and of the totals of a lane over all supersteps.
 RUNS, PULLS, ACTIVE_SUM, ARCS_SUM, CYCLES_SUM, PAIRS_SUM = range(6)
 SUMS = 6
-REACHED, LEVELS, FARTHEST, UNFINISHED = range(4)
+VISITED, LEVELS, FARTHEST, UNFINISHED = range(4)
 
 
 class Runs(NamedTuple):
@@ -134,7 +134,7 @@ def _settled(lanes, lane, step, count):
     if count:
         fetch_add(lanes.sums[step - 1], PAIRS_SUM, count)
         totals = lanes.totals[lane]
-        totals[REACHED] += count
+        totals[VISITED] += count
         totals[LEVELS] += count * step
         totals[FARTHEST] = step
         lanes.inverse[lane] += count / step

@@ -69,7 +69,7 @@ class _Group:
         self.n = out.shape[0]
         self.vertices, self.lanes = vertices, lanes
         self.totals = np.zeros((k, 4), np.int64)
-        self.totals[:, apart.REACHED] = np.bincount(lanes, minlength=k)
+        self.totals[:, apart.VISITED] = np.bincount(lanes, minlength=k)
         self.inverse = np.zeros(k)
         # Rows of the trace with the supersteps before them.
         self.tables: list[tuple[int, np.ndarray]] = []
@@ -339,6 +339,6 @@ def survey_lanes(
     table = np.concatenate(totals) if totals else np.zeros((0, 4), np.int64)
     columns = np.ascontiguousarray(table.T)
     return Totals(
-        columns[apart.REACHED], columns[apart.LEVELS], np.concatenate(inverse) if inverse else np.zeros(0),
+        columns[apart.VISITED], columns[apart.LEVELS], np.concatenate(inverse) if inverse else np.zeros(0),
         columns[apart.FARTHEST], lambda: _summed(tables),
     )  # fmt: skip

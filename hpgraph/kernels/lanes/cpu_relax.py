@@ -30,8 +30,8 @@ MOST_RELAXED = 64
 # Lanes that go together repeat an arc for all at once, so that their buckets may be wider than those of a single search
 # (of 1, 2, 4 and 8 times as wide ones on a Kronecker and a uniform graph the best).
 WIDER = 4
-# Of what the lanes would take by themselves, this share may be spent before they must have paid.
-SHARE = 16
+# Of what the lanes would take by themselves, one part in so many may be spent before they must have paid.
+TRIAL = 16
 # So many lanes a thread that have little in common are enough to give each lane to one thread.
 ENOUGH_LANES = 2
 # Vertices whose values are turned at a time.
@@ -147,7 +147,7 @@ def _together(
         store.buckets[0, BUCKETS], store.board[USED] = those.size, used
         density = _density(width, delta)
         progress, scale = np.zeros(relaxing.LANES_PROGRESS, np.int64), np.array([0, density, density])
-        patience = out.nnz * k // SHARE
+        patience = out.nnz * k // TRIAL
         sending = np.empty((workers, k), lanes.dtype)
         rows = whole(
             lambda trace: relaxing.relax(

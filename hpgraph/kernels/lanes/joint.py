@@ -60,7 +60,7 @@ LIST = 2
 DIRECTION, LISTED, TURN, PAIRS, ARCS, LANE_ARCS, LOOKED, OPEN, LIVE, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 13)
 # Rows of the trace; cycles that being together has cost; supersteps in a row that were dearer so than pair by pair;
 # pairs settled; whether the lanes had better go on one by one.
-ROW, SPENT, DEARER, REACHED, PARTED = range(13, 18)
+ROW, SPENT, DEARER, SETTLED_PAIRS, PARTED = range(13, 18)
 PROGRESS = 18
 # Tallies of a superstep.
 FOUND, SETTLED, LEAVING, CARRIED, SEEN, WAITING = range(6)
@@ -137,10 +137,10 @@ def _weigh(progress, cycles, policy):
     """
     pairs = progress[PAIRS]
     progress[SPENT] += cycles
-    progress[REACHED] += pairs
+    progress[SETTLED_PAIRS] += pairs
     dearer = pairs < policy.sharing * progress[ACTIVE] and cycles > pairs * policy.price
     progress[DEARER] = progress[DEARER] + 1 if dearer else 0
-    if progress[DEARER] > 1 and progress[SPENT] > progress[REACHED] * policy.price + policy.patience:
+    if progress[DEARER] > 1 and progress[SPENT] > progress[SETTLED_PAIRS] * policy.price + policy.patience:
         progress[PARTED] = 1
 
 
