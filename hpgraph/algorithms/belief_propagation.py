@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.power_iteration import as_numpy, checked, ending, warn_unless
+from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
-from hpgraph.core.device import array_module, check_memory, native, to_device, unmasked
+from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
@@ -293,8 +294,7 @@ def _unary(graph: Graph, given: Any, c: int, dtype: np.dtype[Any]) -> Any:
 
 def _numbers(given: Any, name: str, graph: Graph) -> Any:
     """Float64 numbers on the graph's device."""
-    values = native(unmasked(given, name))
-    values = values if hasattr(values, "dtype") else np.asarray(values)
+    values = as_array(given, name)
     if values.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold numbers, not {values.dtype}")
     return to_device(values, graph.device).astype(np.float64)

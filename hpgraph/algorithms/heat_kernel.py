@@ -18,9 +18,9 @@ import numpy as np
 
 from hpgraph.algorithms.arc_sums import ArcSums, arc_sums, inverse
 from hpgraph.algorithms.power_iteration import checked
-from hpgraph.algorithms.vertex_values import vertex_values
+from hpgraph.algorithms.vertex_values import as_array, vertex_values
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.core.device import array_module, check_memory, native, to_device, unmasked
+from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real
 
 # More products than this nobody waits for; Bessel functions are exact far beyond the times that they reach.
@@ -124,8 +124,7 @@ def _columns(graph: Graph, heat: Any, dtype: np.dtype[Any]) -> Any:
     """Heat as an array of our own, of one dimension or two."""
     n = graph.n_vertices
     if not isinstance(heat, Mapping):
-        heat = native(unmasked(heat, "heat"))
-        heat = heat if hasattr(heat, "dtype") else np.asarray(heat)
+        heat = as_array(heat, "heat")
         if heat.ndim == 2:
             if len(heat) != n:
                 raise ValueError(f"heat must have one row for each of the {n} vertices, not shape {heat.shape}")
@@ -222,7 +221,9 @@ def _poisson(mean: float, tol: float) -> list[float]:
     from scipy.special import gammaln, xlogy
 
     k = np.arange(_terms(mean + _reach(mean, tol)))
-    return _cut(np.exp(xlogy(k, mean) - mean - gammaln(k + 1)), tol)
+    weights = np.exp(xlogy(k, mean) - mean - gammaln(k + 1))
+    # What is left of large logarithms is off by a factor, much the same for all of them.
+    return _cut(weights / weights.sum(), tol)
 
 
 def _skellam(time: float, tol: float) -> list[float]:

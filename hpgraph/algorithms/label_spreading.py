@@ -16,8 +16,9 @@ import numpy as np
 
 from hpgraph.algorithms.arc_sums import arc_sums, inverse
 from hpgraph.algorithms.power_iteration import as_numpy, checked, ending, warn_unless
+from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.core.device import array_module, check_memory, native, to_device, unmasked
+from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real
 
 
@@ -28,8 +29,8 @@ class LabelResult:
     Attributes
     ----------
     label : array of length n
-        By index, the label that the vertex has most of. Where none reached it: −1, or None where labels are no whole
-        numbers; these are in a NumPy array, others on the graph's device.
+        By index, the label that the vertex has most of. Whole numbers lie on the graph's device, −1 where no label
+        reached the vertex; other labels in a NumPy array of objects, with None there.
     classes : array of length c
         The labels, in the order of the columns: whole numbers ascending, others as first given.
     distribution : float array of shape (n, c)
@@ -253,8 +254,7 @@ def _known(graph: Graph, labels: Any) -> tuple[Any, Any]:
     if isinstance(labels, Mapping):
         known, classes = _by_vertex(graph, labels)
     else:
-        given = native(unmasked(labels, "labels"))
-        given = to_device(given if hasattr(given, "dtype") else np.asarray(given), graph.device)
+        given = to_device(as_array(labels, "labels"), graph.device)
         if given.shape != (n,):
             raise ValueError(
                 f"labels must have one value for each of the {n} vertices, not shape {given.shape}; a dict gives them "

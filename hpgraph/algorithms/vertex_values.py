@@ -50,8 +50,7 @@ def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any])
         values = np.zeros(n)
         values[to_device(graph.indices_of(list(given), argument), "cpu")] = list(given.values())
     else:
-        values = native(unmasked(given, argument))
-        values = values if hasattr(values, "dtype") else np.asarray(values)
+        values = as_array(given, argument)
         if values.dtype.kind not in "biuf":
             raise TypeError(f"{argument} must be a number, or one for each vertex, or a dict, not {given!r}")
         if values.shape not in ((), (n,)):
@@ -61,3 +60,39 @@ def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any])
     if not bool(xp.isfinite(made).all()):
         raise ValueError(f"{argument} must be finite, in {dtype}")
     return made
+
+
+def as_array(given: Any, argument: str) -> Any:
+    """What a user gives as an array, where it lies.
+
+    Parameters
+    ----------
+    given : array, sequence or number
+    argument : str
+        What messages call it.
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    ValueError
+        When rows differ in length.
+    TypeError
+        When elements are masked.
+
+    Examples
+    --------
+    >>> as_array([[1, 2], [3]], "heat")
+    Traceback (most recent call last):
+    ...
+    ValueError: heat must have rows of one length
+    """
+    values = native(unmasked(given, argument))
+    if hasattr(values, "dtype"):
+        return values
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{argument} must have rows of one length") from None

@@ -150,6 +150,7 @@ ALIKE = [[2, 1], [1, 2]]
     [
         (np.ones((3, 3)), ALIKE, {}, ValueError, r"unary must have shape \(3, 2\)"),
         (np.ones(3), ALIKE, {}, ValueError, r"unary must have shape \(3, 2\)"),
+        ([[1, 2], [3], [4]], ALIKE, {}, ValueError, "unary must have rows of one length"),
         ({0: [1, 2, 3]}, ALIKE, {}, ValueError, "unary must give 2 numbers a vertex"),
         ({0: [1, 2], hpg.id(0): [1, 2]}, ALIKE, {}, ValueError, "unary must not give a vertex twice"),
         ({9: [1, 2]}, ALIKE, {}, IndexError, "unary"),

@@ -65,16 +65,22 @@ def test_pull_of_sorted_messages():
     product_compiles("spmv.cuh", specialize_sorted(get_monoid("plus"), np.dtype(np.float64)), PULL_ROWS)
 
 
-def dense(semiring, dtype):
+def dense(semiring, dtype, *, pattern=False):
     ring, dtype = get_semiring(semiring), np.dtype(dtype)
     message = ring.result_dtype(dtype, dtype)
     gather = ring.gather(dtype, dtype, message)
-    return specialize_dense(gather, ring.add, dtype, np.dtype(np.int32), dtype, message)
+    return specialize_dense(gather, ring.add, None if pattern else dtype, np.dtype(np.int32), dtype, message)
 
 
 @pytest.mark.parametrize(("semiring", "dtype"), INSTANCES)
 def test_dense(semiring, dtype):
     product_compiles("spmm.cuh", dense(semiring, dtype), DENSE_ROWS)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_dense_of_a_pattern(dtype):
+    """What labels, heat and beliefs are summed by along arcs without weights."""
+    product_compiles("spmm.cuh", dense("plus_times", dtype, pattern=True), DENSE_ROWS)
 
 
 @pytest.mark.parametrize("arch", GENERATIONS)
