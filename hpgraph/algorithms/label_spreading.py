@@ -18,7 +18,7 @@ from hpgraph.algorithms.arc_sums import arc_sums, inverse
 from hpgraph.algorithms.power_iteration import as_numpy, checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.device import array_module, check_memory, device_of, to_device
 from hpgraph.core.number import real
 
 
@@ -241,7 +241,7 @@ def _given(known: Any, classes: Any, dtype: np.dtype[Any]) -> Any:
     """The distribution that is all one label where it is known, and 0 elsewhere."""
     xp, shape = array_module(known), (len(known), len(classes))
     # As it was given, as it is, as it was before, and what is sent.
-    check_memory(4 * math.prod(shape) * dtype.itemsize, "distributions of labels", "cuda" if xp is not np else "cpu")
+    check_memory(4 * math.prod(shape) * dtype.itemsize, "distributions of labels", device_of(known))
     given = xp.zeros(shape, dtype)
     vertices = xp.flatnonzero(known >= 0)
     given[vertices, known[vertices]] = 1
