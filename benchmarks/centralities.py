@@ -6,12 +6,8 @@ libraries can be asked for.
 
 from __future__ import annotations
 
-import argparse
 import functools
-import statistics
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,15 +16,12 @@ import scipy.sparse
 import hpgraph as hpg
 from hpgraph.core.device import to_device
 
-from . import graphs, peers_cpu, report
+from . import peers_cpu
 from .graphs import Case
 from .library import Library
-from .record import RESULTS, Record
-from .timing import timed
+from .suite import Suite, Work, aims
 
 ITERATIONS = 20
-ROUNDS = 7
-GRAPHS = ("kron21", "social22", "urand23", "road2048")
 
 
 class SciPy(peers_cpu.SciPy):
@@ -166,38 +159,23 @@ def _wrong_clustering(case: Case, found: Any) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
-class Work:
-    """One row of a table; ``aims`` are milliseconds on the GPU by graph."""
-
-    title: str
-    ours: Callable[[Case], Any]
-    wrong: Callable[[Case, Any], str | None] = lambda case, found: None
-    peer: str = ""
-    aims: dict[str, float] = field(default_factory=dict)
-
-
-def _aims(*milliseconds: float) -> dict[str, float]:
-    return dict(zip(GRAPHS, milliseconds, strict=True))
-
-
 WORKS: dict[str, Work] = {
     "subgraph": Work("a tenth of the vertices", lambda case: case.graph.subgraph(_there(case)), _wrong_part, "subgraph",
-                     _aims(1.2, 1.4, 2.2, 0.7)),
+                     aims(1.2, 1.4, 2.2, 0.7)),
     "eigenvector": Work("eigenvector, float64", lambda case: hpg.eigenvector_centrality(case.graph, **_how(case, "f8")),
                         _wrong_eigenvector, "eigenvector"),
     "eigenvector32": Work("eigenvector, float32",
                           lambda case: hpg.eigenvector_centrality(case.graph, **_how(case, "f4")),
-                          _wrong_eigenvector, "eigenvector", _aims(11, 14, 26, 1.5)),
+                          _wrong_eigenvector, "eigenvector", aims(11, 14, 26, 1.5)),
     "katz": Work("Katz, float64", lambda case: hpg.katz_centrality(case.graph, alpha(case), **_how(case, "f8")),
                  _wrong_katz, "katz"),
     "katz32": Work("Katz, float32", lambda case: hpg.katz_centrality(case.graph, alpha(case), **_how(case, "f4")),
-                   _wrong_katz, "katz", _aims(11, 14, 26, 1.5)),
+                   _wrong_katz, "katz", aims(11, 14, 26, 1.5)),
     "hits": Work("HITS, float64", lambda case: hpg.hits(case.graph, weighted=False, **_how(case, "f8")), _wrong_hits,
                  "hits"),
     "hits32": Work("HITS, float32",
                    lambda case: hpg.hits(case.graph, weighted=False, **{"tol": 1e-6, **_how(case, "f4")}), _wrong_hits,
-                   "hits", _aims(22, 28, 52, 3)),
+                   "hits", aims(22, 28, 52, 3)),
     "clustering": Work("clustering", lambda case: hpg.clustering(case.graph), _wrong_clustering, "clustering"),
     "transitivity": Work("transitivity", lambda case: hpg.transitivity(case.graph), peer="transitivity"),
     "delta": Work("PageRank by changes", lambda case: hpg.pagerank(case.graph, method="delta", max_iteration=1000),
@@ -205,82 +183,5 @@ WORKS: dict[str, Work] = {
     "power": Work("PageRank by iterations", lambda case: hpg.pagerank(case.graph, max_iteration=1000)),
 }  # fmt: skip
 
-
-def main(words: Sequence[str]) -> int:
-    """Measure, print a table a graph, and save the results.
-
-    Returns
-    -------
-    int
-        1 when an answer was wrong, else 0.
-    """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks centralities", description=__doc__)
-    parser.add_argument("command", choices=["centralities"])
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"], help="where to measure (cpu)")
-    parser.add_argument("--graphs", help="names separated by commas")
-    parser.add_argument("--works", help="of " + ", ".join(WORKS))
-    parser.add_argument("--libraries", help="beside hpgraph; by default all that are installed")
-    parser.add_argument("--budget", type=float, default=10, help="seconds for one work, library and graph (10)")
-    parser.add_argument("--threads", type=int, help="CPU threads")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/centralities-DEVICE-DATE.json)")
-    chosen = parser.parse_args(words)
-    hpg.config.threads = chosen.threads or hpg.config.threads
-    works = chosen.works.split(",") if chosen.works else list(WORKS)
-    record = Record(
-        chosen.output or RESULTS / f"centralities-{chosen.device}-{Record.today()}.json", words, chosen.device
-    )
-    wrong = False
-    for name in chosen.graphs.split(",") if chosen.graphs else graphs.default(chosen.device):
-        case = graphs.make(name, chosen.device, 1)
-        there = [one for one, kind in PEERS.items() if chosen.device == "cpu" and kind.is_installed()]
-        libraries = there if chosen.libraries is None else [one for one in chosen.libraries.split(",") if one]
-        rows = _measured(case, works, libraries, chosen.budget)
-        record.save(centralities={**record.content.get("centralities", {}), name: rows})
-        print(table(name, rows), end="\n\n", flush=True)
-        wrong = wrong or any("wrong" in row for row in rows)
-        del case
-    return int(wrong)
-
-
-def _measured(case: Case, works: Sequence[str], libraries: Sequence[str], budget: float) -> list[dict[str, Any]]:
-    others = {name: PEERS[name](case) for name in libraries}
-    rows = []
-    for name in works:
-        work = WORKS[name]
-        answer = work.ours(case)
-        complaint = work.wrong(case, answer)
-        row: dict[str, Any] = {"work": name}
-        if hasattr(answer, "iterations"):
-            row["iterations"] = answer.iterations
-        del answer
-        rows.append(row)
-        if complaint:
-            row["wrong"] = complaint
-            continue
-        calls: dict[str, Callable[[], Any]] = {"hpgraph": lambda work=work: work.ours(case)}  # type: ignore[misc]
-        calls |= {one: method for one in libraries if (method := getattr(others[one], work.peer or "-", None))}
-        row["seconds"] = in_turn(calls, case.device, budget)
-    return rows
-
-
-def in_turn(calls: dict[str, Callable[[], Any]], device: str, budget: float) -> dict[str, float]:
-    """Median seconds of each call, taken in turn; a call that takes longer than its budget is made once."""
-    seconds: dict[str, list[float]] = {who: [] for who in calls}
-    for _ in range(ROUNDS):
-        for who, call in calls.items():
-            if not seconds[who] or sum(seconds[who]) < budget:
-                seconds[who].append(timed(call, device)[0])
-    return {who: statistics.median(times) for who, times in seconds.items()}
-
-
-def table(graph: str, rows: Sequence[dict[str, Any]]) -> str:
-    """One graph's results: milliseconds of the whole call, and our share of the best of the others."""
-    libraries = list(dict.fromkeys(who for row in rows for who in row.get("seconds", {})))
-    cells = [[graph, "iterations", *libraries, "ours/best", "aim"]]
-    for row in rows:
-        work, times = WORKS[row["work"]], row.get("seconds", {})
-        best = min((value for who, value in times.items() if who != "hpgraph"), default=None)
-        shown = [f"{times[who] * 1e3:.4g}" if who in times else "" for who in libraries]
-        ratio = f"{times['hpgraph'] / best:.2f}" if best else row.get("wrong", "")
-        cells.append([work.title, str(row.get("iterations", "")), *shown, ratio, str(work.aims.get(graph, ""))])
-    return "\n".join(report.aligned(cells))
+SUITE = Suite("centralities", __doc__ or "", WORKS, PEERS, iterated=True)
+main = SUITE.main

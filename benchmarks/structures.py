@@ -5,10 +5,6 @@ Of other libraries SciPy and, where they are installed, networkit and igraph sta
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,13 +12,11 @@ import scipy.sparse.csgraph
 
 import hpgraph as hpg
 
-from . import graphs, peers_cpu, report
-from .centralities import in_turn
+from . import peers_cpu
 from .graphs import Case
 from .library import Library
-from .record import RESULTS, Record
+from .suite import GRAPHS, Suite, Work, aims
 
-GRAPHS = ("kron21", "social22", "urand23", "road2048")
 # What KCoreGPU and ECL-MST find on these graphs: the largest core number, and the weight of the spanning forest.
 FOUND = dict(zip(GRAPHS, ((1767, 17691886), (134, 35573052), (23, 24541563), (2, 101841776)), strict=True))
 
@@ -143,28 +137,12 @@ def _wrong_matching(case: Case, mate: Any) -> str | None:
     return "not maximal" if bool((free[rows] & free[case.indices]).any()) else None
 
 
-@dataclass(frozen=True)
-class Work:
-    """One row of a table; ``aims`` are milliseconds on the GPU by graph."""
-
-    title: str
-    ours: Callable[[Case], Any]
-    wrong: Callable[[Case, Any], str | None] = lambda case, found: None
-    peer: str = ""
-    aims: dict[str, float] = field(default_factory=dict)
-    devices: tuple[str, ...] = ("cpu", "cuda")
-
-
-def _aims(*milliseconds: float) -> dict[str, float]:
-    return dict(zip(GRAPHS, milliseconds, strict=True))
-
-
 WORKS: dict[str, Work] = {
     "cores": Work("core numbers", lambda case: hpg.core_number(case.graph), _wrong_cores, "cores",
-                  _aims(40, 10, 6, 1.2)),
-    "truss": Work("4-truss", lambda case: hpg.k_truss(case.graph, 4), _wrong_truss, "", _aims(400, 120, 30, 1)),
+                  aims(40, 10, 6, 1.2)),
+    "truss": Work("4-truss", lambda case: hpg.k_truss(case.graph, 4), _wrong_truss, "", aims(400, 120, 30, 1)),
     "forest": Work("spanning forest", lambda case: hpg.minimum_spanning_forest(case.graph), _wrong_forest, "forest",
-                   _aims(15, 12, 20, 2.5)),
+                   aims(15, 12, 20, 2.5)),
     "set": Work("independent set", lambda case: hpg.maximal_independent_set(case.graph), _wrong_set),
     "colors": Work("colouring", lambda case: hpg.greedy_color(case.graph), _wrong_colors, "colors"),
     "matching": Work("matching", lambda case: hpg.maximal_matching(case.graph), _wrong_matching, "matching"),
@@ -176,67 +154,5 @@ WORKS: dict[str, Work] = {
                         peer="biconnected", devices=("cpu",)),
 }  # fmt: skip
 
-
-def main(words: Sequence[str]) -> int:
-    """Measure, print a table a graph, and save the results.
-
-    Returns
-    -------
-    int
-        1 when an answer was wrong, else 0.
-    """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks structures", description=__doc__)
-    parser.add_argument("command", choices=["structures"])
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"], help="where to measure (cpu)")
-    parser.add_argument("--graphs", help="names separated by commas")
-    parser.add_argument("--works", help="of " + ", ".join(WORKS))
-    parser.add_argument("--libraries", help="beside hpgraph; by default all that are installed")
-    parser.add_argument("--budget", type=float, default=10, help="seconds for one work, library and graph (10)")
-    parser.add_argument("--threads", type=int, help="CPU threads")
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/structures-DEVICE-DATE.json)")
-    chosen = parser.parse_args(words)
-    hpg.config.threads = chosen.threads or hpg.config.threads
-    works = [name for name in (chosen.works.split(",") if chosen.works else WORKS)
-             if chosen.device in WORKS[name].devices]  # fmt: skip
-    output = chosen.output or RESULTS / f"structures-{chosen.device}-{Record.today()}.json"
-    record = Record(output, words, chosen.device)
-    wrong = False
-    for name in chosen.graphs.split(",") if chosen.graphs else graphs.default(chosen.device):
-        case = graphs.make(name, chosen.device, 1)
-        there = [one for one, kind in PEERS.items() if chosen.device == "cpu" and kind.is_installed()]
-        libraries = there if chosen.libraries is None else [one for one in chosen.libraries.split(",") if one]
-        rows = _measured(case, works, libraries, chosen.budget)
-        record.save(structures={**record.content.get("structures", {}), name: rows})
-        print(table(name, rows), end="\n\n", flush=True)
-        wrong = wrong or any("wrong" in row for row in rows)
-        del case
-    return int(wrong)
-
-
-def _measured(case: Case, works: Sequence[str], libraries: Sequence[str], budget: float) -> list[dict[str, Any]]:
-    others = {name: PEERS[name](case) for name in libraries}
-    rows = []
-    for name in works:
-        work = WORKS[name]
-        row: dict[str, Any] = {"work": name}
-        rows.append(row)
-        if complaint := work.wrong(case, work.ours(case)):
-            row["wrong"] = complaint
-            continue
-        calls: dict[str, Callable[[], Any]] = {"hpgraph": lambda work=work: work.ours(case)}  # type: ignore[misc]
-        calls |= {one: method for one in libraries if (method := getattr(others[one], work.peer or "-", None))}
-        row["seconds"] = in_turn(calls, case.device, budget)
-    return rows
-
-
-def table(graph: str, rows: Sequence[dict[str, Any]]) -> str:
-    """One graph's results: milliseconds of the whole call, and our share of the best of the others."""
-    libraries = list(dict.fromkeys(who for row in rows for who in row.get("seconds", {})))
-    cells = [[graph, *libraries, "ours/best", "aim"]]
-    for row in rows:
-        work, times = WORKS[row["work"]], row.get("seconds", {})
-        best = min((value for who, value in times.items() if who != "hpgraph"), default=None)
-        shown = [f"{times[who] * 1e3:.4g}" if who in times else "" for who in libraries]
-        ratio = f"{times['hpgraph'] / best:.2f}" if best else row.get("wrong", "")
-        cells.append([work.title, *shown, ratio, str(work.aims.get(graph, ""))])
-    return "\n".join(report.aligned(cells))
+SUITE = Suite("structures", __doc__ or "", WORKS, PEERS)
+main = SUITE.main
