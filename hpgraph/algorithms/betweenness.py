@@ -16,10 +16,10 @@ import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.distances import weight_facts
+from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.sssp import sssp
-from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.config import config
 from hpgraph.core.device import array_module, fits
@@ -189,14 +189,7 @@ def edge_betweenness_centrality(
 
 def _graph(G: Any, weight: Any) -> tuple[Graph, bool]:
     """The graph, and whether its weights are asked for and differ from ones."""
-    if not (weight is None or isinstance(weight, bool | str)):
-        raise TypeError(f"weight must be True, the name of an edge attribute or None, not {weight!r}")
-    if is_networkx(G):
-        name = weight if isinstance(weight, str) else "weight" if weight else None
-        graph = Graph.from_edges(**edges_of_networkx(G, name))
-    else:
-        graph = as_graph(G)
-    weighted = graph.weighted and weight not in (None, False)
+    graph, weighted = with_weights(G, weight)
     if weighted:
         facts = weight_facts(graph.out_csr)
         if facts.has_nan or not facts.least > 0:

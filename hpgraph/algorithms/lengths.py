@@ -11,6 +11,39 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
 
 
+def with_weights(G: Any, weight: Any) -> tuple[Graph, bool]:
+    """The graph that a user gave, and whether its weights are asked for and differ from ones.
+
+    Parameters
+    ----------
+    G, weight
+        As for `with_lengths`.
+
+    Returns
+    -------
+    Graph, bool
+
+    Raises
+    ------
+    TypeError
+        If `weight` is neither None nor a bool nor a str.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> with_weights(hpg.Graph.from_edges([0, 1], [1, 2]), True)[1]
+    False
+    """
+    if not (weight is None or isinstance(weight, bool | str)):
+        raise TypeError(f"weight must be True, the name of an edge attribute or None, not {weight!r}")
+    if is_networkx(G):
+        attribute = weight if isinstance(weight, str) else "weight" if weight else None
+        graph = Graph.from_edges(**edges_of_networkx(G, attribute))
+    else:
+        graph = as_graph(G)
+    return graph, graph.weighted and weight is not None and weight is not False
+
+
 def with_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
     """The graph that a user gave, and whether distances are sums of its weights; else they are numbers of arcs.
 
@@ -40,14 +73,8 @@ def with_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
     >>> with_lengths(G, None)[1], with_lengths(G, True)[1]
     (False, True)
     """
-    if not (weight is None or isinstance(weight, bool | str)):
-        raise TypeError(f"weight must be True, the name of an edge attribute or None, not {weight!r}")
-    if is_networkx(G):
-        attribute = weight if isinstance(weight, str) else "weight" if weight else None
-        graph = Graph.from_edges(**edges_of_networkx(G, attribute))
-    else:
-        graph = as_graph(G)
-    if not graph.weighted or weight is None or weight is False:
+    graph, weighted = with_weights(G, weight)
+    if not weighted:
         return graph, False
     facts = weight_facts(graph.out_csr)
     if facts.has_nan or facts.least < 0:
