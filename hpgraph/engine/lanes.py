@@ -95,9 +95,6 @@ def run_lanes(
     k, n, device = starts.k, graph.n_vertices, graph.device
     begun = columns(declared, graph, initial, k)
     world = parameters(declared, initial)
-    if initial:
-        known = ", ".join([*declared.properties, *declared.parameters])
-        raise TypeError(f"{declared.name} has no property or parameter {next(iter(initial))!r}; it has {known}")
     code = declared.code(tuple(column.dtype for column in begun.values()))
     arcs = Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
     size = sum(column.dtype.itemsize for column in begun.values())

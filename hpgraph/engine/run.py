@@ -104,9 +104,6 @@ def run(
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
     state, beginnings = initial_state(declared, graph, initial)
     world = parameters(declared, initial)
-    if initial:
-        known = ", ".join([*declared.properties, *declared.parameters])
-        raise TypeError(f"{declared.name} has no property or parameter {next(iter(initial))!r}; it has {known}")
     code = declared.code(tuple(values.dtype for values in state.values()))
     arcs = Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
     backend = kernels(graph.device)

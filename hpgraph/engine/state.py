@@ -162,11 +162,20 @@ def initial_state(
 
 
 def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any]:
-    """The program's parameters, and zeros for its sums; takes what it uses out of `initial`."""
+    """The program's parameters, and zeros for its sums; takes what it uses out of `initial`.
+
+    Raises
+    ------
+    TypeError
+        If something is left there: properties have been taken out before.
+    """
     world = {
         name: scalar(initial.pop(name, parameter.default), np.dtype(parameter.dtype), name)
         for name, parameter in declared.parameters.items()
     }
+    if initial:
+        known = ", ".join([*declared.properties, *declared.parameters])
+        raise TypeError(f"{declared.name} has no property or parameter {next(iter(initial))!r}; it has {known}")
     world.update({name: np.float64(0) for name in declared.aggregators})
     return world
 
