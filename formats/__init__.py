@@ -1,8 +1,8 @@
 """How nonzeros and active sets lie in memory.
 
 Plain frozen containers over NumPy or CuPy arrays, the same class on both: `CSR`, `COO`, `ELL`, `HYB` for matrices,
-`Bitmask` and `Frontier` for sets of vertices. Nothing here knows what a product or an algorithm is. Values are optional
-in every matrix: without them it is a pattern.
+`Bitmask` and `Frontier` for sets of vertices; `Pages`, over host memory or a file, for matrices larger than memory.
+Nothing here knows what a product or an algorithm is. Values are optional in every matrix: without them it is a pattern.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import ELL
 from hpgraph.formats.frontier import Frontier
 from hpgraph.formats.hyb import HYB
+from hpgraph.formats.pages import Pages
 from hpgraph.formats.storage import Storage
 from hpgraph.formats.width import hyb_width
 
-__all__ = ["COO", "CSR", "ELL", "HYB", "Bitmask", "Frontier", "Storage", "hyb_width", "index_dtype"]
+__all__ = ["COO", "CSR", "ELL", "HYB", "Bitmask", "Frontier", "Pages", "Storage", "hyb_width", "index_dtype"]

@@ -15,6 +15,7 @@ from hpgraph.core.config import config
 from hpgraph.core.errors import (
     CompileError,
     ConvergenceWarning,
+    DamagedPageError,
     DeviceError,
     DeviceMemoryError,
     FileFormatError,
@@ -224,6 +225,7 @@ __all__ = [
     "ComponentsResult",
     "Condensation",
     "ConvergenceWarning",
+    "DamagedPageError",
     "DeviceError",
     "DeviceMemoryError",
     "Direction",

@@ -105,6 +105,32 @@ class FileFormatError(ValueError, HpgraphError):
         self.line = line
 
 
+class DamagedPageError(FileFormatError):
+    """A page of a graph does not hold what it held when it was written.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, or what else the pages are of.
+    page : int
+        Number of the page, from 0.
+    rows : (int, int)
+        First and last row that it holds something of.
+    reason : str
+        What was wrong.
+
+    Examples
+    --------
+    >>> str(DamagedPageError("web.hpg, out-arcs", 7, (120, 144), "the stored ids do not have their checksum"))
+    'web.hpg, out-arcs, page 7 (rows 120 to 144): the stored ids do not have their checksum'
+    """
+
+    def __init__(self, path: str | os.PathLike[str], page: int, rows: tuple[int, int], reason: str) -> None:
+        super().__init__(f"{os.fspath(path)}, page {page} (rows {rows[0]} to {rows[1]})", reason)
+        self.page = page
+        self.rows = rows
+
+
 class CompileError(TypeError, HpgraphError):
     """A user's Python function cannot be compiled for the device.
 

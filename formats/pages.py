@@ -1,0 +1,318 @@
+"""Pages: the arcs of a CSR cut into pieces of about equally many, each to be read, copied and decoded by itself."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import InitVar, dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.errors import DamagedPageError
+from hpgraph.formats.bitmask import Bitmask
+from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_values
+
+Array = np.ndarray[Any, Any]
+
+ENCODINGS = ("none", "gaps")
+"""How a page's ids may be stored: as they are, or as the bits of their gaps."""
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
+class Pages:
+    """A sparse matrix by rows whose entries are stored page by page, in host memory or in a file mapped there.
+
+    Page i holds the entries ``first_arc[i]`` to ``first_arc[i + 1]`` of the rows ``first_row[i]`` to ``last_row[i]``,
+    both included: whole rows for the most part, and a stretch of a row that is longer than a page.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns.
+    indptr : array of int64, shape (rows + 1,)
+        Offsets of the rows, counted in entries. They are no part of a page: whoever works with pages keeps them at
+        hand, as he does what belongs to vertices.
+    first_arc : array of int64, shape (pages + 1,)
+        First entry of each page, and the number of entries.
+    offset : array of int64, shape (pages + 1,)
+        Where in `stored` each page begins, in bytes, and where the last one ends. A page may end with padding.
+    stored : array of uint8
+        The ids of all pages, encoded.
+    checksum : array of uint32, shape (pages,)
+        CRC-32 of the stored bytes of each page.
+    id_dtype : dtype
+        Of the ids, int32 or int64.
+    encoding : {"none", "gaps"}
+        How ids are stored; `hpgraph.kernels.pages` decodes both.
+    values : array, shape (nnz,), optional
+        Value of each entry, apart from the ids: who needs none reads none.
+    value_checksum : array of uint32, shape (pages,), optional
+        CRC-32 of the values of each page.
+    origin : str, optional
+        Where the pages come from, for messages.
+    validate : bool, default True
+        Whether to check that the tables fit each other; what is stored in the pages is not looked at.
+
+    Raises
+    ------
+    ValueError
+        When they do not.
+
+    Examples
+    --------
+    >>> from hpgraph.formats import CSR
+    >>> from hpgraph.kernels.pages import cut
+    >>> pages = cut(CSR((3, 3), [0, 2, 3, 4], [1, 2, 0, 1]), arcs_per_page=2)
+    >>> pages.n_pages, pages.first_row.tolist(), pages.last_row.tolist()
+    (2, [0, 1, 3], [0, 2])
+    """
+
+    shape: tuple[int, int]
+    indptr: Array
+    first_arc: Array
+    offset: Array
+    stored: Array
+    checksum: Array
+    id_dtype: np.dtype[Any]
+    encoding: str = "none"
+    values: Array | None = None
+    value_checksum: Array | None = None
+    origin: str = "the pages"
+    validate: InitVar[bool] = True
+    first_row: Array = None  # type: ignore[assignment]
+    last_row: Array = None  # type: ignore[assignment]
+
+    def __post_init__(self, validate: bool) -> None:
+        if validate:
+            self._check()
+        # Rows without entries belong to no page.
+        starts, ends = self.first_arc[:-1], self.first_arc[1:] - 1
+        first = np.searchsorted(self.indptr, starts, side="right") - 1
+        object.__setattr__(self, "first_row", np.append(first, self.shape[0]).astype(np.int64))
+        object.__setattr__(self, "last_row", np.searchsorted(self.indptr, ends, side="right").astype(np.int64) - 1)
+
+    def _check(self) -> None:
+        rows, _ = as_shape(self.shape)
+        pages, entries = len(self.first_arc) - 1, int(self.first_arc[-1])
+        as_offsets(self.indptr, "indptr", rows, entries)
+        as_offsets(self.first_arc, "first_arc", pages, entries)
+        as_offsets(self.offset, "offset", pages, len(self.stored))
+        if (self.first_arc[1:] == self.first_arc[:-1]).any():
+            raise ValueError("first_arc must rise: a page without entries has no rows; leave it out")
+        if self.encoding not in ENCODINGS:
+            raise ValueError(f'encoding must be "none" or "gaps", not {self.encoding!r}')
+        if np.dtype(self.id_dtype) not in (np.int32, np.int64):
+            raise ValueError(f"id_dtype must be int32 or int64, not {self.id_dtype}")
+        if self.encoding == "none" and (np.diff(self.offset) != np.diff(self.first_arc) * self.id_dtype.itemsize).any():
+            raise ValueError(f"offset must leave {self.id_dtype.itemsize} bytes for each entry of a page")
+        for name, table in (("checksum", self.checksum), ("value_checksum", self.value_checksum)):
+            if table is not None and (table.shape != (pages,) or table.dtype != np.uint32):
+                raise ValueError(f"{name} must be uint32 of shape ({pages},), one for each page")
+        if (self.values is None) != (self.value_checksum is None):
+            raise ValueError("values and value_checksum go together")
+        as_values(self.values, "values", (entries,))
+
+    @property
+    def n_pages(self) -> int:
+        """Number of pages."""
+        return len(self.checksum)
+
+    @property
+    def nnz(self) -> int:
+        """Number of entries."""
+        return int(self.first_arc[-1])
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """Type of the values; None for a pattern."""
+        return None if self.values is None else self.values.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what the pages store: ids, and values where there are any."""
+        return len(self.stored) + (0 if self.values is None else self.values.nbytes)
+
+    def payload(self, page: int) -> Array:
+        """The stored bytes of a page's ids, as they are: not checked, not copied.
+
+        Parameters
+        ----------
+        page : int
+
+        Returns
+        -------
+        array of uint8
+        """
+        return self.stored[self.offset[page] : self.offset[page + 1]]
+
+    def values_of(self, page: int) -> Array | None:
+        """The values of a page's entries: not checked, not copied.
+
+        Parameters
+        ----------
+        page : int
+
+        Returns
+        -------
+        array or None
+        """
+        return None if self.values is None else self.values[self.first_arc[page] : self.first_arc[page + 1]]
+
+    def check(self, page: int, *, values: bool = False) -> None:
+        """Read a page and compare what is stored with its checksum.
+
+        Parameters
+        ----------
+        page : int
+        values : bool, default False
+            Whether to check the values, in place of the ids.
+
+        Raises
+        ------
+        DamagedPageError
+            When they do not agree.
+
+        Examples
+        --------
+        >>> from hpgraph.formats import CSR
+        >>> from hpgraph.kernels.pages import cut
+        >>> pages = cut(CSR((2, 2), [0, 1, 2], [1, 0]))
+        >>> pages.check(0)
+        >>> pages.payload(0)[0] ^= 1
+        >>> pages.check(0)
+        Traceback (most recent call last):
+        ...
+        hpgraph.core.errors.DamagedPageError: the pages, page 0 (rows 0 to 1): the stored ids do not have their checksum
+        """
+        stored, sums, what = self.payload(page), self.checksum, "ids"
+        if values:
+            if self.values is None or self.value_checksum is None:
+                return
+            stored = self.values[self.first_arc[page] : self.first_arc[page + 1]]
+            sums, what = self.value_checksum, "values"
+        if crc32(stored) != int(sums[page]):
+            raise self.damaged(page, f"the stored {what} do not have their checksum")
+
+    def damaged(self, page: int, reason: str) -> DamagedPageError:
+        """What to raise where a page does not hold what it should.
+
+        Parameters
+        ----------
+        page : int
+        reason : str
+
+        Returns
+        -------
+        DamagedPageError
+        """
+        return DamagedPageError(self.origin, page, (int(self.first_row[page]), int(self.last_row[page])), reason)
+
+    def pages_of(self, rows: Any) -> Array:
+        """The pages that hold entries of some rows.
+
+        Parameters
+        ----------
+        rows : Bitmask, array of bool of shape (rows,), or array of integers
+            Which rows; in any order, repeats allowed.
+
+        Returns
+        -------
+        array of int64
+            Ascending, each once.
+
+        Raises
+        ------
+        IndexError
+            When a row is not there.
+
+        Examples
+        --------
+        >>> from hpgraph.formats import CSR
+        >>> from hpgraph.kernels.pages import cut
+        >>> pages = cut(CSR((3, 3), [0, 2, 3, 4], [1, 2, 0, 1]), arcs_per_page=1)
+        >>> pages.pages_of([2, 0])
+        array([0, 1, 3])
+        """
+        rows = self._chosen(rows)
+        begin, end = self.indptr[rows], self.indptr[rows + 1]
+        some = end > begin
+        first = np.searchsorted(self.first_arc, begin[some], side="right") - 1
+        last = np.searchsorted(self.first_arc, end[some], side="left")
+        # At each page, how many rows begin there less how many ended before it.
+        length = self.n_pages + 1
+        return np.flatnonzero(np.cumsum(np.bincount(first, minlength=length) - np.bincount(last, minlength=length)))
+
+    def _chosen(self, rows: Any) -> Array:
+        n = self.shape[0]
+        if isinstance(rows, Bitmask):
+            if rows.n != n:
+                raise IndexError(f"rows is a set of {rows.n} vertices, and there are {n} rows")
+            return rows.to_indices()  # type: ignore[no-any-return]
+        rows = np.asarray(rows)
+        if rows.dtype == np.bool_:
+            if rows.shape != (n,):
+                raise IndexError(f"rows must have one flag for each of {n} rows, not shape {rows.shape}")
+            return np.flatnonzero(rows)
+        return as_ids(rows, "rows", n, "row").astype(np.int64, copy=False)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        size = "x".join(map(str, self.shape))
+        values = "pattern" if self.dtype is None else str(self.dtype)
+        return (
+            f"<Pages {size}, {self.nnz} entries, {values}, {self.n_pages} pages, "
+            f"encoding {self.encoding!r}, {self.nbytes} bytes>"
+        )
+
+
+def crc32(array: Array) -> int:
+    """CRC-32 of an array's bytes, that of zlib, gzip and PNG.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        Contiguous.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> crc32(np.frombuffer(b"123456789", dtype=np.uint8)) == 0xCBF43926
+    True
+    """
+    return zlib.crc32(array.view(np.uint8).data)
+
+
+def cut_points(indptr: Array, arcs_per_page: int) -> Array:
+    """Where to cut rows into pages: `Pages.first_arc`.
+
+    Parameters
+    ----------
+    indptr : array of int64, shape (rows + 1,)
+    arcs_per_page : int
+        A page holds no more.
+
+    Returns
+    -------
+    array of int64, shape (pages + 1,)
+
+    Notes
+    -----
+    A page ends where a row does, unless that would leave an eighth of it empty: such a row is long, and goes on in the
+    next page. So all pages but the last hold equally many entries to within an eighth, whatever the degrees.
+
+    Examples
+    --------
+    >>> cut_points(np.array([0, 5, 7, 16, 16, 50]), 8)
+    array([ 0,  7, 15, 23, 31, 39, 47, 50])
+    """
+    if arcs_per_page < 1:
+        raise ValueError(f"arcs_per_page must be at least 1, not {arcs_per_page}")
+    entries, at, points = int(indptr[-1]), 0, [0]
+    while at < entries:
+        most = min(at + arcs_per_page, entries)
+        row_end = int(indptr[np.searchsorted(indptr, most, side="right") - 1])
+        at = row_end if most - row_end <= arcs_per_page // 8 else most
+        points.append(at)
+    return np.array(points, dtype=np.int64)

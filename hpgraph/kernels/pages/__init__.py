@@ -1,0 +1,109 @@
+"""Arcs into pages and out of them: cut, encode, decode.
+
+What a page is, `hpgraph.formats.Pages` says. Whatever bytes a page holds, decoding it writes nowhere but into the
+arrays that are given, and what it writes are ids of columns that there are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR, Pages
+from hpgraph.formats.pages import ENCODINGS, crc32, cut_points
+
+ARCS_PER_PAGE = 1 << 18
+"""Entries of a page unless its maker says otherwise: a mebibyte of plain ids, at which links and disks are near their
+full speed, and of which a cache still holds many."""
+
+
+def cut(csr: CSR, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none") -> Pages:
+    """The entries of a matrix in pages, in memory.
+
+    Parameters
+    ----------
+    csr : CSR
+        On the CPU, its rows sorted and free of duplicates.
+    arcs_per_page : int, optional
+        A page holds no more.
+    encoding : {"none", "gaps"}
+        How ids are stored.
+
+    Returns
+    -------
+    Pages
+        Plain ids, offsets and values are shared with the matrix.
+
+    Raises
+    ------
+    ValueError
+        For an unknown encoding, or pages of no entries.
+
+    Examples
+    --------
+    >>> cut(CSR((3, 3), [0, 2, 3, 4], [1, 2, 0, 1]), arcs_per_page=2)
+    <Pages 3x3, 4 entries, pattern, 2 pages, encoding 'none', 16 bytes>
+    """
+    if encoding not in ENCODINGS:
+        raise ValueError(f'encoding must be "none" or "gaps", not {encoding!r}')
+    first = cut_points(csr.indptr, arcs_per_page)
+    offset, stored = first * csr.indices.itemsize, csr.indices.view(np.uint8)
+    values = csr.data
+    return Pages(
+        csr.shape,
+        csr.indptr,
+        first,
+        offset,
+        stored,
+        _checksums(stored, offset),
+        csr.indices.dtype,
+        encoding,
+        values,
+        None if values is None else _checksums(values, first),
+    )
+
+
+def decode(pages: Pages, page: int, out_indices: Any, out_values: Any = None) -> int:
+    """The ids and values of one page on the CPU, from bytes whose checksum was compared before (`Pages.check`).
+
+    Parameters
+    ----------
+    pages : Pages
+    page : int
+    out_indices : array of `Pages.id_dtype`
+        At least as long as the page has entries.
+    out_values : array of `Pages.dtype`, optional
+        The same; left alone where there are no values.
+
+    Returns
+    -------
+    int
+        How many entries were written.
+
+    Raises
+    ------
+    DamagedPageError
+        When an id is none of the matrix's columns. The arrays then hold anything.
+
+    Examples
+    --------
+    >>> out = np.empty(4, dtype=np.int32)
+    >>> pages = cut(CSR((3, 3), [0, 2, 3, 4], [1, 2, 0, 1]))
+    >>> decode(pages, 0, out), out
+    (4, array([1, 2, 0, 1], dtype=int32))
+    """
+    count = int(pages.first_arc[page + 1] - pages.first_arc[page])
+    ids = out_indices[:count]
+    ids[:] = pages.payload(page).view(pages.id_dtype)
+    if int(ids.min()) < 0 or int(ids.max()) >= pages.shape[1]:
+        raise pages.damaged(page, f"an id is none of 0..{pages.shape[1] - 1}")
+    if out_values is not None and pages.values is not None:
+        out_values[:count] = pages.values_of(page)
+    return count
+
+
+def _checksums(array: Any, bounds: Any) -> Any:
+    ends = bounds.tolist()
+    return np.array([crc32(array[a:b]) for a, b in itertools.pairwise(ends)], dtype=np.uint32)
