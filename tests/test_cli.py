@@ -156,6 +156,87 @@ def test_structures(karate: str, roads: str, device: str, tmp_path: Path, capsys
     assert "33 edges, 1 tree, total weight" in capsys.readouterr().out
 
 
+def test_sets_and_trusses(karate: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    g, out = nx.karate_club_graph(), str(tmp_path / "each.csv")
+    assert main(["truss", karate, "--undirected", "-o", out]) == 0
+    # The 5-truss of the karate club is the last one that is not empty.
+    inside = {v for v, row in enumerate(table(Path(out))) if row["truss"] == "5"}
+    assert inside == set(nx.k_truss(g, 5))
+    assert f"largest truss number 5, at {len(inside)} vertices" in capsys.readouterr().out
+
+    assert main(["degree", karate, "--undirected", "-o", out]) == 0
+    found = [float(row["degree_centrality"]) for row in table(Path(out))]
+    assert found == pytest.approx([nx.degree_centrality(g)[v] for v in range(34)])
+
+    assert main(["independent", karate, "--undirected", "-o", out]) == 0
+    inside = {v for v, row in enumerate(table(Path(out))) if row["independent"] == "1"}
+    assert f"{len(inside)} vertices in the set" in capsys.readouterr().out
+    assert not any(u in inside and v in inside for u, v in g.edges)
+    assert inside.union(*(g[v] for v in inside)) == set(g)
+
+    assert main(["matching", karate, "--undirected", "-o", out]) == 0
+    mates = [row["mate"] for row in table(Path(out))]
+    pairs = {(v, int(mate)) for v, mate in enumerate(mates) if mate and v < int(mate)}
+    assert f"{len(pairs)} edges in the matching" in capsys.readouterr().out
+    assert nx.is_maximal_matching(g, pairs)
+
+
+def test_connectivity(karate: str, roads: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    g, out = nx.karate_club_graph(), str(tmp_path / "each.csv")
+    assert main(["components", roads, "--directed", "-o", out]) == 0
+    said = capsys.readouterr().out
+    assert "1 weak component on cpu" in said
+    assert "  5 vertices" in said
+    assert {row["component"] for row in table(Path(out))} == {"0"}
+    assert main(["components", roads, "--directed", "--strong"]) == 0
+    assert "5 strong components" in capsys.readouterr().out
+
+    assert main(["cuts", karate, "--undirected", "-o", out]) == 0
+    assert "  bridges: 0 - 11\n" in capsys.readouterr().out
+    found = {v for v, row in enumerate(table(Path(out))) if row["articulation_point"] == "1"}
+    assert found == set(nx.articulation_points(g))
+
+    assert main(["bipartite", karate, "--undirected"]) == 0
+    assert "not bipartite" in capsys.readouterr().out
+    star = tmp_path / "star.el"
+    star.write_text("0 1\n0 2\n0 3\n")
+    assert main(["bipartite", str(star), "-o", out]) == 0
+    assert "sides of 1 vertex and 3 vertices" in capsys.readouterr().out
+    assert [row["side"] for row in table(Path(out))] == ["0", "1", "1", "1"]
+
+
+def test_order(roads: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "order.csv")
+    assert main(["order", roads, "--directed", "--weighted", "-o", out]) == 0
+    assert "longest path, of 4 vertices: Bonn, Mainz, Trier, Metz" in capsys.readouterr().out
+    place = {row["vertex"]: int(row["place"]) for row in table(Path(out))}
+    assert all(place[u] < place[v] for u, v, _ in (line.split(",") for line in ROADS.splitlines()[1:]))
+    assert main(["order", roads, "--undirected"]) == 2
+    assert "G has a cycle" in capsys.readouterr().err
+
+
+def test_propagation(karate: str, roads: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, given = str(tmp_path / "each.csv"), tmp_path / "given.csv"
+    given.write_text("vertex,label\n0,Mr. Hi\n33,Officer\n5,\n")
+    assert main(["labels", karate, "--undirected", "--labels", str(given), "-o", out]) == 0
+    label = [row["label"] for row in table(Path(out))]
+    assert "2 labels spread on cpu: converged" in capsys.readouterr().out
+    assert (label[0], label[33]) == ("Mr. Hi", "Officer")
+    club = nx.get_node_attributes(nx.karate_club_graph(), "club")
+    assert sum(label[v] == club[v] for v in range(34)) >= 31
+
+    assert main(["heat", roads, "--undirected", "--source", "Bonn", "--time", "0.5", "-o", out]) == 0
+    heat = {row["vertex"]: float(row["heat"]) for row in table(Path(out))}
+    assert sum(heat.values()) == pytest.approx(1)
+    assert max(heat, key=lambda vertex: heat[vertex]) == "Bonn"
+
+    unary = tmp_path / "unary.csv"
+    unary.write_text("vertex,dry,wet\nBonn,9,1\n")
+    assert main(["beliefs", roads, "--undirected", "--unary", str(unary), "--potential", "2,1;1,2", "-o", out]) == 0
+    assert "dry: 5 vertices" in capsys.readouterr().out
+    assert all(float(row["dry"]) > 0.5 for row in table(Path(out)))
+
+
 def test_the_bundled_graph(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bfs", "debian", "--source", "firefox-esr"]) == 0
     assert "BFS from firefox-esr on cpu" in capsys.readouterr().out
@@ -181,6 +262,10 @@ def test_warmup_compiles_for_later(capsys: pytest.CaptureFixture[str]) -> None:
         (["bfs", "ROADS", "--source", "Bonn", "-o", "x.xlsx"], "--output x.xlsx: the name must end in .csv"),
         (["pagerank", "ROADS", "--damping", "1.5"], "damping"),
         (["info", "ROADS", "--threads", "0"], "threads must be at least 1"),
+        (["labels", "ROADS", "--labels", "BAD"], "bad.el: the first line must name a column vertex"),
+        (["labels", "ROADS", "--labels", "ROADS"], "the first line must name a column vertex"),
+        (["beliefs", "ROADS", "--unary", "UNARY", "--potential", "1"], "--potential must have 2 rows of 2 numbers"),
+        (["beliefs", "ROADS", "--unary", "UNARY", "--potential", "1,a;1,2"], "--potential: could not convert"),
         (["info", "BAD"], "bad.el, line 3: 2 fields expected (blanks between them), 1 found: '2'"),
     ],
 )
@@ -189,7 +274,9 @@ def test_one_line_and_status_2(
 ) -> None:
     bad = tmp_path / "bad.el"
     bad.write_text("0 1\n1 2\n2\n")
-    files = {"ROADS": roads, "KARATE": karate, "BAD": str(bad)}
+    unary = tmp_path / "unary.csv"
+    unary.write_text("vertex,dry,wet\nBonn,9,1\n")
+    files = {"ROADS": roads, "KARATE": karate, "BAD": str(bad), "UNARY": str(unary)}
     assert main([files.get(argument, argument) for argument in arguments]) == 2
     error = capsys.readouterr().err
     assert error.startswith("hpgraph: ")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
+_NUMBER = re.compile(r"[+-]?[0-9]{1,20}")
+
 
 def load(arguments: Any, device: str) -> Graph:
     """Read the graph, say how large it is, and take it to the device."""
@@ -38,15 +40,19 @@ def source_of(graph: Graph, arguments: Any) -> int:
 
     if arguments.source_id is not None:
         return graph.index_of(id(arguments.source_id), "--source-id")
-    text = arguments.source
-    number = int(text) if re.fullmatch(r"[+-]?[0-9]{1,20}", text) else None
+    try:
+        return vertex_of(graph, arguments.source, "--source")
+    except ValueError as error:
+        if graph.names is None or not _NUMBER.fullmatch(arguments.source):
+            raise
+        raise ValueError(f"{error}; here --source-id {int(arguments.source)} says an index") from None
+
+
+def vertex_of(graph: Graph, text: str, argument: str) -> int:
+    """The index of the vertex that a text calls: by its name where the graph has names, which may be numbers."""
+    number = int(text) if _NUMBER.fullmatch(text) else None
     if graph.names is None:
         if number is None:
-            raise ValueError(f"--source {text}: the vertices of this graph have no names, give a number")
-        return graph.index_of(number, "--source")
-    try:
-        return graph.index_of(text if number is None or graph.names.dtype.kind == "U" else number, "--source")
-    except ValueError as error:
-        if number is None:
-            raise
-        raise ValueError(f"{error}; here --source-id {number} says an index") from None
+            raise ValueError(f"{argument} {text}: the vertices of this graph have no names, give a number")
+        return graph.index_of(number, argument)
+    return graph.index_of(text if number is None or graph.names.dtype.kind == "U" else number, argument)

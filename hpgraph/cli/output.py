@@ -81,7 +81,7 @@ def check_output(path: str | None) -> None:
 
 
 def save(path: str | None, graph: Graph, **columns: Any) -> None:
-    """Write one row a vertex; by name where there are names, and an empty field where there is no parent."""
+    """Write one row a vertex; by name where there are names, and an empty field where there is no parent or mate."""
     if path is None:
         return
     import numpy as np
@@ -99,8 +99,8 @@ def save(path: str | None, graph: Graph, **columns: Any) -> None:
         labels = [called(graph, vertex) for vertex in range(graph.n_vertices)]
         lists = [values.tolist() for values in columns.values()]
         for at, title in enumerate(columns):
-            if title == "parent":
-                lists[at] = ["" if parent < 0 else labels[parent] for parent in lists[at]]
+            if title in ("parent", "mate"):
+                lists[at] = ["" if other < 0 else labels[other] for other in lists[at]]
         with replacing_text(path, zipped=path.lower().endswith(".gz")) as text:
             rows = csv.writer(text, lineterminator="\n")
             rows.writerow(["vertex", *columns])

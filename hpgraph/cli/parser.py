@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hpgraph import __version__
-from hpgraph.cli import centralities, commands, rankings, structures
+from hpgraph.cli import centralities, commands, connectivity, propagation, rankings, structures
 
 
 def parser() -> argparse.ArgumentParser:
@@ -48,11 +48,30 @@ def parser() -> argparse.ArgumentParser:
     bfs = command("bfs", "steps from a source to every vertex", commands.bfs, compute)
     sssp = command("sssp", "lengths of the shortest paths from a source", commands.sssp, compute)
     sssp.set_defaults(weighted=True)
-    for one in (bfs, sssp):
+    degree = command("degree", "degree centrality of every vertex", structures.degree, compute)
+    degree.add_argument("--top", type=int, default=10, metavar="N", help="print the N first vertices (default: 10)")
+    heat = command("heat", "heat that spreads from a vertex along arcs", propagation.heat, compute)
+    heat.add_argument("--time", type=float, default=1.0, metavar="T", help="for how long (default: 1)")
+    heat.add_argument("--laplacian", choices=["combinatorial", "normalized", "random-walk"], default="combinatorial")
+    heat.add_argument("--top", type=int, default=10, metavar="N", help="print the N hottest vertices (default: 10)")
+    heat.add_argument("--weighted", action="store_true", help="weights multiply what goes along an arc")
+    for one in (bfs, sssp, heat):
         start = one.add_mutually_exclusive_group(required=True)
         start.add_argument("--source", metavar="V", help="where to start: a name, or a number if there are no names")
         start.add_argument("--source-id", type=int, metavar="I", help="where to start: the I-th vertex, counted from 0")
+    for one in (bfs, sssp):
         one.add_argument("--explain", action="store_true", help="print what each superstep did")
+
+    labels = command("labels", "labels of some vertices for all of them", propagation.labels, compute)
+    labels.add_argument("--labels", required=True, metavar="CSV", help="what is known: columns vertex and label")
+    labels.add_argument("--keep", action="store_true", help="vertices keep the labels they have")
+    beliefs = command("beliefs", "how likely vertices are in each of some states", propagation.beliefs, compute)
+    beliefs.add_argument("--unary", required=True, metavar="CSV", help="what speaks for it: vertex, a column a state")
+    beliefs.add_argument("--potential", required=True, metavar="P", help="of neighbours' states: 2,1;1,2 say")
+    beliefs.add_argument("--product", choices=["sum", "max"], default="sum", help="marginals, or the likeliest")
+    beliefs.add_argument("--damping", type=float, default=0.0, metavar="D", help="of messages (default: 0)")
+    for one in (labels, beliefs):
+        one.add_argument("--weighted", action="store_true", help="weights count, where there are any")
 
     pagerank = command("pagerank", "PageRank of every vertex", commands.pagerank, compute)
     pagerank.add_argument("--top", type=int, default=10, metavar="N", help="print the N first vertices (default: 10)")
@@ -103,9 +122,25 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     colors.add_argument("--seed", type=int, default=0, metavar="S", help="of the order among equals (default: 0)")
     colors.set_defaults(top=0)
+    truss = command("truss", "truss numbers: edges that lie in many triangles", structures.truss, compute)
+    truss.add_argument("--top", type=int, default=0, metavar="N", help="print the N first vertices")
+    independent = command("independent", "a set without neighbours that cannot grow", structures.independent, compute)
+    matching = command("matching", "pairs of neighbours, until no two are left", structures.matching, compute)
+    for one in (independent, matching):
+        one.add_argument("--seed", type=int, default=0, metavar="S", help="of the random order (default: 0)")
+        one.set_defaults(top=0)
     forest = command("forest", "the edges of least weight that join all there is to join", structures.forest, graph)
     forest.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where to compute (default: cpu)")
     forest.set_defaults(weighted=True)
+
+    components = command("components", "what hangs together", connectivity.components, compute)
+    components.add_argument("--strong", action="store_true", help="by arcs as they point, there and back")
+    components.add_argument("--top", type=int, default=5, metavar="N", help="print the N largest sizes (default: 5)")
+    cuts = command("cuts", "bridges and articulation points: where a graph falls apart", connectivity.cuts, graph)
+    cuts.add_argument("-o", "--output", metavar="OUT", help="write who is an articulation point: .csv, .csv.gz or .npz")
+    command("bipartite", "whether the graph has two sides", connectivity.bipartite, compute)
+    order = command("order", "a topological order of a graph without cycles", connectivity.order, compute)
+    order.add_argument("--weighted", action="store_true", help="the longest path by weights, not by arcs")
 
     warmup = command("warmup", "compile the built-in kernels, so that no later call waits", commands.warmup, run)
     warmup.add_argument("--device", choices=["cpu", "cuda"], help="for one device only (default: all there are)")

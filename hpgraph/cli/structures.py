@@ -1,4 +1,4 @@
-"""The commands that say how a graph hangs together: cores, spanning forests, colours."""
+"""The commands that find structures: cores, trusses, colours, independent sets, matchings, spanning forests."""
 
 from __future__ import annotations
 
@@ -26,6 +26,56 @@ def colors(arguments: Any) -> None:
     print(plural(int(found.max()) + 1 if len(found) else 0, "colour"))
 
 
+def truss(arguments: Any) -> None:
+    """Truss numbers: of a vertex, the largest among its edges."""
+    import numpy as np
+
+    import hpgraph as hpg
+    from hpgraph.core.device import to_device
+
+    def of_vertices(graph: Any) -> Any:
+        numbers = to_device(hpg.truss_number(graph.undirected), "cpu")
+        ends = to_device(graph.undirected.edges(both_ways=True).source, "cpu")
+        largest = np.zeros(graph.n_vertices, np.int64)
+        np.maximum.at(largest, ends, numbers)
+        return largest
+
+    numbers = _of_vertices(arguments, of_vertices, "truss")
+    largest = int(numbers.max()) if len(numbers) else 0
+    print(f"largest truss number {largest:,}, at {plural(int((numbers == largest).sum()), 'vertex')}")
+
+
+def degree(arguments: Any) -> None:
+    """Degree centrality."""
+    import hpgraph as hpg
+
+    _of_vertices(arguments, hpg.degree_centrality, "degree_centrality", "{:.6g}")
+
+
+def independent(arguments: Any) -> None:
+    """A maximal independent set."""
+    import numpy as np
+
+    import hpgraph as hpg
+    from hpgraph.core.device import to_device
+
+    def members(graph: Any) -> Any:
+        inside = np.zeros(graph.n_vertices, np.int64)
+        inside[to_device(graph.indices_of(hpg.maximal_independent_set(graph, seed=arguments.seed)), "cpu")] = 1
+        return inside
+
+    print(plural(int(_of_vertices(arguments, members, "independent").sum()), "vertex"), "in the set")
+
+
+def matching(arguments: Any) -> None:
+    """A maximal matching."""
+    import hpgraph as hpg
+
+    # As "parent" among columns: an index that is written as the vertex is called.
+    mates = _of_vertices(arguments, lambda graph: hpg.maximal_matching(graph, arguments.seed), "mate")
+    print(plural(int((mates >= 0).sum()) // 2, "edge"), "in the matching")
+
+
 def forest(arguments: Any) -> None:
     """A spanning forest of least weight."""
     import hpgraph as hpg
@@ -38,7 +88,7 @@ def forest(arguments: Any) -> None:
     )
 
 
-def _of_vertices(arguments: Any, call: Any, name: str) -> Any:
+def _of_vertices(arguments: Any, call: Any, name: str, form: str = "{:,}") -> Any:
     from hpgraph.core.device import to_device
 
     check_output(arguments.output)
@@ -47,6 +97,6 @@ def _of_vertices(arguments: Any, call: Any, name: str) -> Any:
     each = to_device(found, "cpu")
     print(f"{name} of every vertex on {arguments.device}: {seconds:.3g} s with loading the kernels")
     if arguments.top > 0:
-        print_top(graph, each, arguments.top, name, "{:,}")
+        print_top(graph, each, arguments.top, name, form)
     save(arguments.output, graph, **{name: each})
     return each
