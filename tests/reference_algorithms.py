@@ -98,7 +98,7 @@ def check_shortest_paths(csr: scipy.sparse.csr_array, source: int, distance: np.
     ahead, steps = np.where(reached, parent, source), 1
     while steps < n:
         ahead, steps = ahead[ahead], 2 * steps
-    assert (ahead == source).all(), "parents form a circle"
+    assert (ahead == source).all(), "parents form a cycle"
 
 
 def pagerank(

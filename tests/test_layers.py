@@ -1,4 +1,4 @@
-"""Imports point downwards only, those inside functions too, and go round in no circle; the layers are those drawn in
+"""Imports point downwards only, those inside functions too, and go round in no cycle; the layers are those drawn in
 docs/architecture.md. Imports for type checkers alone do not count: nothing runs them.
 """
 
@@ -93,7 +93,7 @@ def upward(edges: dict[str, set[str]], layers: dict[str, int]) -> list[str]:
     ]
 
 
-def circle(edges: dict[str, set[str]]) -> list[str]:
+def cycle(edges: dict[str, set[str]]) -> list[str]:
     try:
         TopologicalSorter(edges).prepare()
     except CycleError as error:
@@ -109,8 +109,8 @@ def test_imports_point_downwards() -> None:
     assert upward(graph(), drawn()) == []
 
 
-def test_no_circle_of_imports() -> None:
-    assert circle(graph()) == []
+def test_no_cycle_of_imports() -> None:
+    assert cycle(graph()) == []
 
 
 def test_what_the_tests_find() -> None:
@@ -123,5 +123,5 @@ def test_what_the_tests_find() -> None:
     assert "hpgraph.scipy_api.matrix" in edges["hpgraph"]
     raised = {**edges, "hpgraph.core.device": {"hpgraph.containers.graph"}}
     assert upward(raised, layers) == ["hpgraph.core.device imports hpgraph.containers.graph"]
-    assert set(circle(raised)) >= {"hpgraph.core.device", "hpgraph.containers.graph"}
-    assert circle({**edges, "hpgraph.algebra.mask": {"hpgraph.algebra.mxm"}}) != []
+    assert set(cycle(raised)) >= {"hpgraph.core.device", "hpgraph.containers.graph"}
+    assert cycle({**edges, "hpgraph.algebra.mask": {"hpgraph.algebra.mxm"}}) != []

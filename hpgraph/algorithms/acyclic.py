@@ -26,12 +26,12 @@ class Longest(VertexProgram):
 
 
 def is_dag(G: Graph | Any) -> bool:
-    """Whether a graph has no circles along its arcs.
+    """Whether a graph has no cycles along its arcs.
 
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph. An undirected edge is an arc and its reverse, which make a circle, and so does a loop.
+        The graph. An undirected edge is an arc and its reverse, which make a cycle, and so does a loop.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def topological_sort(G: Graph | Any) -> Any:
     Raises
     ------
     ValueError
-        If the graph has a circle.
+        If the graph has a cycle.
 
     Notes
     -----
@@ -99,7 +99,7 @@ def topological_sort(G: Graph | Any) -> Any:
 
 
 def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Any:
-    """The longest path along the arcs of a graph without circles.
+    """The longest path along the arcs of a graph without cycles.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Any:
     Raises
     ------
     ValueError
-        If the graph has a circle, or a weight is NaN.
+        If the graph has a cycle, or a weight is NaN.
     TypeError
         If `weight` is anything else.
 
@@ -174,7 +174,7 @@ def _sorted(graph: Graph) -> Any:
     if graph.n_vertices and int(generation.min()) < 0:
         count = int((generation < 0).sum())
         raise ValueError(
-            f"G has a circle: {count:,} vertices lie on circles or behind them. hpgraph.condensation(G) has none: it "
+            f"G has a cycle: {count:,} vertices lie on cycles or behind them. hpgraph.condensation(G) has none: it "
             "makes one vertex of each strong component"
         )
     return generation

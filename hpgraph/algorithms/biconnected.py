@@ -138,7 +138,7 @@ def articulation_points(G: Graph | Any) -> Any:
 
 
 def biconnected_components(G: Graph | Any) -> BiconnectedComponents:
-    """The largest parts of the graph that no vertex holds together alone: any two of their edges lie on a circle.
+    """The largest parts of the graph that no vertex holds together alone: any two of their edges lie on a cycle.
 
     Parameters
     ----------

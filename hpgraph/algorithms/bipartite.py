@@ -77,7 +77,7 @@ def bipartite_sets(G: Graph | Any) -> tuple[Any, Any]:
     graph = as_graph(G).undirected
     side = _sides(graph)
     if side is None:
-        raise ValueError("G is not bipartite: it has a circle of an odd number of edges")
+        raise ValueError("G is not bipartite: it has a cycle of an odd number of edges")
     xp = array_module(graph.device)
     return called(graph, xp.flatnonzero(side == 0)), called(graph, xp.flatnonzero(side))
 

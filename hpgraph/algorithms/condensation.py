@@ -18,7 +18,7 @@ class Condensation:
     Attributes
     ----------
     graph : Graph
-        Directed, without circles, without weights and names: vertex i is component i.
+        Directed, without cycles, without weights and names: vertex i is component i.
     label : integer array of shape (n,)
         The component of each vertex of the graph that was condensed, on its device; components are numbered by their
         smallest vertex.
@@ -76,7 +76,7 @@ def condensation(G: Graph | Any) -> Condensation:
     Returns
     -------
     Condensation
-        Its `graph` has no circles, so that `topological_sort` and `dag_longest_path` take it.
+        Its `graph` has no cycles, so that `topological_sort` and `dag_longest_path` take it.
 
     See Also
     --------

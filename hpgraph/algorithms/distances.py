@@ -42,7 +42,7 @@ class SingleDistances(Distances):
 class Hops(VertexProgram):
     """A tree of shortest paths, by a breadth-first search along the arcs on which the distances are tight.
 
-    A search never closes a circle, not even along arcs of weight zero.
+    A search never closes a cycle, not even along arcs of weight zero.
     """
 
     reduce = "any"
@@ -114,7 +114,7 @@ def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:
     """The width of a bucket, of the first one on the GPU, where later ones adapt.
 
     On the GPU 16 mean weights over the arcs a vertex has beyond those of a tree: Δ = Θ(1 / degree) of Meyer and
-    Sanders, where only circles can make a vertex send twice, so that in a tree everyone is in one bucket. (The factor
+    Sanders, where only cycles can make a vertex send twice, so that in a tree everyone is in one bucket. (The factor
     is half a warp; A. Davidson et al., IPDPS'14, take a warp.) Below one mean weight the square of that, down to a
     sixteenth: where vertices have so many arcs, nearly all are sent in one or two buckets, too few for a width to adapt
     before. On the CPU, where supersteps are cheap, fitted to degrees of 3, 17, 29 and 32.

@@ -1,6 +1,6 @@
 """Looking for a negative cycle in the middle of a Bellman–Ford run.
 
-Every vertex points to the in-neighbour that offers it the least. If those pointers close a circle of negative length,
+Every vertex points to the in-neighbour that offers it the least. If those pointers close a cycle of negative length,
 no shortest path exists (B. Cherkassky, A. Goldberg, "Negative-cycle detection algorithms", 1999, Section 3). Pointers
 are followed for all vertices at once by doubling, so that the search takes a few array operations on either device.
 """
@@ -115,9 +115,9 @@ def _last_resort(graph: Graph, distance: Any) -> np.ndarray:
 
 
 def _cycle(pointer: Any, improves: Any) -> np.ndarray:
-    """Vertices of a circle of pointers on which some vertex improves, in the order of the arcs; empty if there is none.
+    """Vertices of a cycle of pointers on which some vertex improves, in the order of the arcs; empty if there is none.
 
-    No vertex is offered more than it has, so a circle on which none improves is one of length zero, which does no harm.
+    No vertex is offered more than it has, so a cycle on which none improves is one of length zero, which does no harm.
     """
     xp = array_module(pointer)
     n = pointer.size
@@ -127,14 +127,14 @@ def _cycle(pointer: Any, improves: Any) -> np.ndarray:
     while steps < n:
         ahead = ahead[ahead]
         steps *= 2
-    # So many steps end on a circle, and from a circle's vertices they lead to all of them.
-    circles = xp.zeros(n + 1, bool)
-    circles[ahead] = True
-    caught = (circles[:n] & improves).nonzero()[0]
+    # So many steps end on a cycle, and from a cycle's vertices they lead to all of them.
+    cycles = xp.zeros(n + 1, bool)
+    cycles[ahead] = True
+    caught = (cycles[:n] & improves).nonzero()[0]
     if caught.size == 0:
         return np.empty(0, np.int64)
     first = int(caught[0])
-    # One circle is a small thing to look at: it goes to the host.
+    # One cycle is a small thing to look at: it goes to the host.
     host = to_device(pointer, "cpu")
     cycle = [first]
     while (vertex := int(host[cycle[-1]])) != first:
@@ -143,7 +143,7 @@ def _cycle(pointer: Any, improves: Any) -> np.ndarray:
 
 
 def _length(graph: Graph, cycle: np.ndarray) -> float:
-    """Length of the circle of arcs, with the lightest of parallel ones."""
+    """Length of the cycle of arcs, with the lightest of parallel ones."""
     arcs = graph.out_csr
     total = 0.0
     for source, target in zip(cycle, np.roll(cycle, -1), strict=True):

@@ -35,9 +35,9 @@ DAGS = {
     "dense": acyclic(60, 0.4, 2),
 }
 CYCLIC = {
-    "circle": nx.cycle_graph(5, nx.DiGraph),
+    "cycle": nx.cycle_graph(5, nx.DiGraph),
     "loop": nx.DiGraph([(0, 1), (1, 1)]),
-    "circle behind a path": nx.DiGraph([(0, 1), (1, 2), (2, 3), (3, 1), (3, 4)]),
+    "cycle behind a path": nx.DiGraph([(0, 1), (1, 2), (2, 3), (3, 1), (3, 4)]),
     "edge": nx.path_graph(2),
     "random": nx.gnp_random_graph(60, 0.05, seed=3, directed=True),
 }
@@ -67,11 +67,11 @@ def test_topological_sort(name, device):
 
 
 @pytest.mark.parametrize("name", CYCLIC)
-def test_circles(name, device):
+def test_cycles(name, device):
     G = of(CYCLIC[name], device)
     assert hpg.is_dag(G) is False
     for search in (hpg.topological_sort, hpg.dag_longest_path):
-        with pytest.raises(ValueError, match="G has a circle"):
+        with pytest.raises(ValueError, match="G has a cycle"):
             search(G)
 
 

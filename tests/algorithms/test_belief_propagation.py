@@ -14,7 +14,7 @@ from hpgraph.core.device import to_device
 
 SYMMETRIC = np.array([[4.0, 1, 0.5], [1, 3, 2], [0.5, 2, 1]])
 LOPSIDED = np.array([[4.0, 1, 0.1], [2, 3, 7], [0.5, 2, 1]])
-# A tree of six vertices and one apart; the same with two circles.
+# A tree of six vertices and one apart; the same with two cycles.
 TREE = [(0, 1), (2, 1), (1, 3), (4, 3), (3, 5)]
 CIRCLES = [*TREE, (0, 2), (5, 4)]
 
@@ -62,7 +62,7 @@ def slowly(N: nx.Graph, unary: np.ndarray, potential: np.ndarray, iterations: in
 @pytest.mark.parametrize(("directed", "weighted"), [(d, w) for d in (False, True) for w in (False, True)])
 def test_exact_on_trees(directed: bool, weighted: bool, product: str, device: str) -> None:
     potential, unary = LOPSIDED if directed else SYMMETRIC, unary_of(7)
-    edges = [*TREE, (3, 3)] + ([(1, 0)] if directed else [])  # a loop; and an arc back, which makes no circle
+    edges = [*TREE, (3, 3)] + ([(1, 0)] if directed else [])  # a loop; and an arc back, which makes no cycle
     weights = [1.5, -1, 0.5, 2, 1, 0.7, 3][: len(edges)] if weighted else [1] * len(edges)
     u, v = zip(*edges, strict=True)
     G = hpg.Graph.from_edges(u, v, weights if weighted else None, 7, directed=directed).to(device)
@@ -87,7 +87,7 @@ def test_step_by_step(damping: float, device: str) -> None:
         )
 
 
-def test_circles(device: str) -> None:
+def test_cycles(device: str) -> None:
     """Where states hardly depend on each other, beliefs come near the marginals."""
     unary, weak = unary_of(7), SYMMETRIC**0.1
     u, v = zip(*CIRCLES, strict=True)

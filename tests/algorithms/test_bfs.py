@@ -176,7 +176,7 @@ def test_complete_graph(device):
 
 
 def test_ways_that_do_not_meet(device):
-    """Two circles: the other one is not reached."""
+    """Two cycles: the other one is not reached."""
     G = arcs([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3], device=device)
     assert host(hpg.bfs(G, 4))[0].tolist() == [-1, -1, -1, 2, 0, 1]
 

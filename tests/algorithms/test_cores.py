@@ -20,7 +20,7 @@ CASES = {
     "path": nx.path_graph(7),
     "directed path": nx.path_graph(7, create_using=nx.DiGraph),
     "star": nx.star_graph(600),
-    "circle": nx.cycle_graph(9),
+    "cycle": nx.cycle_graph(9),
     "complete": nx.complete_graph(40),
     # Levels 1, 2, then none until 29.
     "disconnected": nx.disjoint_union_all([nx.path_graph(5), nx.complete_graph(3), nx.complete_graph(30)]),

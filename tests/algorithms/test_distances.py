@@ -32,8 +32,8 @@ CASES = {
     "path": nx.path_graph(7),
     "directed path": nx.path_graph(7, create_using=nx.DiGraph),
     "star": nx.star_graph(6),
-    "circle": nx.cycle_graph(9),
-    "directed circle": nx.cycle_graph(5, create_using=nx.DiGraph),
+    "cycle": nx.cycle_graph(9),
+    "directed cycle": nx.cycle_graph(5, create_using=nx.DiGraph),
     "grid": nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 6)),
     "complete": nx.complete_graph(6),
     "disconnected": nx.disjoint_union(nx.path_graph(5), nx.complete_graph(3)),
@@ -140,7 +140,7 @@ def test_bounds_need_few_searches(device):
 
 
 def test_where_bounds_do_not_help(device):
-    """All vertices of a circle are alike: each has to be searched from, and is."""
+    """All vertices of a cycle are alike: each has to be searched from, and is."""
     n = 200
     G = hpg.Graph.from_edges(np.arange(n), (np.arange(n) + 1) % n, directed=False).to(device)
     assert (host(hpg.eccentricity(G), device) == n // 2).all()

@@ -18,7 +18,7 @@ CASES = {
     "no arcs": nx.empty_graph(3),
     "path": nx.path_graph(300),
     "star": nx.star_graph(5000),
-    "circle": nx.cycle_graph(9),
+    "cycle": nx.cycle_graph(9),
     "complete": nx.complete_graph(100),
     # More colours than are looked at together.
     "more than 2,048 colours": nx.complete_graph(2100),

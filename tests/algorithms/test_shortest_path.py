@@ -26,7 +26,7 @@ def pair(g, kind, device):
 GRAPHS = {
     "sparse": lambda directed: nx.gnp_random_graph(80, 0.025, seed=3, directed=directed),
     "dense": lambda directed: nx.gnp_random_graph(50, 0.3, seed=4, directed=directed),
-    "circle": lambda directed: nx.cycle_graph(60, create_using=nx.DiGraph if directed else nx.Graph),
+    "cycle": lambda directed: nx.cycle_graph(60, create_using=nx.DiGraph if directed else nx.Graph),
     "grid": lambda directed: nx.convert_node_labels_to_integers(
         nx.grid_2d_graph(9, 9, create_using=nx.DiGraph if directed else nx.Graph)
     ),
@@ -61,7 +61,7 @@ def test_paths(name, directed, kind, device):
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_balls(name, directed, device):
-    """What the GPU does, on either device; circles of weight 0 among what is shortest."""
+    """What the GPU does, on either device; cycles of weight 0 among what is shortest."""
     g, G = pair(GRAPHS[name](directed), "whole", device)
     for source, target in np.random.default_rng(6).integers(0, len(g), (12, 2)).tolist():
         arcs, lightest = balls.fewest_arcs(G, source, target), balls.least_weight(G, source, target)

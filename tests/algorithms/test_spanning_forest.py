@@ -34,7 +34,7 @@ CASES = {
     "no arcs": nx.empty_graph(3),
     "path": nx.path_graph(300),
     "star": nx.star_graph(5000),
-    "circle": nx.cycle_graph(9),
+    "cycle": nx.cycle_graph(9),
     "complete": nx.complete_graph(30),
     "disconnected": nx.disjoint_union(nx.path_graph(5), nx.complete_graph(20)),
     "grid": nx.convert_node_labels_to_integers(nx.grid_2d_graph(20, 30)),

@@ -289,8 +289,8 @@ def test_complete_graph(device):
 # --- negative cycles
 
 
-def circle_in(error, G):
-    """The circle a message shows, asserted to be one of G's, of negative length."""
+def cycle_in(error, G):
+    """The cycle a message shows, asserted to be one of G's, of negative length."""
     shown = re.search(r"length, (\d+(?: -> \d+)*)( -> \.\.\.)?:", str(error.value))
     assert shown, error.value
     around = [int(v) for v in shown[1].split(" -> ")]
@@ -305,14 +305,14 @@ def test_a_negative_cycle(device):
     G = arcs([0, 1, 2, 3], [1, 2, 3, 1], [1.0, 1.0, -3.0, 1.0], device=device)
     with pytest.raises(hpg.NegativeCycleError, match="source 0 reaches") as error:
         hpg.sssp(G, 0)
-    assert sorted(set(circle_in(error, G))) == [1, 2, 3]
+    assert sorted(set(cycle_in(error, G))) == [1, 2, 3]
 
 
 def test_a_negative_loop(device):
     G = arcs([0, 1], [1, 1], [1.0, -0.5], device=device)
     with pytest.raises(hpg.NegativeCycleError) as error:
         hpg.sssp(G, 0)
-    assert circle_in(error, G) == [1, 1]
+    assert cycle_in(error, G) == [1, 1]
 
 
 def test_a_negative_edge_is_a_cycle_where_edges_go_both_ways(device):
@@ -337,7 +337,7 @@ def test_a_long_way_to_a_negative_cycle(device):
     G = arcs(source, target, weight, device=device)
     with pytest.raises(hpg.NegativeCycleError) as error:
         hpg.sssp(G, 0)
-    assert sorted(set(circle_in(error, G))) == [n - 3, n - 2, n - 1]
+    assert sorted(set(cycle_in(error, G))) == [n - 3, n - 2, n - 1]
 
 
 def test_a_large_negative_cycle_is_shown_in_part(device):
@@ -347,7 +347,7 @@ def test_a_large_negative_cycle_is_shown_in_part(device):
     G = arcs(np.arange(n), np.arange(1, n + 1) % n, weight, device=device)
     with pytest.raises(hpg.NegativeCycleError, match=r"-> \.\.\.:") as error:
         hpg.sssp(G, 0)
-    around = circle_in(error, G)
+    around = cycle_in(error, G)
     assert [v % n for v in range(around[0], around[0] + 8)] == around
 
 
@@ -371,7 +371,7 @@ def test_a_negative_cycle_among_cycles_of_length_zero(device):
     G = arcs(source, target, weight, device=device)
     with pytest.raises(hpg.NegativeCycleError) as error:
         hpg.sssp(G, 0)
-    assert sorted(set(circle_in(error, G))) == [285, 286, 287]
+    assert sorted(set(cycle_in(error, G))) == [285, 286, 287]
 
 
 def test_a_negative_cycle_beside_a_loop_of_length_zero(device):
@@ -379,7 +379,7 @@ def test_a_negative_cycle_beside_a_loop_of_length_zero(device):
     G = arcs([0, 0, 1], [0, 1, 0], [0.0, 0.0, -1.0], device=device)
     with pytest.raises(hpg.NegativeCycleError) as error:
         hpg.sssp(G, 0)
-    assert sorted(set(circle_in(error, G))) == [0, 1]
+    assert sorted(set(cycle_in(error, G))) == [0, 1]
 
 
 def test_a_negative_cycle_by_name():
@@ -439,7 +439,7 @@ def test_any_small_graph(graph, cutoff, device):
     if expected is None:
         with pytest.raises(hpg.NegativeCycleError) as error:
             hpg.sssp(G, 0, cutoff=cutoff)
-        circle_in(error, G)
+        cycle_in(error, G)
         return
     found = hpg.sssp(G, 0, cutoff=cutoff, parents=True)
     distance = np.array(expected)

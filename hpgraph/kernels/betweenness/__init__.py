@@ -79,7 +79,7 @@ class Betweenness(Protocol):
         """Add the dependencies of each source by distances, float64 of shape (k, n).
 
         `out` and `in_` have positive weights. Returns whether all went well: not where a weight is so small beside a
-        distance that adding it makes no difference, and shortest paths go round in a circle.
+        distance that adding it makes no difference, and shortest paths go round in a cycle.
         """
 
 

@@ -86,7 +86,7 @@ def weighted_dependencies(out: CSR, in_: CSR, distances: np.ndarray, sources: np
     Returns
     -------
     bool
-        False where shortest paths go round in a circle.
+        False where shortest paths go round in a cycle.
 
     Raises
     ------

@@ -22,7 +22,7 @@ def joined(ahead: list[int], back: list[int]) -> np.ndarray:
     Returns
     -------
     int64 array
-        From the source to the target. The halves may share vertices, on circles of weight 0: these are cut off.
+        From the source to the target. The halves may share vertices, on cycles of weight 0: these are cut off.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class Structure(Protocol):
         """The edges of a spanning forest of least weight: one end of each, and where they lie in its row."""
 
     def generations(self, out: CSR, in_degree: Any) -> Any:
-        """How many arcs the longest path to each vertex has; -1 on circles and behind them."""
+        """How many arcs the longest path to each vertex has; -1 on cycles and behind them."""
 
     def independent_set(self, arcs: CSR, order: Any) -> Any:
         """Who is taken when each vertex in turn is that has no neighbour among those taken."""

@@ -55,7 +55,7 @@ def generations(out: CSR, in_degree: Any) -> Any:
     Returns
     -------
     array of the type of ids, shape (n,)
-        -1 for vertices on circles, and for those that they lead to.
+        -1 for vertices on cycles, and for those that they lead to.
 
     References
     ----------
