@@ -49,8 +49,13 @@ def cut(csr: CSR, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none")
     if encoding not in ENCODINGS:
         raise ValueError(f'encoding must be "none" or "gaps", not {encoding!r}')
     first = cut_points(csr.indptr, arcs_per_page)
-    offset, stored = first * csr.indices.itemsize, csr.indices.view(np.uint8)
-    values = csr.data
+    ids, values = csr.indices, csr.data
+    if encoding == "none":
+        offset, stored = first * ids.itemsize, ids.view(np.uint8)
+    else:
+        payloads = [encode(ids[begin:end], csr.shape[1], encoding) for begin, end in itertools.pairwise(first.tolist())]
+        offset = np.cumsum([0, *map(len, payloads)])
+        stored = np.concatenate(payloads) if payloads else np.empty(0, np.uint8)
     return Pages(
         csr.shape,
         csr.indptr,
@@ -58,14 +63,50 @@ def cut(csr: CSR, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none")
         offset,
         stored,
         _checksums(stored, offset),
-        csr.indices.dtype,
+        ids.dtype,
         encoding,
         values,
         None if values is None else _checksums(values, first),
     )
 
 
-def decode(pages: Pages, page: int, out_indices: Any, out_values: Any = None) -> int:
+def encode(ids: Any, columns: int, encoding: str) -> Any:
+    """The bytes of a page.
+
+    Parameters
+    ----------
+    ids : array of int32 or int64
+        Of the page's entries.
+    columns : int
+        All ids are below.
+    encoding : {"none", "gaps"}
+        Gaps are those of 32-bit ids.
+
+    Returns
+    -------
+    array of uint8
+
+    Raises
+    ------
+    ValueError
+        For gaps of 64-bit ids.
+
+    Examples
+    --------
+    >>> ids = np.arange(5000, dtype=np.int32)
+    >>> len(encode(ids, 5000, "none")), len(encode(ids, 5000, "gaps"))
+    (20000, 448)
+    """
+    if encoding == "none":
+        return ids.view(np.uint8)
+    if ids.dtype != np.int32:
+        raise ValueError('encoding="gaps" is for fewer than 2**31 columns, whose ids take 32 bits: choose "none"')
+    from hpgraph.kernels.pages.cpu_gaps import encode
+
+    return encode(ids, columns)
+
+
+def decode(pages: Pages, page: int, out_indices: Any, out_values: Any = None, payload: Any = None) -> int:
     """The ids and values of one page on the CPU, from bytes whose checksum was compared before (`Pages.check`).
 
     Parameters
@@ -76,6 +117,8 @@ def decode(pages: Pages, page: int, out_indices: Any, out_values: Any = None) ->
         At least as long as the page has entries.
     out_values : array of `Pages.dtype`, optional
         The same; left alone where there are no values.
+    payload : array of uint8, optional
+        The page's stored bytes, where they have been read already; they begin at a multiple of 8.
 
     Returns
     -------
@@ -85,7 +128,7 @@ def decode(pages: Pages, page: int, out_indices: Any, out_values: Any = None) ->
     Raises
     ------
     DamagedPageError
-        When an id is none of the matrix's columns. The arrays then hold anything.
+        When the bytes are no such page, or an id is none of the matrix's columns. The arrays then hold anything.
 
     Examples
     --------
@@ -95,10 +138,17 @@ def decode(pages: Pages, page: int, out_indices: Any, out_values: Any = None) ->
     (4, array([1, 2, 0, 1], dtype=int32))
     """
     count = int(pages.first_arc[page + 1] - pages.first_arc[page])
-    ids = out_indices[:count]
-    ids[:] = pages.payload(page).view(pages.id_dtype)
-    if int(ids.min()) < 0 or int(ids.max()) >= pages.shape[1]:
-        raise pages.damaged(page, f"an id is none of 0..{pages.shape[1] - 1}")
+    stored = pages.payload(page) if payload is None else payload
+    ids, columns = out_indices[:count], pages.shape[1]
+    if pages.encoding == "gaps":
+        from hpgraph.kernels.pages.cpu_gaps import decode_gaps, word_bits
+
+        wrong = decode_gaps(stored, count, columns, (1 << word_bits(columns)) - 1, ids)
+    else:
+        ids[:] = stored.view(pages.id_dtype)
+        wrong = int(ids.min()) < 0 or int(ids.max()) >= columns
+    if wrong:
+        raise pages.damaged(page, f"its bytes are no ids of 0..{columns - 1}")
     if out_values is not None and pages.values is not None:
         out_values[:count] = pages.values_of(page)
     return count

@@ -1,0 +1,235 @@
+"""The code "gaps" on the CPU: ids of a page as the bits of their gaps, 32 at a time; `gaps.cuh` decodes the same.
+
+A page's ids, row after row, are one sequence. Each is written as its distance from the one before, less one: small
+within a row, which ascends, and of either sign where a row begins. Distances are taken modulo a power of two that is
+no less than the number of columns, so that sums of them give the ids back, and a decoder need not know of rows.
+
+Blocks of 32 distances are packed at a width of their own (frame of reference with exceptions: M. Zukowski et al.,
+"Super-scalar RAM-CPU cache compression", ICDE'06; D. Lemire, L. Boytsov, "Decoding billions of integers per second
+through vectorization", Software: Practice and Experience 45(1), 2015). Distances that do not fit have their upper bits
+behind, and a word with a bit for each says which they are. A header of 16 bits tells the width (bits 0 to 4), whether
+signs are folded into the lowest bit (bit 5), how many exceptions there are (6 to 10) and how wide their upper bits are
+(11 to 15): so a block's length is known from its header, and the place of each block of a group from one prefix sum.
+
+A page is: for each group of 512 ids, two words, where in the page's words its first block begins and the id before its
+first; the headers, two bytes each, up to a multiple of 8 bytes; the words of the blocks; zeros, at least eight bytes,
+up to a multiple of 64. All is little-endian.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+
+from hpgraph.kernels.runtime.cpu.bits import bit_length, lowest_bit
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.prefetch import put
+from hpgraph.semiring.intrinsic import intrinsic
+
+Array = np.ndarray[Any, Any]
+
+BLOCK = 32
+"""Ids packed at one width: the lanes of a warp."""
+GROUP = 512
+"""Ids from one place in a page at which decoding may begin to the next. Stored they take about a kilobyte, which a link
+to host memory delivers in little more time than its smallest request."""
+_WIDEST = 31
+_PADDING = 64
+
+
+def word_bits(columns: int) -> int:
+    """Bits of an id of so many columns, of which distances are taken modulo two to that power.
+
+    Parameters
+    ----------
+    columns : int
+
+    Returns
+    -------
+    int
+    """
+    return max(columns - 1, 1).bit_length()
+
+
+def encode(ids: Array, columns: int) -> Array:
+    """A page of ids, encoded.
+
+    Parameters
+    ----------
+    ids : array of int32
+        The page's, not empty.
+    columns : int
+        All ids are below.
+
+    Returns
+    -------
+    array of uint8
+        A multiple of 64 long.
+    """
+    blocks, groups = -(-len(ids) // BLOCK), -(-len(ids) // GROUP)
+    begin = 8 * groups + -(-2 * blocks // 8) * 8
+    # The widest block there is, and what is put behind.
+    out = np.zeros(begin + 4 * _WIDEST * blocks + 8 + _PADDING, dtype=np.uint8)
+    directory, headers = out[: 8 * groups].view(np.uint32), out[8 * groups :][: 2 * blocks].view(np.uint16)
+    words = _encode(ids, (1 << word_bits(columns)) - 1, directory, headers, out[begin:].view(np.uint32))
+    end = begin + 4 * words + 8
+    return out[: -(-end // _PADDING) * _PADDING]
+
+
+@njit
+def _folded(distance):
+    """0, -1, 1, -2, ... as 0, 1, 2, 3, ..."""
+    return (distance << 1) ^ (distance >> 63)
+
+
+@njit
+def _put_bits(words, place, value):
+    """Set bits of a value at a place counted in bits, where there are zeros."""
+    at, shifted = place >> 5, value << (place & 31)
+    words[at] |= np.uint32(shifted & 0xFFFFFFFF)
+    if shifted >> 32:
+        words[at + 1] |= np.uint32(shifted >> 32)
+
+
+@njit
+def _narrowest(lengths):
+    """Words, width, number of exceptions and width of their upper bits that take the fewest words.
+
+    `lengths[l]` is how many distances take l bits.
+    """
+    top = 32
+    while top > 0 and lengths[top] == 0:
+        top -= 1
+    best, width, beyond = 99, 0, 0
+    above = 0
+    for w in range(top, -1, -1):
+        if w <= _WIDEST and above < BLOCK:
+            words = w if above == 0 else w + 1 + ((above * (top - w) + 31) >> 5)
+            if words < best:
+                best, width, beyond = words, w, above
+        above += lengths[w]
+    return best, width, beyond, top - width if beyond else 0
+
+
+@njit(cache=True, nogil=True)
+def _encode(ids, mask, directory, headers, words):
+    end = 0
+    distances = np.empty(BLOCK, np.int64)
+    lengths = np.empty((2, 33), np.int64)
+    for block in range(len(headers)):
+        begin = block * BLOCK
+        count = min(BLOCK, len(ids) - begin)
+        lengths[:] = 0
+        before = np.int64(ids[begin]) - 1
+        if begin % GROUP == 0:
+            directory[begin // GROUP * 2] = end
+            directory[begin // GROUP * 2 + 1] = np.uint32(before & mask)
+        else:
+            before = np.int64(ids[begin - 1])
+        for i in range(count):
+            id = np.int64(ids[begin + i])
+            distances[i] = id - before - 1
+            before = id
+            plain, folded = distances[i] & mask, _folded(distances[i])
+            lengths[0, bit_length(plain) if plain else 0] += 1
+            lengths[1, bit_length(folded) if folded else 0] += 1
+        used, width, beyond, upper = _narrowest(lengths[0])
+        fold = 0
+        other = _narrowest(lengths[1])
+        if other[0] < used:
+            used, width, beyond, upper = other
+            fold = 1
+        headers[block] = width | fold << 5 | beyond << 6 | upper << 11
+        exceptions = 0
+        for i in range(count):
+            value = _folded(distances[i]) if fold else distances[i] & mask
+            _put_bits(words, end * 32 + i * width, value & ((1 << width) - 1))
+            if value >> width:
+                words[end + width] |= np.uint32(1 << i)
+                _put_bits(words, (end + width + 1) * 32 + exceptions * upper, value >> width)
+                exceptions += 1
+        end += used
+    return end
+
+
+def _bits_in_python(array: Array, begin: int, place: int) -> np.int64:
+    at = begin + (int(place) >> 3)
+    return np.int64((int.from_bytes(array[at : at + 8].tobytes(), "little") >> (int(place) & 7)) & 0xFFFFFFFF)
+
+
+@intrinsic(_bits_in_python)
+def _bits(typingctx: Any, array: Any, begin: Any, place: Any) -> Any:
+    """The 32 bits from a place, counted in bits from a byte of an array; eight bytes of the array are read."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        wide = ir.IntType(64)
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        at = builder.add(args[1], builder.lshr(args[2], wide(3)))
+        place = builder.bitcast(builder.gep(data, [at]), wide.as_pointer())
+        word = builder.load(place, align=1)
+        return builder.and_(builder.lshr(word, builder.and_(args[2], wide(7))), wide(0xFFFFFFFF))
+
+    return types.int64(array, types.int64, types.int64), generate
+
+
+@njit(cache=True, nogil=True)
+def decode_gaps(stored, count, columns, mask, out):
+    """Write the ids of a page; True where its bytes are no page of so many ids, or an id is none of the columns.
+
+    Nothing is read beyond `stored`, which begins at a multiple of 8 bytes, and nothing written beyond ``out[:count]``.
+    """
+    blocks, groups = (count + BLOCK - 1) // BLOCK, (count + GROUP - 1) // GROUP
+    begin = 8 * groups + ((2 * blocks + 7) >> 3 << 3)
+    words = (len(stored) - begin - 8) >> 2
+    if words < 0 or len(out) < count:
+        return True
+    directory = stored[: 8 * groups].view(np.uint32)
+    headers = stored[8 * groups : 8 * groups + 2 * blocks].view(np.uint16)
+    values, last = np.empty(BLOCK, np.int64), np.empty(BLOCK, out.dtype)
+    end, id, highest = np.int64(0), np.int64(0), np.int64(-1)
+    for block in range(blocks):
+        first = block * BLOCK
+        if first % GROUP == 0:
+            end, id = np.int64(directory[first // GROUP * 2]), np.int64(directory[first // GROUP * 2 + 1])
+        header = np.int64(headers[block])
+        width, beyond, upper = header & 31, header >> 6 & 31, header >> 11
+        length = width if beyond == 0 else width + 1 + ((beyond * upper + 31) >> 5)
+        if end + length > words:
+            return True
+        here = begin + 4 * end
+        low = (np.int64(1) << width) - 1
+        for i in range(BLOCK):
+            values[i] = _bits(stored, here, i * width) & low
+        if beyond:
+            which, behind = _bits(stored, here + 4 * width, 0), here + 4 * width + 4
+            high = (np.int64(1) << upper) - 1
+            for k in range(beyond):
+                if which == 0:
+                    return True
+                i = lowest_bit(np.uint64(which))
+                values[i] |= (_bits(stored, behind, k * upper) & high) << width
+                which &= which - 1
+        whole = first + BLOCK <= count
+        into = out[first : first + BLOCK] if whole else last
+        before = highest
+        if header & 32:
+            for i in range(BLOCK):
+                id = (id + ((values[i] >> 1) ^ -(values[i] & 1)) + 1) & mask
+                put(into, i, out.dtype.type(id))
+                highest = max(highest, id)
+        else:
+            for i in range(BLOCK):
+                id = (id + values[i] + 1) & mask
+                put(into, i, out.dtype.type(id))
+                highest = max(highest, id)
+        if not whole:
+            # What the last block holds beyond the page's ids is nobody's.
+            highest = before
+            for i in range(count - first):
+                out[first + i] = last[i]
+                highest = max(highest, np.int64(last[i]))
+        end += length
+    return highest >= columns

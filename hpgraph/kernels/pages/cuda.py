@@ -1,0 +1,57 @@
+"""Pages on the GPU: what was copied there as it is stored becomes plain ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.kernels.pages.cpu_gaps import GROUP, word_bits
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.structure.cuda_degree_order import c_type
+
+SOURCE = "gaps.cuh"
+THREADS = 256
+
+
+def kernel_name(dtype: Any) -> str:
+    """Name expression of the kernel that decodes whole pages.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the ids that it writes, int32 or int64.
+
+    Returns
+    -------
+    str
+    """
+    return f"hpgraph::decode_pages<{c_type(np.dtype(dtype))}>"
+
+
+def decode_run(stored: Any, offset: Any, first_arc: Any, columns: int, out: Any, damaged: Any) -> None:
+    """The ids of consecutive pages that are stored as gaps, on CuPy's current stream; nothing waits for it.
+
+    Parameters
+    ----------
+    stored : cupy.ndarray of uint8
+        The pages' bytes, one page after the other, at a multiple of 8.
+    offset, first_arc : cupy.ndarray of int64, shape (pages + 1,)
+        Of these pages, as in `hpgraph.formats.Pages`.
+    columns : int
+        All ids are below.
+    out : cupy.ndarray of int32 or int64
+        Room for the ids of all of them.
+    damaged : cupy.ndarray of int32, shape (1,)
+        Becomes 1 where bytes are no such page, or an id is none of the columns; else it stays as it is.
+    """
+    pages = len(offset) - 1
+    if not pages:
+        return
+    name = kernel_name(out.dtype)
+    kernel = load(SOURCE, names=(name,), title="pages").function(name)
+    # A group a warp where pages are equally full; where not, warps go on to the next.
+    warps = -(-len(out) // (pages * GROUP))
+    grid = min(pages, 1 << 20), min(-(-warps // (THREADS // 32)), 1 << 15)
+    mask = np.uint32((1 << word_bits(columns)) - 1)
+    kernel(grid, (THREADS,), (stored, offset, first_arc, np.int64(pages), np.int64(columns), mask, out, damaged))
