@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import InitVar, dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from hpgraph.core.errors import DamagedPageError
 from hpgraph.formats.bitmask import Bitmask
-from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_values
+from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_value_dtype
+from hpgraph.formats.file_stretch import FileStretch
 
 Array = np.ndarray[Any, Any]
 
@@ -18,9 +19,8 @@ ENCODINGS = ("none", "gaps")
 """How a page's ids may be stored: as they are, or as the bits of their gaps."""
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class Pages:
-    """A sparse matrix by rows whose entries are stored page by page, in host memory or in a file mapped there.
+    """A sparse matrix by rows whose entries are stored page by page, in host memory or in a file.
 
     Page i holds the entries ``first_arc[i]`` to ``first_arc[i + 1]`` of the rows ``first_row[i]`` to ``last_row[i]``,
     both included: whole rows for the most part, and a stretch of a row that is longer than a page.
@@ -29,14 +29,14 @@ class Pages:
     ----------
     shape : (int, int)
         Rows and columns.
-    indptr : array of int64, shape (rows + 1,)
+    indptr : array of int64, shape (rows + 1,), or function that gives one
         Offsets of the rows, counted in entries. They are no part of a page: whoever works with pages keeps them at
-        hand, as he does what belongs to vertices.
+        hand, as he does what belongs to vertices. A function is called when they are first asked for.
     first_arc : array of int64, shape (pages + 1,)
         First entry of each page, and the number of entries.
     offset : array of int64, shape (pages + 1,)
         Where in `stored` each page begins, in bytes, and where the last one ends. A page may end with padding.
-    stored : array of uint8
+    stored : array of uint8 or FileStretch
         The ids of all pages, encoded.
     checksum : array of uint32, shape (pages,)
         CRC-32 of the stored bytes of each page.
@@ -44,19 +44,19 @@ class Pages:
         Of the ids, int32 or int64.
     encoding : {"none", "gaps"}
         How ids are stored; `hpgraph.kernels.pages` decodes both.
-    values : array, shape (nnz,), optional
+    values : array or FileStretch, shape (nnz,), optional
         Value of each entry, apart from the ids: who needs none reads none.
     value_checksum : array of uint32, shape (pages,), optional
         CRC-32 of the values of each page.
+    first_row, last_row : array of int64, shapes (pages + 1,) and (pages,), optional
+        Rows of each page; `first_row` ends with their number. Found from the offsets by default.
     origin : str, optional
         Where the pages come from, for messages.
-    validate : bool, default True
-        Whether to check that the tables fit each other; what is stored in the pages is not looked at.
 
     Raises
     ------
     ValueError
-        When they do not.
+        When tables do not fit each other. What is stored in the pages is not looked at.
 
     Examples
     --------
@@ -67,41 +67,50 @@ class Pages:
     (2, [0, 1, 3], [0, 2])
     """
 
-    shape: tuple[int, int]
-    indptr: Array
-    first_arc: Array
-    offset: Array
-    stored: Array
-    checksum: Array
-    id_dtype: np.dtype[Any]
-    encoding: str = "none"
-    values: Array | None = None
-    value_checksum: Array | None = None
-    origin: str = "the pages"
-    validate: InitVar[bool] = True
-    first_row: Array = None  # type: ignore[assignment]
-    last_row: Array = None  # type: ignore[assignment]
+    __slots__ = (
+        "__weakref__", "_indptr", "checksum", "encoding", "first_arc", "first_row", "id_dtype", "last_row", "offset",
+        "origin", "shape", "stored", "value_checksum", "values",
+    )  # fmt: skip
 
-    def __post_init__(self, validate: bool) -> None:
-        if validate:
-            self._check()
-        # Rows without entries belong to no page.
-        starts, ends = self.first_arc[:-1], self.first_arc[1:] - 1
-        first = np.searchsorted(self.indptr, starts, side="right") - 1
-        object.__setattr__(self, "first_row", np.append(first, self.shape[0]).astype(np.int64))
-        object.__setattr__(self, "last_row", np.searchsorted(self.indptr, ends, side="right").astype(np.int64) - 1)
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        indptr: Array | Callable[[], Array],
+        first_arc: Array,
+        offset: Array,
+        stored: Array | FileStretch,
+        checksum: Array,
+        id_dtype: np.dtype[Any],
+        encoding: str = "none",
+        values: Array | FileStretch | None = None,
+        value_checksum: Array | None = None,
+        first_row: Array | None = None,
+        last_row: Array | None = None,
+        origin: str = "the pages",
+    ) -> None:
+        self.shape = as_shape(shape)
+        self._indptr = indptr
+        self.first_arc, self.offset = first_arc, offset
+        self.stored, self.checksum = stored, checksum
+        self.id_dtype, self.encoding = np.dtype(id_dtype), encoding
+        self.values, self.value_checksum = values, value_checksum
+        self.origin = origin
+        self._check_tables()
+        if first_row is None or last_row is None:
+            first_row, last_row = _rows_of(self.indptr, first_arc)
+        self.first_row, self.last_row = first_row, last_row
+        if not callable(indptr):
+            self._check_indptr(indptr)
 
-    def _check(self) -> None:
-        rows, _ = as_shape(self.shape)
+    def _check_tables(self) -> None:
         pages, entries = len(self.first_arc) - 1, int(self.first_arc[-1])
-        as_offsets(self.indptr, "indptr", rows, entries)
         as_offsets(self.first_arc, "first_arc", pages, entries)
         as_offsets(self.offset, "offset", pages, len(self.stored))
         if (self.first_arc[1:] == self.first_arc[:-1]).any():
             raise ValueError("first_arc must rise: a page without entries has no rows; leave it out")
         if self.encoding not in ENCODINGS:
             raise ValueError(f'encoding must be "none" or "gaps", not {self.encoding!r}')
-        if np.dtype(self.id_dtype) not in (np.int32, np.int64):
+        if self.id_dtype not in (np.int32, np.int64):
             raise ValueError(f"id_dtype must be int32 or int64, not {self.id_dtype}")
         if self.encoding == "none" and (np.diff(self.offset) != np.diff(self.first_arc) * self.id_dtype.itemsize).any():
             raise ValueError(f"offset must leave {self.id_dtype.itemsize} bytes for each entry of a page")
@@ -110,7 +119,47 @@ class Pages:
                 raise ValueError(f"{name} must be uint32 of shape ({pages},), one for each page")
         if (self.values is None) != (self.value_checksum is None):
             raise ValueError("values and value_checksum go together")
-        as_values(self.values, "values", (entries,))
+        if self.values is not None:
+            as_value_dtype(self.values.dtype, "values")
+            if self.values.shape != (entries,):
+                raise ValueError(f"values must have one value for each of {entries} entries, not {self.values.shape}")
+
+    def _check_indptr(self, indptr: Array) -> None:
+        as_offsets(indptr, "indptr", self.shape[0], self.nnz)
+        first, last = _rows_of(indptr, self.first_arc)
+        if not np.array_equal(first, self.first_row) or not np.array_equal(last, self.last_row):
+            raise ValueError("first_row and last_row must be the rows that indptr says are in each page")
+
+    @property
+    def indptr(self) -> Array:
+        """Offsets of the rows, counted in entries: int64 array of shape (rows + 1,).
+
+        Raises
+        ------
+        FileFormatError, ValueError
+            When they are read here and are damaged, or do not fit the pages.
+        """
+        if callable(self._indptr):
+            # Two threads that ask at once both read; what they find is the same.
+            indptr = self._indptr()
+            self._check_indptr(indptr)
+            self._indptr = indptr
+        return self._indptr
+
+    def pattern(self) -> Pages:
+        """The same pages without values.
+
+        Returns
+        -------
+        Pages
+        """
+        if self.values is None:
+            return self
+        return Pages(
+            self.shape, self._indptr if callable(self._indptr) else self.indptr, self.first_arc, self.offset,
+            self.stored, self.checksum, self.id_dtype, self.encoding, None, None, self.first_row, self.last_row,
+            self.origin,
+        )  # fmt: skip
 
     @property
     def n_pages(self) -> int:
@@ -133,7 +182,7 @@ class Pages:
         return len(self.stored) + (0 if self.values is None else self.values.nbytes)
 
     def payload(self, page: int) -> Array:
-        """The stored bytes of a page's ids, as they are: not checked, not copied.
+        """The stored bytes of a page's ids, not checked: of memory a view, of a file what was read now.
 
         Parameters
         ----------
@@ -142,11 +191,19 @@ class Pages:
         Returns
         -------
         array of uint8
+
+        Raises
+        ------
+        DamagedPageError
+            When the file has become shorter since it was opened.
         """
-        return self.stored[self.offset[page] : self.offset[page + 1]]
+        stored = self.stored[self.offset[page] : self.offset[page + 1]]
+        if len(stored) != self.offset[page + 1] - self.offset[page]:
+            raise self.damaged(page, "the file ends before the page does")
+        return stored
 
     def values_of(self, page: int) -> Array | None:
-        """The values of a page's entries: not checked, not copied.
+        """The values of a page's entries, as `payload` gives ids.
 
         Parameters
         ----------
@@ -155,15 +212,27 @@ class Pages:
         Returns
         -------
         array or None
-        """
-        return None if self.values is None else self.values[self.first_arc[page] : self.first_arc[page + 1]]
 
-    def check(self, page: int, *, values: bool = False) -> None:
-        """Read a page and compare what is stored with its checksum.
+        Raises
+        ------
+        DamagedPageError
+            As `payload`.
+        """
+        if self.values is None:
+            return None
+        values = self.values[self.first_arc[page] : self.first_arc[page + 1]]
+        if len(values) != self.first_arc[page + 1] - self.first_arc[page]:
+            raise self.damaged(page, "the file ends before its weights do")
+        return values
+
+    def check(self, page: int, stored: Array | None = None, *, values: bool = False) -> None:
+        """Compare what is stored of a page with its checksum.
 
         Parameters
         ----------
         page : int
+        stored : array, optional
+            The page's bytes, or values, where they have been read already.
         values : bool, default False
             Whether to check the values, in place of the ids.
 
@@ -182,16 +251,15 @@ class Pages:
         >>> pages.check(0)
         Traceback (most recent call last):
         ...
-        hpgraph.core.errors.DamagedPageError: the pages, page 0 (rows 0 to 1): the stored ids do not have their checksum
+        hpgraph.core.errors.DamagedPageError: the pages, page 0 (rows 0 to 1): the ids do not have their checksum
         """
-        stored, sums, what = self.payload(page), self.checksum, "ids"
-        if values:
-            if self.values is None or self.value_checksum is None:
-                return
-            stored = self.values[self.first_arc[page] : self.first_arc[page + 1]]
-            sums, what = self.value_checksum, "values"
-        if crc32(stored) != int(sums[page]):
-            raise self.damaged(page, f"the stored {what} do not have their checksum")
+        sums = self.value_checksum if values else self.checksum
+        if sums is None:
+            return
+        if stored is None:
+            stored = self.values_of(page) if values else self.payload(page)
+        if stored is not None and crc32(stored) != int(sums[page]):
+            raise self.damaged(page, f"the {'weights' if values else 'ids'} do not have their checksum")
 
     def damaged(self, page: int, reason: str) -> DamagedPageError:
         """What to raise where a page does not hold what it should.
@@ -262,6 +330,14 @@ class Pages:
             f"<Pages {size}, {self.nnz} entries, {values}, {self.n_pages} pages, "
             f"encoding {self.encoding!r}, {self.nbytes} bytes>"
         )
+
+
+def _rows_of(indptr: Array, first_arc: Array) -> tuple[Array, Array]:
+    """First row of each page, and behind it the number of rows; last row of each page."""
+    # Rows without entries belong to no page.
+    first = np.searchsorted(indptr, first_arc[:-1], side="right") - 1
+    last = np.searchsorted(indptr, first_arc[1:] - 1, side="right") - 1
+    return np.append(first, len(indptr) - 1).astype(np.int64), last.astype(np.int64)
 
 
 def crc32(array: Array) -> int:

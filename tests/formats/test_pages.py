@@ -98,10 +98,10 @@ def test_damage_is_named():
         pages.shape, pages.indptr, pages.first_arc, pages.offset, stored, pages.checksum, pages.id_dtype,
         values=values, value_checksum=pages.value_checksum, origin="web.hpg",
     )  # fmt: skip
-    with pytest.raises(DamagedPageError, match=rf"web\.hpg, page {page} \(rows 100 to 100\): the stored ids") as caught:
+    with pytest.raises(DamagedPageError, match=rf"web\.hpg, page {page} \(rows 100 to 100\): the ids") as caught:
         broken.check(page)
     assert (caught.value.page, caught.value.rows) == (page, (100, 100))
-    with pytest.raises(DamagedPageError, match="the stored values"):
+    with pytest.raises(DamagedPageError, match="the weights"):
         broken.check(page, values=True)
 
 
@@ -124,6 +124,8 @@ def test_ids_that_are_not_there_are_refused():
         ({"encoding": "zip"}, "encoding must be"),
         ({"id_dtype": np.dtype("int16")}, "id_dtype must be"),
         ({"values": np.zeros(4)}, "go together"),
+        ({"values": np.zeros(3), "value_checksum": np.zeros(2, np.uint32)}, "values must have one value"),
+        ({"first_row": np.array([0, 0, 3]), "last_row": np.array([0, 2])}, "first_row and last_row must be"),
     ],
 )
 def test_tables_that_do_not_fit_are_refused(changed, message):

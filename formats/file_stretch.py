@@ -1,0 +1,114 @@
+"""An array that lies in a file and is read piece by piece."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, BinaryIO
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+_lock = threading.Lock()
+
+
+class FileStretch:
+    """Elements of one type, one after the other, from a place in a file; slices of it are arrays of one's own.
+
+    A file that is mapped into memory and then cut short by somebody else ends the process that touches it. Here a
+    slice is read, and comes out shorter than was asked for, as slices do that go beyond an end.
+
+    Parameters
+    ----------
+    file : binary file
+        Open for reading; it stays open as long as this is in use.
+    at : int
+        Place of the first element, in bytes.
+    count : int
+        Number of elements.
+    dtype : dtype
+        Their type, in the byte order of this machine.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = tempfile.TemporaryFile()
+    >>> file.write(np.arange(6, dtype=np.int32).tobytes())
+    24
+    >>> file.flush()
+    >>> FileStretch(file, 4, 5, np.dtype(np.int32))[1:3]
+    array([2, 3], dtype=int32)
+    """
+
+    __slots__ = ("at", "count", "dtype", "file")
+
+    def __init__(self, file: BinaryIO, at: int, count: int, dtype: np.dtype[Any]) -> None:
+        self.file = file
+        self.at = at
+        self.count = count
+        self.dtype = dtype
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of elements, as a shape."""
+        return (self.count,)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.count * self.dtype.itemsize
+
+    @property
+    def path(self) -> str:
+        """Name of the file when it was opened."""
+        return str(self.file.name)
+
+    def __getitem__(self, piece: slice) -> Array:
+        begin, end, step = piece.indices(self.count)
+        if step != 1:
+            raise IndexError("elements of a file are read one after the other: slice without a step")
+        out = np.empty(max(0, end - begin), self.dtype)
+        return out[: self.read(begin, out)]
+
+    def read(self, begin: int, out: Array) -> int:
+        """Read elements into an array.
+
+        Parameters
+        ----------
+        begin : int
+            The first.
+        out : contiguous array of `dtype`
+            As long as there are elements to read.
+
+        Returns
+        -------
+        int
+            How many whole elements there were before the file ended.
+
+        Raises
+        ------
+        OSError
+            When the file cannot be read.
+        """
+        view, at, done = memoryview(out.view(np.uint8).data), self.at + begin * self.dtype.itemsize, 0
+        while done < len(view):
+            count = _read_at(self.file, view[done:], at + done)
+            if not count:
+                break
+            done += count
+        return done // self.dtype.itemsize
+
+    def __reduce__(self) -> Any:
+        raise TypeError("part of an open file cannot be pickled: open the file there")
+
+
+def _read_at(file: BinaryIO, view: memoryview, at: int) -> int:
+    if hasattr(os, "preadv"):
+        return os.preadv(file.fileno(), [view], at)
+    with _lock:
+        file.seek(at)
+        return file.readinto(view) or 0  # type: ignore[attr-defined]
