@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from hpgraph.scipy_api.random_matrix import random
     from hpgraph.scipy_api.triangle import tril, triu
     from hpgraph.scipy_api.vector import Vector
+    from hpgraph.semiring.counter_random import random_bits, uniform, uniform32
 
 __version__ = "0.1.0"
 
@@ -212,6 +213,9 @@ _MODULE_OF = {
     "Matrix": "hpgraph.scipy_api.matrix",
     "hyb_array": "hpgraph.scipy_api.matrix",
     "Vector": "hpgraph.scipy_api.vector",
+    "random_bits": "hpgraph.semiring.counter_random",
+    "uniform": "hpgraph.semiring.counter_random",
+    "uniform32": "hpgraph.semiring.counter_random",
 }
 _SUBPACKAGES = ("algebra", "algorithms", "csgraph", "datasets", "formats", "interop", "io", "semiring", "viz")
 
@@ -326,6 +330,7 @@ __all__ = [
     "periphery",
     "radius",
     "random",
+    "random_bits",
     "reach",
     "read",
     "reduce",
@@ -347,6 +352,8 @@ __all__ = [
     "tril",
     "triu",
     "truss_number",
+    "uniform",
+    "uniform32",
     "viz",
     "vstack",
     "vxm",

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import from_dtype, types
 from numba.cuda import compile as compile_device_function
+from numba.cuda import dispatcher as device_functions
 from numba.cuda.compiler import compile_cuda
 from numba.cuda.datamodel.models import PointerModel
 from numba.cuda.dispatcher import CUDADispatcher
@@ -46,12 +49,28 @@ def _compile(function: Function, arguments: tuple[Any, ...], result: Any, symbol
     inner = copy_function(function.python, lambda python: _DeviceFunction(python, arch))
     wrapper, parameters = _c_function(inner, arguments, result)
     try:
-        ltoir, _ = compile_device_function(
-            wrapper, parameters, device=True, abi="c", abi_info={"abi_name": symbol}, output="ltoir", cc=arch
-        )
+        with _of_architecture(arch):
+            ltoir, _ = compile_device_function(
+                wrapper, parameters, device=True, abi="c", abi_info={"abi_name": symbol}, output="ltoir", cc=arch
+            )
     except Exception as error:  # NVVM, libdevice and Numba's passes each raise their own
         raise CompileError(function.name, reason(error)) from error
     return bytes(ltoir)
+
+
+_ONE_AT_A_TIME = threading.RLock()
+
+
+@contextmanager
+def _of_architecture(arch: tuple[int, int]) -> Iterator[None]:
+    """What numba-cuda has in Python, as the `view` of a number, it compiles for the GPU present: here for this one."""
+    with _ONE_AT_A_TIME:
+        usual = device_functions.get_current_device
+        device_functions.get_current_device = lambda: SimpleNamespace(compute_capability=arch)
+        try:
+            yield
+        finally:
+            device_functions.get_current_device = usual
 
 
 class _BoolPointer(types.CPointer):

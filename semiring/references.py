@@ -13,6 +13,8 @@ import numpy as np
 
 # Functions of these packages are compiled from their names by Numba, never from their Python bodies.
 _KNOWN_BY_NAME = frozenset({"builtins", "cmath", "math", "numba", "numpy", "operator"})
+# What compiled functions may call as ``hpgraph.name``; the other names are not theirs: `vertex.id` is no `hpgraph.id`.
+OWN_NAMES = frozenset({"random_bits", "uniform", "uniform32"})
 # Types whose values never change.
 ATOMS = frozenset({NoneType, EllipsisType, bool, int, float, complex, str, bytes})
 # What stands for a global that is not there: a name of Python's own, or a mistake.

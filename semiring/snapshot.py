@@ -19,6 +19,7 @@ import numpy as np
 from hpgraph.semiring.references import (
     ATOMS,
     MISSING,
+    OWN_NAMES,
     attribute_names,
     global_names,
     inner_function,
@@ -317,6 +318,8 @@ class _Copier:
 
 
 def _has(module: ModuleType, name: str) -> bool:
+    if module.__name__ == "hpgraph" and name not in OWN_NAMES:
+        return False
     # A module that makes its attributes when they are asked for is only asked where it must be.
     return name in vars(module) or ("__getattr__" in vars(module) and hasattr(module, name))
 

@@ -71,9 +71,10 @@ def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
     vertex = types.NamedTuple([types.int64, *(from_dtype(dtype) for _, dtype in code.properties)], code.vertex)
     world = types.NamedTuple([types.int64, *(from_dtype(dtype) for _, dtype in code.parameters)], code.world)
     message = from_dtype(code.message)
+    heard = (message,) if code.pair is None else (from_dtype(code.pair.key), from_dtype(code.pair.payload))
     arc = vertex, message if weight is None else from_dtype(weight), vertex
     takes: dict[str, tuple[Any, ...]] = {
-        "gather": arc, "edge_cond": arc, "cond": (vertex,), "update": (vertex, message), "aggregate": (vertex, vertex),
+        "gather": arc, "edge_cond": arc, "cond": (vertex,), "update": (vertex, *heard), "aggregate": (vertex, vertex),
         "sends": (vertex, vertex),
     }  # fmt: skip
     for name, arguments in takes.items():
@@ -105,6 +106,8 @@ def _fits(returned: Any, count: int) -> bool:
 def _must_return(code: ProgramCode, name: str) -> tuple[str, int]:
     """What a function must return, in words, and how many numbers that is."""
     names = [name for name, _ in code.properties]
+    if name == "gather" and code.pair is not None:
+        return f"a tuple of 2 numbers, key and payload, which become {code.pair}", 2
     if name == "gather":
         return f"a number, the message, which becomes {code.message}", 1
     if name == "update" and len(names) == 1:

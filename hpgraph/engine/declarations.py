@@ -23,8 +23,11 @@ from hpgraph.engine.definition import (
     declared,
     function_of,
     is_plain,
+    pair_types,
+    reduces_pairs,
 )
 from hpgraph.engine.values import scalar
+from hpgraph.kernels.runtime.packed_pair import PAIRS, WORD, PackedPair
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.semiring import get_monoid
 from hpgraph.semiring.dtypes import check_dtype
@@ -178,6 +181,10 @@ class Declarations:
             reduce = reduce.__func__
         # A name that the user registered may be registered again.
         self._registered = reduce if isinstance(reduce, str) and reduce not in BUILTIN else None
+        if isinstance(reduce, str) and reduce in PAIRS:
+            self._registered = None
+            self.reduce = get_monoid(PAIRS[reduce])
+            return
         if not isinstance(reduce, FunctionType):
             self.reduce = get_monoid(reduce)
             return
@@ -200,11 +207,15 @@ class Declarations:
         parameters = [(name, np.dtype(p.dtype)) for name, p in self.parameters.items()]
         parameters += [(name, np.dtype("float64")) for name in self.aggregators]
         functions = {name: function for name, function in self.functions.items() if name != "converged"}
+        pair = None
+        if reduces_pairs(self._program):
+            pair = PackedPair(self._program.reduce, *pair_types(self._program, dtypes[0]))
         return ProgramCode(
             name=self.name,
             properties=tuple(zip(self.properties, dtypes, strict=True)),
             parameters=tuple(parameters),
-            message=np.dtype(dtypes[0] if self.message is None else self.message),
+            message=WORD if pair else np.dtype(dtypes[0] if self.message is None else self.message),
+            pair=pair,
             reduce=self.reduce,
             aggregates=len(self.aggregators),
             **functions,
@@ -285,5 +296,7 @@ def _check_attributes(program: type[Definition]) -> None:
         raise TypeError(f"{name} must have both aggregators and aggregate(before, vertex), or neither")
     if function_of(program, "sends") is not None and program.activity == "all":
         raise ValueError(f'{name}.sends says who is active: that needs activity = "changed", not "all"')
+    if function_of(program, "update") is None and reduces_pairs(program):
+        raise TypeError(f'{name}.reduce is "{program.reduce}", so it needs update(vertex, key, payload)')
     if function_of(program, "update") is None and len(declared(program, Property)) > 1:
         raise TypeError(f"{name} has several properties, so it needs update(vertex, message)")

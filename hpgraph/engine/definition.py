@@ -8,16 +8,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
+from hpgraph.kernels.runtime.packed_pair import PAIR_TYPES, PAIRS
 from hpgraph.semiring.dtypes import check_dtype
 
+# The parameters that each function must have. All but `converged` may have one more, ``world``.
 FUNCTIONS = {
-    "gather": (3, "gather(source, weight, target)"),
-    "update": (2, "update(vertex, message) or update(vertex, message, world)"),
-    "cond": (1, "cond(vertex)"),
-    "edge_cond": (3, "edge_cond(source, weight, target)"),
-    "sends": (2, "sends(before, vertex)"),
-    "aggregate": (2, "aggregate(before, vertex) or aggregate(before, vertex, world)"),
-    "converged": (1, "converged(world)"),
+    "gather": ("source", "weight", "target"),
+    "update": ("vertex", "message"),
+    "cond": ("vertex",),
+    "edge_cond": ("source", "weight", "target"),
+    "sends": ("before", "vertex"),
+    "aggregate": ("before", "vertex"),
+    "converged": ("world",),
 }
 # Names that mean something else where a property or a parameter would be read or given.
 TAKEN = {
@@ -105,14 +109,21 @@ def check_definition(program: type[Definition]) -> None:
     TypeError, ValueError
         As `VertexProgram` does when a class is defined.
     """
-    for name, (count, form) in FUNCTIONS.items():
+    pairs = reduces_pairs(program)
+    for name, parameters in FUNCTIONS.items():
         function = function_of(program, name)
         if function is None:
             continue
+        if name == "update" and pairs:
+            parameters = ("vertex", "key", "payload")
+        form = f"{name}({', '.join(parameters)})"
+        longer = name != "converged"
+        if longer:
+            form += f" or {name}({', '.join([*parameters, 'world'])})"
         if not inspect.isroutine(function):
             raise TypeError(f"{program.__name__}.{name} must be a function {form}, not {function!r}")
         taken = len(inspect.signature(function).parameters)
-        if taken != count and not (name in ("update", "aggregate") and taken == 3):
+        if taken - len(parameters) not in ((0, 1) if longer else (0,)):
             written = f"{program.__name__}.{name} must be written {form}, without self"
             raise TypeError(f"{written}; it has {taken} parameters")
     for kind in (Property, Parameter):
@@ -121,8 +132,50 @@ def check_definition(program: type[Definition]) -> None:
                 raise ValueError(f"{program.__name__}.{name} cannot be called that; choose another name")
             if declaration.dtype is not None:
                 check_dtype(declaration.dtype, f"the type of {program.__name__}.{name}", real=True)
-    if program.message is not None:
+    if program.message is None:
+        return
+    if pairs:
+        pair_types(program, None)
+    else:
         check_dtype(program.message, f"{program.__name__}.message", real=True)
+
+
+def reduces_pairs(program: type) -> bool:
+    """Whether messages are pairs of a key and a payload: where `reduce` is "argmin" or "argmax"."""
+    reduce = inspect.getattr_static(program, "reduce")
+    return isinstance(reduce, str) and reduce in PAIRS
+
+
+def pair_types(program: type[Definition], first: np.dtype | None) -> tuple[np.dtype, np.dtype]:
+    """Types of key and payload of a program that reduces pairs.
+
+    Parameters
+    ----------
+    program : subclass of Definition
+    first : numpy.dtype or None
+        Type of its first property, which is that of the keys where nothing is said; None where it is not known.
+
+    Raises
+    ------
+    TypeError
+        If a pair of these types does not go into 64 bits.
+    """
+    said, name = program.message, program.__name__
+    if said is not None and not (isinstance(said, tuple) and len(said) == 2):
+        raise TypeError(
+            f'{name}.message must be the types of key and payload, as ("float32", "int32"), since {name}.reduce is '
+            f'"{program.reduce}"; not {said!r}'
+        )
+    given = (first, "int32") if said is None else said
+    key, payload = (np.dtype(dtype).newbyteorder("=") for dtype in given)
+    for dtype, what in ((key, "keys"), (payload, "payloads")):
+        if dtype not in PAIR_TYPES:
+            known = ", ".join(str(dtype) for dtype in PAIR_TYPES)
+            raise TypeError(
+                f"{name}: {what} of {program.reduce} are {dtype}, but key and payload travel as one word of 64 bits, "
+                f'so each must be one of {known}; set {name}.message = ("float32", "int32"), for one'
+            )
+    return key, payload
 
 
 def is_plain(name: str) -> bool:

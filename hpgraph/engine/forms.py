@@ -102,6 +102,10 @@ def form_for(run: Run) -> Form:
 
 
 def _form(declared: Declarations, code: ProgramCode) -> Form:
+    if code.cells:
+        return Form(SUPERSTEPS, code, "gather, cond or edge_cond reads the world, which each superstep changes")
+    if code.pair is not None:
+        return Form(SUPERSTEPS, code, f"messages are pairs {code.pair}")
     if declared.activity == "all" and code.cond is None:
         return Form(SWEEP, code, "every vertex sends and is updated in every superstep")
     if code.sends is not None:

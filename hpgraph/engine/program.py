@@ -32,13 +32,15 @@ class VertexProgram(Definition):
     reduce : str, Monoid or function
         How messages that meet are combined: a monoid's name ("min", "max", "plus", "any", ...), or an associative
         and commutative function of two messages, which needs `identity`. "any" keeps whichever comes first; a vertex
-        then receives once in the whole run.
+        then receives once in the whole run. "argmin" and "argmax" are for messages that are pairs, of a key and a
+        payload: the smallest, or largest, key wins, of equal ones the smaller payload.
     identity : scalar
         Neutral element of a `reduce` that is a function.
     idempotent : bool
         Whether a `reduce` that is a function gives ``a`` for ``reduce(a, a)``.
     message : dtype-like or None
-        Type of a message; None means that of the first property.
+        Type of a message; None means that of the first property. Of pairs a tuple of two, each int32, uint32 or
+        float32 (key and payload travel as one word of 64 bits); None means the first property's, and int32.
     aggregators : tuple of str
         Names of the sums that `aggregate` contributes to. They reach the next superstep's ``world``.
 
@@ -46,11 +48,11 @@ class VertexProgram(Definition):
     -------------------------
     gather(source, weight, target)
         The message along an arc. ``source`` and ``target`` have ``id`` and the properties as attributes; ``weight``
-        is 1 in an unweighted graph.
+        is 1 in an unweighted graph. For "argmin" and "argmax" it returns a tuple, ``key, payload``.
     update(vertex, message) or update(vertex, message, world)
         The new property, or a tuple of all of them in the order of their declaration. ``world`` has ``superstep``
         (from 1), the parameters, and the sums of the last superstep. A program without `update` has one property,
-        which becomes ``reduce(property, message)``.
+        which becomes ``reduce(property, message)``. For "argmin" and "argmax": update(vertex, key, payload).
     cond(vertex), optional
         Whether the vertex may receive. It is asked at the start of the run where `reduce` is "any", else before
         every message.
@@ -63,6 +65,10 @@ class VertexProgram(Definition):
     converged(world), optional
         Whether to stop; asked after each superstep, with the new sums. Compiled where Numba can (on the GPU, where
         every vertex is active, it runs beside the kernels), else called by Python: it should do nothing but answer.
+
+    Each but `converged` may take ``world`` as one more parameter, at the end. A program whose `gather`, `cond` or
+    `edge_cond` does runs superstep by superstep. `hpgraph.uniform` gives all of them random numbers by seed, vertex and
+    superstep.
 
     An attribute may also be assigned later, to the class or to an instance, as ``program.edges = "out"``: each run
     looks at what the program is then. So it does at what the functions refer to, directly or through others: numbers,
@@ -112,6 +118,21 @@ class VertexProgram(Definition):
     [inf, 5.0, 3.0]
     >>> print(r.trace.loop)
     relaxation: update is its reduce (max), compared as compiled code, and gather rises with width
+
+    The lightest arc that enters a vertex, and where it comes from:
+
+    >>> class Lightest(hpg.VertexProgram):
+    ...     weight = hpg.Property("float32", initial=float("inf"))
+    ...     source = hpg.Property("int32", initial=-1)
+    ...     reduce = "argmin"
+    ...     max_iteration = 1
+    ...     def gather(source, weight, target):
+    ...         return weight, source.id
+    ...     def update(vertex, key, payload):
+    ...         return key, payload
+    >>> r = hpg.run(Lightest, G)
+    >>> r.weight.tolist(), r.source.tolist()
+    ([inf, 5.0, 1.0], [-1, 0, 0])
     """
 
     def run(self, graph: Any, **arguments: Any) -> RunResult:

@@ -82,6 +82,8 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[L
         if table is None:
             began, step, active = time.perf_counter_ns(), done_before + 1, frontier.size
             push, looked = run.policy.of_superstep(frontier, arcs.sending) if may_push else (False, arcs.sending.nnz)
+            if code.cells:
+                steps.turn(tuple(world.values()), step)
             for part in arcs.parts(frontier, push):
                 (steps.push if push else steps.pull)(part, frontier)
             frontier, sums = steps.apply(arcs, tuple(world.values()), step, everyone)

@@ -36,12 +36,15 @@ def run(program, **arguments):
 @pytest.mark.parametrize(
     ("members", "says"),
     [
-        ({"gather": lambda self, source, weight, target: 1}, "gather(source, weight, target), without self; it has 4"),
+        (
+            {"gather": lambda self, source, weight, target, world: 1},
+            "gather(source, weight, target) or gather(source, weight, target, world), without self; it has 5",
+        ),
         ({"gather": lambda source: 1}, "Made.gather must be written"),
-        ({"gather": 5}, "Made.gather must be a function gather(source, weight, target), not 5"),
+        ({"gather": 5}, "Made.gather must be a function gather(source, weight, target) or gather"),
         ({"update": lambda vertex: 1}, "update(vertex, message) or update(vertex, message, world)"),
         ({"update": lambda a, b, c, d: 1}, "Made.update must be written"),
-        ({"cond": lambda vertex, world: True}, "cond(vertex), without self; it has 2"),
+        ({"cond": lambda vertex, world, a: True}, "cond(vertex) or cond(vertex, world), without self; it has 3"),
         ({"edge_cond": lambda source, target: True}, "edge_cond(source, weight, target)"),
         ({"aggregate": lambda before: 1, "aggregators": ("a",)}, "aggregate(before, vertex)"),
         ({"converged": lambda: True}, "converged(world)"),

@@ -6,6 +6,7 @@ pointers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -51,12 +52,26 @@ class ProgramFunctions:
     def _world(self) -> str:
         return "World(step" + "".join(f", world[{i}]" for i in range(len(self.code.parameters))) + ")"
 
+    def _now(self, function: Callable[..., Any], count: int) -> str:
+        """The world, as a further argument of a function that takes one beside so many others: out of its cells."""
+        if not self.code.takes_world(function, count):
+            return ""
+        first = len(self.code.properties)
+        return f", World({', '.join(f'state[{first + i}][0]' for i in range(len(self.code.cells)))})"
+
     @cached_property
     def gather(self) -> Function:
         """``gather(state, u, weight, v) -> message``."""
-        body = f"return cast(gather({self._vertex('u')}, weight, {self._vertex('v')}))"
-        names = {"gather": self.code.gather, "cast": self.code.message.type}
-        return self.code.wrap("gather_at", "state, u, weight, v", body, **names)
+        code, pair = self.code, self.code.pair
+        sent = f"gather({self._vertex('u')}, weight, {self._vertex('v')}{self._now(code.gather, 3)})"
+        if pair is None:
+            names = {"gather": code.gather, "cast": code.message.type}
+            return code.wrap("gather_at", "state, u, weight, v", f"return cast({sent})", **names)
+        body = f"{_unpack(['key', 'payload'])} {sent}\nreturn pack(key_type(key), payload_type(payload))"
+        return code.wrap(
+            "gather_at", "state, u, weight, v", body, gather=code.gather, pack=pair.pack, key_type=pair.key.type,
+            payload_type=pair.payload.type,
+        )  # fmt: skip
 
     @cached_property
     def offer(self) -> Function:
@@ -66,7 +81,8 @@ class ProgramFunctions:
         return self.code.wrap(
             "offer_at",
             "state, u, weight, v",
-            "return gather(state, u, weight, v) if edge_cond(state, u, weight, v) else nothing",
+            "return gather(state, u, weight, v) if edge_cond(state, u, weight, v) else cast(nothing)",
+            cast=self.code.message.type,
             gather=self.gather.python,
             edge_cond=self.edge_cond.python,
             nothing=self.code.reduce.identity_for(self.code.message).item(),
@@ -77,7 +93,8 @@ class ProgramFunctions:
         """``edge_cond(state, u, weight, v) -> bool``."""
         if self.code.edge_cond is None:
             return self.code.wrap("edge_cond_at", "state, u, weight, v", "return True")
-        body = f"return edge_cond({self._vertex('u')}, weight, {self._vertex('v')})"
+        now = self._now(self.code.edge_cond, 3)
+        body = f"return edge_cond({self._vertex('u')}, weight, {self._vertex('v')}{now})"
         return self.code.wrap("edge_cond_at", "state, u, weight, v", body, edge_cond=self.code.edge_cond)
 
     @cached_property
@@ -90,7 +107,8 @@ class ProgramFunctions:
         """``cond(state, v) -> bool``."""
         if self.code.cond is None:
             return self.code.wrap("cond_at", "state, v", "return True")
-        return self.code.wrap("cond_at", "state, v", f"return cond({self._vertex('v')})", cond=self.code.cond)
+        body = f"return cond({self._vertex('v')}{self._now(self.code.cond, 1)})"
+        return self.code.wrap("cond_at", "state, v", body, cond=self.code.cond)
 
     @cached_property
     def update(self) -> Function:
@@ -125,15 +143,21 @@ class ProgramFunctions:
                 body = f"new0 = reduce(message_type({old[0]}), message)"
                 names = {"reduce": self.reduce.python, "message_type": code.message.type}
         else:
-            world = f", {self._world}" if code.takes_world(code.update, 2) else ""
-            body = f"{_unpack(new)} update({self._vertex_of('v', old)}, message{world})"
+            heard = "message" if code.pair is None else "key, payload"
+            world = f", {self._world}" if code.takes_world(code.update, 2 if code.pair is None else 3) else ""
+            body = f"{_unpack(new)} update({self._vertex_of('v', old)}, {heard}{world})"
             names = {"update": code.update}
+            if code.pair is not None:
+                body = f"key, payload = unpack(message)\n{body}"
+                names["unpack"] = code.pair.unpack
         # What is stored is what was compared: a result is first rounded to the property's type.
         casts = {f"cast{i}": dtype.type for i, (_, dtype) in enumerate(code.properties)}
         rounds = "".join(f"\n{name} = cast{i}({name})" for i, name in enumerate(new))
         if code.sends is not None:
             before, after = self._vertex_of("v", old), self._vertex_of("v", new)
-            return f"{body}{rounds}\nchanged = bool(sends({before}, {after}))", {**names, **casts, "sends": code.sends}
+            world = f", {self._world}" if code.takes_world(code.sends, 2) else ""
+            names = {**names, **casts, "sends": code.sends}
+            return f"{body}{rounds}\nchanged = bool(sends({before}, {after}{world}))", names
         # A value that turns into NaN is no change: a NaN differs from itself for ever.
         differs = " or ".join(f"({name} != {old[i]} and {name} == {name})" for i, name in enumerate(new))
         return f"{body}{rounds}\nchanged = {differs}", {**names, **casts}

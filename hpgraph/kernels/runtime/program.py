@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.number import real
+from hpgraph.kernels.runtime.packed_pair import PackedPair
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import Monoid
 
@@ -126,7 +127,9 @@ class ProgramCode:
     parameters : tuple of (str, numpy.dtype)
         Names and types of what ``world`` holds after ``superstep``.
     message : numpy.dtype
-        Type of a message.
+        Type of a message, as kernels see it.
+    pair : PackedPair or None
+        Where the program's messages are pairs of key and payload, how they become words.
     reduce : Monoid
         Combines messages.
     gather, update, cond, edge_cond, aggregate, sends : function or None
@@ -147,6 +150,7 @@ class ProgramCode:
     aggregate: Callable[..., Any] | None = None
     aggregates: int = 0
     sends: Callable[..., Any] | None = None
+    pair: PackedPair | None = None
 
     @cached_property
     def vertex(self) -> type:
@@ -160,7 +164,24 @@ class ProgramCode:
 
     def takes_world(self, function: Callable[..., Any], without: int) -> bool:
         """Whether a function has a parameter more than the `without` it must have."""
-        return Function(function).n_arguments > without
+        plain = getattr(function, "py_func", getattr(function, "python", function))
+        return int(plain.__code__.co_argcount) > without
+
+    @cached_property
+    def cells(self) -> tuple[np.dtype, ...]:
+        """Types of what stands behind the properties, one array of length 1 each: superstep and parameters.
+
+        Only where a function reads the world to which kernels hand nothing but the properties.
+        """
+        asked = ((self.gather, 3), (self.edge_cond, 3), (self.cond, 1))
+        if not any(function is not None and self.takes_world(function, count) for function, count in asked):
+            return ()
+        return (np.dtype(np.int64), *(dtype for _, dtype in self.parameters))
+
+    @property
+    def in_words(self) -> str:
+        """The type of a message, as its author knows it."""
+        return str(self.pair or self.message)
 
     def wrap(self, name: str, parameters: str, body: str, **names: Any) -> Function:
         """A generated function ``def name(parameters): body`` over this program's functions and tuples.

@@ -33,6 +33,9 @@ class Supersteps(Protocol):
 
     pushes_repeat: bool
 
+    def turn(self, world: tuple[Any, ...], step: int) -> None:
+        """Show what `push` and `pull` do next the world of a superstep; for programs with cells (`ProgramCode`)."""
+
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
     ) -> tuple[np.ndarray, int, Frontier] | None:

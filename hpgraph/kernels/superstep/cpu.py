@@ -46,7 +46,9 @@ class Supersteps:
     def __init__(
         self, code: ProgramCode, state: tuple[np.ndarray, ...], settled: Bitmask | None, ids: np.dtype
     ) -> None:
-        self.code, self.state = code, tuple(plain(values) for values in state)
+        # What functions read that are handed nothing but the state.
+        self._cells = tuple(np.zeros(1, dtype) for dtype in code.cells)
+        self.code, self.state = code, (*(plain(values) for values in state), *self._cells)
         self.n = n = len(state[0])
         program = functions_of(code)
         self._functions = Functions(
@@ -58,6 +60,19 @@ class Supersteps:
         self._inbox = Inbox(np.empty(n, code.message), received, None if settled is None else settled.words, identity)
         self._queues = np.empty(n, ids), np.empty(n, ids)
         self._listed = np.empty(n, ids)
+
+    def turn(self, world: tuple[Any, ...], step: int) -> None:
+        """Show what `push` and `pull` do next the world of a superstep.
+
+        Parameters
+        ----------
+        world : tuple of scalars
+            Parameters and last sums.
+        step : int
+            Number of the superstep, from 1.
+        """
+        for cell, value in zip(self._cells, (step, *world), strict=True):
+            cell[0] = value
 
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
@@ -93,11 +108,15 @@ class Supersteps:
             queue[: frontier.size] = frontier.ids
         progress = np.array([done, frontier.size, frontier.arcs, 0], np.int64)
         clock, tables = Clock(), []
+        cell = None
+        if self._cells:
+            self.turn(world, done + 1)
+            cell = self._cells[0]
         while True:
             before, trace = progress[STEP], np.empty((min(ROWS, limit - progress[STEP]), 4), np.int64)
             cpu_frontier.run_small(
                 self._functions, self.state, world, self._arcs(part.sending), self._inbox,
-                Queues(queue, following, self._listed), progress, trace, ONE_THREAD_ARCS,
+                Queues(queue, following, self._listed), progress, trace, ONE_THREAD_ARCS, cell,
             )  # fmt: skip
             tables.append(trace[: progress[STEP] - before])
             if len(tables[-1]) < len(trace) or progress[ACTIVE] == 0 or progress[STEP] == limit:

@@ -90,6 +90,12 @@ def _unsettled(settled, word, bits):
     return bits & ~settled[word]
 
 
+@part(forceinline=True)
+def _turn(cell, step):
+    if cell is not None:
+        cell[0] = step
+
+
 # A function of its own: in a parallel loop Numba takes a write to an attribute's array for one that nobody reads.
 @part(forceinline=True)
 def _take_word(inbox, word):
@@ -147,10 +153,11 @@ def _update(functions, state, inbox, v, world, step, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def run_small(functions, state, world, arcs, inbox, queues, progress, trace, most):
+def run_small(functions, state, world, arcs, inbox, queues, progress, trace, most, cell):
     """Supersteps on one thread, until nobody is active, over `most` arcs leave the frontier, or the trace is full.
 
-    The trace holds cycles. The frontier is in `queues.current` or, where `progress` says so, in `queues.following`.
+    Their number is kept in `cell`, where there is one. The trace holds cycles. The frontier is in `queues.current` or,
+    where `progress` says so, in `queues.following`.
     """
     queue, following, listed = queues
     step, size, leaving, rows = progress[STEP], progress[ACTIVE], progress[ARCS], 0
@@ -162,6 +169,7 @@ def run_small(functions, state, world, arcs, inbox, queues, progress, trace, mos
         began = cycles()
         step += 1
         rows += 1
+        _turn(cell, step)
         received = _send(functions, state, arcs, inbox, queue, size, 0, n, False, listed)
         changed, arcs_left = 0, 0
         for i in range(received):

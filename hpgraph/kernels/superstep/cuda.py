@@ -82,6 +82,7 @@ def aggregate_to(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ..
 
     program = cuda_program(code, None)
     n = len(state[0])
+    state = (*state, *_cells(code)[1])
     rows = cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
     module = load_program(program, "apply.cuh", *_APPLY)
     module.function("hpgraph::contribute<Program>")(*_grid(n), (program.struct(state, world), np.int64(n), rows))
@@ -109,7 +110,8 @@ class Supersteps:
     def __init__(self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype) -> None:
         import cupy
 
-        self.code, self.state, self.n = code, state, len(state[0])
+        self._world, cells = _cells(code)
+        self.code, self.state, self.n = code, (*state, *cells), len(state[0])
         self._message = cupy.empty(self.n, code.message)
         self._received, self._settled = Bitmask.zeros(self.n, "cuda"), settled
 
@@ -121,6 +123,13 @@ class Supersteps:
         identity = self.code.reduce.identity_for(self.code.message)
         return cupy.full(self.n, identity, self.code.message), cupy.zeros((self.n + 63) // 64, np.uint64)
 
+    def turn(self, world: tuple[Any, ...], step: int) -> None:
+        """Show what `push` and `pull` do next the world of a superstep."""
+        held = np.zeros(len(self._world), np.uint64)
+        for i, (value, dtype) in enumerate(zip((step, *world), self.code.cells, strict=True)):
+            held[i : i + 1].view(dtype)[0] = value
+        self._world.set(held)
+
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
     ) -> tuple[np.ndarray, int, Frontier] | None:
@@ -131,6 +140,8 @@ class Supersteps:
         # "Any" has no identity that the first message would replace.
         if code.reduce.ends_on_anything or frontier.out_arcs(out.indptr) > ONE_LAUNCH_ARCS:
             return None
+        if code.cells:
+            self.turn(world, done + 1)
         program, ids = cuda_program(code, weight_dtype(out)), out.indices.dtype
         sources = cupy.ascontiguousarray(frontier.ids, dtype=ids)
         message, bits = self._inbox
@@ -228,6 +239,17 @@ class Supersteps:
         _sum(module, rows, sums)
         total = sums.get()  # Python decides by it whether to go on
         return Frontier(self.n, bits=active, size=int(total[-2])), total[: code.aggregates]
+
+
+def _cells(code: ProgramCode) -> tuple[Any, tuple[Any, ...]]:
+    """Superstep and parameters for functions that are handed nothing but the state: all in one array, and each in one.
+
+    Eight bytes each, so that one copy brings them all.
+    """
+    import cupy
+
+    world = cupy.zeros(len(code.cells), np.uint64)
+    return world, tuple(world[i : i + 1].view(dtype)[:1] for i, dtype in enumerate(code.cells))
 
 
 def _closed(code: ProgramCode, state: tuple[Any, ...]) -> dict[str, Any]:

@@ -122,6 +122,9 @@ run_small(const Program program, const i64 n, const Arcs<Index, Weight> out, con
         const bool mine = arrived.rest(v);
         append_of_block(sums, mine, v, space.received, tail);
         sync();
+        // Nobody reads the world before the next superstep's messages.
+        if constexpr (Program::READS_WORLD)
+            if (thread == 0) program.turn(done + step + 2);
         // Read before it is known how many there are: one chain of loads less. What lies behind them is no vertex.
         Index u = thread < n ? *(volatile Index*)(space.received + thread) : 0;
         received = *(volatile u64*)tail;

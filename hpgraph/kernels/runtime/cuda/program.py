@@ -41,6 +41,8 @@ class CUDAProgram:
         self._properties = tuple(dtype for _, dtype in code.properties)
         self._world = tuple(dtype for _, dtype in code.parameters)
         self._pointers = tuple(f"{dtype.name}*" for dtype in self._properties)
+        # What is handed nothing but the state finds the world behind the properties.
+        self._state = (*self._properties, *code.cells)
 
     def struct(
         self, state: tuple[Any, ...], world: tuple[Any, ...], beginnings: tuple[Beginning | None, ...] = ()
@@ -50,7 +52,7 @@ class CUDAProgram:
         Parameters
         ----------
         state : tuple of CuPy arrays
-            The properties.
+            The properties, and the code's cells.
         world : tuple of scalars
             The parameters.
         beginnings : tuple of Beginning or None
@@ -61,7 +63,7 @@ class CUDAProgram:
         numpy array of shape ()
         """
         parameters = [dtype.type(value) for value, dtype in zip(world, self._world, strict=True)]
-        return struct(*state, *parameters, *_fills(self._properties, beginnings or (None,) * len(state)))
+        return struct(*state, *parameters, *_fills(self._properties, beginnings or (None,) * len(self._properties)))
 
     @property
     def weight_type(self) -> str:
@@ -72,7 +74,8 @@ class CUDAProgram:
     def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
         """Each function by its C name, with the types of its arguments and of its result."""
         made, on_copies, code = functions_of(self.code), ProgramFunctions(self.code, own="0"), self.code
-        arc = (self._pointers, _ID, self.weight, _ID)
+        pointers = tuple(f"{dtype.name}*" for dtype in self._state)
+        arc = (pointers, _ID, self.weight, _ID)
         found: dict[str, tuple[Function, tuple[Any, ...], Any]] = {
             "hpg_gather": (made.gather, arc, code.message),
             "hpg_reduce": (made.reduce, (code.message, code.message), code.message),
@@ -81,7 +84,7 @@ class CUDAProgram:
         if code.edge_cond is not None:
             found["hpg_edge_cond"] = (made.edge_cond, arc, _BOOL)
         if code.cond is not None:
-            found["hpg_cond"] = (made.cond, (self._pointers, _ID), _BOOL)
+            found["hpg_cond"] = (made.cond, (pointers, _ID), _BOOL)
         if code.aggregate is not None:
             arguments = (self._pointers, self._properties, _ID, self._world, _ID, "float64*")
             found["hpg_aggregate"] = (made.aggregate, arguments, None)
@@ -104,7 +107,7 @@ class CUDAProgram:
         """C++ text: the functions' declarations, and the struct ``Program``."""
         m = _c(self.code.message)
         arc = f"long long u, {_c(self.weight)} weight, long long v"
-        fields = [f"{_c(dtype)}* p{i};" for i, dtype in enumerate(self._properties)]
+        fields = [f"{_c(dtype)}* p{i};" for i, dtype in enumerate(self._state)]
         fields += [f"{_c(dtype)} w{i};" for i, dtype in enumerate(self._world)]
         # How a property begins: 0 as it is, 1 filled, 2 with another value at the sources, 3 with their ids there.
         for i, dtype in enumerate(self._properties):
@@ -127,6 +130,7 @@ class CUDAProgram:
                 f"    static constexpr int SUMS = {self.code.aggregates};",
                 f"    static constexpr bool CHOOSES_ARCS = {_cpp(self.code.edge_cond is not None)};",
                 f"    static constexpr bool CHOOSES_VERTICES = {_cpp(self.code.cond is not None)};",
+                f"    static constexpr bool READS_WORLD = {_cpp(bool(self.code.cells))};",
                 f"    static constexpr bool LEAST = {_cpp(self.code.reduce == get_monoid('min'))};",
                 self._method(m, "gather", arc, "u, weight, v"),
                 self._method("bool", "edge_cond", arc, "u, weight, v"),
@@ -153,6 +157,7 @@ class CUDAProgram:
                 *before,
                 *adds,
                 "    }",
+                *self._turn(),
                 "    // The same program on properties that lie so many elements further.",
                 "    __device__ Program in_lane(long long shift) const {",
                 "        Program own = *this;",
@@ -163,6 +168,13 @@ class CUDAProgram:
                 "",
             ]
         )
+
+    def _turn(self) -> list[str]:
+        """A method that writes the number of a superstep to where the functions read it."""
+        if not self.code.cells:
+            return []
+        first = len(self._properties)
+        return [f"    __device__ void turn(long long step) const {{ *(volatile long long*)p{first} = step; }}"]
 
     def _updates(self, name: str, values: list[str]) -> list[str]:
         """A method that updates copies of a vertex's properties, so that they stay in registers, and stores them."""
@@ -199,7 +211,8 @@ class CUDAProgram:
         return f'extern "C" __device__ {"void" if result is None else _c(result)} {name}({", ".join(types)});'
 
     def _method(self, result: str, name: str, parameters: str, arguments: str) -> str:
-        body = f"hpg_{name}({self._p}, {arguments})" if f"hpg_{name}" in self._functions else "true"
+        called = f"hpg_{name}({self._list('p', self._state)}, {arguments})"
+        body = called if f"hpg_{name}" in self._functions else "true"
         return f"    __device__ {result} {name}({parameters}) const {{ return {body}; }}"
 
 

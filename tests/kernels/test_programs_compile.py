@@ -1,0 +1,85 @@
+"""What a vertex program may say beyond one number a message: its CUDA kernels compile without a GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cuda_build import GENERATIONS, compiles
+
+import hpgraph as hpg
+from hpgraph.engine.declarations import declarations_of
+from hpgraph.engine.definition import Parameter, Property
+from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.runtime.cuda.specialization import specialize
+from hpgraph.kernels.runtime.functions import functions_of
+from hpgraph.kernels.spmv.cuda import PULL_ROWS
+from hpgraph.kernels.spmv.cuda_spmspv import PUSHES
+
+pytest.importorskip("cuda.core")
+pytest.importorskip("numba.cuda")
+
+APPLY = tuple(f"hpgraph::{name}<Program>" for name in ("apply", "contribute", "total", "settle"))
+
+
+class Drawing(hpg.VertexProgram):
+    """Every function draws a number, and so reads the world."""
+
+    heard = Property("float64")
+    seed = Parameter("int64", 1)
+    reduce = "max"
+    aggregators = ("total",)
+
+    def gather(source, weight, target, world):
+        return hpg.uniform(world.seed, source.id, world.superstep)
+
+    def edge_cond(source, weight, target, world):
+        return hpg.uniform32(world.seed, target.id, world.superstep) < weight
+
+    def cond(vertex, world):
+        return vertex.heard < world.total
+
+    def update(vertex, message, world):
+        return message * hpg.uniform(world.seed, vertex.id, world.superstep)
+
+    def sends(before, vertex, world):
+        return hpg.random_bits(world.seed, vertex.id) & 1 == 0
+
+    def aggregate(before, vertex):
+        return vertex.heard
+
+
+class Lightest(hpg.VertexProgram):
+    """Pairs of a float and a vertex."""
+
+    weight = Property("float32")
+    source = Property("int32")
+    reduce = "argmax"
+
+    def gather(source, weight, target):
+        return weight, source.id
+
+    def update(vertex, key, payload):
+        return key, payload
+
+
+def code_of(program):
+    declared = declarations_of(program)
+    return declared.code(tuple(np.dtype(prop.dtype) for prop in declared.properties.values()))
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+@pytest.mark.parametrize("program", [Drawing, Lightest])
+def test_general_loop(program, arch):
+    made = cuda_program(code_of(program), np.dtype("float32"))
+    compiles("frontier.cuh", made.prologue, made.ltoir, ("hpgraph::run_small<Program, int, float>",), arch)
+    compiles("apply.cuh", made.prologue, made.ltoir, APPLY, arch)
+
+
+@pytest.mark.parametrize("program", [Drawing, Lightest])
+def test_products(program):
+    code, weight, ids = code_of(program), np.dtype("float32"), np.dtype("int32")
+    state = (*(dtype for _, dtype in code.properties), *code.cells)
+    special = specialize(functions_of(code).offer, code.reduce, None, weight, ids, state, code.message, True)
+    for source, kernels in (("spmv.cuh", PULL_ROWS), ("spmspv.cuh", PUSHES)):
+        names = tuple(f"hpgraph::{name}<Product>" for name in kernels)
+        compiles(source, special.prologue, special.ltoir, names)
