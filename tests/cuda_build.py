@@ -23,13 +23,14 @@ def compiles(
     names: Iterable[str] = (),
     arch: str = "sm_90",
     local: int = LOCAL,
+    checks: str = "",
 ) -> None:
     """Parameters are those of `build_cached`, and the bytes of local memory that a thread may take at most.
 
     Each kernel asked for must have machine code, and no other function may: what a kernel calls is to be inlined,
     whether it was written in Python or in C++. What does not compile at all is a `CompileError`.
     """
-    path, symbols = build_cached(source, prologue, ltoir, tuple(names), arch)
+    path, symbols = build_cached(source, prologue, ltoir, tuple(names), arch, checks=checks)
     code = path.read_bytes()
     assert set(symbols) == set(names)
     assert set(symbols.values()) <= kernels(code)

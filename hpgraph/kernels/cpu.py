@@ -22,6 +22,7 @@ from hpgraph.kernels.structure.cpu_spanning_forest import spanning_forest
 from hpgraph.kernels.structure.cpu_transpose import transpose
 from hpgraph.kernels.structure.cpu_triangles import count as count_triangles
 from hpgraph.kernels.structure.cpu_triangles import per_vertex as triangles_of_each
+from hpgraph.kernels.structure.cpu_truss import truss, truss_numbers
 from hpgraph.kernels.superstep.cpu import Supersteps, aggregate
 from hpgraph.kernels.sweep.cpu import sweeps
 from hpgraph.kernels.traversal.cpu import traverse
@@ -62,6 +63,8 @@ __all__ = [
     "transpose",
     "traverse",
     "triangles_of_each",
+    "truss",
+    "truss_numbers",
     "weighted_dependencies",
     "zip_entries",
 ]  # fmt: skip

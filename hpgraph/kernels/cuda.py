@@ -23,6 +23,7 @@ from hpgraph.kernels.structure.cuda_peeling import generations, peel
 from hpgraph.kernels.structure.cuda_spanning_forest import spanning_forest
 from hpgraph.kernels.structure.cuda_triangles import count as count_triangles
 from hpgraph.kernels.structure.cuda_triangles import per_vertex as triangles_of_each
+from hpgraph.kernels.structure.cuda_truss import truss, truss_numbers
 from hpgraph.kernels.superstep.cuda import Supersteps, aggregate
 from hpgraph.kernels.sweep.cuda import sweeps
 from hpgraph.kernels.traversal.cuda import traverse
@@ -67,6 +68,8 @@ __all__ = [
     "transpose",
     "traverse",
     "triangles_of_each",
+    "truss",
+    "truss_numbers",
     "weighted_dependencies",
     "zip_entries",
 ]  # fmt: skip

@@ -8,10 +8,11 @@ from cuda_build import GENERATIONS, compiles, kernels, local_memory
 
 from hpgraph.kernels.runtime.cuda.compile import build_cached
 from hpgraph.kernels.runtime.cuda.persistent import techniques_type
-from hpgraph.kernels.structure import cuda_greedy, cuda_peeling, cuda_spanning_forest
+from hpgraph.kernels.structure import cuda_greedy, cuda_peeling, cuda_spanning_forest, cuda_support, cuda_truss
 from hpgraph.kernels.structure.cuda_degree_order import c_type
 
 pytest.importorskip("cuda.core")
+C_TYPES = {"int": "int32", "long long": "int64"}
 
 
 @pytest.mark.parametrize("arch", GENERATIONS)
@@ -36,3 +37,19 @@ def test_spanning_forest(types: tuple[str, str], arch: str) -> None:
 @pytest.mark.parametrize("index", ["int", "long long"])
 def test_greedy_choices(index: str, arch: str) -> None:
     compiles(cuda_greedy.SOURCE, names=cuda_greedy.kernel_names(index), arch=arch)
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+@pytest.mark.parametrize("lanes", [8, 16, 32])
+@pytest.mark.parametrize(("index", "above"), [("int", cuda_support.BY_RANK), ("long long", cuda_support.BY_ID),
+                                              ("int", cuda_support.LISTED)])  # fmt: skip
+def test_triangles_of_edges(index: str, above: int, lanes: int, arch: str) -> None:
+    names = cuda_support.kernel_names(index, above, lanes)
+    compiles(cuda_support.SOURCE, names=names, arch=arch, checks=cuda_support.checks(np.dtype(C_TYPES[index])))
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+@pytest.mark.parametrize("index", ["int", "long long"])
+def test_trusses(index: str, arch: str) -> None:
+    names = *cuda_truss.kernel_names(index), cuda_truss.peeling_name(index)
+    compiles(cuda_truss.SOURCE, names=names, arch=arch, checks=cuda_truss.checks(np.dtype(C_TYPES[index])))

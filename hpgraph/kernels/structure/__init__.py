@@ -26,6 +26,12 @@ class Structure(Protocol):
     def triangles_of_each(self, graph: CSR) -> Any:
         """How many each vertex is in."""
 
+    def truss(self, arcs: CSR, k: int) -> Any:
+        """Which arcs of a symmetric graph are in its k-truss, k being at least 3."""
+
+    def truss_numbers(self, arcs: CSR) -> Any:
+        """The largest k for which each arc is in the k-truss; 0 for loops."""
+
     def peel(self, arcs: CSR) -> tuple[Any, Any]:
         """Core numbers, and the round in which each vertex is peeled, from arcs that go both ways."""
 

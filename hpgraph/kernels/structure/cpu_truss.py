@@ -36,14 +36,35 @@ class Edges(NamedTuple):
     upper: Any
 
 
-def truss_numbers(graph: CSR, limit: int) -> Any:
+# Larger than any truss number.
+_NO_LIMIT = 1 << 62
+
+
+def truss(arcs: CSR, k: int) -> Any:
+    """The arcs of the k-truss.
+
+    Parameters
+    ----------
+    arcs : CSR
+        As for `truss_numbers`.
+    k : int
+        At least 3.
+
+    Returns
+    -------
+    array of bool, shape (nnz,)
+    """
+    return truss_numbers(arcs, k) >= k
+
+
+def truss_numbers(arcs: CSR, limit: int = _NO_LIMIT) -> Any:
     """The largest k for which each arc is in the k-truss, as far as k stays below a limit.
 
     Parameters
     ----------
-    graph : CSR
+    arcs : CSR
         Symmetric, rows ascending, no arc twice; loops are passed over.
-    limit : int
+    limit : int, default unlimited
         At least 3. Edges of the truss of that number all get it.
 
     Returns
@@ -51,19 +72,19 @@ def truss_numbers(graph: CSR, limit: int) -> Any:
     int64 array, shape (nnz,)
         At least 2, as an edge in no triangle is in the 2-truss; 0 for loops.
     """
-    order = degree_order(graph)
+    order = degree_order(arcs)
     n, m = len(order.order), len(order.indices)
     row = np.repeat(np.arange(n, dtype=order.indices.dtype), np.diff(order.indptr))
     ends = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(order.indices, minlength=n), out=ends[1:])
     edges = Edges(order.indptr, order.indices, row, ends, ends[1:].copy(), np.empty(m, np.int64))
     support, number = np.zeros(m, np.int64), np.full(m, limit)
-    of_arcs = np.zeros(graph.nnz, np.int64)
+    of_arcs = np.zeros(arcs.nnz, np.int64)
     with interruptible():
         _group(edges.lower, ends[:-1].copy(), edges.upper)
         _support(edges.indptr, edges.lower, support)
         _peel(edges, support, limit - 2, number)
-        rows = graph.indptr, graph.indices, graph.indptr[:-1].copy()
+        rows = arcs.indptr, arcs.indices, arcs.indptr[:-1].copy()
         _hand_out(*rows, order.rank, edges.indptr, edges.lower, number, of_arcs)
     return of_arcs
 

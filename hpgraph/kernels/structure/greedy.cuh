@@ -11,6 +11,8 @@ namespace hpgraph {
 constexpr int GREEDY_THREADS = 256, GREEDY_WARPS = GREEDY_THREADS / 32;
 // Words of the colours that a warp looks at together.
 constexpr int COLOR_WORDS = 64;
+// Neighbours that each lane has under way at once.
+constexpr int LOADS = 4;
 // Arcs of a row that one warp follows; longer ones are a block's.
 constexpr i64 WISH_ARCS = 4096;
 
@@ -50,13 +52,16 @@ take_independent(const i64* __restrict__ indptr, const Id* __restrict__ indices,
     }
 }
 
-// The same for colours: the least that no neighbour before has.
+// The same for colours: the least that no neighbour before has. Those that have settled are noted at once and the others set
+// aside, so that when the last of them settles little is left to read.
 template <class Id>
 __global__ void __launch_bounds__(GREEDY_THREADS)
 take_colors(const i64* __restrict__ indptr, const Id* __restrict__ indices, const Id* __restrict__ order, i64 n,
             Id* color, u64* next) {
     __shared__ u32 words_of_warps[GREEDY_WARPS][COLOR_WORDS];
+    __shared__ Id late_of_warps[GREEDY_WARPS][32 * LOADS];
     u32* const words = words_of_warps[threadIdx.x / 32];
+    Id* const late = late_of_warps[threadIdx.x / 32];
     const int lane = lane_of_warp();
     for (;;) {
         u64 ticket = 0;
@@ -69,13 +74,36 @@ take_colors(const i64* __restrict__ indptr, const Id* __restrict__ indices, cons
         for (i64 base = 0; least < 0; base += COLOR_WORDS * 32) {
             for (int w = lane; w < COLOR_WORDS; w += 32) words[w] = 0;
             __syncwarp();
-            for (i64 at = begin; at < end; at += 32) {
-                const bool live = at + lane < end;
-                const Id u = live ? indices[at + lane] : 0;
-                const i64 c = (i64)wait_for(color, live, u, (Id)0, [](Id) { return false; }) - base;
+            const auto note = [&](bool live, Id its) {
+                const i64 c = (i64)its - base;
                 if (live && c >= 0 && c < COLOR_WORDS * 32) atomicOr(words + (c >> 5), 1u << (c & 31));
+            };
+            int count = 0;
+            const auto wait_for_late = [&] {
+                for (int i = lane; i - lane < count; i += 32) {
+                    const bool live = i < count;
+                    note(live, wait_for(color, live, live ? late[i] : 0, (Id)0, [](Id) { return false; }));
+                }
+                count = 0;
+                __syncwarp();
+            };
+            for (i64 first = begin; first < end; first += 32 * LOADS) {
+                Id u[LOADS], c[LOADS];
+#pragma unroll
+                for (int k = 0; k < LOADS; ++k) u[k] = first + k * 32 + lane < end ? indices[first + k * 32 + lane] : -1;
+#pragma unroll
+                for (int k = 0; k < LOADS; ++k) c[k] = u[k] < 0 ? 0 : settled(color, u[k]);
+#pragma unroll
+                for (int k = 0; k < LOADS; ++k) {
+                    note(u[k] >= 0 && c[k] >= 0, c[k]);
+                    const u32 which = __ballot_sync(ALL, c[k] < 0);
+                    if (count + __popc(which) > 32 * LOADS) wait_for_late();
+                    if (c[k] < 0) late[count + __popc(which & lanes_below())] = u[k];
+                    count += __popc(which);
+                }
+                __syncwarp();
             }
-            __syncwarp();
+            wait_for_late();
             for (int w = 0; w < COLOR_WORDS && least < 0; w += 32) {
                 const u32 open = ~words[w + lane], any = __ballot_sync(ALL, open != 0);
                 if (!any) continue;

@@ -1,0 +1,229 @@
+"""Trusses on CUDA: triangles of each edge are counted as far as they matter, and edges of too few peeled.
+
+Where half of the edges or more fall away at once, the triangles of those that are left are counted anew, which halves
+the work each time; else what the others lose is followed along the triangles of those that go.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.structure.cuda_degree_order import c_type
+from hpgraph.kernels.structure.cuda_support import Edges, Rows, support_of_edges, support_of_graph
+
+SOURCE = "truss.cuh"
+THREADS = 256
+# Blocks of the peeling kernel that a multiprocessor holds at once, by its launch bounds.
+BLOCKS = 4
+STAYS, GONE = 0, 2
+# As in the source: from this number on it is a bound.
+IS_BOUND = 1 << 29
+EDGES = Layout("Edges<{Index}>", indptr="*", lower="*", row="*", upper_indptr="*", upper="*")
+PEELING = Layout(
+    "Peeling", state="*", support="*", going="*", following="*", again="*", tails="*", arrived="*",
+)  # fmt: skip
+TO_ARCS = Layout("ToArcs<{Index}, long long>", indptr="*", indices="*", order="*", values="*")
+
+
+def kernel_names(index: str) -> tuple[str, ...]:
+    """Name expressions of every kernel of the source but the one that peels, for ids of a C++ type.
+
+    Parameters
+    ----------
+    index : str
+        "int" or "long long".
+
+    Returns
+    -------
+    tuple of str
+    """
+    plain = "hpgraph::begin_peeling", "hpgraph::find_going"
+    return (*plain, *(f"hpgraph::{name}<{index}>" for name in ("list_upper", "flag_arcs")))
+
+
+def peeling_name(index: str) -> str:
+    """Name expression of the kernel that peels, which is launched cooperatively.
+
+    Parameters
+    ----------
+    index : str
+        "int" or "long long".
+
+    Returns
+    -------
+    str
+    """
+    return f"hpgraph::peel_edges<{index}>"
+
+
+def checks(ids: np.dtype) -> str:
+    """What stands after the source, where it is compiled here and in a test."""
+    return "\n".join(layout.checks for layout in (EDGES.of(Index=ids), PEELING.of(), TO_ARCS.of(Index=ids)))
+
+
+def truss(arcs: CSR, k: int) -> Any:
+    """`hpgraph.kernels.structure.cpu_truss.truss` on the GPU.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When the work space will not fit.
+    """
+    import cupy
+
+    cap = k - 2
+    inside = cupy.zeros(arcs.nnz, np.bool_)
+    if arcs.nnz == 0:
+        return inside
+    rows, support = support_of_graph(arcs, cap)
+    edges, count = None, len(rows.lower) if rows.order is not None else arcs.nnz // 2
+    while True:
+        enough = support >= cap
+        left = int(cupy.count_nonzero(enough))
+        if left == 0:
+            return inside
+        if 2 * left > count:
+            break
+        edges = _linked(_kept(rows, cupy.flatnonzero(enough)))
+        rows, count, support = edges.rows, left, support_of_edges(edges, cap)
+    whole = edges is None
+    if edges is None:
+        edges, support = _whole(arcs, rows, support)
+    peeling = _Peeling(edges, support, cap)
+    if left < len(edges) and peeling.find(cap)[0]:
+        peeling.run(cap)
+    if whole:
+        # Those that have gone are fewer.
+        inside.fill(True)
+        if 2 * len(edges) < arcs.nnz:
+            inside &= arcs.indices != arcs.expand_rows()
+    peeling.flag(arcs, GONE if whole else STAYS, not whole, inside)
+    return inside
+
+
+def truss_numbers(arcs: CSR) -> Any:
+    """`hpgraph.kernels.structure.cpu_truss.truss_numbers` on the GPU.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When the work space will not fit.
+
+    Notes
+    -----
+    Triangles are counted up to 1, 2, 4, ... an edge, and between two counts the levels so far are peeled.
+    """
+    import cupy
+
+    number = cupy.zeros(arcs.nnz, np.int64)
+    if arcs.nnz == 0:
+        return number
+    cap = least = 1
+    edges, support = _whole(arcs, *support_of_graph(arcs, cap))
+    while len(edges):
+        peeling = _Peeling(edges, support, cap)
+        while least <= cap:
+            going, fewest = peeling.find(least)
+            if going:
+                peeling.run(least, arcs, number)
+                least += 1
+            elif fewest >= IS_BOUND:
+                least = cap + 1
+            else:
+                # Nothing falls away before the least number of triangles there is.
+                least = fewest + 1
+        edges = _linked(_kept(edges.rows, cupy.flatnonzero(peeling.state == STAYS)))
+        cap *= 2
+        if len(edges):
+            support = support_of_edges(edges, cap)
+    return number
+
+
+def _kept(rows: Rows, places: Any) -> Rows:
+    """The edges at some places, which ascend."""
+    import cupy
+
+    indptr = cupy.searchsorted(places, rows.indptr).astype(np.int64, copy=False)
+    return Rows(indptr, rows.lower[places], rows.order)
+
+
+def _whole(arcs: CSR, rows: Rows, support: Any) -> tuple[Edges, Any]:
+    """All edges of a graph's rows, and their support."""
+    import cupy
+
+    if rows.order is None:
+        places = cupy.flatnonzero(rows.lower < arcs.expand_rows())
+        rows, support = _kept(rows, places), support[places]
+    return _linked(rows), support
+
+
+def _linked(rows: Rows) -> Edges:
+    import cupy
+
+    n, m, ids = len(rows.indptr) - 1, len(rows.lower), rows.lower.dtype
+    check_memory(m * (45 + 2 * ids.itemsize) + 16 * n, "the edges of a graph by both of their ends", "cuda")
+    row = CSR((n, n), rows.indptr, rows.lower, validate=False, copy=False).expand_rows().astype(ids, copy=False)
+    upper_indptr, upper = cupy.zeros(n + 1, np.int64), cupy.empty(m, np.int64)
+    if m:
+        cupy.cumsum(cupy.bincount(rows.lower, minlength=n), out=upper_indptr[1:])
+        cursor = upper_indptr[:-1].copy()
+        _run(ids, "list_upper", m, rows.lower, np.int64(m), cursor, upper)
+    return Edges(rows, row, upper_indptr, upper)
+
+
+def _module(ids: np.dtype, names: tuple[str, ...], cooperative: bool) -> Module:
+    return load(SOURCE, names=names, cooperative=cooperative, title="trusses", checks=checks(ids))
+
+
+def _run(ids: np.dtype, name: str, size: int, *arguments: Any) -> None:
+    names = kernel_names(c_type(ids))
+    (full,) = (one for one in names if one.removeprefix("hpgraph::").partition("<")[0] == name)
+    _module(ids, names, False).function(full)((-(-size // THREADS),), (THREADS,), arguments)
+
+
+class _Peeling:
+    """Which edges have gone, and how many triangles the others are in, at least."""
+
+    def __init__(self, edges: Edges, support: Any, cap: int) -> None:
+        import cupy
+
+        rows, m = edges.rows, len(edges)
+        self._edges, self._cap, self._ids = edges, cap, rows.lower.dtype
+        self.state = cupy.empty(m, np.uint8)
+        lists = [cupy.empty(m, np.int64) for _ in range(3)]
+        self._counters = cupy.empty(5, np.uint64)
+        self._kept = support, lists
+        self._peeling = PEELING.of()(self.state, support, *lists, self._counters, self._counters[4:])
+        self._linked = EDGES.of(Index=self._ids)(rows.indptr, rows.lower, edges.row, edges.upper_indptr, edges.upper)
+        _run(self._ids, "begin_peeling", m, np.int64(m), np.uint32(cap), self._peeling)
+
+    def find(self, least: int) -> tuple[int, int]:
+        """How many edges go as they are in fewer triangles than `least`, and the fewest that another is in."""
+        self._counters.fill(0)
+        self._counters[3] = np.iinfo(np.uint32).max
+        size = np.int64(len(self._edges))
+        _run(self._ids, "find_going", int(size), size, np.uint32(least), self._peeling)
+        going, _, _, fewest, _ = self._counters.tolist()
+        return going, fewest
+
+    def run(self, least: int, arcs: CSR | None = None, number: Any = None) -> None:
+        """Those that were found go, and who must for that: they are in the truss of `least` + 1, which is noted."""
+        to_arcs = (None,) * 4 if arcs is None else (arcs.indptr, arcs.indices, self._edges.rows.order, number)
+        name = peeling_name(c_type(self._ids))
+        written = TO_ARCS.of(Index=self._ids)(*to_arcs)
+        arguments = self._linked, self._peeling, np.uint32(least), np.uint32(self._cap), written
+        _module(self._ids, (name,), True).function(name)((BLOCKS * multiprocessors(),), (THREADS,), arguments)
+
+    def flag(self, arcs: CSR, state: int, value: bool, flags: Any) -> None:
+        """A value for the arcs of all edges in a state."""
+        to_arcs = TO_ARCS.of(Index=self._ids)(arcs.indptr, arcs.indices, self._edges.rows.order, flags)
+        size = len(self._edges)
+        arguments = self._linked, self.state, np.int64(size), np.int32(state), np.bool_(value), to_arcs
+        _run(self._ids, "flag_arcs", size, *arguments)

@@ -1,0 +1,193 @@
+// Trusses by peeling edges: those in too few triangles go, and the others of their triangles lose one, round after round.
+//
+// An edge is its place in the row of its upper end (support.cuh). Of one that has enough triangles only a bound is known:
+// when it falls below `cap`, the triangles are counted again, no further than to `cap`. Rounds are those of H. Kabir,
+// K. Madduri, "Parallel k-truss decomposition on multicore platforms", HPEC'17; all of them run in one launch, a barrier of
+// the grid between two.
+#pragma once
+#include "grid_barrier.cuh"
+#include "search.cuh"
+#include "warp.cuh"
+
+namespace hpgraph {
+
+constexpr int TRUSS_THREADS = 256;
+// A bound, not a number: added to it. No vertex has so many neighbours.
+constexpr u32 AT_LEAST = 1u << 30, IS_BOUND = 1u << 29;
+enum EdgeState : unsigned char { STAYS, GOES, GONE };
+
+// Edges by both of their ends: `upper` lists those of each lower end.
+template <class Index>
+struct Edges {
+    const i64* indptr;
+    const Index* lower;
+    const Index* row;
+    const i64* upper_indptr;
+    const i64* upper;
+};
+
+struct Peeling {
+    unsigned char* state;
+    u32* support;
+    i64 *going, *following, *again;  // lists
+    u64* tails;                      // of the three, and the least support of those that stay
+    unsigned* arrived;
+};
+
+// `cursor` begins where each list does.
+template <class Index>
+__global__ void __launch_bounds__(TRUSS_THREADS)
+list_upper(const Index* __restrict__ lower, i64 edges, u64* cursor, i64* upper) {
+    const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
+    if (edge < edges) upper[atomicAdd(cursor + lower[edge], 1ull)] = edge;
+}
+
+// One at the end of a list for each lane that has one; by whole warps.
+__device__ inline void append(bool mine, i64 edge, i64* list, u64* tail) {
+    const u32 which = __ballot_sync(ALL, mine);
+    if (!which) return;
+    u64 place = 0;
+    if (lane_of_warp() == 0) place = atomicAdd(tail, u64(__popc(which)));
+    place = __shfl_sync(ALL, place, 0) + __popc(which & lanes_below());
+    if (mine) list[place] = edge;
+}
+
+// What was counted, as bounds where it is enough; nobody has gone.
+__global__ void __launch_bounds__(TRUSS_THREADS) begin_peeling(i64 edges, u32 cap, Peeling peeling) {
+    const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
+    if (edge >= edges) return;
+    const u32 counted = peeling.support[edge];
+    peeling.support[edge] = counted >= cap ? AT_LEAST + counted : counted;
+    peeling.state[edge] = STAYS;
+}
+
+// Who stays and is in fewer than `least` triangles goes; and how few the others have.
+__global__ void __launch_bounds__(TRUSS_THREADS) find_going(i64 edges, u32 least, Peeling peeling) {
+    const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
+    const bool stays = edge < edges && peeling.state[edge] == STAYS;
+    const u32 support = stays ? peeling.support[edge] : ~0u;
+    const bool goes = support < least;
+    if (goes) peeling.state[edge] = GOES;
+    append(goes, edge, peeling.going, peeling.tails);
+    u32 fewest = goes ? ~0u : support;
+    for (int d = 16; d; d >>= 1) fewest = min(fewest, __shfl_xor_sync(ALL, fewest, d));
+    if (lane_of_warp() == 0 && fewest < *(volatile u64*)(peeling.tails + 3)) atomicMin(peeling.tails + 3, u64(fewest));
+}
+
+template <class Index>
+__device__ i64 edge_between(const Edges<Index>& edges, Index a, Index b) {
+    const Index high = a > b ? a : b, low = a > b ? b : a;
+    const i64 end = edges.indptr[i64(high) + 1], at = lower_bound(edges.lower, edges.indptr[high], end, low);
+    return at < end && edges.lower[at] == low ? at : -1;
+}
+
+// The triangles of an edge whose other two edges have not gone, by a warp: visit(f, g) in each lane, g < 0 for none; true
+// from it, in all lanes, ends the search. The upper end's neighbours are looked up: in degree order it has fewer.
+template <class Index, class Visit>
+__device__ __forceinline__ void visit_triangles(const Edges<Index>& edges, const unsigned char* state, i64 edge,
+                                                Visit visit) {
+    const Index upper = edges.row[edge], lower = edges.lower[edge];
+    const i64 below = edges.indptr[upper], n_below = edges.indptr[i64(upper) + 1] - below;
+    const i64 above = edges.upper_indptr[upper], all = n_below + edges.upper_indptr[i64(upper) + 1] - above;
+    for (i64 first = 0; first < all; first += 32) {
+        const i64 i = first + lane_of_warp();
+        i64 f = -1, g = -1;
+        if (i < all) {
+            f = i < n_below ? below + i : edges.upper[above + i - n_below];
+            if (f != edge && state[f] != GONE) {
+                g = edge_between(edges, i < n_below ? edges.lower[f] : edges.row[f], lower);
+                if (g >= 0 && state[g] == GONE) g = -1;
+            }
+        }
+        if (visit(f, g)) return;
+    }
+}
+
+// Everyone who goes, and whoever must go for that; `number` is written to the arcs of an edge that goes, by `write`.
+template <class Index, class Write>
+__device__ void peel_rounds(const Edges<Index>& edges, const Peeling& peeling, u32 least, u32 cap, Write write) {
+    GridBarrier barrier(peeling.arrived);
+    const i64 threads = i64(gridDim.x) * TRUSS_THREADS, thread = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
+    const i64 warps = threads / 32, warp = thread / 32;
+    volatile u64* const tails = peeling.tails;
+    i64 *going = peeling.going, *following = peeling.following;
+    const unsigned char* const state = peeling.state;
+    const auto lose = [&](bool mine, i64 edge) {
+        u32 before = 0;
+        if (mine) before = atomicSub(peeling.support + edge, 1u);
+        const bool bound = before >= IS_BOUND;
+        append(mine && bound && before - AT_LEAST == cap, edge, peeling.again, peeling.tails + 2);
+        append(mine && !bound && before == least, edge, following, peeling.tails + 1);
+    };
+    for (i64 count = tails[0]; count;) {
+        for (i64 i = warp; i < count; i += warps) {
+            const i64 edge = going[i];
+            write(edge);
+            u32 left = *(volatile u32*)(peeling.support + edge);
+            if (!left) continue;
+            visit_triangles(edges, state, edge, [&](i64 f, i64 g) {
+                const bool closed = g >= 0, f_goes = closed && state[f] == GOES, g_goes = closed && state[g] == GOES;
+                // Of two that go, the first takes from the third.
+                lose(closed && !f_goes && (!g_goes || edge < g), f);
+                lose(closed && !g_goes && (!f_goes || edge < f), g);
+                left -= __popc(__ballot_sync(ALL, closed));
+                return left == 0;
+            });
+        }
+        barrier.wait();
+        const i64 counted_again = tails[2];
+        for (i64 i = warp; i < counted_again; i += warps) {
+            const i64 edge = peeling.again[i];
+            u32 found = 0;
+            visit_triangles(edges, state, edge, [&](i64 f, i64 g) {
+                found += __popc(__ballot_sync(ALL, g >= 0 && state[f] == STAYS && state[g] == STAYS));
+                return found >= cap;
+            });
+            if (lane_of_warp() == 0) peeling.support[edge] = found >= cap ? AT_LEAST + found : found;
+            append(lane_of_warp() == 0 && found < least, edge, following, peeling.tails + 1);
+        }
+        barrier.wait();
+        const i64 next = tails[1];
+        for (i64 i = thread; i < count; i += threads) peeling.state[going[i]] = GONE;
+        for (i64 i = thread; i < next; i += threads) peeling.state[following[i]] = GOES;
+        barrier.wait();
+        if (thread == 0) tails[1] = tails[2] = 0;
+        i64* const other = going;
+        going = following, following = other, count = next;
+        barrier.wait();
+    }
+}
+
+// Where both arcs of an edge lie in the graph, whose vertices are `order[rank]`, or the ranks themselves.
+template <class Index, class Value>
+struct ToArcs {
+    const i64* indptr;
+    const Index* indices;
+    const Index* order;
+    Value* values;
+
+    __device__ void write(Index a, Index b, Value value) const {
+        if (order) a = order[a], b = order[b];
+        values[lower_bound(indices, indptr[a], indptr[i64(a) + 1], b)] = value;
+        values[lower_bound(indices, indptr[b], indptr[i64(b) + 1], a)] = value;
+    }
+};
+
+template <class Index>
+__global__ void __launch_bounds__(TRUSS_THREADS, 4)
+peel_edges(const Edges<Index> edges, const Peeling peeling, u32 least, u32 cap, const ToArcs<Index, i64> arcs) {
+    peel_rounds(edges, peeling, least, cap, [&](i64 edge) {
+        if (arcs.values && lane_of_warp() == 0) arcs.write(edges.row[edge], edges.lower[edge], i64(least) + 1);
+    });
+}
+
+// A value to the arcs of all edges in a state.
+template <class Index>
+__global__ void __launch_bounds__(TRUSS_THREADS)
+flag_arcs(const Edges<Index> edges, const unsigned char* __restrict__ state, i64 n, int wanted, bool value,
+          const ToArcs<Index, bool> arcs) {
+    const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
+    if (edge < n && state[edge] == wanted) arcs.write(edges.row[edge], edges.lower[edge], value);
+}
+
+}  // namespace hpgraph
