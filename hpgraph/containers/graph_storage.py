@@ -12,6 +12,7 @@ from hpgraph.containers.html_table import html_table
 from hpgraph.containers.layouts import Layouts, pattern_of
 from hpgraph.containers.names import Names, as_names
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
+from hpgraph.containers.public import save_graph
 from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
 from hpgraph.core.device import Device, array_module, normalize_device
 from hpgraph.formats import CSR, HYB
@@ -286,6 +287,33 @@ class GraphStorage:
         if self._names is None or isinstance(vertices, id):
             return checked_indices(vertices, self.n_vertices, argument)
         return self._names.indices_of(vertices)
+
+    def save(self, path: Any, *, compression: str | None = None) -> None:
+        """Write the graph to a file, as `hpgraph.io.write`.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Where to; the suffix says the format: ``.hpg``, which `hpgraph.open` leaves where it is, or another one of
+            `hpgraph.read`.
+        compression : {"gaps", "none"}, optional
+            How ``.hpg`` stores ids.
+
+        Raises
+        ------
+        ValueError
+            For an unknown suffix, or names that the format cannot hold.
+        OSError
+            Where it cannot be written; nothing has changed.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.Graph.from_edges([0, 1], [1, 2]).save("path.hpg")
+        >>> hpg.read("path.hpg")
+        Graph: 3 vertices, 2 arcs, directed, no weights, cpu
+        """
+        save_graph(self, path, compression=compression)
 
     def to(self, device: str) -> Self:
         """The graph on a device, with every layout built so far; the graph itself where it lies there already.

@@ -1,4 +1,4 @@
-"""How what stands below `hpgraph.Matrix` and `hpgraph.Vector` makes one.
+"""How what stands below `hpgraph.Matrix` and `hpgraph.Vector` makes one, and how a graph is saved.
 
 Operations give matrices and vectors with all their methods, and methods call operations: so the classes are put
 together above the operations (`hpgraph.scipy_api`), which do not import them. They make them here, of classes that the
@@ -28,6 +28,11 @@ def hand_down(load: Callable[[str], Any]) -> None:
 @functools.cache
 def _public(name: str) -> Any:
     return _load(name)
+
+
+def save_graph(graph: Any, path: Any, **options: Any) -> None:
+    """``hpgraph.io.write(graph, path)``, which stands above graphs."""
+    _public("io").write(graph, path, **options)
 
 
 def make_matrix(source: Any) -> Matrix:

@@ -12,6 +12,8 @@ import numpy as np
 from hpgraph.core.device import normalize_device
 from hpgraph.io.edge_list import read_edge_list
 from hpgraph.io.edge_list_writer import write_edge_list
+from hpgraph.io.hpg_reader import read_hpg
+from hpgraph.io.hpg_writer import check_compression, write_hpg
 from hpgraph.io.matrix_market import read_matrix_market, write_matrix_market
 from hpgraph.io.memory import Budget
 from hpgraph.io.npz import read_npz, write_npz
@@ -44,6 +46,7 @@ def read(
     ``.el`` ``.wel`` ``.txt`` ``.tsv``      edge list: a line holds source, target and perhaps a weight, between
     ``.csv``, each also ``.gz``             blanks, tabs, commas or semicolons; a header line is recognized
     ``.npz``                                sparse array saved by `scipy.sparse.save_npz`, or by `write`
+    ``.hpg``                                hpgraph's own, in pages; `hpgraph.open` leaves them in the file
     ======================================  ====================================================================
 
     Parameters
@@ -107,6 +110,8 @@ def read(
     weight_dtype = _weight_dtype(dtype)
     budget = Budget.of(memory)
     kind = _format(place)
+    if kind == "hpg":
+        return _of_hpg(place, directed, weight_dtype, budget).to(device)
     if kind != "edge list":
         _only_for_edge_lists(place, delimiter=delimiter, n_vertices=n_vertices, names=names)
     if kind == "Matrix Market":
@@ -130,7 +135,21 @@ def read(
     return graph if device == "cpu" else graph.to(device)
 
 
-def write(graph: Any, path: str | os.PathLike[str]) -> None:
+def _of_hpg(path: Path, directed: bool | None, weight_dtype: np.dtype[Any] | None, budget: Budget) -> Graph:
+    """The graph of an ``.hpg`` file, taken for directed or not, and with weights of a type, as asked."""
+    from hpgraph.containers.graph import Graph
+
+    graph = read_hpg(path, budget)
+    csr, names = graph.out_csr, graph.names
+    if weight_dtype is not None and csr.data is not None and csr.dtype != weight_dtype:
+        csr = csr.with_data(_cast(csr.data, weight_dtype, path), copy=False)
+        graph = Graph(csr, directed=graph.directed, names=names)
+    if directed is None or bool(directed) == graph.directed:
+        return graph
+    return Graph(csr, directed=True, names=names) if directed else graph.undirected
+
+
+def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None = None) -> None:
     """Write a graph to a file that `read` turns back into the same graph; the suffix of its name says the format.
 
     The file is there whole or not at all: one that stood there before stays until the new one is complete.
@@ -140,14 +159,18 @@ def write(graph: Any, path: str | os.PathLike[str]) -> None:
     graph : Graph, or anything `hpgraph.as_graph` takes
         The graph; from the GPU it is copied to the CPU first.
     path : str or os.PathLike
-        Where to; the suffixes are those of `read`. ``.npz`` keeps everything. ``.mtx`` keeps no names. An edge list
-        of a graph with names leaves out vertices without an edge, and `read` numbers the others anew. ``.wel`` wants
-        weights. Names keep their type, and those of several types, or of others than text and numbers, are refused.
+        Where to; the suffixes are those of `read`. ``.npz`` and ``.hpg`` keep everything. ``.mtx`` keeps no names. An
+        edge list of a graph with names leaves out vertices without an edge, and `read` numbers the others anew.
+        ``.wel`` wants weights. Names keep their type, and those of several types, or of others than text and numbers,
+        are refused.
+    compression : {"gaps", "none"}, optional
+        How ``.hpg`` stores ids: as gaps between them, half or a quarter of the size, or as they are. Gaps by default,
+        if there are fewer than 2³¹ vertices.
 
     Raises
     ------
     ValueError
-        For an unknown suffix, or names that the format cannot hold.
+        For an unknown suffix, names that the format cannot hold, or a compression that it has not.
     OSError
         Where it cannot be written; nothing has changed.
 
@@ -166,6 +189,12 @@ def write(graph: Any, path: str | os.PathLike[str]) -> None:
     place = _path(path)
     kind = _format(place)
     check_writable(place)
+    if kind == "hpg":
+        whole = as_graph(graph)
+        write_hpg(whole.to("cpu"), place, compression=check_compression(compression, whole.n_vertices))
+        return
+    if compression is not None:
+        raise ValueError(f"compression is for .hpg files; {place} needs none: leave it out")
     writers: dict[str, Callable[[Graph, Path], None]] = {
         "Matrix Market": write_matrix_market,
         "npz": write_npz,
@@ -188,11 +217,13 @@ def _format(path: Path) -> str:
         return "Matrix Market"
     if suffix == [".npz"] and not zipped:
         return "npz"
+    if suffix == [".hpg"] and not zipped:
+        return "hpg"
     if suffix and suffix[0] in EDGE_LISTS:
         return "edge list"
     raise ValueError(
         f"{path}: the suffix does not name a known format; known are .mtx (Matrix Market), "
-        f"{', '.join(EDGE_LISTS)} (edge lists), these also with .gz, and .npz (SciPy sparse array)"
+        f"{', '.join(EDGE_LISTS)} (edge lists), these also with .gz, .npz (SciPy sparse array) and .hpg (hpgraph's own)"
     )
 
 

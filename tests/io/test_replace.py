@@ -25,7 +25,7 @@ from hpgraph.io.replace import check_writable, replacing
 
 resource = pytest.importorskip("resource", reason="limits and signals are those of POSIX")
 
-SUFFIXES = [".mtx", ".mtx.gz", ".el", ".txt", ".tsv", ".csv", ".el.gz", ".csv.gz", ".npz"]
+SUFFIXES = [".mtx", ".mtx.gz", ".el", ".txt", ".tsv", ".csv", ".el.gz", ".csv.gz", ".npz", ".hpg"]
 OLD = b"what stood here before"
 LIMIT = 3000
 

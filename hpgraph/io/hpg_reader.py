@@ -1,0 +1,220 @@
+"""Reading ``.hpg`` files: the header and the tables at once, all else when it is asked for."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.core.errors import FileFormatError
+from hpgraph.formats import CSR, Pages
+from hpgraph.formats.file_stretch import FileStretch
+from hpgraph.formats.pages import crc32
+from hpgraph.io.arcs import Array
+from hpgraph.io.hpg_layout import ALIGNMENT, PAGE, read_header
+from hpgraph.io.memory import Budget
+from hpgraph.kernels.pages import decode
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+
+
+class GraphFile:
+    """An ``.hpg`` file that is open for reading, until nothing refers to it any more.
+
+    A file that takes its place is another one: this stays what it was.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+
+    Raises
+    ------
+    FileFormatError
+        Where it is foreign, damaged in its header, or cut short.
+    OSError
+        Where it cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = path.open("rb", buffering=0)
+        size = os.fstat(self._file.fileno()).st_size
+        self.header = read_header(path, FileStretch(self._file, 0, min(size, ALIGNMENT), _BYTE)[:].tobytes(), size)
+
+    def _stretch(self, name: str, dtype: Any) -> FileStretch:
+        section, dtype = self.header.sections[name], np.dtype(dtype)
+        return FileStretch(self._file, section.at, section.nbytes // dtype.itemsize, dtype)
+
+    def _whole(self, name: str, dtype: Any) -> Array:
+        """A section, and whether it has its checksum."""
+        section = self.header.sections[name]
+        array = self._stretch(name, _BYTE)[:]
+        if len(array) != section.nbytes:
+            raise FileFormatError(self.path, f"section {name} ends early: the file was cut short while it was open")
+        if crc32(array) != section.checksum:
+            raise FileFormatError(self.path, f"section {name} does not have its checksum: the file is damaged")
+        return array.view(dtype)
+
+    def pages(self, side: str) -> Pages:
+        """The arcs of one side; of these nothing but the table of pages is read.
+
+        Parameters
+        ----------
+        side : {"out", "in"}
+            Those by source or, of a directed graph, by target.
+
+        Returns
+        -------
+        Pages
+
+        Raises
+        ------
+        FileFormatError
+            When the table is damaged.
+        """
+        header, name = self.header, f"{side}.pages"
+        table = self._whole(name, PAGE)
+        n, arcs = header.n_vertices, header.n_arcs
+        first_arc, offset = np.append(table["first_arc"], arcs), np.append(table["offset"], 0)
+        stored = self._stretch(f"{side}.ids", _BYTE)
+        offset[-1] = len(stored)
+        first_row, last_row = np.append(table["first_row"], n), table["last_row"].copy()
+        fits = np.array_equal(np.diff(first_arc), table["arcs"]) and np.array_equal(np.diff(offset), table["nbytes"])
+        # A row that goes on in the next page is the last of one and the first of the other.
+        in_order = (first_row[:-1] <= last_row).all() and (last_row <= first_row[1:]).all() and (first_row >= 0).all()
+        if not fits or not in_order or (len(table) and int(last_row[-1]) >= n):
+            raise FileFormatError(self.path, f"section {name} is no table of {arcs} arcs of {n} vertices")
+        weights = None
+        if header.weight_dtype is not None:
+            weights = self._stretch(f"{side}.weights", header.weight_dtype)
+        try:
+            return Pages(
+                (n, n),
+                lambda: self._offsets(side),
+                first_arc,
+                offset,
+                stored,
+                table["checksum"].copy(),
+                header.id_dtype,
+                header.encoding,
+                weights,
+                None if weights is None else table["weight_checksum"].copy(),
+                first_row,
+                last_row,
+                f"{self.path}, {side}-arcs",
+            )
+        except ValueError as error:
+            raise FileFormatError(self.path, f"section {name} makes no sense: {error}") from None
+
+    def _offsets(self, side: str) -> Array:
+        return self._whole(f"{side}.offsets", np.int64)
+
+    @property
+    def named(self) -> bool:
+        """Whether vertices have names."""
+        return "names.text" in self.header.sections or "names.values" in self.header.sections
+
+    def names(self) -> Array:
+        """The names of vertices.
+
+        Returns
+        -------
+        array of shape (n,)
+
+        Raises
+        ------
+        FileFormatError
+            When they are damaged.
+        """
+        n, sections = self.header.n_vertices, self.header.sections
+        try:
+            if "names.text" in sections:
+                ends, text = self._whole("names.ends", np.int64), self._whole("names.text", _BYTE).tobytes()
+                if len(ends) != n + 1 or ends[0] != 0 or ends[-1] != len(text) or (np.diff(ends) < 0).any():
+                    raise ValueError("their ends are not in order")
+                places = ends.tolist()
+                listed = [text[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(places)]
+                return np.array(listed, dtype=np.str_)
+            dtype = np.dtype(self._whole("names.type", "S32")[0].decode("ascii"))
+            if dtype.kind not in "biufmM" or dtype.hasobject:
+                raise ValueError(f"of type {dtype}")
+            values = self._whole("names.values", dtype)
+            if values.shape != (n,):
+                raise ValueError(f"{len(values)} of them")
+            return values
+        except FileFormatError:
+            raise
+        except (ValueError, TypeError, KeyError, IndexError) as error:
+            raise FileFormatError(self.path, f"no names of {n} vertices ({error})") from None
+
+
+_BYTE = np.dtype(np.uint8)
+
+
+def read_hpg(path: Path, budget: Budget) -> Graph:
+    """The whole graph of a file, in memory.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    budget : Budget
+        What may be taken of the memory.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    FileFormatError
+        Where it is foreign, damaged or cut short; `DamagedPageError` names the page.
+    DeviceMemoryError
+        When the graph needs more memory than it may take.
+    """
+    from hpgraph.containers.graph import Graph
+
+    file = GraphFile(path)
+    header = file.header
+    width = header.id_dtype.itemsize + (0 if header.weight_dtype is None else header.weight_dtype.itemsize)
+    names = sum(section.nbytes for name, section in header.sections.items() if name.startswith("names."))
+    budget.check(header.n_arcs * width + 16 * (header.n_vertices + 1) + 8 * names, f"the graph in {path}")
+    names_of = file.names() if file.named else None
+    csr = rows_of(file.pages("out"))
+    return Graph(csr, directed=header.directed, names=names_of)
+
+
+def rows_of(pages: Pages) -> CSR:
+    """Pages put together again, every one checked.
+
+    Parameters
+    ----------
+    pages : Pages
+
+    Returns
+    -------
+    CSR
+
+    Raises
+    ------
+    DamagedPageError
+        The first that is damaged.
+    """
+    indptr = pages.indptr
+    ids = np.empty(pages.nnz, dtype=pages.id_dtype)
+    values = None if pages.values is None else np.empty(pages.nnz, dtype=pages.values.dtype)
+    for page in range(pages.n_pages):
+        arcs = slice(int(pages.first_arc[page]), int(pages.first_arc[page + 1]))
+        stored = pages.payload(page)
+        pages.check(page, stored)
+        decode(pages, page, ids[arcs], payload=stored)
+        if values is not None:
+            held = pages.values_of(page)
+            pages.check(page, held, values=True)
+            values[arcs] = held
+    return CSR(pages.shape, indptr, ids, values, validate=False)

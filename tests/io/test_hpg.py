@@ -1,0 +1,227 @@
+"""Graphs that were saved as ``.hpg`` come back, and files that something happened to are refused by name."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+from hpgraph.core.errors import DamagedPageError, DeviceMemoryError, FileFormatError
+from hpgraph.io.hpg_reader import GraphFile, rows_of
+from hpgraph.io.hpg_writer import write_hpg
+
+
+def some_graph(directed=True, dtype=None, n=400, arcs=5000, names=None, seed=0):
+    rng = np.random.default_rng(seed)
+    source, target = rng.integers(0, n, (2, arcs)) ** 2 // n
+    weight = None if dtype is None else rng.integers(0, 2 if dtype == "bool" else 90, arcs).astype(dtype)
+    return hpg.Graph.from_edges(source, target, weight, n_vertices=n, directed=directed, names=names)
+
+
+def same(found, graph):
+    assert (found.n_vertices, found.directed, found.dtype) == (graph.n_vertices, graph.directed, graph.dtype)
+    for side in ("out_csr", "in_csr"):
+        for array in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(getattr(found, side), array), getattr(getattr(graph, side), array))
+            if getattr(getattr(graph, side), array) is not None:
+                assert getattr(getattr(found, side), array).dtype == getattr(getattr(graph, side), array).dtype
+
+
+@pytest.mark.parametrize("compression", [None, "gaps", "none"])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("dtype", [None, "bool", "int8", "uint16", "int64", "float32", "float64"])
+def test_graphs_come_back(tmp_path, dtype, directed, compression):
+    graph = some_graph(directed, dtype)
+    graph.save(tmp_path / "graph.hpg", compression=compression)
+    same(hpg.read(tmp_path / "graph.hpg"), graph)
+    assert list(tmp_path.iterdir()) == [tmp_path / "graph.hpg"]
+
+
+@pytest.mark.parametrize("arcs_per_page", [1, 37, 1024])
+def test_both_sides_are_cut_into_pages(tmp_path, arcs_per_page):
+    graph = some_graph(dtype="float32")
+    write_hpg(graph, tmp_path / "graph.hpg", arcs_per_page=arcs_per_page)
+    file = GraphFile(tmp_path / "graph.hpg")
+    for side, csr in (("out", graph.out_csr), ("in", graph.in_csr)):
+        pages = file.pages(side)
+        assert pages.n_pages >= graph.n_edges / arcs_per_page
+        found = rows_of(pages)
+        for array in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(found, array), getattr(csr, array))
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_graphs_without_arcs(tmp_path, n):
+    graph = hpg.Graph.from_edges([], [], n_vertices=n)
+    graph.save(tmp_path / "graph.hpg")
+    same(hpg.read(tmp_path / "graph.hpg"), graph)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["libc6", "", "Bär\n", "\udc80 no text", "a" * 300],
+        [1001, 7, -5, 2**62, 0],
+        np.array([2**64 - 1, 2, 3, 4, 5], dtype=np.uint64),
+        [0.5, 1.5, 2.5, 3.5, -1.0],
+        np.array(["2020-01-01", "1970-01-01", "2000-02-29", "1999-12-31", "2024-06-30"], dtype="M8[D]"),
+    ],
+    ids=["text", "numbers", "large numbers", "floats", "dates"],
+)
+def test_names_come_back(tmp_path, names):
+    graph = hpg.Graph.from_edges([0, 1, 4], [1, 2, 3], names=names)
+    graph.save(tmp_path / "graph.hpg")
+    found = hpg.read(tmp_path / "graph.hpg")
+    np.testing.assert_array_equal(found.names, graph.names)
+    assert found.names.dtype.kind == graph.names.dtype.kind
+
+
+def test_names_of_other_types_are_refused(tmp_path):
+    graph = hpg.Graph.from_edges([0], [1], names=[("a", 1), "b"])
+    with pytest.raises(ValueError, match="pickle holds any"):
+        graph.save(tmp_path / "graph.hpg")
+    assert not list(tmp_path.iterdir())
+
+
+def test_read_takes_the_file_as_asked(tmp_path):
+    graph = some_graph(dtype="int64")
+    graph.save(tmp_path / "graph.hpg")
+    same(hpg.read(tmp_path / "graph.hpg", directed=False), graph.undirected)
+    assert hpg.read(tmp_path / "graph.hpg", dtype="float32").dtype == np.float32
+    graph.undirected.save(tmp_path / "graph.hpg")
+    assert hpg.read(tmp_path / "graph.hpg", directed=True).directed
+    with pytest.raises(DeviceMemoryError, match=r"graph\.hpg needs"):
+        hpg.read(tmp_path / "graph.hpg", memory=1000)
+
+
+def test_arguments_of_save(tmp_path):
+    with pytest.raises(ValueError, match="compression must be"):
+        some_graph().save(tmp_path / "graph.hpg", compression="zip")
+    with pytest.raises(ValueError, match=r"compression is for \.hpg files"):
+        some_graph().save(tmp_path / "graph.npz", compression="gaps")
+
+
+def test_the_description_is_the_format(tmp_path):
+    """What docs/format.md says is enough to read a file."""
+    graph = some_graph(dtype="float32")
+    graph.save(tmp_path / "graph.hpg", compression="none")
+    content = (tmp_path / "graph.hpg").read_bytes()
+    magic, version, directed, n, arcs, length = struct.unpack_from("<8sIIQQQ", content)
+    assert (magic, version, directed, n, arcs, length) == (
+        b"\x89hpg\r\n\x1a\n", 1, 1, graph.n_vertices, graph.n_edges, len(content)
+    )  # fmt: skip
+    ids, weights, encoding, count, zero = struct.unpack_from("<8s8s8sII", content, 40)
+    assert (ids.rstrip(b"\0"), weights.rstrip(b"\0"), encoding.rstrip(b"\0"), zero) == (b"<i4", b"<f4", b"none", 0)
+    assert struct.unpack_from("<I", content, 4092) == (zlib.crc32(content[:4092]),)
+    sections = {}
+    for k in range(count):
+        name, at, nbytes, checksum, _ = struct.unpack_from("<16sQQII", content, 128 + 40 * k)
+        assert at % 4096 == 0
+        sections[name.rstrip(b"\0").decode()] = content[at : at + nbytes]
+        assert checksum in (0, zlib.crc32(content[at : at + nbytes]))
+    parts = ("ids", "weights", "pages", "offsets")
+    assert set(sections) == {f"{side}.{part}" for side in ("out", "in") for part in parts}
+    np.testing.assert_array_equal(np.frombuffer(sections["out.offsets"], "<i8"), graph.out_csr.indptr)
+    np.testing.assert_array_equal(np.frombuffer(sections["in.ids"], "<i4"), graph.in_csr.indices)
+    np.testing.assert_array_equal(np.frombuffer(sections["in.weights"], "<f4"), graph.in_csr.data)
+    for row in struct.iter_unpack("<6q2I", sections["out.pages"]):
+        first_row, last_row, first_arc, held, offset, nbytes, checksum, weight_checksum = row
+        assert first_row <= last_row
+        assert checksum == zlib.crc32(sections["out.ids"][offset : offset + nbytes])
+        assert weight_checksum == zlib.crc32(sections["out.weights"][4 * first_arc : 4 * (first_arc + held)])
+
+
+def test_foreign_files(tmp_path):
+    path = tmp_path / "graph.hpg"
+    for content, message in (
+        (b"", "an empty file"),
+        (b"0 1\n1 2\n", r"no \.hpg file; hpgraph\.convert makes one"),
+        (b"\x89hpg\n\x1a\n" + bytes(5000), "as copying it as text does"),
+        (b"\x89hpg\r\n\x1a\n" + bytes(50), "cut short within its header"),
+        (b"\x89hpg\r\n\x1a\n\2" + bytes(5000), "of version 2 of the format"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(FileFormatError, match=f"graph.hpg: .*{message}"):
+            hpg.read(path)
+    with pytest.raises(FileNotFoundError):
+        hpg.read(tmp_path / "other.hpg")
+
+
+@pytest.mark.parametrize("compression", ["gaps", "none"])
+def test_damage_names_the_page(tmp_path, compression):
+    path = tmp_path / "graph.hpg"
+    graph = some_graph(dtype="float64")
+    graph.save(path, compression=compression)
+    sections = GraphFile(path).header.sections
+    whole = path.read_bytes()
+    for name, section in sections.items():
+        damaged = bytearray(whole)
+        damaged[section.at + section.nbytes // 2] ^= 4
+        path.write_bytes(damaged)
+        side, part = name.split(".")
+        kind, message = FileFormatError, f"section {name} does not have its checksum"
+        if part in ("ids", "weights"):
+            kind, message = DamagedPageError, rf"graph\.hpg, {side}-arcs, page 0 \(rows .* the {part} do not have their"
+        with pytest.raises(kind, match=message):
+            rows_of(GraphFile(path).pages(side))
+    for at in (9, 20, 100, 200, 4094):
+        damaged = bytearray(whole)
+        damaged[at] ^= 1
+        path.write_bytes(damaged)
+        with pytest.raises(FileFormatError, match=r"header does not have its checksum|of version"):
+            GraphFile(path)
+    for length in (5000, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        with pytest.raises(FileFormatError, match=f"cut short: {length} bytes of {len(whole)}"):
+            GraphFile(path)
+    path.write_bytes(whole + b"\0")
+    with pytest.raises(FileFormatError, match="longer than it was"):
+        GraphFile(path)
+
+
+def test_a_file_that_is_replaced_or_cut_while_it_is_open(tmp_path):
+    path = tmp_path / "graph.hpg"
+    graph, other = some_graph(seed=1), some_graph(seed=2)
+    graph.save(path)
+    file = GraphFile(path)
+    other.save(path)
+    np.testing.assert_array_equal(rows_of(file.pages("out")).indices, graph.out_csr.indices)
+    same(hpg.read(path), other)
+    file = GraphFile(path)
+    pages = file.pages("out")
+    indptr = pages.indptr
+    os.truncate(path, file.header.sections["out.ids"].at + 10)
+    assert indptr is pages.indptr
+    with pytest.raises(DamagedPageError, match=r"page 0 .*the file ends before the page does"):
+        rows_of(pages)
+    with pytest.raises(FileFormatError, match=r"section in\.pages ends early"):
+        file.pages("in")
+
+
+READER = """
+import sys, hpgraph as hpg
+graph = hpg.read(sys.argv[1])
+print(graph.n_edges, int(graph.out_csr.indices.sum()))
+"""
+
+
+def test_two_processes_read_one_file_of_a_folder_nobody_may_write_to(tmp_path):
+    graph = some_graph()
+    graph.save(tmp_path / "graph.hpg")
+    (tmp_path / "graph.hpg").chmod(0o444)
+    tmp_path.chmod(0o555)
+    try:
+        command = [sys.executable, "-c", READER, str(tmp_path / "graph.hpg")]
+        root = Path(__file__).parents[2]
+        readers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) for _ in range(2)]
+        said = [reader.communicate()[0].split() for reader in readers]
+    finally:
+        tmp_path.chmod(0o755)
+    assert said == [[str(graph.n_edges), str(int(graph.out_csr.indices.sum()))]] * 2
