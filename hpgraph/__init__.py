@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from hpgraph.containers.public import hand_down
 from hpgraph.core.config import config
 from hpgraph.core.errors import (
+    BudgetError,
     CompileError,
     ConvergenceWarning,
     DamagedPageError,
@@ -23,6 +24,7 @@ from hpgraph.core.errors import (
     MissingExtraError,
     NegativeCycleError,
     NoPathError,
+    StreamingError,
 )
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.triangles import triangle_count, triangles
     from hpgraph.algorithms.truss import k_truss, truss_number
     from hpgraph.containers.graph import Graph, as_graph
+    from hpgraph.containers.streamed_graph import StreamedGraph
     from hpgraph.containers.vertices import id as id
     from hpgraph.engine.definition import Parameter, Property
     from hpgraph.engine.direction import Direction
@@ -205,6 +208,7 @@ _MODULE_OF = {
     "Trace": "hpgraph.engine.trace",
     "VertexProgram": "hpgraph.engine.program",
     "Graph": "hpgraph.containers.graph",
+    "StreamedGraph": "hpgraph.containers.streamed_graph",
     "as_graph": "hpgraph.containers.graph",
     "from_networkx": "hpgraph.interop.networkx",
     "id": "hpgraph.containers.vertices",
@@ -224,6 +228,7 @@ __all__ = [
     "BFSResult",
     "BeliefResult",
     "BiconnectedComponents",
+    "BudgetError",
     "CentralityResult",
     "CompileError",
     "ComponentsResult",
@@ -251,6 +256,8 @@ __all__ = [
     "SSSPLanesResult",
     "SSSPResult",
     "SpanningForest",
+    "StreamedGraph",
+    "StreamingError",
     "Trace",
     "Vector",
     "VertexProgram",

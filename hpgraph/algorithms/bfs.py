@@ -169,7 +169,7 @@ def bfs(
             raise TypeError("give either source, one vertex, or sources, a list of them, not both")
         return _from_many(graph, sources, direction, parents, deterministic, max_depth)
     start = graph.index_of(source, "source")
-    narrow = graph.out_csr.indices.dtype == np.int32
+    narrow = graph.id_dtype == np.int32
     # Parents come at no cost beside the levels (on an H200, less than none), so one program serves both.
     program = Tree if narrow else WideTree
     found = run(program, graph, active=id(start), direction=direction, max_iteration=max_depth)

@@ -9,6 +9,7 @@ import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.engine.definition import Property
@@ -52,6 +53,18 @@ class Color(VertexProgram):
 
     def gather(source, weight, target):  # noqa: D102
         return source.color
+
+
+class Smallest(VertexProgram):
+    """The smallest vertex that is joined to a vertex, whichever way the arcs go."""
+
+    edges = "all"
+    weighted = False
+    reduce = "min"
+    smallest = Property(initial=lambda graph: np.arange(graph.n_vertices, dtype=graph.id_dtype))
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.smallest
 
 
 class Ancestors(VertexProgram):
@@ -113,6 +126,10 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
     if connection not in ("weak", "strong"):
         raise ValueError(f'connection must be "weak" or "strong", not {connection!r}')
     graph = as_graph(G)
+    if isinstance(graph, StreamedGraph):
+        if connection == "strong" and graph.directed:
+            return ComponentsResult(*numbered(_strong(graph)))
+        return ComponentsResult(*numbered(run(Smallest, graph).smallest))
     if connection == "strong" and graph.directed:
         return ComponentsResult(*numbered(_strong(graph)))
     # Whether the graph is directed is asked only where it is known: finding out costs as much as the components.
@@ -128,7 +145,7 @@ def _strong(graph: Graph) -> Any:
     so that even a long path takes some log n rounds.
     """
     n, device, xp = graph.n_vertices, graph.device, array_module(graph.device)
-    smallest = xp.arange(n, dtype=graph.out_csr.indices.dtype)
+    smallest = xp.arange(n, dtype=graph.id_dtype)
     if n == 0:
         return smallest
     number = _scrambled(n, xp)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.engine.definition import Property
@@ -110,6 +111,38 @@ def weight_facts(arcs: CSR) -> WeightFacts:
     return WeightFacts(least, mean, has_nan, longest)
 
 
+def facts_of(graph: Graph) -> WeightFacts:
+    """Facts about the weights of a graph, in memory or in pages; worked out once.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    WeightFacts
+    """
+    if not isinstance(graph, StreamedGraph):
+        return weight_facts(graph.out_csr)
+    facts: WeightFacts = graph.once("weight_facts", lambda: _facts_of_pages(graph))
+    return facts
+
+
+def _facts_of_pages(graph: StreamedGraph) -> WeightFacts:
+    if not graph.weighted or graph.n_edges == 0:
+        return WeightFacts(1.0, 1.0, False, float(graph.n_edges))
+    least, total, largest, has_nan = np.inf, 0.0, 0.0, False
+    with np.errstate(invalid="ignore", over="ignore"):
+        for weights in graph.weights_by_page():
+            least = min(least, float(weights.min()))
+            total += float(weights.sum(dtype=np.float64))
+            has_nan = has_nan or bool(np.isnan(weights).any())
+            size = abs(weights.astype(np.float64))
+            largest = max(largest, float(size[size < np.inf].max(initial=0.0)))
+    longest = total if least >= 0 and np.isfinite(total) else largest * graph.n_edges
+    return WeightFacts(least, total / graph.n_edges, has_nan, longest)
+
+
 def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:
     """The width of a bucket, of the first one on the GPU, where later ones adapt.
 
@@ -150,7 +183,7 @@ def check_within_range(graph: Graph, distance: Any) -> None:
 def tree_of(graph: Graph, start: int, distance: Any, deterministic: bool) -> Any:
     """The vertex before each on a shortest path, by its distances; -1 where there is none."""
     xp = array_module(graph.device)
-    parent = xp.full(graph.n_vertices, -1, graph.out_csr.indices.dtype)
+    parent = xp.full(graph.n_vertices, -1, graph.id_dtype)
     hops = xp.full(graph.n_vertices, -1, np.int32)
     parent[start], hops[start] = start, 0
     found = run(Hops, graph, active=id(start), parent=parent, hops=hops, distance=distance)
@@ -177,7 +210,7 @@ def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: boo
     """
     xp = array_module(graph.device)
     shape = distance.shape
-    parent = xp.full(shape, -1, graph.out_csr.indices.dtype)
+    parent = xp.full(shape, -1, graph.id_dtype)
     hops = xp.full(shape, -1, np.int32)
     lanes = xp.arange(len(starts))
     parent[lanes, xp.asarray(starts)], hops[lanes, xp.asarray(starts)] = xp.asarray(starts), 0

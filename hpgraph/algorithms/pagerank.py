@@ -18,6 +18,7 @@ from hpgraph.algorithms.pagerank_delta import spread_changes
 from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult, Rules, is_of_lanes, jumps_of, rank_in_lanes
 from hpgraph.algorithms.power_iteration import as_numpy, ending
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real, whole
@@ -342,13 +343,19 @@ def _leaving(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
         leaving = run(Leaving, graph).total.astype(dtype)
         leaving[leaving == 0] = -1
         return leaving
+    if isinstance(graph, StreamedGraph):
+        return _counted(graph.out_degree, graph.n_vertices)
     return _arcs_leaving(graph.out_csr)
 
 
 @attached
 def _arcs_leaving(arcs: CSR) -> Any:
+    return _counted(arcs.degrees, arcs.shape[0])
+
+
+def _counted(degrees: Any, n: int) -> Any:
     # Half the bytes, where degrees fit.
-    leaving = arcs.degrees.astype(np.int32 if arcs.shape[0] < 1 << 31 else np.int64)
+    leaving = degrees.astype(np.int32 if n < 1 << 31 else np.int64)
     leaving[leaving == 0] = -1
     return leaving
 

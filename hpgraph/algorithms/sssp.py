@@ -20,12 +20,13 @@ from hpgraph.algorithms.distances import (
     WeightFacts,
     bucket_width,
     check_within_range,
+    facts_of,
     tree_of,
     trees_of,
-    weight_facts,
 )
 from hpgraph.algorithms.negative_cycle import check_no_negative_cycle
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.number import real
@@ -191,7 +192,7 @@ def sssp(
         raise TypeError("sssp takes either source, one vertex, or sources, several")
     starts = _starts_of(graph, sources) if source is None else None
     start = graph.index_of(source, "source") if starts is None else 0
-    facts = weight_facts(graph.out_csr)
+    facts = facts_of(graph)
     if facts.has_nan or facts.least == -np.inf:
         raise ValueError("weights must not be NaN or -inf: replace them, or remove those arcs")
     if delta is not None and not real(delta, "delta", "a number or None") > 0:
@@ -212,7 +213,9 @@ def sssp(
     if facts.least < 0:
         distance, trace = _bellman_ford(program, graph, start)
     else:
-        found = run(program, graph, active=id(start), ceiling=cutoff, delta=width)
+        # Superstep by superstep there are no buckets: where pages are brought, an arc more costs nothing.
+        ordered: dict[str, Any] = {} if isinstance(graph, StreamedGraph) else {"ceiling": cutoff, "delta": width}
+        found = run(program, graph, active=id(start), **ordered)
         distance, trace = found.distance, found.trace
     distance, parent = _within(graph, start, distance, facts, cutoff, tree_of if parents else None, deterministic)
     return SSSPResult(distance, parent, trace)
@@ -240,7 +243,7 @@ def _within(
 
 
 def _dtype_of(graph: Graph) -> np.dtype:
-    single = graph.weighted and graph.out_csr.dtype == np.float32
+    single = graph.weighted and graph.dtype == np.float32
     return np.dtype(np.float32 if single else np.float64)
 
 
@@ -266,7 +269,7 @@ def _many(
     if k == 0:
         return array_module(graph.device).empty((0, n), dtype), []
     if facts.least >= 0:
-        active = Starts(starts.astype(graph.out_csr.indices.dtype), np.arange(k, dtype=np.int32), k)
+        active = Starts(starts.astype(graph.id_dtype), np.arange(k, dtype=np.int32), k)
         found = run_lanes(program, graph, active, lanes=lanes, ceiling=cutoff, delta=width)
         return found.distance, found.traces
     check_memory(k * n * dtype.itemsize, f"distances from {k} sources to {n} vertices", graph.device)
@@ -278,7 +281,7 @@ def _many(
 
 
 def _no_trees(graph: Graph, starts: np.ndarray, distance: Any, deterministic: bool) -> Any:
-    return array_module(graph.device).empty(distance.shape, graph.out_csr.indices.dtype)
+    return array_module(graph.device).empty(distance.shape, graph.id_dtype)
 
 
 def _bellman_ford(program: type[Distances], graph: Graph, start: int) -> tuple[Any, Trace]:

@@ -140,6 +140,12 @@ class GraphStorage:
         return self.out_csr.dtype
 
     @property
+    def id_dtype(self) -> np.dtype[Any]:
+        """Type of vertex ids: int32 while they fit."""
+        dtype: np.dtype[Any] = self.out_csr.indices.dtype
+        return dtype
+
+    @property
     def device(self) -> Device:
         """Where the graph lies: "cpu" or "cuda"."""
         return self.out_csr.device

@@ -72,6 +72,14 @@ class DeviceMemoryError(MemoryError, HpgraphError):
         self.device = device
 
 
+class BudgetError(ValueError, HpgraphError):
+    """A budget of memory does not suffice; said before anything is read, with the least that would do."""
+
+
+class StreamingError(ValueError, HpgraphError):
+    """What was asked for needs the whole topology in memory, and the graph is one whose topology stays where it is."""
+
+
 class NegativeCycleError(ValueError, HpgraphError):
     """A cycle of negative total weight is reachable from the source, so distances have no minimum."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.spmv.origin import without_values
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
+    from hpgraph.engine.direction import Direction
     from hpgraph.formats import Frontier
     from hpgraph.kernels.superstep import Part
 
@@ -74,7 +75,11 @@ class Arcs:
             return rows
         return self._graph.weighted_hyb if self._weighted else self._graph.hyb
 
-    def parts(self, frontier: Frontier, push: bool) -> Iterator[Part]:
+    def direction(self, frontier: Frontier, policy: Direction, may_push: bool) -> tuple[bool, int]:
+        """Whether a superstep of the general loop pushes, and how many arcs it looks at."""
+        return policy.of_superstep(frontier, self.sending) if may_push else (False, self.sending.nnz)
+
+    def parts(self, frontier: Frontier, push: bool, steps: Any) -> Iterator[Part]:
         """The parts in which a superstep has to look, one after another.
 
         Parameters
@@ -83,6 +88,8 @@ class Arcs:
             Who sends.
         push : bool
             Whether arcs are looked up by who sends.
+        steps : Supersteps
+            Not asked: the one part is all there is.
 
         Yields
         ------

@@ -11,6 +11,7 @@ from hpgraph.kernels.runtime.direction import ALPHA, BETA, product_pushes
 
 if TYPE_CHECKING:
     from hpgraph.formats import CSR, Frontier
+    from hpgraph.kernels.windows import Resident
 
 _FORCED = {"auto": -1, "push": 0, "pull": 1}
 
@@ -53,14 +54,14 @@ class Direction:
         """The direction as kernels take it: -1 for a choice, 0 for push, 1 for pull."""
         return _FORCED[self.mode]
 
-    def of_superstep(self, frontier: Frontier, arcs: CSR) -> tuple[bool, int]:
+    def of_superstep(self, frontier: Frontier, arcs: CSR | Resident) -> tuple[bool, int]:
         """Whether a superstep of the general loop pushes, and how many arcs it looks at.
 
         Parameters
         ----------
         frontier : Frontier
             Who sends.
-        arcs : CSR
+        arcs : CSR, or what is resident of one
             By the vertex that sends.
 
         Returns

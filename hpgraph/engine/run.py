@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hpgraph.containers.graph import as_graph
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
@@ -17,6 +18,7 @@ from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import check_order, form_for
 from hpgraph.engine.lanes import are_lanes, run_lanes
 from hpgraph.engine.loops import go
+from hpgraph.engine.paged_arcs import PagedArcs
 from hpgraph.engine.result import RunResult
 from hpgraph.engine.state import Run, initial_state, limit_of, parameters, sources_of
 from hpgraph.engine.trace import Trace
@@ -105,7 +107,11 @@ def run(
     state, beginnings = initial_state(declared, graph, initial)
     world = parameters(declared, initial)
     code = declared.code(tuple(values.dtype for values in state.values()))
-    arcs = Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
+    streamed = isinstance(graph, StreamedGraph)
+    arcs: Any = (
+        PagedArcs(graph, declared.edges, declared.weighted) if streamed
+        else Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
+    )  # fmt: skip
     backend = kernels(graph.device)
     sources = sources_of(active, graph)
     this = Run(
@@ -118,7 +124,7 @@ def run(
     left = outcome.active
 
     def still_active() -> Any:
-        return array_module(graph.device).empty(0, arcs.sending.indices.dtype) if left is None else left
+        return array_module(graph.device).empty(0, graph.id_dtype) if left is None else left
 
-    return RunResult(state, Trace(outcome.rows, outcome.form), still_active, world)
+    return RunResult(state, Trace(outcome.rows, outcome.form, arcs.table() if streamed else None), still_active, world)
 

@@ -38,8 +38,8 @@ class Run:
         What the program declares.
     code : ProgramCode
         Its code for the types at hand.
-    arcs : Arcs
-        What its messages go along.
+    arcs : Arcs, or PagedArcs
+        What its messages go along; those in pages go superstep by superstep alone.
     state : tuple of arrays of length n
         The properties; a loop changes them in place.
     beginnings : tuple of Beginning or None
@@ -182,8 +182,7 @@ def parameters(declared: Declarations, initial: dict[str, Any]) -> dict[str, Any
 
 def sources_of(active: Any, graph: Graph) -> Any:
     """Active vertices as an array of distinct indices: on the graph's device, or, where it is but one, in NumPy."""
-    csr = graph.out_csr
-    n, ids = csr.shape[0], csr.indices.dtype
+    n, ids = graph.n_vertices, graph.id_dtype
     one = None
     if type(active) is id:
         one = active.index

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.formats import Frontier
+from hpgraph.kernels.backend import windows
 from hpgraph.kernels.runtime.direction import PULL, PUSH
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[L
     declared, code, arcs, world = run.declared, run.code, run.arcs, run.world
     everyone, n = run.everyone, run.n
     backend = run.backend
-    steps = backend.Supersteps(code, run.state, settled, run.sources.dtype)
+    kind = backend.Supersteps if arcs.in_one_part else windows(run.device).WindowSupersteps
+    steps: Any = kind(code, run.state, settled, run.sources.dtype)
     if code.aggregate is not None and n:
         world.update(zip(declared.aggregators, backend.aggregate(code, run.state, tuple(world.values())), strict=True))
     stop = declared.functions["converged"]
@@ -81,10 +83,10 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[L
                 table, steps_done, frontier = some
         if table is None:
             began, step, active = time.perf_counter_ns(), done_before + 1, frontier.size
-            push, looked = run.policy.of_superstep(frontier, arcs.sending) if may_push else (False, arcs.sending.nnz)
+            push, looked = arcs.direction(frontier, run.policy, may_push)
             if code.cells:
                 steps.turn(tuple(world.values()), step)
-            for part in arcs.parts(frontier, push):
+            for part in arcs.parts(frontier, push, steps):
                 (steps.push if push else steps.pull)(part, frontier)
             frontier, sums = steps.apply(arcs, tuple(world.values()), step, everyone)
             world.update(zip(declared.aggregators, sums, strict=True))

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from hpgraph.engine.forms import Form
 
 _COLUMNS = ("step", "direction", "active", "arcs", "µs")
+# Of topology that is brought: what was predicted beside what came of it.
+_TRAFFIC = ("pages", "bytes predicted", "bytes moved", "µs predicted")
 
 
 class Trace:
@@ -25,6 +27,9 @@ class Trace:
         A function is called on first use: a trace that lies on the GPU is not fetched unless somebody looks at it.
     form : Form, optional
         Which loop ran the supersteps, and why.
+    traffic : int64 array of shape (supersteps, 4), optional
+        Of topology that is not in memory: pages looked at, bytes to be brought as predicted, bytes brought, nanoseconds
+        that this was to take.
 
     Examples
     --------
@@ -36,9 +41,12 @@ class Trace:
     2 supersteps, 12 arcs, 0.004 ms
     """
 
-    def __init__(self, rows: np.ndarray | Callable[[], np.ndarray], form: Form | None = None) -> None:
+    def __init__(
+        self, rows: np.ndarray | Callable[[], np.ndarray], form: Form | None = None, traffic: np.ndarray | None = None
+    ) -> None:
         self._source = rows
         self._form = form
+        self.traffic = traffic
 
     @property
     def loop(self) -> str | None:
@@ -107,10 +115,14 @@ class Trace:
         -------
         str
         """
-        cells = [_COLUMNS, *self._cells(max(limit, 0))]
-        widths = [max(len(row[i]) for row in cells) for i in range(len(_COLUMNS))]
+        cells = [self._columns, *self._cells(max(limit, 0))]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
         lines = [" ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
         return "\n".join([*([self.loop] if self.loop else []), *lines, self._summary()])
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return _COLUMNS if self.traffic is None else _COLUMNS + _TRAFFIC
 
     def _cells(self, limit: int) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
@@ -121,10 +133,13 @@ class Trace:
             steps = steps[:first] + steps[len(steps) - limit // 2 :]
         directions = np.where(self.on_host, np.char.add(self.direction, " on the CPU"), self.direction)
         for i in steps:
-            numbers = f"{self.active[i]:,}", f"{self.edges[i]:,}", f"{self.rows[i, 3] / 1e3:,.1f}"
+            numbers: tuple[str, ...] = f"{self.active[i]:,}", f"{self.edges[i]:,}", f"{self.rows[i, 3] / 1e3:,.1f}"
+            if self.traffic is not None:
+                pages, wanted, moved, predicted = self.traffic[i].tolist()
+                numbers += f"{pages:,}", f"{wanted:,}", f"{moved:,}", f"{predicted / 1e3:,.1f}"
             rows.append((str(i + 1), str(directions[i]), *numbers))
         if cut:
-            rows.insert(first, ("...",) * len(_COLUMNS))
+            rows.insert(first, ("...",) * len(self._columns))
         return rows
 
     def _summary(self) -> str:
@@ -136,6 +151,6 @@ class Trace:
         return f"<Trace: {self._summary()}>"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
+        head = "".join(f"<th>{name}</th>" for name in self._columns)
         body = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in self._cells(20))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{self._summary()}</p>"

@@ -19,6 +19,7 @@ from hpgraph.kernels.structure import Structure
 from hpgraph.kernels.superstep import General
 from hpgraph.kernels.sweep import Sweep
 from hpgraph.kernels.traversal import Traversal
+from hpgraph.kernels.windows import Windows
 
 
 class Backend(
@@ -97,6 +98,20 @@ def joint_relaxation(device: str) -> JointRelaxation:
     module
     """
     return cast(JointRelaxation, importlib.import_module(f"hpgraph.kernels.lanes.{normalize_device(device)}_relax"))
+
+
+def windows(device: str) -> Windows:
+    """The kernels of products over windows, for topology that is not in memory.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    module
+    """
+    return cast(Windows, importlib.import_module(f"hpgraph.kernels.windows.{normalize_device(device)}"))
 
 
 def joint_ranks(device: str) -> JointRanks:

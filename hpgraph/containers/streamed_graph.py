@@ -1,0 +1,294 @@
+"""A graph whose topology stays in host memory or in a file, and is streamed past what belongs to vertices."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Self
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.layouts import Layouts
+from hpgraph.containers.names import as_names
+from hpgraph.core.device import Device, array_module, normalize_device
+from hpgraph.core.errors import StreamingError
+from hpgraph.formats import CSR, Pages
+from hpgraph.formats.ownership import read_only
+from hpgraph.kernels.backend import windows
+from hpgraph.kernels.pages import ARCS_PER_PAGE, cut, decode
+from hpgraph.kernels.windows import Store
+
+
+class StreamedGraph(Graph):
+    """A graph in pages, for a device whose memory its topology does not fit.
+
+    Vertex programs, and the algorithms that are made of them, run on it as on any other graph; what belongs to vertices
+    lies on the device. What needs the whole topology at once says so.
+
+    Parameters
+    ----------
+    out_pages : Pages
+        The arcs by source.
+    in_pages : Pages, optional
+        The arcs by target, of a directed graph. Without them a program can push along arcs only, or, of arcs turned
+        round, gather.
+    directed : bool
+        Whether some arc lacks its reverse.
+    names : sequence, optional
+        A name for each vertex.
+    device : {"cpu", "cuda"}
+        Where to work.
+    memory : int, optional
+        Bytes of the device's memory for the topology: offsets, buffers, and pages that are kept. None is no limit on
+        the CPU, and on the GPU half of what is free.
+    host_memory : int, optional
+        Bytes of main memory for pages, where they come from a file.
+
+    Raises
+    ------
+    BudgetError
+        When a budget does not suffice; it says what would.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    >>> G = hpg.StreamedGraph.of(G, arcs_per_page=2)
+    >>> G
+    StreamedGraph: 4 vertices, 6 arcs, undirected, no weights, cpu, 3 pages
+    >>> hpg.bfs(G, 0).level.tolist()
+    [0, 1, 2, 3]
+    """
+
+    def __init__(
+        self, out_pages: Pages, in_pages: Pages | None = None, *, directed: bool, names: Iterable[Any] | None = None,
+        device: str = "cpu", memory: int | None = None, host_memory: int | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        self._names = None if names is None else as_names(names, out_pages.shape[0])
+        self._layouts = Layouts(directed=bool(directed))
+        self._out, self._in = out_pages, in_pages if directed else out_pages
+        self._device: Device = normalize_device(device)
+        array_module(self._device)
+        self._budgets = {"memory": memory, "host_memory": host_memory}
+        self._options = options
+        self._stores: dict[tuple[int, bool], Store] = {}
+        # Offsets and buffers are had at once: a budget that is too small is said before anything is read.
+        self.store(False, self.weighted)
+
+    @classmethod
+    def of(
+        cls, graph: Graph, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none", device: str | None = None,
+        memory: int | None = None, host_memory: int | None = None, **options: Any,
+    ) -> StreamedGraph:  # fmt: skip
+        """A graph in memory, cut into pages that lie in main memory.
+
+        Parameters
+        ----------
+        graph : Graph
+        arcs_per_page : int, optional
+            A page holds no more.
+        encoding : {"none", "gaps"}
+            How ids are stored.
+        device : {"cpu", "cuda"}, optional
+            Where to work; by default the graph's.
+        memory, host_memory : int, optional
+            As for the class.
+
+        Returns
+        -------
+        StreamedGraph
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1], [1, 2]), arcs_per_page=1)
+        StreamedGraph: 3 vertices, 2 arcs, directed, no weights, cpu, 2 pages
+        """
+        whole = graph.to("cpu")
+        out = cut(whole.out_csr, arcs_per_page=arcs_per_page, encoding=encoding)
+        into = cut(whole.in_csr, arcs_per_page=arcs_per_page, encoding=encoding) if whole.directed else None
+        made = cls(
+            out, into, directed=whole.directed, device=device or graph.device, memory=memory, host_memory=host_memory,
+            **options,
+        )  # fmt: skip
+        made._names = graph._names
+        return made
+
+    def store(self, by_target: bool, weighted: bool) -> Store | None:
+        """Where the arcs by source, or by target, come from; None where there are no such pages."""
+        pages = self._in if by_target else self._out
+        if pages is None:
+            return None
+        key = id(pages), weighted
+        if key not in self._stores:
+            # Both ways share the budget; weights lie apart, and who needs none has a store without.
+            share = 2 if self._in is not None and self._in is not self._out else 1
+            budgets = {name: None if limit is None else limit // share for name, limit in self._budgets.items()}
+            for other in [k for k in self._stores if k[0] == key[0]]:
+                self._stores.pop(other).close()
+            chosen = pages if weighted or pages.values is None else pages.pattern()
+            self._stores[key] = windows(self._device).PageStore(chosen, **budgets, **self._options)
+        return self._stores[key]
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return int(self._out.shape[0])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of stored arcs: an undirected edge counts twice, a loop once."""
+        return int(self._out.nnz)
+
+    @property
+    def directed(self) -> bool:
+        """Whether some arc lacks a reverse of the same weight."""
+        return bool(self._layouts["directed"])
+
+    @property
+    def weighted(self) -> bool:
+        """Whether arcs have weights."""
+        return self._out.values is not None
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """Type of the weights, or None."""
+        return self._out.dtype
+
+    @property
+    def id_dtype(self) -> np.dtype[Any]:
+        """Type of vertex ids."""
+        return self._out.id_dtype
+
+    @property
+    def device(self) -> Device:
+        """Where what belongs to vertices lies, and work is done."""
+        return self._device
+
+    @property
+    def out_csr(self) -> CSR:
+        """Not to be had: see `in_memory`."""
+        raise StreamingError(
+            f"{_asked()} needs the whole topology in memory, and this graph's stays in pages: load it with "
+            "G.in_memory(), or use what streams (bfs, pagerank, sssp, connected_components, vertex programs)"
+        )
+
+    in_csr = out_csr
+
+    @property
+    def undirected(self) -> Self:
+        """Itself, if it is undirected.
+
+        Raises
+        ------
+        StreamingError
+            If it is not.
+        """
+        if self.directed:
+            return self.out_csr  # type: ignore[return-value]
+        return self
+
+    @property
+    def out_degree(self) -> Any:
+        """Number of arcs that leave each vertex: int64 array of shape (n,), read-only."""
+        return read_only(self._layouts.once("out_degree", lambda: self._degree(self._out)))
+
+    @property
+    def in_degree(self) -> Any:
+        """Number of arcs that reach each vertex: int64 array of shape (n,), read-only."""
+        if self._in is None:
+            return self.out_csr
+        pages = self._in
+        return read_only(self._layouts.once("in_degree", lambda: self._degree(pages)))
+
+    def _degree(self, pages: Pages) -> Any:
+        return array_module(self._device).asarray(np.diff(pages.indptr))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the pages store, wherever they lie."""
+        return sum(pages.nbytes for pages in {id(p): p for p in (self._out, self._in) if p is not None}.values())
+
+    def once(self, name: str, build: Callable[[], Any]) -> Any:
+        """What was worked out from the graph under a name; built now if it is not there."""
+        return self._layouts.once(name, build)
+
+    def weights_by_page(self) -> Iterator[np.ndarray[Any, Any]]:
+        """The weights of each page's arcs, one page after another, in main memory."""
+        for page in range(self._out.n_pages):
+            self._out.check(page, values=True)
+            values = self._out.values_of(page)
+            if values is not None:
+                yield values
+
+    def in_memory(self) -> Graph:
+        """The same graph with its topology in the memory of its device.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1], [1, 2])).in_memory()
+        Graph: 3 vertices, 2 arcs, directed, no weights, cpu
+        """
+        pages = self._out
+        indices = np.empty(pages.nnz, pages.id_dtype)
+        values = None if pages.dtype is None else np.empty(pages.nnz, pages.dtype)
+        for page in range(pages.n_pages):
+            pages.check(page)
+            pages.check(page, values=True)
+            at = slice(int(pages.first_arc[page]), int(pages.first_arc[page + 1]))
+            decode(pages, page, indices[at], None if values is None else values[at])
+        csr = CSR(pages.shape, np.array(pages.indptr), indices, values, validate=False)
+        graph = object.__new__(Graph)._set(csr, self.directed, self._names)
+        return graph.to(self._device)
+
+    def to(self, device: str) -> Self:
+        """The same pages, worked on by another device within the same budgets.
+
+        Parameters
+        ----------
+        device : {"cpu", "cuda"}
+
+        Returns
+        -------
+        StreamedGraph
+        """
+        device = normalize_device(device)
+        if device == self._device:
+            return self
+        made = type(self)(
+            self._out, self._in, directed=self.directed, device=device, memory=self._budgets["memory"],
+            host_memory=self._budgets["host_memory"], **self._options,
+        )
+        made._names = self._names
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise StreamingError("a graph in pages is not pickled: open its file there, or use G.in_memory()")
+
+    def __repr__(self) -> str:
+        return f"Streamed{super().__repr__()}, {self._out.n_pages:,} pages"
+
+    def _kind(self) -> list[str]:
+        weights = f"{self.dtype} weights" if self.weighted else "no weights"
+        return ["directed" if self.directed else "undirected", weights]
+
+
+def _asked() -> str:
+    """What the user called: the first function of this package outside it, by name."""
+    name, frame = "this", sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("hpgraph.algorithms"):
+            name = frame.f_code.co_name
+        frame = frame.f_back  # type: ignore[assignment]
+    return name

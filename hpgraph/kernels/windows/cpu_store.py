@@ -1,0 +1,264 @@
+"""Pages from a file, or encoded in memory, for the CPU: read and decoded by threads while others are worked on."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+
+from hpgraph.core.errors import BudgetError
+from hpgraph.formats import Bitmask, Frontier, Pages
+from hpgraph.kernels.pages import decode
+from hpgraph.kernels.windows import Resident, Window
+from hpgraph.kernels.windows.keeping import keeping
+from hpgraph.kernels.windows.reading import Region
+from hpgraph.kernels.windows.runs import Pieces, rows_of, runs_of
+
+# Arcs of a window: enough that a kernel's start is nothing beside it, few enough for the processor's outer cache.
+WINDOW_ARCS = 1 << 21
+# Windows that are being read while one is worked on: requests in flight. A disk gives its best from eight on.
+AHEAD = 8
+# Bytes a second where nothing is known yet: what disks of servers give.
+EXPECTED = 2e9
+
+
+class PageStore:
+    """Pages of a matrix on the CPU, read through a ring of buffers and kept within a budget.
+
+    Parameters
+    ----------
+    pages : Pages
+    memory : int or None
+        Bytes for offsets, buffers and pages that are kept; None is no limit.
+    host_memory : int or None
+        The same for the CPU: the lesser counts.
+    policy : {"frequency", "lru", "none"}
+        Which pages are kept.
+    ahead : int
+        Windows read ahead, at the most.
+
+    Raises
+    ------
+    BudgetError
+        When the budget does not suffice for offsets and two windows of a page.
+    """
+
+    def __init__(
+        self, pages: Pages, memory: int | None = None, host_memory: int | None = None, policy: str = "frequency",
+        ahead: int = AHEAD,
+    ) -> None:  # fmt: skip
+        self.pages = pages
+        self._stored = Region(pages.stored)
+        self._values = None if pages.values is None else Region(pages.values)
+        # Plain pages in memory are windows already.
+        self._in_place = not self._stored.in_file and pages.encoding == "none"
+        budget = min((limit for limit in (memory, host_memory) if limit is not None), default=None)
+        self._arcs, self._slots, room = self._shares(budget, ahead)
+        self._kept = keeping(policy, np.diff(pages.offset), room)
+        self._bytes: dict[int, np.ndarray] = {}
+        self._ring: list[_Slot] = []
+        # Arrays in memory are looked at once, files each time they are read: somebody else may write to them.
+        self._checked = np.zeros(pages.n_pages, np.bool_)
+        self._threads: ThreadPoolExecutor | None = None
+        self._moved, self._seconds = 0, 0.0
+
+    def _shares(self, budget: int | None, ahead: int) -> tuple[int, int, int]:
+        """Arcs of a window, windows in the ring, and bytes for pages that are kept."""
+        pages = self.pages
+        if self._in_place or pages.n_pages == 0:
+            return WINDOW_ARCS, 0, 0
+        stored = int(np.diff(pages.offset).max())
+        arcs = int(np.diff(pages.first_arc).max())
+        of_arc = pages.id_dtype.itemsize + (0 if pages.dtype is None else pages.dtype.itemsize)
+        of_page = stored + arcs * of_arc
+        if budget is None:
+            return max(WINDOW_ARCS, arcs), ahead + 1, int(pages.nbytes)
+        offsets = 8 * (pages.shape[0] + 1)
+        least = offsets + 2 * of_page
+        if budget < least:
+            raise BudgetError(
+                f"memory={budget:,} bytes is too little for a graph in pages: its offsets take {offsets:,} "
+                f"and two pages in work {2 * of_page:,}; give at least {least:,}"
+            )
+        # At the most a quarter for what is in work.
+        left = budget - offsets
+        slots = int(np.clip(left // 4 // of_page, 2, ahead + 1))
+        window = int(np.clip(left // 4 // slots // max(of_page // arcs, 1), arcs, max(WINDOW_ARCS, arcs)))
+        most = -(-window // arcs) * of_page
+        return window, slots, left - slots * most
+
+    @property
+    def resident(self) -> Resident:
+        """Offsets, and what is known of the arcs."""
+        return Resident(self.pages.shape, self.pages.indptr, self.pages.nnz, self.pages.dtype)
+
+    @property
+    def everything(self) -> np.ndarray:
+        """All pages."""
+        return np.arange(self.pages.n_pages)
+
+    @property
+    def moved(self) -> int:
+        """Bytes read so far."""
+        return self._moved
+
+    def price(self, pages: np.ndarray) -> tuple[int, float]:
+        """Bytes to read for these pages, and in how many seconds, by the rate seen so far."""
+        if self._in_place:
+            return 0, 0.0
+        missing = pages[~self._kept.here[pages]]
+        nbytes = int((self.pages.offset[missing + 1] - self.pages.offset[missing]).sum())
+        if self._values is not None:
+            arcs = self.pages.first_arc
+            nbytes += int((arcs[pages + 1] - arcs[pages]).sum()) * self.pages.dtype.itemsize  # type: ignore[union-attr]
+        rate = self._moved / self._seconds if self._seconds > 0.01 else EXPECTED
+        return nbytes, nbytes / rate
+
+    def wanted(self, rows: Frontier | Bitmask | None) -> np.ndarray:
+        """The pages that hold arcs of some rows; None for all."""
+        if rows is None or (isinstance(rows, Frontier) and rows.everyone):
+            return self.everything
+        return self.pages.pages_of(rows.ids if isinstance(rows, Frontier) else rows)
+
+    def windows(self, pages: np.ndarray) -> Iterator[Window]:
+        """The windows over these pages, ascending; each is there until the next one is asked for.
+
+        Raises
+        ------
+        DamagedPageError
+            When a page does not hold what it should.
+        OSError
+            When a file cannot be read any more.
+        """
+        runs = runs_of(pages, self.pages.first_arc, self._arcs)
+        if self._in_place:
+            for run in runs:
+                yield self._view(run)
+            return
+        self._kept.begin(pages)
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
+        while len(self._ring) < self._slots:
+            self._ring.append(_Slot(self.pages, self._arcs))
+        coming: deque[Future[Window]] = deque()
+        try:
+            for k in range(min(self._slots - 1, len(runs))):
+                coming.append(self._threads.submit(self._bring, runs[k], self._ring[k % self._slots]))
+            for k in range(len(runs)):
+                ahead = k + self._slots - 1
+                if ahead < len(runs):
+                    # The slot of the window before this one, which is done with.
+                    coming.append(self._threads.submit(self._bring, runs[ahead], self._ring[ahead % self._slots]))
+                yield coming.popleft().result()
+                self._keep(runs[k], self._ring[k % self._slots])
+        finally:
+            for future in coming:
+                future.cancel()
+            for future in coming:
+                if not future.cancelled():
+                    future.exception()
+
+    def _view(self, run: Pieces) -> Window:
+        pages = self.pages
+        first, last = int(pages.first_arc[run.begin]), int(pages.first_arc[run.end])
+        stored = pages.stored[pages.offset[run.begin] : pages.offset[run.end]]
+        values = pages.values[first:last] if pages.values is not None else None
+        for page in range(run.begin, run.end):
+            self._check(page)
+        return Window(self.pages.indptr, stored.view(pages.id_dtype), values, rows_of(pages, run), first)
+
+    def _check(self, page: int) -> None:
+        if not self._checked[page]:
+            self.pages.check(page)
+            self.pages.check(page, values=True)
+            self._checked[page] = True
+
+    def _bring(self, run: Pieces, slot: _Slot) -> Window:
+        """By a thread: the pages of a run, read where they are not kept, decoded side by side."""
+        pages = self.pages
+        first, last = int(pages.first_arc[run.begin]), int(pages.first_arc[run.end])
+        kept = {page: held for page in range(run.begin, run.end) if (held := self._bytes.get(page)) is not None}
+        for begin, end in _gaps(run, kept):
+            low, high = int(pages.offset[begin]), int(pages.offset[end])
+            read = self._read(self._stored, low, high, slot.stored, begin)
+            for page in range(begin, end):
+                payload = read[pages.offset[page] - low : pages.offset[page + 1] - low]
+                self._verify(page, payload)
+                self._decode(page, payload, first, slot)
+                slot.brought[page] = payload.copy() if self._kept.wants(page) else None
+        for page, payload in kept.items():
+            self._decode(page, payload, first, slot)
+        values = None
+        if self._values is not None and pages.dtype is not None:
+            size = pages.dtype.itemsize
+            values = self._read(self._values, first * size, last * size, slot.values, run.begin).view(pages.dtype)
+            for page in range(run.begin, run.end):
+                self._verify(page, values[pages.first_arc[page] - first : pages.first_arc[page + 1] - first], True)
+        return Window(self.pages.indptr, slot.ids[: last - first], values, rows_of(pages, run), first)
+
+    def _decode(self, page: int, payload: np.ndarray, first: int, slot: _Slot) -> None:
+        arcs = self.pages.first_arc
+        decode(self.pages, page, slot.ids[arcs[page] - first : arcs[page + 1] - first], payload=payload)
+
+    def _read(self, region: Region, begin: int, end: int, buffer: np.ndarray | None, page: int) -> np.ndarray:
+        began = time.perf_counter()
+        try:
+            read = region.read(begin, end, buffer)
+        except EOFError:
+            raise self.pages.damaged(page, "the file ends before the page does, or one soon after it") from None
+        # Threads add to these now and then at the same moment: they are for predictions.
+        self._moved += end - begin
+        self._seconds += (time.perf_counter() - began) / max(self._slots - 1, 1)
+        return read
+
+    def _verify(self, page: int, stored: np.ndarray, values: bool = False) -> None:
+        if self._stored.in_file or not self._checked[page]:
+            self.pages.check(page, stored, values=values)
+
+    def _keep(self, run: Pieces, slot: _Slot) -> None:
+        """By the caller, in order: what a window brought is kept where it is to be."""
+        for page in range(run.begin, run.end):
+            self._checked[page] = True
+            if page not in slot.brought:
+                self._kept.found(page)
+                continue
+            payload = slot.brought.pop(page)
+            if payload is not None:
+                for victim in self._kept.admits(page) or ():
+                    del self._bytes[victim]
+                if page in self._kept:
+                    self._bytes[page] = payload
+
+    def close(self) -> None:
+        """End the threads and close the files."""
+        if self._threads is not None:
+            self._threads.shutdown()
+            self._threads = None
+        self._stored.close()
+
+
+class _Slot:
+    """Buffers of one window."""
+
+    def __init__(self, pages: Pages, arcs: int) -> None:
+        # The most bytes that adjacent pages of so many arcs store.
+        first, offset = pages.first_arc, pages.offset
+        end = np.maximum(np.searchsorted(first, first[:-1] + arcs, side="right") - 1, np.arange(1, len(first)))
+        self.stored = Region.buffer(int((offset[end] - offset[:-1]).max()))
+        self.ids = np.empty(arcs, pages.id_dtype)
+        self.values = None if pages.dtype is None else Region.buffer(arcs * pages.dtype.itemsize)
+        # Stored bytes of pages that this window brought and that may be kept.
+        self.brought: dict[int, np.ndarray | None] = {}
+
+
+def _gaps(run: Pieces, kept: dict[int, np.ndarray]) -> Iterator[tuple[int, int]]:
+    """The stretches of a run that are not kept."""
+    begin = run.begin
+    for page in range(run.begin, run.end + 1):
+        if page == run.end or page in kept:
+            if begin < page:
+                yield begin, page
+            begin = page + 1

@@ -1,0 +1,158 @@
+"""Which pages are kept in what a budget leaves.
+
+Programs that read everything in the order of the file again and again would never find anything under the least
+recently used: each page is dropped just before its turn. So pages are kept by how often supersteps have wanted them,
+and among equals stays who is there already. Sweeps then find as many pages as there is room for, and traversals the
+pages of hubs, which every superstep wants.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+
+POLICIES = ("frequency", "lru", "none")
+
+
+class Kept:
+    """The pages kept within a room, by how often they were wanted.
+
+    Parameters
+    ----------
+    sizes : integer array
+        Bytes of each page.
+    room : int
+        Bytes there are.
+
+    Examples
+    --------
+    >>> kept = Kept(np.array([4, 4, 4]), 8)
+    >>> kept.begin(np.array([0, 1, 2]))
+    >>> [kept.admits(page) for page in (0, 1, 2)]
+    [[], [], None]
+    >>> kept.begin(np.array([2]))
+    >>> kept.begin(np.array([2]))
+    >>> kept.admits(2), 0 in kept, 2 in kept
+    ([0], False, True)
+    """
+
+    def __init__(self, sizes: np.ndarray, room: int) -> None:
+        self.sizes, self.room = np.asarray(sizes, np.int64), max(int(room), 0)
+        self.here = np.zeros(len(self.sizes), np.bool_)
+        self.used = 0
+        self._times = np.zeros(len(self.sizes), np.int64)
+        self._chosen = self.here.copy()
+
+    def __contains__(self, page: int) -> bool:
+        return bool(self.here[page])
+
+    def begin(self, wanted: np.ndarray) -> None:
+        """A superstep wants these pages."""
+        self._times[wanted] += 1
+        # Who is to be here after it: the most often wanted, and among equals those that are here.
+        candidates = np.flatnonzero(self.here | (self._times > 0))
+        order = np.lexsort((candidates, ~self.here[candidates], -self._times[candidates]))
+        candidates = candidates[order]
+        fits = np.cumsum(self.sizes[candidates]) <= self.room
+        self._chosen = np.zeros(len(self.sizes), np.bool_)
+        self._chosen[candidates[fits]] = True
+
+    def wants(self, page: int) -> bool:
+        """Whether a page that is not here may be kept when it is brought."""
+        return bool(self._chosen[page])
+
+    def admits(self, page: int) -> list[int] | None:
+        """Whether a page that was brought is kept now: those that make room for it, or None if it is not.
+
+        Parameters
+        ----------
+        page : int
+
+        Returns
+        -------
+        list of int, or None
+        """
+        if self.here[page] or not self._chosen[page]:
+            return None
+        dropped = []
+        if self.used + self.sizes[page] > self.room:
+            for victim in np.flatnonzero(self.here & ~self._chosen).tolist():
+                self.drop(victim)
+                dropped.append(victim)
+                if self.used + self.sizes[page] <= self.room:
+                    break
+        if self.used + self.sizes[page] > self.room:
+            return dropped or None
+        self.add(page)
+        return dropped
+
+    def add(self, page: int) -> None:
+        """A page is here from now on."""
+        self.here[page] = True
+        self.used += int(self.sizes[page])
+
+    def drop(self, page: int) -> None:
+        """A page is here no more."""
+        self.here[page] = False
+        self.used -= int(self.sizes[page])
+
+    def found(self, page: int) -> None:
+        """A page that is here was used."""
+
+
+class KeptLately(Kept):
+    """The least recently used go first: for comparison.
+
+    Examples
+    --------
+    >>> kept = KeptLately(np.array([4, 4, 4]), 8)
+    >>> [kept.admits(page) for page in (0, 1, 2)]
+    [[], [], [0]]
+    """
+
+    def __init__(self, sizes: np.ndarray, room: int) -> None:
+        super().__init__(sizes, room)
+        self._order: OrderedDict[int, None] = OrderedDict()
+
+    def begin(self, wanted: np.ndarray) -> None:
+        """A superstep wants these pages."""
+
+    def wants(self, page: int) -> bool:
+        """Whether a page that is not here may be kept when it is brought."""
+        return True
+
+    def found(self, page: int) -> None:
+        """A page that is here was used."""
+        self._order.move_to_end(page)
+
+    def admits(self, page: int) -> list[int] | None:
+        """As `Kept.admits`."""
+        if self.here[page] or self.sizes[page] > self.room:
+            return None
+        dropped = []
+        while self.used + self.sizes[page] > self.room:
+            victim, _ = self._order.popitem(last=False)
+            self.drop(victim)
+            dropped.append(victim)
+        self._order[page] = None
+        self.add(page)
+        return dropped
+
+
+def keeping(policy: str, sizes: np.ndarray, room: int) -> Kept:
+    """What keeps pages by a policy.
+
+    Parameters
+    ----------
+    policy : {"frequency", "lru", "none"}
+    sizes, room
+        As for `Kept`.
+
+    Returns
+    -------
+    Kept
+    """
+    if policy not in POLICIES:
+        raise ValueError(f"policy must be one of {', '.join(POLICIES)}, not {policy!r}")
+    return KeptLately(sizes, room) if policy == "lru" else Kept(sizes, 0 if policy == "none" else room)

@@ -1,0 +1,120 @@
+"""Bytes of pages from where they lie: an array, or a file, past the system's own cache where it lets us.
+
+Files are read by threads that each wait for one request: the system has no asynchronous reading that works on every
+file system, and a request of some hundred kilobytes costs a thread next to nothing (H. Liu, H. H. Huang, "Graphene",
+FAST'17, has its own threads for the same reason). O_DIRECT spares a copy, and leaves the system's cache to others;
+where a file system does not have it, reading is buffered.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats.file_stretch import FileStretch
+
+# Where Linux shows the files that a process has open.
+_OPEN = "/proc/self/fd"
+# What O_DIRECT aligns to: no block of a disk in use is larger.
+BLOCK = 4096
+
+
+class Region:
+    """A stretch of bytes, in memory or in a file.
+
+    Parameters
+    ----------
+    array : contiguous array, or FileStretch
+    direct : bool, default True
+        Whether to ask for O_DIRECT.
+
+    Examples
+    --------
+    >>> Region(np.arange(8, dtype=np.uint8)).read(2, 4, None).tolist()
+    [2, 3]
+    """
+
+    def __init__(self, array: np.ndarray[Any, Any] | FileStretch, direct: bool = True) -> None:
+        self.in_file = isinstance(array, FileStretch)
+        self._array = array
+        self._direct = direct and hasattr(os, "O_DIRECT") and os.path.isdir(_OPEN)
+        self._own: int | None = None
+
+    @staticmethod
+    def buffer(nbytes: int) -> np.ndarray:
+        """Room for a request of so many bytes wherever it begins, aligned as O_DIRECT wants it."""
+        size = -(-(nbytes + 2 * BLOCK) // BLOCK) * BLOCK
+        return np.frombuffer(mmap.mmap(-1, size), np.uint8)
+
+    def read(self, begin: int, end: int, buffer: np.ndarray | None) -> np.ndarray:
+        """The bytes begin..end: a view, of `buffer` where they come from a file.
+
+        Parameters
+        ----------
+        begin, end : int
+        buffer : array of uint8, from `buffer`
+            Overwritten; an array in memory needs none.
+
+        Returns
+        -------
+        array of uint8
+
+        Raises
+        ------
+        EOFError
+            When the file ends before.
+        OSError
+            When it cannot be read.
+        """
+        stretch = self._array
+        if not isinstance(stretch, FileStretch) or buffer is None:
+            return stretch[begin:end] if stretch.dtype == np.uint8 else stretch.view(np.uint8)[begin:end]  # type: ignore[union-attr]
+        at = stretch.at + begin
+        start = at // BLOCK * BLOCK
+        length = at + end - begin - start
+        whole = -(-length // BLOCK) * BLOCK
+        done = 0
+        while done < length:
+            count = self._read(stretch, buffer[done:whole], start + done)
+            if count == 0:
+                raise EOFError(stretch.path)
+            done += count
+            # After a part that ends within a block O_DIRECT takes no more.
+            if count % BLOCK and done < length:
+                self._direct = False
+        return buffer[at - start : length]
+
+    def _read(self, stretch: FileStretch, into: np.ndarray, at: int) -> int:
+        try:
+            return os.preadv(self._file(stretch), [into.data], at)
+        except OSError as error:
+            # Some file systems take the flag and refuse the request.
+            if not self._direct or error.errno != errno.EINVAL:
+                raise
+            self._direct = False
+            return self._read(stretch, into, at)
+
+    def _file(self, stretch: FileStretch) -> int:
+        if not self._direct:
+            return stretch.file.fileno()
+        if self._own is None:
+            # Once more the file that is open, whatever has its name by now.
+            try:
+                self._own = os.open(f"{_OPEN}/{stretch.file.fileno()}", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECT)
+            except OSError:
+                self._direct = False
+                return stretch.file.fileno()
+        return self._own
+
+    def close(self) -> None:
+        """Close the file, if it was opened here."""
+        if self._own is not None:
+            os.close(self._own)
+            self._own = None
+
+    def __del__(self) -> None:
+        self.close()

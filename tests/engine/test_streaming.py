@@ -1,0 +1,176 @@
+"""Graphs in pages: the tests of graphs in memory, with so little memory that pages must come and go; and faults."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import programs
+import pytest
+from reference_algorithms import check_shortest_paths, check_tree, levels, pagerank, random_digraph
+from test_run import (  # noqa: F401
+    SMALL,
+    host,
+    test_every_way_to_name_the_active,
+    test_on_the_active_s_own_device,
+    test_widest_path,
+)
+
+import hpgraph as hpg
+from hpgraph.formats import CSR, Pages
+from hpgraph.formats.file_stretch import FileStretch
+from hpgraph.kernels.windows.keeping import keeping
+
+BOTH = SMALL.maximum(SMALL.T).tocsr()
+PLACES = ["array", "file", "gaps"]
+
+
+def in_file(pages, folder, name):
+    """The same pages, in files."""
+    made = {}
+    for which in ("stored", "values"):
+        array = getattr(pages, which)
+        if array is not None:
+            path = folder / f"{name}.{which}"
+            path.write_bytes(b"x" * 8 + array.tobytes())
+            made[which] = FileStretch(open(path, "rb"), 8, len(array), array.dtype)  # noqa: SIM115
+    return Pages(
+        pages.shape, lambda: pages.indptr, pages.first_arc, pages.offset, made["stored"], pages.checksum,
+        pages.id_dtype, pages.encoding, made.get("values"), pages.value_checksum, pages.first_row, pages.last_row,
+        name,
+    )  # fmt: skip
+
+
+def streamed(matrix, device, place, folder, directed, **budgets):
+    """A graph in many pages; by default with room for a few of them."""
+    whole = hpg.Graph(matrix, directed=directed)
+    options = {"memory": 20_000} | budgets
+    encoding = "gaps" if place == "gaps" else "none"
+    kept = {} if place == "file" else options
+    G = hpg.StreamedGraph.of(whole, arcs_per_page=64, encoding=encoding, device=device, **kept)
+    if place != "file":
+        return G
+    out, into = in_file(G._out, folder, "out"), in_file(G._in, folder, "in") if directed else None
+    return hpg.StreamedGraph(out, into, directed=directed, device=device, **options)
+
+
+@pytest.fixture(params=PLACES)
+def place(request):
+    return request.param
+
+
+@pytest.fixture
+def G(device, place, tmp_path):
+    return streamed(SMALL, device, place, tmp_path, True)
+
+
+@pytest.fixture
+def undirected(device, place, tmp_path):
+    return streamed(BOTH, device, place, tmp_path, False)
+
+
+@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+def test_breadth_first(direction, G):
+    found = hpg.bfs(G, 3, direction=direction)
+    assert (host(found.level) == levels(SMALL, 3)).all()
+    check_tree(SMALL, 3, host(found.level), host(found.parent))
+    assert found.trace.loop == "supersteps: the arcs come in several parts"
+    assert "bytes predicted" in found.trace.explain()
+    smallest = hpg.bfs(G, 3, deterministic=True).parent
+    assert (host(smallest) == host(hpg.bfs(hpg.Graph(SMALL), 3, deterministic=True).parent)).all()
+
+
+def test_ranks(G):
+    found = [host(hpg.pagerank(G, tol=0, max_iteration=15).rank) for _ in range(2)]
+    assert np.allclose(found[0], pagerank((SMALL != 0).toarray().astype(float), 15), rtol=1e-12)
+    assert (found[0] == found[1]).all(), "it repeats bit for bit"
+
+
+def test_shortest_paths(G):
+    found = hpg.sssp(G, 3, parents=True)
+    check_shortest_paths(SMALL, 3, host(found.distance), host(found.parent))
+    near = host(hpg.sssp(G, 3, cutoff=20).distance)
+    assert (near == np.where(host(found.distance) <= 20, host(found.distance), np.inf)).all()
+
+
+def test_components_and_core(undirected):
+    assert (host(hpg.connected_components(undirected).label) == hpg.connected_components(hpg.Graph(BOTH)).label).all()
+    degree = np.diff(BOTH.indptr)
+    start = {"left": degree, "gone": degree < 5, "when": np.where(degree < 5, 0, -1), "k": 5}
+    assert (host(hpg.run(programs.Core, undirected, **start).gone) == hpg.run(programs.Core, BOTH, **start).gone).all()
+
+
+def test_conditions_on_arcs(G):
+    found, expected = (hpg.run(programs.Senders, graph).came for graph in (G, hpg.Graph(SMALL)))
+    assert (host(found) == expected).all()
+
+
+def test_what_is_kept(device, tmp_path):
+    roomy = streamed(BOTH, device, "file", tmp_path, False, memory=1 << 24)
+    first, second = hpg.pagerank(roomy, max_iteration=3, tol=0).trace, hpg.pagerank(roomy, max_iteration=2, tol=0).trace
+    assert first.traffic[0, 2] == 4 * BOTH.nnz and first.traffic[1:, 2].sum() == 0
+    assert second.traffic[:, 1:3].sum() == 0
+
+
+def test_it_says_what_it_cannot(G, undirected, device):
+    with pytest.raises(hpg.StreamingError, match=r"triangle_count needs the whole topology.*in_memory"):
+        hpg.triangle_count(undirected)
+    with pytest.raises(hpg.StreamingError, match="directed graph in pages"):
+        hpg.run(programs.Component, G)
+    assert hpg.triangle_count(undirected.in_memory()) == hpg.triangle_count(hpg.Graph(BOTH))
+    assert repr(undirected).endswith(f"undirected, float64 weights, {device}, {undirected._out.n_pages} pages")
+
+
+def test_a_budget_that_is_too_small_is_said_before_anything_is_read(device, place, tmp_path):
+    if place == "array" and device == "cpu":
+        return  # plain pages in memory take no more of it
+    with pytest.raises(hpg.BudgetError, match=r"memory=2,000 .* give at least (\S+)") as said:
+        streamed(BOTH, device, place, tmp_path, False, memory=2_000)
+    least = int(str(said.value).rpartition(" ")[2].replace(",", ""))
+    least_that_does = streamed(BOTH, device, place, tmp_path, False, memory=least)
+    assert (host(hpg.bfs(least_that_does, 3).level) == levels(BOTH, 3)).all()
+
+
+def test_damage_names_the_page(device, tmp_path):
+    G = streamed(BOTH, device, "file", tmp_path, False)
+    with open(tmp_path / "out.stored", "r+b") as file:
+        file.seek(8 + 64 * 4 * 5)
+        file.write(b"\xff")
+    with pytest.raises(hpg.DamagedPageError, match="page 5"):
+        hpg.pagerank(G)
+    os.truncate(tmp_path / "out.stored", 100)
+    with pytest.raises(hpg.DamagedPageError, match="the file ends"):
+        hpg.connected_components(streamed_again(G, tmp_path))
+
+
+def streamed_again(G, folder):
+    """The same file as it is now, through tables that know nothing of what became of it."""
+    return hpg.StreamedGraph(G._out, directed=False, device=G.device, memory=20_000)
+
+
+def test_lately_used_pages_are_of_no_use_to_sweeps():
+    sizes, found = np.full(10, 4), {}
+    for policy in ("frequency", "lru"):
+        kept, hits = keeping(policy, sizes, 20), 0
+        for _ in range(5):
+            kept.begin(np.arange(10))
+            for page in range(10):
+                hits += page in kept
+                kept.found(page) if page in kept else kept.admits(page)
+        found[policy] = hits
+    assert found == {"frequency": 20, "lru": 0}
+
+
+def test_rows_of_hubs_go_on_from_window_to_window(device, tmp_path):
+    star = CSR((500, 500), np.concatenate(([0], np.full(500, 499))), np.arange(1, 500), np.linspace(0.1, 0.9, 499))
+    G = streamed(star.to_scipy(), device, "file", tmp_path, True)
+    assert (host(hpg.bfs(G, 0).level)[1:] == 1).all()
+    back = hpg.StreamedGraph(G._in, G._out, directed=True, device=device)
+    total = host(hpg.pagerank(back, max_iteration=1, tol=0, damping=1.0, start=np.ones(500)).rank)
+    assert total[0] == pytest.approx(499 / 500 + 1 / 500**2)
+
+
+def test_many_pages_by_few_threads(device, tmp_path):
+    matrix = random_digraph(3000, 60_000, seed=5)
+    G = streamed(matrix, device, "file", tmp_path, True, memory=100_000)
+    assert (host(hpg.bfs(G, 7).level) == levels(matrix, 7)).all()
