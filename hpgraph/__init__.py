@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from hpgraph.containers.vertices import id as id
     from hpgraph.engine.definition import Parameter, Property
     from hpgraph.engine.direction import Direction
+    from hpgraph.engine.phases import Phases
     from hpgraph.engine.program import VertexProgram
     from hpgraph.engine.result import RunResult
     from hpgraph.engine.run import run
@@ -205,6 +206,7 @@ _MODULE_OF = {
     "Property": "hpgraph.engine.definition",
     "RunResult": "hpgraph.engine.result",
     "run": "hpgraph.engine.run",
+    "Phases": "hpgraph.engine.phases",
     "Trace": "hpgraph.engine.trace",
     "VertexProgram": "hpgraph.engine.program",
     "Graph": "hpgraph.containers.graph",
@@ -251,6 +253,7 @@ __all__ = [
     "PageRankLanesResult",
     "PageRankResult",
     "Parameter",
+    "Phases",
     "Property",
     "RunResult",
     "SSSPLanesResult",

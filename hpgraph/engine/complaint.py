@@ -71,11 +71,13 @@ def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
     vertex = types.NamedTuple([types.int64, *(from_dtype(dtype) for _, dtype in code.properties)], code.vertex)
     world = types.NamedTuple([types.int64, *(from_dtype(dtype) for _, dtype in code.parameters)], code.world)
     message = from_dtype(code.message)
-    heard = (message,) if code.pair is None else (from_dtype(code.pair.key), from_dtype(code.pair.payload))
+    heard: tuple[Any, ...] = () if code.updates_alone else (message,)
+    if code.pair is not None:
+        heard = from_dtype(code.pair.key), from_dtype(code.pair.payload)
     arc = vertex, message if weight is None else from_dtype(weight), vertex
     takes: dict[str, tuple[Any, ...]] = {
         "gather": arc, "edge_cond": arc, "cond": (vertex,), "update": (vertex, *heard), "aggregate": (vertex, vertex),
-        "sends": (vertex, vertex),
+        "sends": (vertex, vertex), "starts": (vertex,),
     }  # fmt: skip
     for name, arguments in takes.items():
         python = getattr(code, name)

@@ -15,6 +15,7 @@ import numpy as np
 
 from hpgraph.engine.definition import (
     FUNCTIONS,
+    LEFT,
     TAKEN,
     Definition,
     Parameter,
@@ -25,6 +26,7 @@ from hpgraph.engine.definition import (
     is_plain,
     pair_types,
     reduces_pairs,
+    updates_alone,
 )
 from hpgraph.engine.values import scalar
 from hpgraph.kernels.runtime.packed_pair import PAIRS, WORD, PackedPair
@@ -95,6 +97,7 @@ class Declarations:
         self.parameters: dict[str, Parameter] = declared(program, Parameter)
         self.functions = self._copies({name: function_of(program, name) for name in FUNCTIONS})
         self.functions["converged"] = function_of(program, "converged")
+        self.updates_alone = updates_alone(program)
         self._read_reduce(program)
         self.beginnings = self._beginnings()
         self.runs_alone = (
@@ -176,7 +179,7 @@ class Declarations:
         return {**functions, **dict(zip(plain, copies, strict=True))}
 
     def _read_reduce(self, program: type[Definition]) -> None:
-        reduce = inspect.getattr_static(program, "reduce")
+        reduce: Any = "any" if self.updates_alone else inspect.getattr_static(program, "reduce")
         if isinstance(reduce, staticmethod):
             reduce = reduce.__func__
         # A name that the user registered may be registered again.
@@ -207,6 +210,10 @@ class Declarations:
         parameters = [(name, np.dtype(p.dtype)) for name, p in self.parameters.items()]
         parameters += [(name, np.dtype("float64")) for name in self.aggregators]
         functions = {name: function for name, function in self.functions.items() if name != "converged"}
+        if functions["starts"] == LEFT:
+            functions["starts"] = None
+        if self.updates_alone:
+            functions["gather"] = _nothing
         pair = None
         if reduces_pairs(self._program):
             pair = PackedPair(self._program.reduce, *pair_types(self._program, dtypes[0]))
@@ -216,6 +223,7 @@ class Declarations:
             parameters=tuple(parameters),
             message=WORD if pair else np.dtype(dtypes[0] if self.message is None else self.message),
             pair=pair,
+            updates_alone=self.updates_alone,
             reduce=self.reduce,
             aggregates=len(self.aggregators),
             **functions,
@@ -273,6 +281,25 @@ def beginning(value: Any, start: Any, dtype: np.dtype, name: str) -> Beginning:
     return Beginning(scalar(value, dtype, name), start)
 
 
+def _nothing(source: Any, weight: Any, target: Any) -> int:
+    """The message of a step without arcs, which nobody sends."""
+    return 0
+
+
+def _check_step(program: type[Definition]) -> None:
+    """Refuse, of a program without `gather` and `reduce`, all but what a step without arcs has."""
+    name, update = program.__name__, function_of(program, "update")
+    if update is None or len(inspect.signature(update).parameters) > 2:
+        raise TypeError(
+            f"{name} has no gather(source, weight, target); without gather and reduce it is a step of vertices alone, "
+            "and must have update(vertex) or update(vertex, world)"
+        )
+    for other in ("cond", "edge_cond"):
+        if function_of(program, other) is not None:
+            say = "starts(vertex) says who is updated"
+            raise TypeError(f"{name}.{other} is for messages, but {name} has no gather; {say}")
+
+
 def _check_attributes(program: type[Definition]) -> None:
     name = program.__name__
     if program.edges not in _EDGES:
@@ -281,9 +308,11 @@ def _check_attributes(program: type[Definition]) -> None:
         raise ValueError(f'{name}.activity must be "changed" or "all", not {program.activity!r}')
     if not declared(program, Property):
         raise TypeError(f"{name} has no vertex property; declare one: value = hpg.Property('float64')")
-    if function_of(program, "gather") is None:
+    if updates_alone(program):
+        _check_step(program)
+    elif function_of(program, "gather") is None:
         raise TypeError(f"{name} has no gather(source, weight, target)")
-    if program.reduce is None:
+    elif program.reduce is None:
         raise TypeError(f'{name} has no reduce; set it to a monoid\'s name such as "min", or to a function')
     names = program.aggregators
     if not isinstance(names, tuple) or not all(isinstance(a, str) and a.isidentifier() for a in names):

@@ -21,8 +21,11 @@ FUNCTIONS = {
     "edge_cond": ("source", "weight", "target"),
     "sends": ("before", "vertex"),
     "aggregate": ("before", "vertex"),
+    "starts": ("vertex",),
     "converged": ("world",),
 }
+# What `starts` may be instead of a function: whoever the phase before left active.
+LEFT = "left"
 # Names that mean something else where a property or a parameter would be read or given.
 TAKEN = {
     "id", "superstep", "program", "graph", "active", "direction", "max_iteration", "delta", "ceiling", "run",
@@ -114,8 +117,12 @@ def check_definition(program: type[Definition]) -> None:
         function = function_of(program, name)
         if function is None:
             continue
+        if name == "starts" and isinstance(function, str) and function == LEFT:
+            continue
         if name == "update" and pairs:
             parameters = ("vertex", "key", "payload")
+        elif name == "update" and updates_alone(program):
+            parameters = ("vertex",)
         form = f"{name}({', '.join(parameters)})"
         longer = name != "converged"
         if longer:
@@ -123,6 +130,8 @@ def check_definition(program: type[Definition]) -> None:
         if not inspect.isroutine(function):
             raise TypeError(f"{program.__name__}.{name} must be a function {form}, not {function!r}")
         taken = len(inspect.signature(function).parameters)
+        if parameters == ("vertex",) and name == "update" and taken == 3:
+            continue  # a base class, whose `gather` and `reduce` are yet to come
         if taken - len(parameters) not in ((0, 1) if longer else (0,)):
             written = f"{program.__name__}.{name} must be written {form}, without self"
             raise TypeError(f"{written}; it has {taken} parameters")
@@ -138,6 +147,11 @@ def check_definition(program: type[Definition]) -> None:
         pair_types(program, None)
     else:
         check_dtype(program.message, f"{program.__name__}.message", real=True)
+
+
+def updates_alone(program: type) -> bool:
+    """Whether it is a step without arcs, that updates vertices by what they have: no `gather`, and no `reduce`."""
+    return function_of(program, "gather") is None and inspect.getattr_static(program, "reduce") is None
 
 
 def reduces_pairs(program: type) -> bool:

@@ -102,6 +102,9 @@ def form_for(run: Run) -> Form:
 
 
 def _form(declared: Declarations, code: ProgramCode) -> Form:
+    if code.updates_alone:
+        within = "a step of vertices alone runs within hpgraph.Phases([...])"
+        raise TypeError(f"{code.name} has no gather(source, weight, target): {within}")
     if code.cells:
         return Form(SUPERSTEPS, code, "gather, cond or edge_cond reads the world, which each superstep changes")
     if code.pair is not None:

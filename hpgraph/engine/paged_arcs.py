@@ -7,14 +7,36 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.errors import StreamingError
+from hpgraph.engine.arcs import Arcs
 from hpgraph.kernels.windows import Traffic, Window
 
 if TYPE_CHECKING:
-    from hpgraph.containers.streamed_graph import StreamedGraph
+    from hpgraph.containers.graph import Graph
+    from hpgraph.engine.declarations import Declarations
     from hpgraph.engine.direction import Direction
     from hpgraph.formats import Frontier
+    from hpgraph.kernels.runtime.program import ProgramCode
     from hpgraph.kernels.windows import Resident, Store, WindowSupersteps
+
+
+def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | PagedArcs:
+    """The arcs of a graph for a program, wherever they lie.
+
+    Parameters
+    ----------
+    graph : Graph
+    declared : Declarations
+    code : ProgramCode
+
+    Returns
+    -------
+    Arcs or PagedArcs
+    """
+    if isinstance(graph, StreamedGraph):
+        return PagedArcs(graph, declared.edges, declared.weighted)
+    return Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
 
 
 class PagedArcs:

@@ -62,6 +62,8 @@ class VertexProgram(Definition):
         Whether an updated vertex sends in the next superstep. Without it those do of which a property changed.
     aggregate(before, vertex) or aggregate(before, vertex, world), optional
         What an updated vertex adds to the sums: a number, or a tuple of as many as there are aggregators.
+    starts(vertex), optional
+        Who is active at first, where the run does not say; within `hpgraph.Phases` also ``starts = "left"``.
     converged(world), optional
         Whether to stop; asked after each superstep, with the new sums. Compiled where Numba can (on the GPU, where
         every vertex is active, it runs beside the kernels), else called by Python: it should do nothing but answer.

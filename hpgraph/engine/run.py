@@ -9,18 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hpgraph.containers.graph import as_graph
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module
-from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.forms import check_order, form_for
 from hpgraph.engine.lanes import are_lanes, run_lanes
 from hpgraph.engine.loops import go
-from hpgraph.engine.paged_arcs import PagedArcs
+from hpgraph.engine.paged_arcs import PagedArcs, arcs_of
+from hpgraph.engine.phases import Phases
 from hpgraph.engine.result import RunResult
-from hpgraph.engine.state import Run, initial_state, limit_of, parameters, sources_of
+from hpgraph.engine.state import Run, begin_where, initial_state, limit_of, parameters, sources_of
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    program: VertexProgram | type[VertexProgram],
+    program: VertexProgram | type[VertexProgram] | Phases,
     graph: Any,
     *,
     active: Any = None,
@@ -44,21 +43,21 @@ def run(
 
     Parameters
     ----------
-    program : VertexProgram
+    program : VertexProgram or Phases
         The program, or its class.
     graph : Graph or what `hpgraph.as_graph` takes
         The graph.
     active : array or sequence of vertices, hpgraph.id, bool array of length n, or None
         Who sends in the first superstep: vertex ids, or names where the graph has names; ``hpgraph.id(array)`` says
-        indices. None means everyone. A list of k lists or arrays, or an array of two dimensions, makes k *lanes*:
-        each answers what its own run would have answered.
+        indices. None means those of whom the program's `starts` holds, or everyone. A list of k lists or arrays, or an
+        array of two dimensions, makes k *lanes*: each answers what its own run would have answered.
     lanes : int or "auto"
         Of many lanes, how many run at once; "auto" is as many as fit the memory.
     direction : {"auto", "push", "pull"} or Direction
         How supersteps find the arcs of active vertices, where there is a choice: a relaxation always pushes, and sums
         of floats are pulled on the GPU, where pushed messages are joined in any order.
     max_iteration : int, optional
-        Supersteps at the most; default, the program's `max_iteration`.
+        Supersteps at the most, of phases rounds; default, the program's `max_iteration`.
     delta : float, optional
         Only for relaxations (see `VertexProgram`) whose `reduce` is "min": vertices with a value beyond the current
         bucket, `delta` wide, wait until those below have settled.
@@ -95,6 +94,11 @@ def run(
     >>> hpg.run(Component, G, active=[[0], [2]]).label.tolist()
     [[0, 0, 2, 3, 4], [0, 1, 2, 2, 4]]
     """
+    if isinstance(program, Phases):
+        return program.run(
+            graph, active=active, direction=direction, max_iteration=max_iteration, delta=delta, ceiling=ceiling,
+            **initial,
+        )  # fmt: skip
     graph = as_graph(graph)
     if active is not None and are_lanes(active, graph):
         return run_lanes(
@@ -107,17 +111,17 @@ def run(
     state, beginnings = initial_state(declared, graph, initial)
     world = parameters(declared, initial)
     code = declared.code(tuple(values.dtype for values in state.values()))
-    streamed = isinstance(graph, StreamedGraph)
-    arcs: Any = (
-        PagedArcs(graph, declared.edges, declared.weighted) if streamed
-        else Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
-    )  # fmt: skip
+    arcs: Any = arcs_of(graph, declared, code)
     backend = kernels(graph.device)
-    sources = sources_of(active, graph)
+    sources = None if active is None and code.starts is not None else sources_of(active, graph)
     this = Run(
         backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit, delta, ceiling
     )
     with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
+        if sources is None:
+            values = tuple(world.values())
+            this.sources = begin_where(backend, code, this.state, values, this.state, beginnings, None, graph)
+            this.beginnings = (None,) * len(beginnings)
         form = form_for(this)
         check_order(form, delta, ceiling)
         outcome = go(this, form)
@@ -126,5 +130,5 @@ def run(
     def still_active() -> Any:
         return array_module(graph.device).empty(0, graph.id_dtype) if left is None else left
 
-    return RunResult(state, Trace(outcome.rows, outcome.form, arcs.table() if streamed else None), still_active, world)
-
+    brought = arcs.table() if isinstance(arcs, PagedArcs) else None
+    return RunResult(state, Trace(outcome.rows, outcome.form, brought), still_active, world)

@@ -19,6 +19,7 @@ from hpgraph.semiring.dtypes import check_dtype
 
 if TYPE_CHECKING:
     from hpgraph.engine.arcs import Arcs
+    from hpgraph.engine.definition import Property
     from hpgraph.engine.direction import Direction
     from hpgraph.kernels.backend import Backend
     from hpgraph.kernels.runtime.program import ProgramCode
@@ -124,17 +125,17 @@ def limit_of(max_iteration: int | None) -> int:
 
 
 def initial_state(
-    declared: Declarations, graph: Graph, initial: dict[str, Any]
+    declared: Declarations, graph: Graph, initial: dict[str, Any], properties: dict[str, Property] | None = None
 ) -> tuple[dict[str, Any], tuple[Beginning | None, ...]]:
     """One fresh array a property, on the graph's device, and what those not given yet are to be filled with.
 
-    Takes what it uses out of `initial`.
+    Of some `properties` of the program, or of all. Takes what it uses out of `initial`.
     """
     xp = array_module(graph.device)
     n = graph.n_vertices
     state: dict[str, Any] = {}
     beginnings: list[Beginning | None] = []
-    for name, prop in declared.properties.items():
+    for name, prop in (declared.properties if properties is None else properties).items():
         given = name in initial
         if not given and name in declared.beginnings:
             dtype, usual = declared.beginnings[name]
@@ -204,6 +205,41 @@ def sources_of(active: Any, graph: Graph) -> Any:
     listed = graph.indices_of(active, "active")
     listed = np.unique(listed) if isinstance(listed, np.ndarray) else xp.unique(listed)
     return to_device(listed, graph.device).astype(ids)
+
+
+def begin_where(
+    backend: Backend, code: ProgramCode, own: tuple[Any, ...], world: tuple[Any, ...], state: tuple[Any, ...],
+    beginnings: tuple[Beginning | None, ...], active: Any, graph: Graph,
+) -> Any:  # fmt: skip
+    """Fill the properties of a run, and say who is active at first: by `starts`, where nobody else does.
+
+    Parameters
+    ----------
+    backend : Backend
+    code : ProgramCode
+        Of the program that begins.
+    own, world : tuples
+        Its properties and parameters.
+    state : tuple of arrays
+        All properties to be filled, `own` among them.
+    beginnings : tuple of Beginning or None
+        What they are filled with.
+    active : object
+        As the user gave it.
+    graph : Graph
+
+    Returns
+    -------
+    array of vertex ids
+        On the graph's device.
+    """
+    sources = sources_of(active, graph)
+    if active is None and code.starts is not None:
+        begin(state, beginnings, sources[:0])
+        sources = backend.starting(code, own, world).to_indices().astype(sources.dtype)
+    sources = to_device(sources, graph.device)
+    begin(state, beginnings, sources)
+    return sources
 
 
 def _mask(active: Any) -> Any:

@@ -23,7 +23,7 @@ from hpgraph.kernels.structure.cpu_transpose import transpose
 from hpgraph.kernels.structure.cpu_triangles import count as count_triangles
 from hpgraph.kernels.structure.cpu_triangles import per_vertex as triangles_of_each
 from hpgraph.kernels.structure.cpu_truss import truss, truss_numbers
-from hpgraph.kernels.superstep.cpu import Supersteps, aggregate
+from hpgraph.kernels.superstep.cpu import Supersteps, aggregate, starting
 from hpgraph.kernels.sweep.cpu import sweeps
 from hpgraph.kernels.traversal.cpu import traverse
 
@@ -59,6 +59,7 @@ __all__ = [
     "rows_of",
     "select_entries",
     "spanning_forest",
+    "starting",
     "sweeps",
     "transpose",
     "traverse",

@@ -24,7 +24,7 @@ from hpgraph.kernels.structure.cuda_spanning_forest import spanning_forest
 from hpgraph.kernels.structure.cuda_triangles import count as count_triangles
 from hpgraph.kernels.structure.cuda_triangles import per_vertex as triangles_of_each
 from hpgraph.kernels.structure.cuda_truss import truss, truss_numbers
-from hpgraph.kernels.superstep.cuda import Supersteps, aggregate
+from hpgraph.kernels.superstep.cuda import Supersteps, aggregate, starting
 from hpgraph.kernels.sweep.cuda import sweeps
 from hpgraph.kernels.traversal.cuda import traverse
 
@@ -64,6 +64,7 @@ __all__ = [
     "rows_of",
     "select_entries",
     "spanning_forest",
+    "starting",
     "sweeps",
     "transpose",
     "traverse",

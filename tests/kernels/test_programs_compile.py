@@ -75,6 +75,27 @@ def test_general_loop(program, arch):
     compiles("apply.cuh", made.prologue, made.ltoir, APPLY, arch)
 
 
+class Step(hpg.VertexProgram):
+    """Vertices alone, and who begins."""
+
+    value = Property("float32")
+    seen = Property("int8")
+    seed = Parameter("int64")
+
+    def starts(vertex, world):
+        return hpg.uniform(world.seed, vertex.id) < vertex.value
+
+    def update(vertex, world):
+        return vertex.value / 2, vertex.seen + 1
+
+
+def test_steps_of_vertices_alone():
+    code = code_of(Step)
+    for one in (code, code.choosing):
+        made = cuda_program(one, None)
+        compiles("apply.cuh", made.prologue, made.ltoir, APPLY)
+
+
 @pytest.mark.parametrize("program", [Drawing, Lightest])
 def test_products(program):
     code, weight, ids = code_of(program), np.dtype("float32"), np.dtype("int32")

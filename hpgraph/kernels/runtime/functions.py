@@ -143,9 +143,9 @@ class ProgramFunctions:
                 body = f"new0 = reduce(message_type({old[0]}), message)"
                 names = {"reduce": self.reduce.python, "message_type": code.message.type}
         else:
-            heard = "message" if code.pair is None else "key, payload"
-            world = f", {self._world}" if code.takes_world(code.update, 2 if code.pair is None else 3) else ""
-            body = f"{_unpack(new)} update({self._vertex_of('v', old)}, {heard}{world})"
+            heard = "" if code.updates_alone else ", message" if code.pair is None else ", key, payload"
+            world = f", {self._world}" if code.takes_world(code.update, 1 + heard.count(",")) else ""
+            body = f"{_unpack(new)} update({self._vertex_of('v', old)}{heard}{world})"
             names = {"update": code.update}
             if code.pair is not None:
                 body = f"key, payload = unpack(message)\n{body}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -132,8 +132,10 @@ class ProgramCode:
         Where the program's messages are pairs of key and payload, how they become words.
     reduce : Monoid
         Combines messages.
-    gather, update, cond, edge_cond, aggregate, sends : function or None
+    gather, update, cond, edge_cond, aggregate, sends, starts : function or None
         As in `hpgraph.VertexProgram`.
+    updates_alone : bool
+        Whether there are no messages, and `update` takes none.
     aggregates : int
         Number of values `aggregate` returns.
     """
@@ -150,7 +152,9 @@ class ProgramCode:
     aggregate: Callable[..., Any] | None = None
     aggregates: int = 0
     sends: Callable[..., Any] | None = None
+    starts: Callable[..., Any] | None = None
     pair: PackedPair | None = None
+    updates_alone: bool = False
 
     @cached_property
     def vertex(self) -> type:
@@ -177,6 +181,11 @@ class ProgramCode:
         if not any(function is not None and self.takes_world(function, count) for function, count in asked):
             return ()
         return (np.dtype(np.int64), *(dtype for _, dtype in self.parameters))
+
+    @cached_property
+    def choosing(self) -> ProgramCode:
+        """The same code with `starts` for its `cond`: what a kernel asks of all vertices at once."""
+        return replace(self, cond=self.starts, edge_cond=None)
 
     @property
     def in_words(self) -> str:

@@ -51,6 +51,9 @@ class Supersteps(Protocol):
     def pull(self, part: Part, frontier: Frontier) -> None:
         """Messages from the frontier, gathered by whoever may receive."""
 
+    def address(self, frontier: Frontier) -> None:
+        """Have `apply` update a frontier, as if it had received: for steps without arcs."""
+
     def apply(self, part: Part, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
         """Update who received (or everyone): who changed, and the sums."""
 
@@ -62,6 +65,9 @@ class General(Protocol):
         self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype
     ) -> Supersteps:
         """The work space of one run."""
+
+    def starting(self, code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Bitmask:
+        """The vertices of which `starts` holds."""
 
     def aggregate(self, code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> np.ndarray:
         """The sums of `aggregate` over all vertices as they are."""

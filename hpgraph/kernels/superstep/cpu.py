@@ -170,6 +170,15 @@ class Supersteps:
                 self._functions, terminal, self.state, self._arcs(rows), self._inbox, frontier.bits.words, workers
             )
 
+    def address(self, frontier: Frontier) -> None:
+        """Have `apply` update a frontier, as if it had received: for steps without arcs.
+
+        Parameters
+        ----------
+        frontier : Frontier
+        """
+        self._inbox.received[:] = frontier.bits.words
+
     def apply(
         self, part: Part, world: tuple[Any, ...], step: int, everyone: bool
     ) -> tuple[Frontier, np.ndarray]:
@@ -243,6 +252,29 @@ def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any
     with team():
         cpu_apply.apply_aggregate(program.aggregate, program.load, state, world, n, sums)
     return sums.sum(axis=0)
+
+
+def starting(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any, ...]) -> Bitmask:
+    """The vertices of which `starts` holds.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        Of a program that has `starts`.
+    state : tuple of arrays of length n
+        The properties.
+    world : tuple of scalars
+        Parameters.
+
+    Returns
+    -------
+    Bitmask
+    """
+    n, chosen = len(state[0]), code.choosing
+    cells = tuple(np.full(1, value, dtype) for value, dtype in zip((0, *world), chosen.cells, strict=False))
+    with team():
+        words = settled_words(chosen, (*(plain(values) for values in state), *cells), n)
+    return Bitmask(n, ~words)
 
 
 def past(n: int) -> np.uint64:

@@ -125,10 +125,7 @@ class Supersteps:
 
     def turn(self, world: tuple[Any, ...], step: int) -> None:
         """Show what `push` and `pull` do next the world of a superstep."""
-        held = np.zeros(len(self._world), np.uint64)
-        for i, (value, dtype) in enumerate(zip((step, *world), self.code.cells, strict=True)):
-            held[i : i + 1].view(dtype)[0] = value
-        self._world.set(held)
+        self._world.set(_held(self.code, (step, *world)))
 
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
@@ -212,6 +209,10 @@ class Supersteps:
         product(functions_of(self.code).edge_cond, get_monoid("lor"), passes)
         self._received = Bitmask.from_bool(passes != 0)
 
+    def address(self, frontier: Frontier) -> None:
+        """Have `apply` update a frontier, as if it had received: for steps without arcs."""
+        self._received = frontier.bits
+
     def apply(
         self, part: Part, world: tuple[Any, ...], step: int, everyone: bool
     ) -> tuple[Frontier, np.ndarray]:
@@ -250,6 +251,23 @@ def _cells(code: ProgramCode) -> tuple[Any, tuple[Any, ...]]:
 
     world = cupy.zeros(len(code.cells), np.uint64)
     return world, tuple(world[i : i + 1].view(dtype)[:1] for i, dtype in enumerate(code.cells))
+
+
+def _held(code: ProgramCode, values: tuple[Any, ...]) -> np.ndarray:
+    """What the array of the cells holds."""
+    held = np.zeros(len(code.cells), np.uint64)
+    for i, (value, dtype) in enumerate(zip(values, code.cells, strict=True)):
+        held[i : i + 1].view(dtype)[0] = value
+    return held
+
+
+def starting(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Bitmask:
+    """The vertices of which `starts` holds."""
+    chosen = code.choosing
+    held, cells = _cells(chosen)
+    if cells:
+        held.set(_held(chosen, (0, *world)))
+    return Bitmask.full(len(state[0]), device="cuda").and_not(_closed(chosen, (*state, *cells))["mask"])
 
 
 def _closed(code: ProgramCode, state: tuple[Any, ...]) -> dict[str, Any]:
