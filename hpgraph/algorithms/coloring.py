@@ -46,8 +46,8 @@ def greedy_color(
     Notes
     -----
     On the GPU a vertex waits for those neighbours only that come before it in the order. Never more colours than the
-    largest degree and one. Beside the graph it takes some 20 bytes a vertex, on the GPU also 2 an arc at the end and up
-    to 21 while it begins.
+    largest degree and one. Beside the graph it takes some 20 bytes a vertex, on the GPU also 2 an arc at the end and 10
+    while it begins.
 
     References
     ----------

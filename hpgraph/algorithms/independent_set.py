@@ -39,7 +39,7 @@ def maximal_independent_set(G: Graph | Any, nodes: Any = None, seed: int = 0) ->
     -----
     It is the set that results when vertices are taken one after the other in random order, each that has no neighbour
     among those taken; on the GPU a vertex waits for those before it only. Maximal, not largest. Beside the graph it
-    takes some 20 bytes a vertex, on the GPU also 2 an arc at the end and up to 21 while it begins.
+    takes some 20 bytes a vertex, on the GPU also 2 an arc at the end and 10 while it begins.
 
     References
     ----------

@@ -80,7 +80,7 @@ def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
 
     Notes
     -----
-    Every tree takes its lightest arc to another; some log n rounds. Beside the graph it takes 28 to 40 bytes a vertex
+    Every tree takes its lightest arc to another; some log n rounds. Beside the graph it takes 28 to 52 bytes a vertex
     while ids fit 32 bits.
 
     References

@@ -215,11 +215,8 @@ class GraphParts(GraphLookup):
 
     def _of_arcs(self, flags: Any) -> CSR:
         """The flagged arcs; of an undirected graph, both of an edge."""
-        xp, csr = array_module(self.device), self.out_csr
-        before = xp.zeros(csr.nnz + 1, np.int64)
-        xp.cumsum(flags, out=before[1:])
-        data = None if csr.data is None else csr.data[flags]
-        kept = CSR(csr.shape, before[csr.indptr], csr.indices[flags], data, validate=False)
+        csr = self.out_csr
+        kept = kernels(self.device).keep_entries(csr, flags)
         if kept.nnz < csr.nnz and not self.directed and not kept.is_symmetric():
             raise ValueError(
                 "edges keeps an arc of an undirected graph and not its reverse: flag both, or filter the arcs of "

@@ -1,7 +1,7 @@
 """The kernels for the CPU, compiled by Numba."""
 
 from hpgraph.kernels.betweenness.cpu import dependencies, weighted_dependencies
-from hpgraph.kernels.entries.cpu import map_entries, select_entries, zip_entries
+from hpgraph.kernels.entries.cpu import keep_entries, map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cpu_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cpu_induced import induced
 from hpgraph.kernels.entries.cpu_kronecker import kron
@@ -41,6 +41,7 @@ __all__ = [
     "independent_set",
     "induced",
     "interruptible",
+    "keep_entries",
     "kron",
     "map_entries",
     "masked_work",

@@ -8,6 +8,7 @@ from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entrie
 from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cuda_induced import induced
 from hpgraph.kernels.entries.cuda_kronecker import kron
+from hpgraph.kernels.entries.cuda_marks import keep_entries
 from hpgraph.kernels.entries.cuda_merge import merge
 from hpgraph.kernels.relaxation.cuda import relax
 from hpgraph.kernels.runtime.cuda.scatter import minimum_at
@@ -46,6 +47,7 @@ __all__ = [
     "independent_set",
     "induced",
     "interruptible",
+    "keep_entries",
     "kron",
     "map_entries",
     "masked_work",

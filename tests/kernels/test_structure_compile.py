@@ -30,7 +30,8 @@ def test_peeling(ids: str, levels: bool, arch: str) -> None:
 @pytest.mark.parametrize("arch", GENERATIONS)
 @pytest.mark.parametrize("types", [("int", "float"), ("long long", "signed char"), ("int", "hpgraph::Pattern")])
 def test_spanning_forest(types: tuple[str, str], arch: str) -> None:
-    compiles(cuda_spanning_forest.SOURCE, names=cuda_spanning_forest.kernel_names(*types).values(), arch=arch)
+    names, ids = cuda_spanning_forest.kernel_names(*types).values(), np.dtype(C_TYPES[types[0]])
+    compiles(cuda_spanning_forest.SOURCE, names=names, arch=arch, **cuda_spanning_forest.text_around(ids))
 
 
 @pytest.mark.parametrize("arch", GENERATIONS)

@@ -17,6 +17,9 @@ class Entries(Protocol):
     def select_entries(self, csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
         """The entries for which it is true."""
 
+    def keep_entries(self, csr: CSR, flags: Any) -> CSR:
+        """The entries for which an array of bool is true."""
+
     def zip_entries(
         self,
         x: Any,

@@ -177,6 +177,25 @@ def select_entries(csr: CSR, predicate: Any, thunk: Any = False) -> CSR:
     return CSR(csr.shape, kept_indptr, indices, data, validate=False)
 
 
+def keep_entries(csr: CSR, flags: Any) -> CSR:
+    """The entries for which an array of bool is true.
+
+    Parameters
+    ----------
+    csr : CSR
+    flags : array of bool, shape (nnz,)
+
+    Returns
+    -------
+    CSR
+        In the same order.
+    """
+    before = np.zeros(csr.nnz + 1, np.int64)
+    np.cumsum(flags, out=before[1:])
+    data = None if csr.data is None else csr.data[flags]
+    return CSR(csr.shape, before[csr.indptr], csr.indices[flags], data, validate=False)
+
+
 @njit(error_model="numpy")
 def _has(words, i):
     return words.size == 0 or is_set(words, i)

@@ -66,6 +66,9 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
     _run(counting, len(words), len(words), members.argument)
     members = members.add_up()
     rows = members.count()
+    if rows == 0:
+        nothing = csr.indices[:0].astype(index_dtype(0)), None if csr.data is None else csr.data[:0].copy()
+        return CSR((0, 0), cupy.zeros(1, np.int64), *nothing, validate=False), cupy.empty(0, index_dtype(n))
     ids, lengths = cupy.empty(rows, csr.indices.dtype), cupy.empty(rows + 1, np.int64)
     _run(listing, n, csr.indptr, n, members.argument, ids, lengths)
     offsets = cupy.cumsum(lengths)

@@ -125,3 +125,10 @@ def keep_marked(csr: CSR, marks: Marks) -> CSR:
     arguments = csr.indptr, rows, csr.indices, given, entries, marks.argument, indptr, indices, made
     kernel((blocks,), (THREADS,), arguments)
     return CSR(csr.shape, indptr, indices, data, validate=False)
+
+
+def keep_entries(csr: CSR, flags: Any) -> CSR:
+    """`hpgraph.kernels.entries.cpu.keep_entries` on the GPU; waits for the device, to learn how many are kept."""
+    import cupy
+
+    return keep_marked(csr, mark_true(cupy.ascontiguousarray(flags)))

@@ -1,4 +1,4 @@
-"""A graph's degree order on CUDA: keys made by kernels, sorted by CuPy's radix sort, read back into rows by kernels."""
+"""Orders of a graph on CUDA: keys made by kernels, sorted by CuPy's radix sort, read back into rows by kernels."""
 
 from __future__ import annotations
 
@@ -89,25 +89,45 @@ def order_by_degree(graph: CSR, largest: int) -> DegreeOrder:
     """
     import cupy
 
-    n, arcs, ids = graph.shape[0], graph.nnz, graph.indices.dtype
-    if n > 1 << 32:
-        raise ValueError(f"triangles on CUDA are counted in graphs of up to 2**32 vertices, not {n}: use the CPU")
-    # Keys, the sort's second copy of them, and the rows.
-    edges = arcs // 2
-    check_memory(edges * (16 + ids.itemsize) + n * (24 + 2 * ids.itemsize), "the degree order of a graph", "cuda")
-    module, index = _module(graph), c_type(ids)
-
-    def run(name: str, size: int, *arguments: Any) -> None:
-        module.function(f"hpgraph::{name}")((-(-size // THREADS),), (THREADS,), arguments)
-
+    n, ids = graph.shape[0], graph.indices.dtype
+    _check_size(graph)
     keys = cupy.empty(n, np.uint64)
-    run("vertex_keys", n, graph.indptr, np.int64(n), np.int64(largest), keys)
+    _run(graph, "vertex_keys", n, graph.indptr, np.int64(n), np.int64(largest), keys)
     keys.sort()
     order, rank = cupy.empty(n, ids), cupy.empty(n, ids)
-    run(f"read_order<{index}>", n, keys, np.int64(n), order, rank)
+    _run(graph, f"read_order<{c_type(ids)}>", n, keys, np.int64(n), order, rank)
+    return DegreeOrder(order, rank, *rows_before(graph, rank))
 
+
+def rows_before(graph: CSR, rank: Any) -> tuple[Any, Any]:
+    """The neighbours that come before each vertex in an order. Waits for the stream.
+
+    Parameters
+    ----------
+    graph : CSR
+        Symmetric, free of duplicates, on CUDA, with at least one arc; self-loops are left out.
+    rank : array of shape (n,), of the type of ids
+        The place of each vertex in the order.
+
+    Returns
+    -------
+    int64 array of shape (n + 1,), array of ids
+        Row r, of the vertex of rank r, holds the ranks below r of its neighbours, ascending.
+
+    Raises
+    ------
+    ValueError
+        When there are more than 2³² vertices: a key holds two ids in 64 bits.
+    DeviceMemoryError
+        When it will not fit: 20 bytes for each edge.
+    """
+    import cupy
+
+    n, arcs, ids = graph.shape[0], graph.nnz, graph.indices.dtype
+    _check_size(graph)
+    edges, index = arcs // 2, c_type(ids)
     keys, kept = cupy.empty(edges, np.uint64), cupy.zeros(1, np.uint64)
-    module.function(f"hpgraph::arc_keys<{index}>")(
+    _module(graph).function(f"hpgraph::arc_keys<{index}>")(
         (-(-arcs // TILE),),
         (THREADS,),
         (graph.indptr, graph.indices, rank, np.int64(n), np.int64(arcs), np.int64(edges), keys, kept),
@@ -117,7 +137,19 @@ def order_by_degree(graph: CSR, largest: int) -> DegreeOrder:
     keys = keys[:edges]
     keys.sort()
     row_start, lower = cupy.empty(n + 1, np.int64), cupy.empty(edges, ids)
-    run("row_starts", n + 1, keys, np.int64(edges), np.int64(n), row_start)
+    _run(graph, "row_starts", n + 1, keys, np.int64(edges), np.int64(n), row_start)
     if edges:
-        run(f"targets<{index}>", edges, keys, np.int64(edges), lower)
-    return DegreeOrder(order, rank, row_start, lower)
+        _run(graph, f"targets<{index}>", edges, keys, np.int64(edges), lower)
+    return row_start, lower
+
+
+def _check_size(graph: CSR) -> None:
+    n, width = graph.shape[0], graph.indices.itemsize
+    if n > 1 << 32:
+        raise ValueError(f"graphs are ordered on CUDA where they have up to 2**32 vertices, not {n}: use the CPU")
+    # Keys, the sort's second copy of them, and the rows.
+    check_memory(graph.nnz // 2 * (16 + width) + n * (24 + 2 * width), "the arcs of a graph in an order", "cuda")
+
+
+def _run(graph: CSR, name: str, size: int, *arguments: Any) -> None:
+    _module(graph).function(f"hpgraph::{name}")((-(-size // THREADS),), (THREADS,), arguments)

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
-from hpgraph.kernels.structure.cuda_degree_order import c_type
+from hpgraph.kernels.structure.cuda_degree_order import c_type, rows_before
 
 SOURCE = "greedy.cuh"
 THREADS = 256
@@ -66,29 +65,15 @@ def _in_order(name: str, arcs: CSR, order: Any) -> Any:
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype
-    state = cupy.full(n, -1, ids)
-    if n == 0:
-        return state
-    order = order.astype(ids, copy=False)
-    before = _those_before(arcs, order)
-    # As many blocks as run at once.
-    blocks = min(-(-n // (THREADS // 32)), multiprocessors() * (2048 // THREADS))
-    _launch(ids, name, blocks, before.indptr, before.indices, order, np.int64(n), state, cupy.zeros(1, np.uint64))
-    return state
-
-
-def _those_before(arcs: CSR, order: Any) -> CSR:
-    """Of each row the neighbours that come before in an order."""
-    import cupy
-
-    n, ids = arcs.shape[0], arcs.indices.dtype
-    check_memory(arcs.nnz * (3 * ids.itemsize + 9), "the arcs of a graph in an order of its vertices", "cuda")
+    if arcs.nnz == 0:
+        return cupy.full(n, name == "take_independent", ids)
     rank = cupy.empty(n, ids)
     rank[order] = cupy.arange(n, dtype=ids)
-    kept = rank[arcs.indices] < rank[arcs.expand_rows()]
-    ends = cupy.zeros(arcs.nnz + 1, np.int64)
-    cupy.cumsum(kept, out=ends[1:])
-    return CSR(arcs.shape, ends[arcs.indptr], arcs.indices[kept], validate=False, copy=False)
+    before, state = rows_before(arcs, rank), cupy.full(n, -1, ids)
+    # As many blocks as run at once.
+    blocks = min(-(-n // (THREADS // 32)), multiprocessors() * (2048 // THREADS))
+    _launch(ids, name, blocks, *before, np.int64(n), state, cupy.zeros(1, np.uint64))
+    return state[rank]
 
 
 def matching(arcs: CSR, seed: int) -> Any:

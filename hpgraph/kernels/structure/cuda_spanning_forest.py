@@ -18,6 +18,7 @@ THREADS = 256
 # As in the source: longer rows are a block's.
 MANY_ARCS = 4096
 TREES = Layout("Trees<{Id}>", root="*", above="*", source="*", arc="*", chosen="*", key="*", ends="*")
+LOOKING = Layout("Looking<{Id}>", list="*", count="i64")
 
 
 def kernel_names(index: str, weight: str) -> dict[str, str]:
@@ -39,6 +40,11 @@ def kernel_names(index: str, weight: str) -> dict[str, str]:
     for name in ("find_lightest", "find_lightest_listed"):
         names |= {f"{name} {flag}": f"hpgraph::{name}<{index}, {weight}, {flag}>" for flag in ("true", "false")}
     return names
+
+
+def text_around(ids: np.dtype) -> dict[str, Any]:
+    """What stands around the source, where `load` and a test compile it."""
+    return {"checks": f"{TREES.of(Id=ids).checks}\n{LOOKING.of(Id=ids).checks}"}
 
 
 def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
@@ -63,16 +69,16 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
     if n == 0 or arcs.nnz == 0:
         return cupy.empty(0, ids), cupy.empty(0, np.int64)
     most_listed = arcs.nnz // MANY_ARCS + 1
-    check_memory(n * (32 + 3 * ids.itemsize) + most_listed * ids.itemsize, "a spanning forest", "cuda")
+    check_memory(n * (32 + 5 * ids.itemsize) + most_listed * ids.itemsize, "a spanning forest", "cuda")
     index, weight = c_type(ids), "hpgraph::Pattern" if arcs.data is None else c_type(arcs.data.dtype)
     names = kernel_names(index, weight)
-    layout = TREES.of(Id=ids)
-    module = load(SOURCE, names=tuple(names.values()), title="spanning forests", checks=layout.checks)
+    layout, looking = TREES.of(Id=ids), LOOKING.of(Id=ids)
+    module = load(SOURCE, names=tuple(names.values()), title="spanning forests", **text_around(ids))
     root, above, source = (cupy.empty(n, ids) for _ in range(3))
     arc, chosen = (cupy.empty(n, np.int64) for _ in range(2))
     key, ends = (cupy.empty(n, np.uint64) for _ in range(2))
     trees = layout(root, above, source, arc, chosen, key, ends)
-    left_out, listed, counts = cupy.full(1, -1, ids), cupy.empty(most_listed, ids), cupy.empty(2, np.uint64)
+    left_out, listed, counts = cupy.full(1, -1, ids), cupy.empty(most_listed, ids), cupy.empty(3, np.uint64)
     data = np.uint64(0) if arcs.data is None else arcs.data
     size, each, rows = np.int64(n), -(-n // THREADS), (arcs.indptr, arcs.indices, data)
 
@@ -80,18 +86,21 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
         module.function(names[name])((blocks,), (THREADS,), arguments)
 
     launch("begin_trees", each, size, trees)
-    first = "true"
+    tail, joined, on = (counts[i:] for i in range(3))
+    next_list, other_list = cupy.empty((2, n), ids)
+    first, here, who = "true", n, looking(None, n)
     while True:
         counts.fill(0)
-        tail, joined = counts[:1], counts[1:]
-        launch(f"find_lightest {first}", each, *rows, size, left_out, trees, listed, tail)
+        blocks = -(-here // THREADS)
+        launch(f"find_lightest {first}", blocks, *rows, who, left_out, trees, listed, tail)
         launch(f"find_lightest_listed {first}", 2 * multiprocessors(), *rows, trees, listed, tail)
-        launch("settle_ties", each, arcs.indices, data, size, left_out, trees)
-        launch("join_trees", each, arcs.indices, data, size, left_out, trees, joined)
-        if not int(joined[0]):
+        launch("settle_ties", blocks, arcs.indices, data, who, left_out, trees)
+        launch("join_trees", blocks, arcs.indices, data, who, left_out, trees, joined, next_list, on)
+        _, count, here = counts.tolist()
+        if not count or not here:
             break
         launch("flatten_trees", each, size, trees)
         launch("most_frequent_root", 1, size, root, left_out)
-        first = "false"
+        first, who, next_list, other_list = "false", looking(next_list, here), other_list, next_list
     kept = cupy.flatnonzero(chosen >= 0)
     return source[kept], chosen[kept]

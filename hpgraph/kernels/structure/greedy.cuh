@@ -19,91 +19,70 @@ constexpr i64 WISH_ARCS = 4096;
 // What others settle while this kernel runs: past the first-level cache.
 template <class Id> __device__ Id settled(const Id* state, Id v) { return *(volatile const Id*)(state + v); }
 
-// The state of the vertices a warp's lanes depend on, when all have settled, or `enough` is met.
-template <class Id, class Enough>
-__device__ Id wait_for(const Id* state, bool live, Id u, Id other, Enough enough) {
-    for (;;) {
-        const Id found = live ? settled(state, u) : other;
-        if (enough(found) || !__any_sync(ALL, found < 0)) return found;
-        __nanosleep(100);
-    }
-}
-
-// Rows hold the neighbours that come before in the order. `state` is -1 at first; 1 is in the set, 0 is not.
+// Vertices go by their place in the order, rows hold those before, ascending: whoever settles last is read last. `state` is
+// -1 at first; 1 is in the set, 0 is not.
 template <class Id>
 __global__ void __launch_bounds__(GREEDY_THREADS)
-take_independent(const i64* __restrict__ indptr, const Id* __restrict__ indices, const Id* __restrict__ order, i64 n,
-                 Id* state, u64* next) {
+take_independent(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, Id* state, u64* next) {
     const int lane = lane_of_warp();
     for (;;) {
-        u64 ticket = 0;
-        if (lane == 0) ticket = atomicAdd(next, 1ull);
-        ticket = __shfl_sync(ALL, ticket, 0);
-        if (ticket >= (u64)n) return;
-        const Id v = order[ticket];
+        u64 v = 0;
+        if (lane == 0) v = atomicAdd(next, 1ull);
+        v = __shfl_sync(ALL, v, 0);
+        if (v >= (u64)n) return;
         const i64 end = indptr[v + 1];
         bool barred = false;
         for (i64 at = indptr[v]; at < end && !barred; at += 32) {
             const bool live = at + lane < end;
             const Id u = live ? indices[at + lane] : 0;
-            wait_for(state, live, u, (Id)0, [&](Id found) { return barred = __any_sync(ALL, found == 1); });
+            for (;;) {
+                const Id found = live ? settled(state, u) : 0;
+                barred = __any_sync(ALL, found == 1);
+                if (barred || !__any_sync(ALL, found < 0)) break;
+                __nanosleep(100);
+            }
         }
         if (lane == 0) *(volatile Id*)(state + v) = barred ? 0 : 1;
     }
 }
 
-// The same for colours: the least that no neighbour before has. Those that have settled are noted at once and the others set
-// aside, so that when the last of them settles little is left to read.
+// The same for colours: the least that no neighbour before has. Of those that a warp waits for, it asks after the first
+// alone: who comes before the others is the likeliest to settle before them.
 template <class Id>
 __global__ void __launch_bounds__(GREEDY_THREADS)
-take_colors(const i64* __restrict__ indptr, const Id* __restrict__ indices, const Id* __restrict__ order, i64 n,
-            Id* color, u64* next) {
+take_colors(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, Id* color, u64* next) {
     __shared__ u32 words_of_warps[GREEDY_WARPS][COLOR_WORDS];
-    __shared__ Id late_of_warps[GREEDY_WARPS][32 * LOADS];
     u32* const words = words_of_warps[threadIdx.x / 32];
-    Id* const late = late_of_warps[threadIdx.x / 32];
     const int lane = lane_of_warp();
     for (;;) {
-        u64 ticket = 0;
-        if (lane == 0) ticket = atomicAdd(next, 1ull);
-        ticket = __shfl_sync(ALL, ticket, 0);
-        if (ticket >= (u64)n) return;
-        const Id v = order[ticket];
+        u64 v = 0;
+        if (lane == 0) v = atomicAdd(next, 1ull);
+        v = __shfl_sync(ALL, v, 0);
+        if (v >= (u64)n) return;
         const i64 begin = indptr[v], end = indptr[v + 1];
         i64 least = -1;
         for (i64 base = 0; least < 0; base += COLOR_WORDS * 32) {
             for (int w = lane; w < COLOR_WORDS; w += 32) words[w] = 0;
             __syncwarp();
-            const auto note = [&](bool live, Id its) {
-                const i64 c = (i64)its - base;
-                if (live && c >= 0 && c < COLOR_WORDS * 32) atomicOr(words + (c >> 5), 1u << (c & 31));
-            };
-            int count = 0;
-            const auto wait_for_late = [&] {
-                for (int i = lane; i - lane < count; i += 32) {
-                    const bool live = i < count;
-                    note(live, wait_for(color, live, live ? late[i] : 0, (Id)0, [](Id) { return false; }));
-                }
-                count = 0;
-                __syncwarp();
-            };
             for (i64 first = begin; first < end; first += 32 * LOADS) {
-                Id u[LOADS], c[LOADS];
+                Id u[LOADS], found[LOADS];
 #pragma unroll
                 for (int k = 0; k < LOADS; ++k) u[k] = first + k * 32 + lane < end ? indices[first + k * 32 + lane] : -1;
 #pragma unroll
-                for (int k = 0; k < LOADS; ++k) c[k] = u[k] < 0 ? 0 : settled(color, u[k]);
+                for (int k = 0; k < LOADS; ++k) found[k] = u[k] < 0 ? 0 : settled(color, u[k]);
 #pragma unroll
                 for (int k = 0; k < LOADS; ++k) {
-                    note(u[k] >= 0 && c[k] >= 0, c[k]);
-                    const u32 which = __ballot_sync(ALL, c[k] < 0);
-                    if (count + __popc(which) > 32 * LOADS) wait_for_late();
-                    if (c[k] < 0) late[count + __popc(which & lanes_below())] = u[k];
-                    count += __popc(which);
+                    while (const u32 late = __ballot_sync(ALL, found[k] < 0)) {
+                        if (lane == __ffs(late) - 1)
+                            while (settled(color, u[k]) < 0) __nanosleep(100);
+                        __syncwarp();
+                        if (found[k] < 0) found[k] = settled(color, u[k]);
+                    }
+                    const i64 c = (i64)found[k] - base;
+                    if (u[k] >= 0 && c >= 0 && c < COLOR_WORDS * 32) atomicOr(words + (c >> 5), 1u << (c & 31));
                 }
-                __syncwarp();
             }
-            wait_for_late();
+            __syncwarp();
             for (int w = 0; w < COLOR_WORDS && least < 0; w += 32) {
                 const u32 open = ~words[w + lane], any = __ballot_sync(ALL, open != 0);
                 if (!any) continue;

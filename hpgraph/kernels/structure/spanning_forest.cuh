@@ -2,8 +2,9 @@
 //
 // Arcs are in one order, by weight, of equal ones by their lower end, then by the other: no cycle can close, and the forest
 // does not depend on who is first. A vertex keeps its lightest arc to another tree until both ends are in one; only then
-// is its row read again. One tree, the largest by a sample, leaves the choice to the others, which spares most arcs of
-// many graphs. A root that goes below another keeps the arc that it went by: these are the forest.
+// is its row read again. Who has none is not looked at any more. One tree, the largest by a sample, leaves the choice to the
+// others, which spares most arcs of many graphs. A root that goes below another keeps the arc that it went by: these are the
+// forest.
 #pragma once
 #include "components.cuh"
 #include "frontier_queue.cuh"
@@ -53,12 +54,22 @@ struct Lightest {
     __device__ void take(u64 other_key, i64 other) {
         if (other >= 0 && (arc < 0 || other_key < key || (other_key == key && other < arc))) key = other_key, arc = other;
     }
-    __device__ void of_warp() {
+    // Of all lanes, whose arcs lie from `begin` on.
+    __device__ void of_warp(i64 begin) {
+#if __CUDA_ARCH__ >= 800
+        const u32 high = __reduce_min_sync(ALL, arc < 0 ? ~0u : u32(key >> 32));
+        bool least = arc >= 0 && u32(key >> 32) == high;
+        const u32 low = __reduce_min_sync(ALL, least ? u32(key) : ~0u);
+        least = least && u32(key) == low;
+        const u32 place = __reduce_min_sync(ALL, least ? u32(arc - begin) : ~0u);
+        key = u64(high) << 32 | low, arc = __any_sync(ALL, least) ? begin + place : -2;
+#else
         for (int d = 16; d; d >>= 1) {
             const u64 other_key = __shfl_xor_sync(ALL, key, d);
             const i64 other = __shfl_xor_sync(ALL, arc, d);
             take(other_key, other);
         }
+#endif
     }
 };
 
@@ -77,15 +88,25 @@ __global__ void __launch_bounds__(FOREST_THREADS) begin_trees(i64 n, Trees<Id> t
     trees.key[v] = trees.ends[v] = NOTHING;
 }
 
+// Who still looks: all of the first so many vertices, where there is no list.
+template <class Id>
+struct Looking {
+    const Id* list;
+    i64 count;
+
+    __device__ i64 vertex(i64 i) const { return list ? (i64)list[i] : i; }
+};
+
 // Everyone's lightest arc to another tree, and each tree's least weight. Rows too long for a warp are listed.
 template <class Id, class Weight, bool FIRST>
 __global__ void __launch_bounds__(FOREST_THREADS)
-find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, const Weight* __restrict__ data, i64 n,
-              const Id* left_out, Trees<Id> trees, Id* listed, u64* tail) {
-    const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
-    i64 begin = 0, end = 0;
+find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, const Weight* __restrict__ data,
+              Looking<Id> looking, const Id* left_out, Trees<Id> trees, Id* listed, u64* tail) {
+    const i64 i = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+    i64 v = 0, begin = 0, end = 0;
     Id mine = 0;
-    if (v < n) {
+    if (i < looking.count) {
+        v = looking.vertex(i);
         mine = trees.root[v];
         const i64 known = trees.arc[v];
         if (known != -2 && mine != *left_out) {
@@ -108,7 +129,7 @@ find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, co
         }
         Lightest found{NOTHING, -2};
         for (i64 at = from + lane; at < to; at += 32) found.template look<FIRST>(indices, data, trees.root, its, at);
-        found.of_warp();
+        found.of_warp(from);
         if (lane == 0) settle_lightest(trees, u, its, found);
     }
 }
@@ -124,7 +145,7 @@ find_lightest_listed(const i64* __restrict__ indptr, const Id* __restrict__ indi
         Lightest found{NOTHING, -2};
         for (i64 at = indptr[v] + threadIdx.x; at < indptr[v + 1]; at += FOREST_THREADS)
             found.template look<FIRST>(indices, data, trees.root, mine, at);
-        found.of_warp();
+        found.of_warp(indptr[v]);
         if ((threadIdx.x & 31) == 0) of_warps[threadIdx.x / 32] = found;
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -149,23 +170,32 @@ __device__ bool is_lightest(const Weight* data, const Trees<Id>& trees, i64 v, I
 
 template <class Id, class Weight>
 __global__ void __launch_bounds__(FOREST_THREADS)
-settle_ties(const Id* __restrict__ indices, const Weight* __restrict__ data, i64 n, const Id* left_out, Trees<Id> trees) {
-    const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+settle_ties(const Id* __restrict__ indices, const Weight* __restrict__ data, Looking<Id> looking, const Id* left_out,
+            Trees<Id> trees) {
+    const i64 i = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+    if (i >= looking.count) return;
+    const i64 v = looking.vertex(i);
     Id mine;
     i64 at;
-    if (v < n && is_lightest(data, trees, v, *left_out, mine, at)) atomicMin(trees.ends + mine, ends_of((Id)v, indices[at]));
+    if (is_lightest(data, trees, v, *left_out, mine, at)) atomicMin(trees.ends + mine, ends_of((Id)v, indices[at]));
 }
 
-// Each tree below the other end of its lightest arc; of two that chose the same arc the one of the larger root.
+// Each tree below the other end of its lightest arc; of two that chose the same arc the one of the larger root. Who may have
+// an arc to another tree looks on.
 template <class Id, class Weight>
 __global__ void __launch_bounds__(FOREST_THREADS)
-join_trees(const Id* __restrict__ indices, const Weight* __restrict__ data, i64 n, const Id* left_out, Trees<Id> trees,
-           u64* joined) {
-    const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+join_trees(const Id* __restrict__ indices, const Weight* __restrict__ data, Looking<Id> looking, const Id* left_out,
+           Trees<Id> trees, u64* joined, Id* look_on, u64* looking_on) {
+    __shared__ BlockSums sums;
+    if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
+    __syncthreads();
+    const i64 i = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+    const bool here = i < looking.count;
+    const i64 v = here ? looking.vertex(i) : 0;
     Id mine;
     i64 at;
     bool joins = false;
-    if (v < n && is_lightest(data, trees, v, *left_out, mine, at)) {
+    if (here && is_lightest(data, trees, v, *left_out, mine, at)) {
         const Id u = indices[at];
         const u64 ends = ends_of((Id)v, u);
         if (ends == trees.ends[mine]) {
@@ -174,8 +204,10 @@ join_trees(const Id* __restrict__ indices, const Weight* __restrict__ data, i64 
             if (joins) trees.above[mine] = other, trees.source[mine] = (Id)v, trees.chosen[mine] = at;
         }
     }
+    const bool looks_on = here && trees.arc[v] != -2;
     const int count = __syncthreads_count(joins);
     if (threadIdx.x == 0 && count) atomicAdd(joined, (u64)count);
+    append_of_block(sums, looks_on, (Id)v, look_on, looking_on);
 }
 
 // Every vertex at the root of its tree, and nothing chosen yet. Paths are halved on the way: whatever another writes there
@@ -184,8 +216,8 @@ template <class Id>
 __global__ void __launch_bounds__(FOREST_THREADS) flatten_trees(i64 n, Trees<Id> trees) {
     const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
     if (v >= n) return;
-    trees.root[v] = root_of<Id>(trees.above, trees.root[v]);
-    trees.key[v] = trees.ends[v] = NOTHING;
+    const Id root = trees.root[v] = root_of<Id>(trees.above, trees.root[v]);
+    if (root == v) trees.key[v] = trees.ends[v] = NOTHING;
 }
 
 }  // namespace hpgraph
