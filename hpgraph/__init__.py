@@ -83,6 +83,8 @@ if TYPE_CHECKING:
     from hpgraph.containers.vertices import id as id
     from hpgraph.engine.definition import Parameter, Property
     from hpgraph.engine.direction import Direction
+    from hpgraph.engine.edge_definition import EdgeProperty
+    from hpgraph.engine.edge_program import EdgeVertexProgram
     from hpgraph.engine.phases import Phases
     from hpgraph.engine.program import VertexProgram
     from hpgraph.engine.result import RunResult
@@ -204,6 +206,8 @@ _MODULE_OF = {
     "Direction": "hpgraph.engine.direction",
     "Parameter": "hpgraph.engine.definition",
     "Property": "hpgraph.engine.definition",
+    "EdgeProperty": "hpgraph.engine.edge_definition",
+    "EdgeVertexProgram": "hpgraph.engine.edge_program",
     "RunResult": "hpgraph.engine.result",
     "run": "hpgraph.engine.run",
     "Phases": "hpgraph.engine.phases",
@@ -240,6 +244,8 @@ __all__ = [
     "DeviceError",
     "DeviceMemoryError",
     "Direction",
+    "EdgeProperty",
+    "EdgeVertexProgram",
     "FileFormatError",
     "Graph",
     "HITSResult",

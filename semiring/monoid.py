@@ -165,6 +165,37 @@ class Monoid:
         return lambda a: a == terminal
 
 
+class _Unending(Monoid):
+    """A monoid whose reductions take all values, although one of them would have decided."""
+
+    def __init__(self, monoid: Monoid) -> None:
+        super().__init__(monoid.op, monoid.identity, None, monoid.idempotent, name=monoid.name, check=False)
+        self._of = monoid
+
+    @property
+    def cpp(self) -> str | None:
+        return self._of.cpp
+
+
+def without_terminal(monoid: Monoid) -> Monoid:
+    """The same monoid, without a value at which a reduction may stop.
+
+    Parameters
+    ----------
+    monoid : Monoid
+
+    Returns
+    -------
+    Monoid
+
+    Examples
+    --------
+    >>> BUILTIN["min"].has_terminal("int32"), without_terminal(BUILTIN["min"]).has_terminal("int32")
+    (True, False)
+    """
+    return _Unending(monoid)
+
+
 def _within_one_type(op: BinaryOp | Python | Function, name: str | None) -> BinaryOp:
     """The operator, with a result of its operands' type whatever type its function returns."""
     if not isinstance(op, BinaryOp):

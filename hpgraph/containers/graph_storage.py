@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hpgraph.containers import adjacency
+from hpgraph.containers import adjacency, numbered_arcs
 from hpgraph.containers.html_table import html_table
 from hpgraph.containers.layouts import Layouts, pattern_of
 from hpgraph.containers.names import Names, as_names
@@ -200,6 +200,29 @@ class GraphStorage:
 
     def _build_undirected(self) -> Self:
         return self._made(adjacency.add_reverses(self.out_csr), False, self._names)
+
+    @property
+    def numbered_out_csr(self) -> CSR:
+        """`out_csr` with each arc's number, 0, 1, ..., for its weight."""
+        csr: CSR = self._layouts.once("numbered_out_csr", lambda: numbered_arcs.by_source(self.out_csr))
+        return csr
+
+    @property
+    def numbered_in_csr(self) -> CSR:
+        """`in_csr` with the number that each arc has in `out_csr` for its weight."""
+        csr: CSR = self._layouts.once(
+            "numbered_in_csr", lambda: numbered_arcs.by_target(self.numbered_out_csr, self._layouts.get("in_csr"))
+        )
+        return csr
+
+    @property
+    def reverse_arcs(self) -> Any:
+        """The number in `out_csr` of each arc's reverse, -1 where there is none: integer array of shape (n_edges,)."""
+        # Of an undirected graph, in-arc k of a vertex is the reverse of its out-arc k.
+        return self._layouts.once(
+            "reverse_arcs",
+            lambda: numbered_arcs.reverses(self.out_csr) if self.directed else self.numbered_in_csr.data,
+        )
 
     @property
     def out_degree(self) -> Any:

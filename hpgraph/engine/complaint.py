@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.errors import CompileError, HpgraphError
+from hpgraph.kernels.edges.program import EdgeProgramCode
 from hpgraph.kernels.runtime.program import GENERATED
 from hpgraph.semiring.complaint import at_line, reason
 from hpgraph.semiring.function import Function
@@ -18,7 +19,8 @@ from hpgraph.semiring.function import Function
 if TYPE_CHECKING:
     from hpgraph.kernels.runtime.program import ProgramCode
 
-_ATTRIBUTE = re.compile(r"Unknown attribute '\w+' of type (Vertex|World)\([^()]*\)")
+# An edge has its reverse within.
+_ATTRIBUTE = re.compile(r"Unknown attribute '\w+' of type (Vertex|World|Edge|Reverse)\((?:[^()]|\([^()]*\))*\)")
 # The functions of a program by the names of the wrappers that kernels call them through.
 _WRITTEN = {"offer": "gather", "renew": "update", "tally": "aggregate"}
 
@@ -74,16 +76,16 @@ def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
     heard: tuple[Any, ...] = () if code.updates_alone else (message,)
     if code.pair is not None:
         heard = from_dtype(code.pair.key), from_dtype(code.pair.payload)
-    arc = vertex, message if weight is None else from_dtype(weight), vertex
+    arc = vertex, _along(code, message if weight is None else from_dtype(weight)), vertex
     takes: dict[str, tuple[Any, ...]] = {
         "gather": arc, "edge_cond": arc, "cond": (vertex,), "update": (vertex, *heard), "aggregate": (vertex, vertex),
-        "sends": (vertex, vertex), "starts": (vertex,),
+        "sends": (vertex, vertex), "starts": (vertex,), "halts": (vertex, vertex),
     }  # fmt: skip
     for name, arguments in takes.items():
-        python = getattr(code, name)
+        python = getattr(code, name, None)
         if python is None:
             continue
-        called = f"{code.name}.{name}"
+        called = f"{code.name}.{code.called(name)}"
         try:
             function = Function(python, called)
             returned = returned_type(function, (*arguments, world)[: max(function.n_arguments, len(arguments))])
@@ -93,6 +95,18 @@ def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
         if not _fits(returned, count):
             return CompileError(called, f"it must return {wanted}, not {described(returned)} {last_return(python)}")
     return None
+
+
+def _along(code: ProgramCode, weight: Any) -> Any:
+    """Numba's type of what a program's functions see of an arc: its weight, or an edge."""
+    from numba import from_dtype, types
+
+    if not isinstance(code, EdgeProgramCode):
+        return weight
+    heavy = types.int64 if code.weight is None else from_dtype(code.weight)
+    properties = [from_dtype(dtype) for _, dtype in code.edge_properties]
+    reverse = types.NamedTuple([types.boolean, heavy, *properties], code.reverse)
+    return types.NamedTuple([from_dtype(code.places), heavy, *properties, reverse], code.edge)
 
 
 def _fits(returned: Any, count: int) -> bool:
@@ -108,6 +122,11 @@ def _fits(returned: Any, count: int) -> bool:
 def _must_return(code: ProgramCode, name: str) -> tuple[str, int]:
     """What a function must return, in words, and how many numbers that is."""
     names = [name for name, _ in code.properties]
+    if isinstance(code, EdgeProgramCode) and name == "gather" and code.changes:
+        new = [code.edge_properties[i][0] for i in code.changes]
+        count = len(new) + (1 if code.pair is None else 2)
+        sent = "the message, which becomes" if code.pair is None else "key and payload, which become"
+        return f"a tuple of {count} numbers: {sent} {code.in_words}, the new {', '.join(new)}", count
     if name == "gather" and code.pair is not None:
         return f"a tuple of 2 numbers, key and payload, which become {code.pair}", 2
     if name == "gather":
@@ -125,8 +144,7 @@ def _with_attributes(code: ProgramCode, reason: str) -> str:
     """A complaint of an attribute that a vertex, or the world, does not have, with those that it has."""
 
     def listed(found: re.Match[str]) -> str:
-        held = code.vertex if found[1] == "Vertex" else code.world
-        return f"{found[0]}: it has {', '.join(held._fields)}"  # type: ignore[attr-defined]
+        return f"{found[0]}: it has {', '.join(getattr(code, found[1].lower())._fields)}"
 
     return _ATTRIBUTE.sub(listed, reason)
 
@@ -140,4 +158,4 @@ def _by_its_own_name(code: ProgramCode, error: CompileError) -> CompileError:
         return error
     place = "" if '(File "' in error.reason and GENERATED not in error.reason else f" {at_line(python.__code__, None)}"
     said = error.reason.partition(' (File "')[0] if place else error.reason
-    return CompileError(f"{code.name}.{name}", f"{said}{place}")
+    return CompileError(f"{code.name}.{code.called(name)}", f"{said}{place}")

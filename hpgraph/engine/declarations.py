@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.engine.definition import (
-    FUNCTIONS,
     LEFT,
     TAKEN,
     Definition,
@@ -85,7 +84,7 @@ class Declarations:
         self._program = program
         self._identity = program.identity
         check_definition(program)
-        _check_attributes(program)
+        self._check(program)
         self.name = program.__name__
         self.edges: str = program.edges
         self.activity: str = program.activity
@@ -95,7 +94,7 @@ class Declarations:
         self.aggregators = program.aggregators
         self.properties: dict[str, Property] = declared(program, Property)
         self.parameters: dict[str, Parameter] = declared(program, Parameter)
-        self.functions = self._copies({name: function_of(program, name) for name in FUNCTIONS})
+        self.functions = self._copies({name: function_of(program, name) for name in program._functions})
         self.functions["converged"] = function_of(program, "converged")
         self.updates_alone = updates_alone(program)
         self._read_reduce(program)
@@ -154,7 +153,7 @@ class Declarations:
         if found is None or not found.hold():
             if len(self._instances) >= _INSTANCES:
                 self._instances.clear()
-            found = self._instances[key] = Declarations(self._subclass(type(program), own))
+            found = self._instances[key] = type(self)(self._subclass(type(program), own))
         return found
 
     def _subclass(self, kind: type[Definition], own: dict[str, Any]) -> type[Definition]:
@@ -165,9 +164,9 @@ class Declarations:
                         f"{self.name}.{name} is a {what}, and was assigned {value!r}: give the run its value, "
                         f"run(program, graph, {name}=...)"
                     )
-        known = {*_ATTRIBUTES, *FUNCTIONS}
+        known = {*_ATTRIBUTES, kind._combines, *kind._functions}
         # Whatever else the instance keeps is no part of the program, but stays alive with it.
-        body = {name: value for name, value in own.items() if name in known or isinstance(value, (Property, Parameter))}
+        body = {name: value for name, value in own.items() if name in known or isinstance(value, kind._kinds)}
         namespace = {**body, "__module__": kind.__module__, "_own": list(own.values())}
         made: type[Definition] = type.__call__(type(kind), kind.__name__, (kind,), namespace)
         return made
@@ -178,8 +177,13 @@ class Declarations:
         copies = copy_functions(plain.values(), snapshot=self._snapshot)
         return {**functions, **dict(zip(plain, copies, strict=True))}
 
+    def _check(self, program: type[Definition]) -> None:
+        """Refuse attributes that have no sense, or none together."""
+        _check_attributes(program)
+
     def _read_reduce(self, program: type[Definition]) -> None:
-        reduce: Any = "any" if self.updates_alone else inspect.getattr_static(program, "reduce")
+        called = f"{self.name}.{program._combines}"
+        reduce: Any = "any" if self.updates_alone else inspect.getattr_static(program, program._combines)
         if isinstance(reduce, staticmethod):
             reduce = reduce.__func__
         # A name that the user registered may be registered again.
@@ -192,10 +196,10 @@ class Declarations:
             self.reduce = get_monoid(reduce)
             return
         if program.identity is None:
-            raise TypeError(f"{self.name}.reduce is a function, so {self.name}.identity must be set as well")
+            raise TypeError(f"{called} is a function, so {self.name}.identity must be set as well")
         copies = self._copies({"reduce": reduce, "identity": program.identity})
         found, identity = copies["reduce"], copies["identity"]
-        self.reduce = Monoid(found, identity, idempotent=program.idempotent, name=f"{self.name}.reduce")
+        self.reduce = Monoid(found, identity, idempotent=program.idempotent, name=called)
 
     def _beginnings(self) -> dict[str, tuple[np.dtype, Beginning]]:
         found = {}
@@ -230,12 +234,16 @@ class Declarations:
         )
 
 
-def declarations_of(program: Definition | type[Definition]) -> Declarations:
+def declarations_of(
+    program: Definition | type[Definition], reader: type[Declarations] = Declarations
+) -> Declarations:
     """What a program declares now: as it was read for the last run, where that still holds.
 
     Parameters
     ----------
     program : VertexProgram or a subclass
+    reader : type
+        What reads the class anew.
 
     Returns
     -------
@@ -255,7 +263,7 @@ def declarations_of(program: Definition | type[Definition]) -> Declarations:
         kind._held = held = []
     found = held[0] if held else None
     if found is None or not found.hold():
-        found = Declarations(kind)
+        found = reader(kind)
         held[:] = [found]
     return found if isinstance(program, type) else found.of_instance(program)
 
@@ -314,18 +322,28 @@ def _check_attributes(program: type[Definition]) -> None:
         raise TypeError(f"{name} has no gather(source, weight, target)")
     elif program.reduce is None:
         raise TypeError(f'{name} has no reduce; set it to a monoid\'s name such as "min", or to a function')
-    names = program.aggregators
-    if not isinstance(names, tuple) or not all(isinstance(a, str) and a.isidentifier() for a in names):
-        raise TypeError(f"{name}.aggregators must be a tuple of names, not {names!r}")
-    taken = {*TAKEN, *declared(program, Property), *declared(program, Parameter)}
-    for i, aggregator in enumerate(names):
-        if aggregator in taken or aggregator in names[:i] or not is_plain(aggregator):
-            raise ValueError(f"{name}: no aggregator can be called {aggregator!r}; choose another name")
-    if bool(names) != (function_of(program, "aggregate") is not None):
-        raise TypeError(f"{name} must have both aggregators and aggregate(before, vertex), or neither")
+    check_aggregators(program)
     if function_of(program, "sends") is not None and program.activity == "all":
         raise ValueError(f'{name}.sends says who is active: that needs activity = "changed", not "all"')
     if function_of(program, "update") is None and reduces_pairs(program):
         raise TypeError(f'{name}.reduce is "{program.reduce}", so it needs update(vertex, key, payload)')
     if function_of(program, "update") is None and len(declared(program, Property)) > 1:
         raise TypeError(f"{name} has several properties, so it needs update(vertex, message)")
+
+
+def check_aggregators(program: type[Definition]) -> None:
+    """Refuse names of sums that are none, or mean something else.
+
+    Raises
+    ------
+    TypeError, ValueError
+    """
+    name, names = program.__name__, program.aggregators
+    if not isinstance(names, tuple) or not all(isinstance(a, str) and a.isidentifier() for a in names):
+        raise TypeError(f"{name}.aggregators must be a tuple of names, not {names!r}")
+    taken = TAKEN.union(program._functions, *(declared(program, kind) for kind in program._kinds))
+    for i, aggregator in enumerate(names):
+        if aggregator in taken or aggregator in names[:i] or not is_plain(aggregator):
+            raise ValueError(f"{name}: no aggregator can be called {aggregator!r}; choose another name")
+    if bool(names) != (function_of(program, "aggregate") is not None):
+        raise TypeError(f"{name} must have both aggregators and aggregate(before, vertex), or neither")

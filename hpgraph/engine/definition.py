@@ -95,6 +95,11 @@ class Definition:
     idempotent: ClassVar[bool] = False
     message: ClassVar[Any] = None
     aggregators: ClassVar[tuple[str, ...]] = ()
+    # What another kind of program says otherwise: its functions, what it declares, who combines messages, takes them.
+    _functions: ClassVar[dict[str, tuple[str, ...]]] = FUNCTIONS
+    _kinds: ClassVar[tuple[type, ...]] = (Property, Parameter)
+    _combines: ClassVar[str] = "reduce"
+    _updates: ClassVar[str] = "update"
     # What `declarations_of` read for the last run; each class has a list of its own.
     _held: ClassVar[list[Any]]
 
@@ -113,13 +118,13 @@ def check_definition(program: type[Definition]) -> None:
         As `VertexProgram` does when a class is defined.
     """
     pairs = reduces_pairs(program)
-    for name, parameters in FUNCTIONS.items():
+    for name, parameters in program._functions.items():
         function = function_of(program, name)
         if function is None:
             continue
         if name == "starts" and isinstance(function, str) and function == LEFT:
             continue
-        if name == "update" and pairs:
+        if name == program._updates and pairs:
             parameters = ("vertex", "key", "payload")
         elif name == "update" and updates_alone(program):
             parameters = ("vertex",)
@@ -135,9 +140,9 @@ def check_definition(program: type[Definition]) -> None:
         if taken - len(parameters) not in ((0, 1) if longer else (0,)):
             written = f"{program.__name__}.{name} must be written {form}, without self"
             raise TypeError(f"{written}; it has {taken} parameters")
-    for kind in (Property, Parameter):
+    for kind in program._kinds:
         for name, declaration in declared(program, kind).items():
-            if name in TAKEN or not is_plain(name):
+            if name in TAKEN or name in program._functions or not is_plain(name):
                 raise ValueError(f"{program.__name__}.{name} cannot be called that; choose another name")
             if declaration.dtype is not None:
                 check_dtype(declaration.dtype, f"the type of {program.__name__}.{name}", real=True)
@@ -149,14 +154,15 @@ def check_definition(program: type[Definition]) -> None:
         check_dtype(program.message, f"{program.__name__}.message", real=True)
 
 
-def updates_alone(program: type) -> bool:
+def updates_alone(program: type[Definition]) -> bool:
     """Whether it is a step without arcs, that updates vertices by what they have: no `gather`, and no `reduce`."""
-    return function_of(program, "gather") is None and inspect.getattr_static(program, "reduce") is None
+    of_vertices = "gather" in program._functions
+    return of_vertices and function_of(program, "gather") is None and inspect.getattr_static(program, "reduce") is None
 
 
-def reduces_pairs(program: type) -> bool:
+def reduces_pairs(program: type[Definition]) -> bool:
     """Whether messages are pairs of a key and a payload: where `reduce` is "argmin" or "argmax"."""
-    reduce = inspect.getattr_static(program, "reduce")
+    reduce = inspect.getattr_static(program, program._combines)
     return isinstance(reduce, str) and reduce in PAIRS
 
 
@@ -175,10 +181,11 @@ def pair_types(program: type[Definition], first: np.dtype | None) -> tuple[np.dt
         If a pair of these types does not go into 64 bits.
     """
     said, name = program.message, program.__name__
+    reduce = getattr(program, program._combines)
     if said is not None and not (isinstance(said, tuple) and len(said) == 2):
         raise TypeError(
-            f'{name}.message must be the types of key and payload, as ("float32", "int32"), since {name}.reduce is '
-            f'"{program.reduce}"; not {said!r}'
+            f'{name}.message must be the types of key and payload, as ("float32", "int32"), since {name}.'
+            f'{program._combines} is "{reduce}"; not {said!r}'
         )
     given = (first, "int32") if said is None else said
     key, payload = (np.dtype(dtype).newbyteorder("=") for dtype in given)
@@ -186,7 +193,7 @@ def pair_types(program: type[Definition], first: np.dtype | None) -> tuple[np.dt
         if dtype not in PAIR_TYPES:
             known = ", ".join(str(dtype) for dtype in PAIR_TYPES)
             raise TypeError(
-                f"{name}: {what} of {program.reduce} are {dtype}, but key and payload travel as one word of 64 bits, "
+                f"{name}: {what} of {reduce} are {dtype}, but key and payload travel as one word of 64 bits, "
                 f'so each must be one of {known}; set {name}.message = ("float32", "int32"), for one'
             )
     return key, payload

@@ -15,6 +15,7 @@ from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import LEFT, Definition
 from hpgraph.engine.direction import Direction
+from hpgraph.engine.edge_definition import EdgeDefinition
 from hpgraph.engine.forms import SUPERSTEPS, TRAVERSAL, Form, form_for
 from hpgraph.engine.lanes import are_lanes
 from hpgraph.engine.loops import go
@@ -130,7 +131,8 @@ class Phases:
         if not phases:
             raise ValueError("phases must hold at least one vertex program")
         for phase in phases:
-            if not issubclass(phase if isinstance(phase, type) else type(phase), Definition):
+            kind = phase if isinstance(phase, type) else type(phase)
+            if not issubclass(kind, Definition) or issubclass(kind, EdgeDefinition):
                 raise TypeError(f"phases must hold vertex programs, not {phase!r}")
         if until is not None and not callable(until):
             raise TypeError(f"until must be a function of world, not {until!r}")

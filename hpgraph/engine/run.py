@@ -13,6 +13,7 @@ from hpgraph.core.device import array_module
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
+from hpgraph.engine.edge_run import is_edge_program, refuse_for_edges, run_edges
 from hpgraph.engine.forms import check_order, form_for
 from hpgraph.engine.lanes import are_lanes, run_lanes
 from hpgraph.engine.loops import go
@@ -24,11 +25,12 @@ from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import kernels
 
 if TYPE_CHECKING:
+    from hpgraph.engine.edge_program import EdgeVertexProgram
     from hpgraph.engine.program import VertexProgram
 
 
 def run(
-    program: VertexProgram | type[VertexProgram] | Phases,
+    program: VertexProgram | EdgeVertexProgram | type[VertexProgram] | type[EdgeVertexProgram] | Phases,
     graph: Any,
     *,
     active: Any = None,
@@ -43,7 +45,7 @@ def run(
 
     Parameters
     ----------
-    program : VertexProgram or Phases
+    program : VertexProgram, EdgeVertexProgram or Phases
         The program, or its class.
     graph : Graph or what `hpgraph.as_graph` takes
         The graph.
@@ -65,7 +67,7 @@ def run(
         Likewise: a vertex with a value beyond it sends nothing.
     **initial
         Initial properties (arrays of length n, or scalars) and parameters (scalars) by name; of lanes, properties may
-        have shape (k, n) too.
+        have shape (k, n) too. Properties of edges have the length and order of ``G.edges(both_ways=True)``.
 
     Returns
     -------
@@ -100,9 +102,12 @@ def run(
             **initial,
         )  # fmt: skip
     graph = as_graph(graph)
+    if is_edge_program(program):
+        refuse_for_edges(active is not None and are_lanes(active, graph), delta, ceiling)
+        return run_edges(program, graph, active, direction, max_iteration, initial)
     if active is not None and are_lanes(active, graph):
         return run_lanes(
-            program, graph, active, lanes=lanes, direction=direction, max_iteration=max_iteration, delta=delta,
+            program, graph, active, lanes=lanes, direction=direction, max_iteration=max_iteration, delta=delta,  # type: ignore[arg-type]
             ceiling=ceiling, **initial,
         )  # fmt: skip
     declared = declarations_of(program)

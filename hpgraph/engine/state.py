@@ -14,6 +14,7 @@ from hpgraph.core.number import whole
 from hpgraph.engine.declarations import Declarations, beginning
 from hpgraph.engine.values import array, scalar
 from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.backend import windows
 from hpgraph.kernels.runtime.program import Beginning, begin
 from hpgraph.semiring.dtypes import check_dtype
 
@@ -89,6 +90,21 @@ class Run:
     def everyone(self) -> bool:
         """Whether every vertex sends and is updated in every superstep."""
         return self.declared.activity == "all"
+
+    def work_space(self, settled: Bitmask | None) -> Any:
+        """What does the supersteps of the general loop.
+
+        Parameters
+        ----------
+        settled : Bitmask or None
+            Where each vertex receives only once, who does not any more.
+
+        Returns
+        -------
+        Supersteps, or WindowSupersteps where arcs come in windows
+        """
+        kind = self.backend.Supersteps if self.arcs.in_one_part else windows(self.device).WindowSupersteps
+        return kind(self.code, self.state, settled, self.sources.dtype)
 
     def begin(self) -> tuple[Frontier, Bitmask | None]:
         """Fill the properties, for loops that see them before a kernel does.

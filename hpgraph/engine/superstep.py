@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.formats import Frontier
-from hpgraph.kernels.backend import windows
 from hpgraph.kernels.runtime.direction import PULL, PUSH
 
 if TYPE_CHECKING:
@@ -65,8 +64,7 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[L
     declared, code, arcs, world = run.declared, run.code, run.arcs, run.world
     everyone, n = run.everyone, run.n
     backend = run.backend
-    kind = backend.Supersteps if arcs.in_one_part else windows(run.device).WindowSupersteps
-    steps: Any = kind(code, run.state, settled, run.sources.dtype)
+    steps = run.work_space(settled)
     if code.aggregate is not None and n:
         world.update(zip(declared.aggregators, backend.aggregate(code, run.state, tuple(world.values())), strict=True))
     stop = declared.functions["converged"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.kernels.betweenness import Betweenness
+from hpgraph.kernels.edges import EdgePrograms
 from hpgraph.kernels.entries import Entries
 from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
 from hpgraph.kernels.lanes.ranks import JointRanks
@@ -23,7 +24,8 @@ from hpgraph.kernels.windows import Windows
 
 
 class Backend(
-    Traversal, Relaxation, Sweep, General, Products, MatrixProducts, Entries, Structure, Betweenness, Runtime, Protocol
+    Traversal, Relaxation, Sweep, General, EdgePrograms, Products, MatrixProducts, Entries, Structure, Betweenness,
+    Runtime, Protocol,
 ):  # fmt: skip
     """The contracts of all rooms: `hpgraph.kernels.cpu` and `hpgraph.kernels.cuda` both keep to them."""
 

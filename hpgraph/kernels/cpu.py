@@ -1,6 +1,7 @@
 """The kernels for the CPU, compiled by Numba."""
 
 from hpgraph.kernels.betweenness.cpu import dependencies, weighted_dependencies
+from hpgraph.kernels.edges.cpu import EdgeSupersteps
 from hpgraph.kernels.entries.cpu import keep_entries, map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cpu_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cpu_induced import induced
@@ -28,6 +29,7 @@ from hpgraph.kernels.sweep.cpu import sweeps
 from hpgraph.kernels.traversal.cpu import traverse
 
 __all__ = [
+    "EdgeSupersteps",
     "Supersteps",
     "aggregate",
     "columns_of",

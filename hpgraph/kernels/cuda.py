@@ -4,6 +4,7 @@ import contextlib
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness.cuda import dependencies, weighted_dependencies
+from hpgraph.kernels.edges.cuda import EdgeSupersteps
 from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cuda_induced import induced
@@ -34,6 +35,7 @@ transpose = CSR.transpose
 in_python = interruptible = contextlib.nullcontext
 
 __all__ = [
+    "EdgeSupersteps",
     "Supersteps",
     "aggregate",
     "columns_of",

@@ -14,7 +14,7 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.semiring.function import Function
 
 
-def _unpack(names: list[str]) -> str:
+def unpack(names: list[str]) -> str:
     """The left side of an assignment from a function of the program; the compiler refuses a tuple of another length.
 
     To add the empty tuple refuses a list, whose length would be looked at only when the kernel runs.
@@ -37,6 +37,11 @@ class ProgramFunctions:
         self.code = code
         self.own = own
 
+    @cached_property
+    def on_copies(self) -> ProgramFunctions:
+        """The same where `update` and `aggregate` are given copies of the vertex's properties."""
+        return type(self)(self.code, own="0")
+
     def _vertex(self, id_: str) -> str:
         place = self.own if id_ == "v" else id_
         return self._vertex_of(id_, [f"state[{i}][{place}]" for i in self._each])
@@ -56,7 +61,7 @@ class ProgramFunctions:
         """The world, as a further argument of a function that takes one beside so many others: out of its cells."""
         if not self.code.takes_world(function, count):
             return ""
-        first = len(self.code.properties)
+        first = self.code.first_cell
         return f", World({', '.join(f'state[{first + i}][0]' for i in range(len(self.code.cells)))})"
 
     @cached_property
@@ -67,7 +72,7 @@ class ProgramFunctions:
         if pair is None:
             names = {"gather": code.gather, "cast": code.message.type}
             return code.wrap("gather_at", "state, u, weight, v", f"return cast({sent})", **names)
-        body = f"{_unpack(['key', 'payload'])} {sent}\nreturn pack(key_type(key), payload_type(payload))"
+        body = f"{unpack(['key', 'payload'])} {sent}\nreturn pack(key_type(key), payload_type(payload))"
         return code.wrap(
             "gather_at", "state, u, weight, v", body, gather=code.gather, pack=pair.pack, key_type=pair.key.type,
             payload_type=pair.payload.type,
@@ -145,7 +150,7 @@ class ProgramFunctions:
         else:
             heard = "" if code.updates_alone else ", message" if code.pair is None else ", key, payload"
             world = f", {self._world}" if code.takes_world(code.update, 1 + heard.count(",")) else ""
-            body = f"{_unpack(new)} update({self._vertex_of('v', old)}{heard}{world})"
+            body = f"{unpack(new)} update({self._vertex_of('v', old)}{heard}{world})"
             names = {"update": code.update}
             if code.pair is not None:
                 body = f"key, payload = unpack(message)\n{body}"
@@ -189,7 +194,7 @@ class ProgramFunctions:
         before = self._vertex_of("v", [f"before[{i}]" for i in self._each])
         world = f", {self._world}" if code.takes_world(code.aggregate, 2) else ""
         parts = [f"part{i}" for i in range(code.aggregates)]
-        text = f"{_unpack(parts)} aggregate({before}, {self._vertex_of('v', now)}{world})"
+        text = f"{unpack(parts)} aggregate({before}, {self._vertex_of('v', now)}{world})"
         return text, parts, {"aggregate": code.aggregate}
 
     @cached_property
@@ -211,4 +216,4 @@ def functions_of(code: ProgramCode) -> ProgramFunctions:
     -------
     ProgramFunctions
     """
-    return ProgramFunctions(code)
+    return (code.functions_type or ProgramFunctions)(code)

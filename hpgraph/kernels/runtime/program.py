@@ -12,7 +12,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -140,6 +140,9 @@ class ProgramCode:
         Number of values `aggregate` returns.
     """
 
+    # What makes the functions that kernels call, where that is not `hpgraph.kernels.runtime.functions`.
+    functions_type: ClassVar[type | None] = None
+
     name: str
     properties: tuple[tuple[str, np.dtype], ...]
     parameters: tuple[tuple[str, np.dtype], ...]
@@ -156,6 +159,16 @@ class ProgramCode:
     pair: PackedPair | None = None
     updates_alone: bool = False
 
+    @property
+    def beside(self) -> tuple[tuple[str, np.dtype], ...]:
+        """Names and types of arrays that follow the properties in the state, and are no vertex's."""
+        return ()
+
+    @property
+    def first_cell(self) -> int:
+        """Where in the state the cells begin."""
+        return len(self.properties) + len(self.beside)
+
     @cached_property
     def vertex(self) -> type:
         """Named tuple of a vertex: its id and its properties."""
@@ -166,6 +179,19 @@ class ProgramCode:
         """Named tuple of what is the same for all vertices in a superstep."""
         return namedtuple("World", ("superstep", *(name for name, _ in self.parameters)))  # type: ignore[misc]
 
+    def called(self, name: str) -> str:
+        """What the program's author calls one of the functions above.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        str
+        """
+        return name
+
     def takes_world(self, function: Callable[..., Any], without: int) -> bool:
         """Whether a function has a parameter more than the `without` it must have."""
         plain = getattr(function, "py_func", getattr(function, "python", function))
@@ -173,7 +199,7 @@ class ProgramCode:
 
     @cached_property
     def cells(self) -> tuple[np.dtype, ...]:
-        """Types of what stands behind the properties, one array of length 1 each: superstep and parameters.
+        """Types of what stands at the end of the state, one array of length 1 each: superstep and parameters.
 
         Only where a function reads the world to which kernels hand nothing but the properties.
         """

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.kernels.runtime.functions import ProgramFunctions, functions_of
+from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.semiring import get_monoid
 from hpgraph.semiring.c_types import c_type
@@ -42,7 +42,7 @@ class CUDAProgram:
         self._world = tuple(dtype for _, dtype in code.parameters)
         self._pointers = tuple(f"{dtype.name}*" for dtype in self._properties)
         # What is handed nothing but the state finds the world behind the properties.
-        self._state = (*self._properties, *code.cells)
+        self._state = (*self._properties, *(dtype for _, dtype in code.beside), *code.cells)
 
     def struct(
         self, state: tuple[Any, ...], world: tuple[Any, ...], beginnings: tuple[Beginning | None, ...] = ()
@@ -73,7 +73,7 @@ class CUDAProgram:
     @cached_property
     def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
         """Each function by its C name, with the types of its arguments and of its result."""
-        made, on_copies, code = functions_of(self.code), ProgramFunctions(self.code, own="0"), self.code
+        made, on_copies, code = functions_of(self.code), functions_of(self.code).on_copies, self.code
         pointers = tuple(f"{dtype.name}*" for dtype in self._state)
         arc = (pointers, _ID, self.weight, _ID)
         found: dict[str, tuple[Function, tuple[Any, ...], Any]] = {
@@ -173,7 +173,7 @@ class CUDAProgram:
         """A method that writes the number of a superstep to where the functions read it."""
         if not self.code.cells:
             return []
-        first = len(self._properties)
+        first = self.code.first_cell
         return [f"    __device__ void turn(long long step) const {{ *(volatile long long*)p{first} = step; }}"]
 
     def _updates(self, name: str, values: list[str]) -> list[str]:

@@ -1,0 +1,128 @@
+"""What an edge-vertex program says at the moment of a run: see `hpgraph.engine.declarations`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hpgraph.engine.declarations import Declarations, check_aggregators, declarations_of
+from hpgraph.engine.definition import Property, declared, function_of, pair_types, reduces_pairs
+from hpgraph.engine.edge_definition import EdgeDefinition, EdgeProperty
+from hpgraph.kernels.edges.program import EdgeProgramCode
+from hpgraph.kernels.runtime.packed_pair import WORD, PackedPair
+from hpgraph.semiring.monoid import without_terminal
+from hpgraph.semiring.reads import reads
+
+if TYPE_CHECKING:
+    from hpgraph.engine.definition import Definition
+
+
+class EdgeDeclarations(Declarations):
+    """What the class of an edge-vertex program declares, read and checked at one moment; see `Declarations`.
+
+    Attributes
+    ----------
+    edge_properties : dict
+        The `EdgeProperty` declarations by name.
+    reads_weight, reads_reverse : bool
+        Whether a function may look at an edge's weight, or at its reverse.
+    """
+
+    def __init__(self, program: type[Definition]) -> None:
+        super().__init__(program)
+        self.edge_properties: dict[str, EdgeProperty] = declared(program, EdgeProperty)
+        if self.reduce.ends_on_anything:
+            raise ValueError(
+                f'{self.name}.combiner must not be "any": which message comes first would show; take "min" or "max"'
+            )
+        # Every arc's function is called, also of those that would not matter to the message.
+        self._combiner = without_terminal(self.reduce)
+        read: set[str] = set()
+        for name in ("edge_compute", "edge_cond"):
+            function = self.functions[name]
+            if function is not None:
+                found = list(reads(function).values())[1]
+                read |= {"weight", "reverse"} if found is None else found
+        self.reads_weight = self.weighted and not read.isdisjoint(("weight", "reverse"))
+        self.reads_reverse = "reverse" in read
+        self._edge_codes: dict[tuple[object, ...], EdgeProgramCode] = {}
+
+    def edge_code(
+        self, dtypes: tuple[np.dtype, ...], edge_dtypes: tuple[np.dtype, ...], weight: np.dtype | None, places: np.dtype
+    ) -> EdgeProgramCode:
+        """The code of the program for given types; made once.
+
+        Parameters
+        ----------
+        dtypes, edge_dtypes : tuple of numpy.dtype
+            Of the vertices' properties and of the edges'.
+        weight : numpy.dtype or None
+            Of the graph's weights.
+        places : numpy.dtype
+            Of the arcs' numbers.
+
+        Returns
+        -------
+        EdgeProgramCode
+        """
+        key = dtypes, edge_dtypes, weight, places
+        found = self._edge_codes.get(key)
+        if found is None:
+            parameters = [(name, np.dtype(p.dtype)) for name, p in self.parameters.items()]
+            parameters += [(name, np.dtype("float64")) for name in self.aggregators]
+            pair = None
+            if reduces_pairs(self._program):
+                pair = PackedPair(self._program.combiner, *pair_types(self._program, dtypes[0]))  # type: ignore[attr-defined]
+            found = self._edge_codes[key] = EdgeProgramCode(
+                name=self.name,
+                properties=tuple(zip(self.properties, dtypes, strict=True)),
+                parameters=tuple(parameters),
+                message=WORD if pair else np.dtype(dtypes[0] if self.message is None else self.message),
+                pair=pair,
+                reduce=self._combiner,
+                gather=self.functions["edge_compute"],
+                update=self.functions["vertex_compute"],
+                edge_cond=self.functions["edge_cond"],
+                aggregate=self.functions["aggregate"],
+                aggregates=len(self.aggregators),
+                edge_properties=tuple(zip(self.edge_properties, edge_dtypes, strict=True)),
+                constant=tuple(bool(prop.constant) for prop in self.edge_properties.values()),
+                weight=weight if self.reads_weight else None,
+                places=places,
+                reads_reverse=self.reads_reverse,
+                halts=self.functions["vote_to_halt"],
+            )
+        return found
+
+    def _check(self, program: type[Definition]) -> None:
+        name = program.__name__
+        for attribute in ("edges", "reduce"):
+            if getattr(program, attribute) is not getattr(EdgeDefinition, attribute):
+                instead = "combiner" if attribute == "reduce" else "G.reverse()"
+                raise ValueError(f"{name}.{attribute} is an attribute of a VertexProgram; here it is {instead}")
+        if program.activity not in ("changed", "all"):
+            raise ValueError(f'{name}.activity must be "changed" or "all", not {program.activity!r}')
+        if not declared(program, Property):
+            raise TypeError(f"{name} has no vertex property; declare one: value = hpg.Property('float64')")
+        if function_of(program, "edge_compute") is None:
+            raise TypeError(f"{name} has no edge_compute(source, edge, target)")
+        if program.combiner is None:  # type: ignore[attr-defined]
+            raise TypeError(f'{name} has no combiner; set it to a monoid\'s name such as "min", or to a function')
+        for prop, one in declared(program, EdgeProperty).items():
+            if not isinstance(one.constant, bool | np.bool_):
+                raise TypeError(f"{name}.{prop}: constant must be True or False, not {one.constant!r}")
+        check_aggregators(program)
+        if function_of(program, "vote_to_halt") is not None and program.activity == "all":
+            raise ValueError(f'{name}.vote_to_halt says who is active: that needs activity = "changed", not "all"')
+        if function_of(program, "vertex_compute") is None and reduces_pairs(program):
+            raise TypeError(f"{name} combines pairs, so it needs vertex_compute(vertex, key, payload)")
+        if function_of(program, "vertex_compute") is None and len(declared(program, Property)) > 1:
+            raise TypeError(f"{name} has several properties, so it needs vertex_compute(vertex, message)")
+
+
+def edge_declarations_of(program: EdgeDefinition | type[EdgeDefinition]) -> EdgeDeclarations:
+    """What a program declares now; see `declarations_of`."""
+    found = declarations_of(program, EdgeDeclarations)
+    assert isinstance(found, EdgeDeclarations)
+    return found

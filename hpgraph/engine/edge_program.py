@@ -1,0 +1,119 @@
+"""Edge-vertex programs: arcs have properties of their own, and what passes along an arc may change it.
+
+The model is that of Medusa (J. Zhong, B. He, "Medusa: simplified graph processing on GPUs", TPDS 25(6), 2014) and its
+heirs: a function for edges, one for vertices, and a combiner between the two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hpgraph.engine.edge_definition import EdgeDefinition
+from hpgraph.engine.result import RunResult
+from hpgraph.engine.run import run
+
+
+class EdgeVertexProgram(EdgeDefinition):
+    """Base class of edge-vertex programs. A subclass's functions are plain Python, without ``self``; they run compiled.
+
+    In a superstep `edge_compute` runs along every arc that leaves an active vertex. Its messages are combined where
+    they meet, and `vertex_compute` runs where some arrived. Those vertices are active next that do not vote to halt.
+
+    Attributes
+    ----------
+    combiner : str, Monoid or function
+        How messages that meet are combined: a monoid's name ("min", "max", "plus", "lor", ...; not "any"), or an
+        associative and commutative function of two messages, which needs `identity`; or "argmin" or "argmax", and
+        messages are then pairs ``(key, payload)``, as in `VertexProgram`.
+    identity : scalar
+        Neutral element of a `combiner` that is a function.
+    idempotent : bool
+        Whether a `combiner` that is a function gives ``a`` for ``combiner(a, a)``.
+    activity : {"changed", "all"}
+        Whose arcs are passed in a superstep: those of the vertices that did not vote to halt in the last one; or all,
+        and then every vertex is also updated, with messages or without.
+    weighted : bool
+        Whether the program reads weights; where it does not, they are not loaded either, and ``edge.weight`` is 1.
+    max_iteration : int or None
+        Supersteps at the most.
+    message : dtype-like or None
+        Type of a message; None means that of the first property of the vertices.
+    aggregators : tuple of str
+        Names of the sums that `aggregate` contributes to. They reach the next superstep's ``world``.
+
+    Methods a subclass writes
+    -------------------------
+    edge_compute(source, edge, target)
+        The message along an arc; where edges have properties that are not constant, a tuple: the message, then the new
+        values of these, in the order of their declaration. ``source`` and ``target`` have ``id`` and the properties of
+        vertices, ``edge`` has ``id`` (its place in ``G.edges(both_ways=True)``), ``weight`` (1 in an unweighted graph),
+        its properties, and ``reverse``: the arc the other way, with ``exists``, ``weight`` and properties. Where there
+        is no such arc, ``exists`` is False and the rest is zero.
+    edge_cond(source, edge, target), optional
+        Whether `edge_compute` runs along this arc. Where it does not, nothing is sent and nothing changes.
+    vertex_compute(vertex, message) or vertex_compute(vertex, message, world)
+        The new property, or a tuple of all of them in the order of their declaration. ``world`` has ``superstep``
+        (from 1), the parameters, and the sums of the last superstep. A program without it has one property, which
+        becomes ``combiner(property, message)``.
+    vote_to_halt(before, vertex), optional
+        Whether a vertex that was updated rests in the next superstep, until a message wakes it. Without it those do of
+        which no property changed.
+    aggregate(before, vertex) or aggregate(before, vertex, world), optional
+        What an updated vertex adds to the sums: a number, or a tuple of as many as there are aggregators.
+    converged(world), optional
+        Whether to stop; Python asks it after each superstep, with the new sums.
+
+    `edge_compute`, `edge_cond` and `vote_to_halt` may take ``world``, too, behind the others.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `VertexProgram`.
+
+    See Also
+    --------
+    VertexProgram : where arcs only carry messages; simpler, and with more loops to choose from.
+
+    Notes
+    -----
+    A superstep is bulk-synchronous: all functions see vertices and arcs as the last superstep left them. Where both
+    arcs of an edge are at work at once, each sees the other as it was before, so that nothing depends on the order. A
+    program that reads ``edge.reverse`` therefore keeps what `edge_compute` changes twice.
+
+    Properties of edges lie in the order of ``G.edges(both_ways=True)``, in which they are given to a run and come back.
+    Supersteps that pull, and reverse arcs, find them by their number: 4 bytes an arc each, which stay with the graph.
+    Bits repeat on one device; "plus" of floats, too.
+
+    Examples
+    --------
+    Rumours that tire: an arc passes what it has not passed before, three times at the most.
+
+    >>> import hpgraph as hpg
+    >>> class Rumour(hpg.EdgeVertexProgram):
+    ...     best = hpg.Property("int64")
+    ...     told = hpg.EdgeProperty("int8")
+    ...     combiner = "max"
+    ...     def edge_cond(source, edge, target):
+    ...         return edge.told < 3 and source.best > target.best
+    ...     def edge_compute(source, edge, target):
+    ...         return source.best, edge.told + 1
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    >>> r = hpg.run(Rumour, G, best=[3, 9, 4, 1])
+    >>> r.best.tolist(), r.told.tolist()
+    ([9, 9, 9, 9], [0, 1, 1, 0, 2, 0])
+    """
+
+    def run(self, graph: Any, **arguments: Any) -> RunResult:
+        """Run the program on a graph; the same as ``hpg.run(program, graph, ...)``.
+
+        Parameters
+        ----------
+        graph : Graph or what `hpgraph.as_graph` takes
+        **arguments
+            As for `hpgraph.run`.
+
+        Returns
+        -------
+        RunResult
+        """
+        return run(self, graph, **arguments)

@@ -1,0 +1,49 @@
+"""Supersteps of edge-vertex programs on the GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.runtime.functions import functions_of
+from hpgraph.kernels.spmv.cuda import pull
+from hpgraph.kernels.spmv.cuda_spmspv import push
+from hpgraph.kernels.superstep import Part, cuda
+
+
+class EdgeSupersteps(cuda.Supersteps):
+    """Work space of one run; see `hpgraph.kernels.superstep.cuda.Supersteps`."""
+
+    def push(self, part: Part, frontier: Frontier) -> None:
+        """The active vertices send along the arcs that leave them (top-down)."""
+        code = self.code
+        self._message.fill(code.reduce.identity_for(code.message))
+        state, arrived = self._noting()
+        touched = push(part.sending, functions_of(code).offer, code.reduce, state, frontier.ids, self._message)
+        self._received = Bitmask.from_indices(touched, self.n) if arrived is None else Bitmask.from_bool(arrived != 0)
+
+    def pull(self, part: Part, frontier: Frontier) -> None:
+        """Every vertex combines the messages of its active in-neighbours (bottom-up)."""
+        code = self.code
+        state, arrived = self._noting()
+        active = None if frontier.everyone else frontier.bits
+        # Given a set to write, a product takes every arc once. Whole products are tried out against each other.
+        self._received = Bitmask.zeros(self.n, "cuda")
+        pull(
+            part.gathering, functions_of(code).offer, code.reduce, state, self._message, active=active,
+            received=self._received,
+        )  # fmt: skip
+        if arrived is not None:
+            self._received = Bitmask.from_bool(arrived != 0)
+
+    def _noting(self) -> tuple[tuple[Any, ...], Any]:
+        """The state as `offer` wants it, and where it notes to whom `edge_cond` let a message through; None without.
+
+        To ask afterwards, as for a vertex program, would be too late: by then arcs have changed.
+        """
+        import cupy
+
+        if self.code.edge_cond is None:
+            return self.state, None
+        arrived = cupy.zeros(self.n, "uint8")
+        return (*self.state, arrived), arrived

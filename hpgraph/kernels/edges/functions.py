@@ -1,0 +1,151 @@
+"""An edge-vertex program's functions as kernels call them: an arc comes as its number, where others have its weight.
+
+Both arcs of an edge may be at work in one superstep, on different threads. Where a program looks at reverse arcs, an
+arc therefore keeps two values of each property that changes, side by side, and a stamp: the superstep in which it was
+last written, and which of the two that was. Writing goes to the other one; who reads takes what was there before the
+superstep, whether the writer has come by or not. So no answer depends on who is first, and nothing is copied between
+supersteps.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.kernels.runtime.functions import ProgramFunctions, unpack
+from hpgraph.semiring.function import Function
+
+if TYPE_CHECKING:
+    from hpgraph.kernels.edges.program import EdgeProgramCode
+
+
+class EdgeFunctions(ProgramFunctions):
+    """See `ProgramFunctions`; ``weight`` is the arc's number, and the state goes on with what lies beside the arcs."""
+
+    code: EdgeProgramCode
+
+    @cached_property
+    def gather(self) -> Function:
+        """``gather(state, u, arc, v) -> message``: writes the arc's properties, too."""
+        code, pair = self.code, self.code.pair
+        text, names = self._arc()
+        call = f"gather({self._vertex('u')}, edge, {self._vertex('v')}{self._now(code.gather, 3)})"
+        names["gather"] = code.gather
+        if pair is None:
+            sent, message = ["sent"], "cast(sent)"
+            names["cast"] = code.message.type
+        else:
+            sent, message = ["key", "payload"], "pack(key_type(key), payload_type(payload))"
+            names.update(pack=pair.pack, key_type=pair.key.type, payload_type=pair.payload.type)
+        lines = [text, f"{unpack([*sent, *(f'new{i}' for i in code.changes)])} {call}"]
+        slot = "2 * weight + (1 - side)" if code.keeps_two else "weight"
+        for i in code.changes:
+            name, dtype = code.edge_properties[i]
+            names[f"cast{i}"] = dtype.type
+            lines.append(f"state[{code.place(name)}][{slot}] = cast{i}(new{i})")
+        if code.keeps_two:
+            lines.append(f"state[{code.place('stamp')}][weight] = turn << 1 | (1 - side)")
+        return code.wrap("gather_at", "state, u, weight, v", "\n".join([*lines, f"return {message}"]), **names)
+
+    @cached_property
+    def edge_cond(self) -> Function:
+        """``edge_cond(state, u, arc, v) -> bool``."""
+        code = self.code
+        if code.edge_cond is None:
+            return code.wrap("edge_cond_at", "state, u, weight, v", "return True")
+        text, names = self._arc()
+        now = self._now(code.edge_cond, 3)
+        body = f"{text}\nreturn edge_cond({self._vertex('u')}, edge, {self._vertex('v')}{now})"
+        return code.wrap("edge_cond_at", "state, u, weight, v", body, **names, edge_cond=code.edge_cond)
+
+    @cached_property
+    def offer(self) -> Function:
+        """`gather`, or the monoid's identity where `edge_cond` lets no message through.
+
+        Where it lets one through, that is noted: one array more follows in the state, a byte for each vertex.
+        """
+        code = self.code
+        if code.edge_cond is None:
+            return self.gather
+        arrived = code.first_cell + len(code.cells)
+        return code.wrap(
+            "offer_at", "state, u, weight, v",
+            f"if edge_cond(state, u, weight, v):\n    state[{arrived}][v] = 1\n    return gather(state, u, weight, v)\n"
+            "return cast(nothing)",
+            gather=self.gather.python, edge_cond=self.edge_cond.python,
+            nothing=code.reduce.identity_for(code.message).item(), cast=code.message.type,
+        )  # fmt: skip
+
+    def _renewal(self, old: list[str]) -> tuple[str, dict[str, Any]]:
+        """A vertex sends next unless it votes to halt."""
+        text, names = super()._renewal(old)
+        if self.code.halts is None:
+            return text, names
+        before, after = self._vertex_of("v", old), self._vertex_of("v", [f"new{i}" for i in self._each])
+        world = f", {self._world}" if self.code.takes_world(self.code.halts, 2) else ""
+        return f"{text}\nchanged = not bool(halts({before}, {after}{world}))", {**names, "halts": self.code.halts}
+
+    def _arc(self) -> tuple[str, dict[str, Any]]:
+        """Text that makes an ``edge`` of an arc's number, and what it refers to."""
+        code = self.code
+        names: dict[str, Any] = {"Edge": code.edge}
+        lines = []
+        if code.keeps_two:
+            lines += [
+                f"turn = state[{code.first_cell}][0] & {0x7FFFFFFF}",
+                f"side = int(state[{code.place('stamp')}][weight]) & 1",
+            ]
+        values = [self._value(i, "weight", "side") for i in range(len(code.edge_properties))]
+        weight = "1" if code.weight is None else f"state[{code.place('weight')}][weight]"
+        reverse = "0"
+        if code.reads_reverse:
+            names["Reverse"] = code.reverse
+            lines += [
+                f"back = int(state[{code.place('reverse')}][weight])",
+                "exists = back >= 0",
+                # What there is none of reads as zero; the arc itself lies at hand to be read in its place.
+                "back = back if exists else int(weight)",
+            ]
+            if code.keeps_two:
+                lines += [
+                    f"stamp = int(state[{code.place('stamp')}][back])",
+                    # Written in this superstep: the other one is what was there before.
+                    "other = (stamp & 1) ^ (1 if stamp >> 1 == turn else 0)",
+                ]
+            there = []
+            for i, (_, dtype) in enumerate(code.edge_properties):
+                names[f"zero{i}"] = dtype.type(0)
+                there.append(f"{self._value(i, 'back', 'other')} if exists else zero{i}")
+            heavy = "1 if exists else 0"
+            if code.weight is not None:
+                names["weightless"] = code.weight.type(0)
+                heavy = f"state[{code.place('weight')}][back] if exists else weightless"
+            reverse = f"Reverse({', '.join(['exists', heavy, *there])})"
+        edge = f"edge = Edge({', '.join(['weight', weight, *values, reverse])})"
+        return "\n".join([*lines, edge]), names
+
+    def _value(self, i: int, arc: str, side: str) -> str:
+        """Text that reads an edge property as it was before the superstep."""
+        code = self.code
+        two = code.keeps_two and not code.constant[i]
+        return f"state[{code.place(code.edge_properties[i][0])}][{f'2 * {arc} + {side}' if two else arc}]"
+
+
+def current(values: Any, stamps: Any, arrays: Any) -> Any:
+    """The last value written of each arc, of a property that keeps two.
+
+    Parameters
+    ----------
+    values : array of length 2 m
+    stamps : array of length m
+    arrays : module
+        NumPy or CuPy.
+
+    Returns
+    -------
+    array of length m
+    """
+    both = values.reshape(-1, 2)
+    return arrays.where((stamps & np.uint32(1)).astype(bool), both[:, 1], both[:, 0])

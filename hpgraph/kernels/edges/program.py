@@ -1,0 +1,111 @@
+"""What a kernel needs to know of an edge-vertex program: a vertex program's code, and what lies beside the arcs."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hpgraph.kernels.edges.functions import EdgeFunctions
+from hpgraph.kernels.runtime.program import ProgramCode
+
+# A stamp holds a superstep, of which 31 bits are kept, and one bit: which of the two values is the last one written. An
+# arc would have to rest for exactly 2**31 supersteps to be taken for one that was just written.
+STAMP = np.dtype(np.uint32)
+PLACES = np.dtype(np.int32)
+_CALLED = {"gather": "edge_compute", "update": "vertex_compute", "reduce": "combiner", "halts": "vote_to_halt"}
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeProgramCode(ProgramCode):
+    """Functions and types of an edge-vertex program.
+
+    `gather` is its `edge_compute`, `update` its `vertex_compute`, `reduce` its `combiner`.
+
+    Parameters
+    ----------
+    edge_properties : tuple of (str, numpy.dtype)
+        Names and types of the edge properties, in order.
+    constant : tuple of bool
+        Which of them `edge_compute` does not change.
+    weight : numpy.dtype or None
+        Type of the weights; None where there are none, or none are read.
+    places : numpy.dtype
+        Type of the arcs' numbers.
+    reads_reverse : bool
+        Whether a function looks at an arc's reverse.
+    halts : function or None
+        The program's `vote_to_halt`.
+    """
+
+    functions_type: ClassVar[type] = EdgeFunctions
+
+    edge_properties: tuple[tuple[str, np.dtype], ...] = ()
+    constant: tuple[bool, ...] = ()
+    weight: np.dtype | None = None
+    places: np.dtype = PLACES
+    reads_reverse: bool = False
+    halts: Callable[..., Any] | None = None
+
+    @property
+    def changes(self) -> tuple[int, ...]:
+        """Which edge properties `edge_compute` gives anew."""
+        return tuple(i for i, constant in enumerate(self.constant) if not constant)
+
+    @property
+    def keeps_two(self) -> bool:
+        """Whether an arc may be looked at, from its reverse, in the superstep that changes it.
+
+        Then it keeps two values of what changes: the one that was there before the superstep is still read.
+        """
+        return self.reads_reverse and bool(self.changes)
+
+    @cached_property
+    def beside(self) -> tuple[tuple[str, np.dtype], ...]:
+        """Names and types of the arrays that follow the vertices' properties in the state."""
+        found = list(self.edge_properties)
+        if self.weight is not None:
+            found.append(("weight", self.weight))
+        if self.reads_reverse:
+            found.append(("reverse", self.places))
+        if self.keeps_two:
+            found.append(("stamp", STAMP))
+        return tuple(found)
+
+    @cached_property
+    def cells(self) -> tuple[np.dtype, ...]:
+        """See `ProgramCode.cells`; stamps are compared with the superstep, too."""
+        found = super().cells
+        if self.keeps_two and not found:
+            found = np.dtype(np.int64), *(dtype for _, dtype in self.parameters)
+        return found
+
+    def place(self, name: str) -> int:
+        """Where in the state an array beside the arcs is.
+
+        Parameters
+        ----------
+        name : str
+            That of an edge property, "weight", "reverse" or "stamp".
+        """
+        return len(self.properties) + [known for known, _ in self.beside].index(name)
+
+    def called(self, name: str) -> str:
+        """See `ProgramCode.called`."""
+        return _CALLED.get(name, name)
+
+    @cached_property
+    def edge(self) -> type:
+        """Named tuple of an arc: its number, its weight, its properties, and its reverse."""
+        names = [name for name, _ in self.edge_properties]
+        return namedtuple("Edge", ("id", "weight", *names, "reverse"))  # type: ignore[misc]
+
+    @cached_property
+    def reverse(self) -> type:
+        """Named tuple of an arc's reverse."""
+        names = [name for name, _ in self.edge_properties]
+        return namedtuple("Reverse", ("exists", "weight", *names))  # type: ignore[misc]

@@ -1,0 +1,220 @@
+"""Edge-vertex programs against their definition in plain Python."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+import pytest
+from edge_programs import Faint, Ledger, Relay, Suitors, Taxed
+from reference_edge_programs import run_slowly
+
+import hpgraph as hpg
+
+SMALL, LARGE = 60, 6000
+
+
+def random_graph(n, m, directed, device, weighted=True, seed=0):
+    random = np.random.default_rng(seed)
+    source, target = random.integers(0, n, (2, m))
+    weight = random.integers(1, 9, m) if weighted else None
+    # Some arcs have a reverse in a directed graph, too, and some vertices an arc to themselves.
+    source, target = np.append(source, target[: m // 3]), np.append(target, source[: m // 3])
+    weight = None if weight is None else np.append(weight, weight[: m // 3])
+    return hpg.Graph.from_edges(source, target, weight, n, directed).to(device)
+
+
+def lists(G):
+    source, target, weight = (None if a is None else host(a) for a in G.edges(both_ways=True))
+    return list(zip(source, target, strict=True)), weight
+
+
+def host(array):
+    return (array.get() if hasattr(array, "get") else np.asarray(array)).tolist()
+
+
+def compare(result, expected, active, supersteps):
+    for name, values in expected.items():
+        np.testing.assert_array_equal(host(getattr(result, name)), values, err_msg=name)
+    assert sorted(host(result.active)) == active
+    assert result.supersteps == supersteps
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("direction", ["push", "pull"])
+@pytest.mark.parametrize("n", [SMALL, LARGE])
+def test_all_that_an_edge_has(n, direction, directed, device):
+    G = random_graph(n, 7 * n, directed, device)
+    arcs, weights = lists(G)
+    m = len(arcs)
+    rate = np.arange(m, dtype=np.int32) % 5
+    active = [v for v in range(n) if v % 3]
+    limit = 8 if n == SMALL else 3
+    expected = run_slowly(
+        Ledger, arcs, {"wealth": [1] * n, "turns": [0] * n},
+        {"paid": [0] * m, "times": [1] * m, "rate": rate.tolist()},
+        operator.add, active, weights, {"most": 4}, limit,
+    )  # fmt: skip
+    given = {"rate": rate, "most": 4, "active": active, "max_iteration": limit}
+    result = hpg.run(Ledger, G, direction=direction, **given)
+    compare(result, *expected)
+    assert (result.trace.direction == direction).all()
+    assert "kept twice" in result.trace.explain()
+    # Given array is left alone, and the next run begins anew.
+    assert (rate == np.arange(m) % 5).all()
+    again = hpg.run(Ledger(), G, direction="auto", **given)
+    compare(again, *expected)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_no_reverse_and_no_vertex_compute(direction, directed, device):
+    G = random_graph(SMALL, 2 * SMALL, directed, device)
+    arcs, _ = lists(G)
+    expected = run_slowly(Faint, arcs, {"label": range(SMALL)}, {"passed": [-1] * len(arcs)}, min)
+    compare(hpg.run(Faint, G, direction=direction), *expected)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_floats_and_everyone_active(directed, device):
+    G = random_graph(SMALL, 4 * SMALL, directed, device, weighted=False)
+    arcs, _ = lists(G)
+    expected, _, supersteps = run_slowly(
+        Relay, arcs, {"value": [1.0] * SMALL}, {"kept": [0.0] * len(arcs)}, operator.add, limit=5
+    )
+    result = hpg.run(Relay, G)
+    assert result.supersteps == supersteps == 5
+    for name in expected:
+        np.testing.assert_allclose(host(getattr(result, name)), expected[name], rtol=1e-5)
+    assert str(result.kept.dtype) == "float32"
+    # The bits repeat, whoever comes first.
+    for _ in range(3):
+        other = hpg.run(Relay, G)
+        assert host(other.value) == host(result.value) and host(other.kept) == host(result.kept)
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_pairs_and_functions_of_the_world(direction, device):
+    G = random_graph(SMALL, 4 * SMALL, True, device)
+    arcs, weights = lists(G)
+    expected = run_slowly(
+        Suitors, arcs, {"price": [100] * SMALL, "mate": [-1] * SMALL}, {"asked": [0] * len(arcs)}, min, None, weights,
+        {"grace": 2},
+    )  # fmt: skip
+    compare(hpg.run(Suitors, G, direction=direction), *expected)
+
+
+def test_sums_reach_python(device):
+    G = random_graph(SMALL, 4 * SMALL, True, device, weighted=False)
+    result = hpg.run(Taxed, G, least=0.5)
+    assert result.supersteps == 3 and result.world["total"] == pytest.approx(sum(host(result.value)))
+
+
+def test_a_run_goes_on_from_another(device):
+    G = random_graph(SMALL, 7 * SMALL, False, device)
+    whole = hpg.run(Ledger, G, max_iteration=4, most=9)
+    half = hpg.run(Ledger, G, max_iteration=2, most=9)
+    assert half.supersteps == 2 and len(half.active)
+    # vertex_compute looks at the superstep's number: so compare one that does not.
+    first = hpg.run(Relay, G, max_iteration=2)
+    second = hpg.run(Relay, G, max_iteration=3, value=first.value, kept=first.kept)
+    straight = hpg.run(Relay, G, max_iteration=5)
+    assert host(second.value) == host(straight.value) and host(second.kept) == host(straight.kept)
+    assert whole.supersteps == 4
+
+
+@pytest.mark.parametrize("arcs", [([], []), ([0], [0])])
+def test_hardly_any_arc(arcs, device):
+    source, target = (np.array(ends, np.int32) for ends in arcs)
+    G = hpg.Graph.from_edges(source, target, np.ones(len(source), np.int64), 3).to(device)
+    for direction in ("push", "pull"):
+        result = hpg.run(Ledger, G, direction=direction, max_iteration=2)
+        assert host(result.times) == [1 + min(2, len(result.trace))] * len(source)
+
+
+def rumour(**members):
+    usual = {
+        "best": hpg.Property("int64"),
+        "told": hpg.EdgeProperty("int8"),
+        "combiner": "max",
+        "edge_compute": lambda source, edge, target: (source.best, edge.told),
+    }
+    return type("Rumour", (hpg.EdgeVertexProgram,), {**usual, **members})
+
+
+@pytest.mark.parametrize(
+    ("members", "error", "says"),
+    [
+        ({"combiner": None}, TypeError, "Rumour has no combiner"),
+        ({"combiner": "any"}, ValueError, 'combiner must not be "any"'),
+        ({"combiner": lambda a, b: a}, TypeError, "Rumour.combiner is a function, so Rumour.identity"),
+        ({"combiner": lambda a, b: a - b, "identity": 0}, ValueError, "'Rumour.combiner' is no monoid"),
+        ({"reduce": "max"}, ValueError, "here it is combiner"),
+        ({"edges": "out"}, ValueError, "here it is G.reverse"),
+        ({"activity": "some"}, ValueError, 'activity must be "changed" or "all"'),
+        ({"edge_compute": None}, TypeError, "no edge_compute"),
+        ({"best": None}, TypeError, "no vertex property"),
+        ({"other": hpg.Property("int64")}, TypeError, "needs vertex_compute"),
+        ({"told": hpg.EdgeProperty("int8", constant=2)}, TypeError, "constant must be True or False"),
+        ({"aggregators": ("told",), "aggregate": lambda before, vertex: 1}, ValueError, "no aggregator can be called"),
+        ({"activity": "all", "vote_to_halt": lambda before, vertex: True}, ValueError, "vote_to_halt says who"),
+    ],
+)
+def test_refused_at_a_run(members, error, says):
+    with pytest.raises(error, match=says):
+        hpg.run(rumour(**members), hpg.Graph.from_edges([0], [1]))
+
+
+@pytest.mark.parametrize(
+    ("members", "error", "says"),
+    [
+        ({"edge_compute": lambda source, edge: 1}, TypeError, r"must be written edge_compute\(source, edge, target\)"),
+        ({"vertex_compute": lambda vertex: 1}, TypeError, r"vertex_compute\(vertex, message, world\)"),
+        ({"weight": hpg.EdgeProperty("int8")}, ValueError, "Rumour.weight cannot be called that"),
+        ({"reverse": hpg.EdgeProperty("int8")}, ValueError, "Rumour.reverse cannot be called that"),
+        ({"edge_cond": hpg.EdgeProperty("int8")}, TypeError, "must be a function"),
+        ({"told": hpg.EdgeProperty("complex64")}, TypeError, "the type of Rumour.told"),
+    ],
+)
+def test_refused_when_defined(members, error, says):
+    with pytest.raises(error, match=says):
+        rumour(**members)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "says"),
+    [
+        ({"told": [1, 2, 3]}, ValueError, "told must be a scalar or have one value for each of the 2 arcs"),
+        ({"told": [0.5, 1.0]}, TypeError, "told is int8, which does not take float64"),
+        ({"told": [300, 1]}, ValueError, "told is int8, which cannot hold"),
+        ({"told": 1000}, ValueError, "told is int8, which cannot hold 1000"),
+        ({"best": [1]}, ValueError, "best must be a scalar or have one value for each of the 3 vertices"),
+        ({"tolled": 1}, TypeError, "Rumour has no property or parameter 'tolled'; it has best, told"),
+        ({"active": [[0], [1]]}, ValueError, "lanes would share its edges"),
+        ({"delta": 1.0}, ValueError, "delta is for relaxations"),
+        ({"ceiling": 1.0}, ValueError, "ceiling is for relaxations"),
+    ],
+)
+def test_refused_values(given, error, says):
+    with pytest.raises(error, match=says):
+        hpg.run(rumour(), hpg.Graph.from_edges([0, 1], [1, 2]), **given)
+
+
+@pytest.mark.parametrize(
+    ("members", "function", "says"),
+    [
+        ({"edge_compute": lambda source, edge, target: source.best}, "edge_compute",
+         "it must return a tuple of 2 numbers: the message, which becomes int64, the new told, not int64"),
+        ({"edge_compute": lambda source, edge, target: (1, edge.tolled)}, "edge_compute",
+         "it has id, weight, told, reverse"),
+        ({"edge_compute": lambda source, edge, target: (1, edge.reverse.tolled)}, "edge_compute",
+         "it has exists, weight, told"),
+        ({"edge_cond": lambda source, edge, target: edge.told < "a"}, "edge_cond", "int8"),
+        ({"vertex_compute": lambda vertex, message: (message, 1)}, "vertex_compute", "a number, the new best"),
+        ({"vote_to_halt": lambda before, vertex: vertex.told}, "vote_to_halt", "it has id, best"),
+    ],
+)  # fmt: skip
+def test_what_does_not_compile(members, function, says, device):
+    with pytest.raises(hpg.CompileError) as error:
+        hpg.run(rumour(**members), hpg.Graph.from_edges([0, 1], [1, 2]).to(device))
+    assert error.value.function == f"Rumour.{function}" and says in str(error.value)

@@ -1,0 +1,66 @@
+"""The CUDA kernels of edge-vertex programs compile for every generation of GPUs; no GPU is needed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cuda_build import GENERATIONS, compiles
+
+from hpgraph.engine.edge_declarations import edge_declarations_of
+from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.runtime.functions import functions_of
+
+sys.path.append(str(Path(__file__).parent.parent / "engine"))
+from edge_programs import Faint, Ledger, Relay, Suitors, Taxed
+
+pytest.importorskip("cuda.core")
+pytest.importorskip("numba.cuda")
+
+from hpgraph.kernels.runtime.cuda.specialization import specialize
+from hpgraph.kernels.spmv.cuda import PULL_ROWS
+from hpgraph.kernels.spmv.cuda_spmspv import PUSHES
+
+C = {"int32": "int", "int64": "long long"}
+APPLY = tuple(f"hpgraph::{name}<Program>" for name in ("apply", "contribute", "total", "settle"))
+
+
+def code_of(program, weight, places="int32"):
+    declared = edge_declarations_of(program)
+    held = declared.properties, declared.edge_properties
+    types = (tuple(np.dtype(prop.dtype) for prop in one.values()) for one in held)
+    return declared.edge_code(*types, None if weight is None else np.dtype(weight), np.dtype(places))
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+@pytest.mark.parametrize(
+    ("program", "weight", "index", "places"),
+    [(Ledger, "int64", "int32", "int32"), (Ledger, None, "int64", "int64"), (Faint, None, "int32", "int32"),
+     (Relay, None, "int32", "int64"), (Suitors, "int64", "int32", "int32")],
+)  # fmt: skip
+def test_small_supersteps(program, weight, index, places, arch):
+    made = cuda_program(code_of(program, weight, places), np.dtype(places))
+    name = f"hpgraph::run_small<Program, {C[index]}, {C[places]}>"
+    compiles("frontier.cuh", made.prologue, made.ltoir, (name,), arch)
+
+
+@pytest.mark.parametrize("program", [Ledger, Suitors, Taxed])
+def test_updates(program):
+    made = cuda_program(code_of(program, "int64"), None)
+    compiles("apply.cuh", made.prologue, made.ltoir, APPLY)
+
+
+@pytest.mark.parametrize("program", [Ledger, Faint, Relay, Suitors])
+def test_products(program):
+    code = code_of(program, "int64")
+    state = [*(dtype for _, dtype in (*code.properties, *code.beside)), *code.cells]
+    state += [np.dtype("uint8")] * (code.edge_cond is not None)
+    arguments = functions_of(code).offer, code.reduce, None, np.dtype("int32"), np.dtype("int32")
+    pulled = specialize(*arguments, tuple(state), code.message, True)
+    compiles("spmv.cuh", pulled.prologue, pulled.ltoir, [f"hpgraph::{name}<Product>" for name in PULL_ROWS])
+    assert "has_terminal = false" in pulled.prologue, "every arc's function is called"
+    pushed = specialize(*arguments, tuple(state), code.message, False)
+    names = [f"hpgraph::{name}<Product>" for name in PUSHES]
+    compiles("spmspv.cuh", pushed.prologue, pushed.ltoir, names)
