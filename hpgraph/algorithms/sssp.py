@@ -171,7 +171,7 @@ def sssp(
     nothing an arc; 4 or 8 of them are the result.
 
     Of many searches each answers, bit for bit, what it would by itself. On the CPU, where they find little in common
-    they go on one by one; so they do where a weight is negative.
+    each is left to one thread; where a weight is negative they go one by one.
 
     References
     ----------

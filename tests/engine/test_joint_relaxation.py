@@ -86,6 +86,19 @@ def test_lanes_that_meet_share_arcs(threads):
     assert found.trace.edges.sum() < reached.sum() / 4
 
 
+def test_lanes_that_have_nothing_in_common_never_go_together():
+    csr = GRAPHS["apart"]
+    active = [[source] for source in range(0, 320, 5)]
+    active[1] = [350]
+    with hpg.config(threads=2):
+        found = hpg.run(Distances, graph(csr, "cpu"), active=active, delta=1e-6)
+    expected = scipy.sparse.csgraph.dijkstra(csr, indices=[lane[0] for lane in active])
+    assert (found.distance == expected).all()
+    # A row for each lane: a search by itself, which looks once at each arc that it reaches.
+    arcs = np.isfinite(expected) @ np.diff(csr.indptr)
+    assert sorted(found.trace.edges.tolist()) == sorted(arcs.tolist())
+
+
 def test_a_ceiling_and_values_given(device):
     csr = GRAPHS["digraph"]
     G, active = graph(csr, device), starts(csr.shape[0], 9)

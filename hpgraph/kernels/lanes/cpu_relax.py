@@ -18,6 +18,7 @@ from hpgraph.kernels.lanes.cpu_relax_apart import Functions, relax_apart, rooms
 from hpgraph.kernels.lanes.values import value_functions
 from hpgraph.kernels.relaxation import cpu as single
 from hpgraph.kernels.relaxation.buckets import BLOCK, BUCKETS, ROW, USED, blocks_of, room
+from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.trace import Clock, whole
 from hpgraph.kernels.runtime.cpu.work_stealing import blank_board
@@ -30,8 +31,11 @@ MOST_RELAXED = 64
 # Lanes that go together repeat an arc for all at once, so that their buckets may be wider than those of a single search
 # (of 1, 2, 4 and 8 times as wide ones on a Kronecker and a uniform graph the best).
 WIDER = 4
-# Of what the lanes would take by themselves, one part in so many may be spent before they must have paid.
-TRIAL = 16
+# Of what the lanes would take by themselves, one part in so many may be spent before they must have paid. Who parts
+# before twice that is spent begins anew: what was found is worth less than turning it back.
+TRIAL = 20
+# Arcs by which two lanes are compared, before others go together.
+SAMPLE = 4096
 # So many lanes a thread that have little in common are enough to give each lane to one thread.
 ENOUGH_LANES = 2
 # Vertices whose values are turned at a time.
@@ -89,11 +93,9 @@ def relax_lanes(
         ends = np.searchsorted(starts.lanes, (*lanes, lanes.stop))
         sources = [starts.vertices[begin:end] for begin, end in itertools.pairwise(ends.tolist())]
         # Where supersteps are counted each lane counts its own.
-        if delta is not None and limit >= ENDLESS and len(lanes) > 1:
-            found, sources = _together(code, out, plain(state[0].T[lanes.start : lanes.stop]), sources, delta, ceiling)
-            rows.append(found)
         if limit >= ENDLESS and sum(map(bool, map(len, sources))) >= ENOUGH_LANES * config.threads:
-            rows.append(_apart(code, out, plain(state[0].T[lanes.start : lanes.stop]), sources, delta, ceiling))
+            values = plain(state[0].T[lanes.start : lanes.stop])
+            rows.extend(_several(code, out, values, sources, delta, ceiling))
             left.extend([np.empty(0, out.indices.dtype)] * len(lanes))
             continue
         for lane, active in zip(lanes, sources, strict=True):
@@ -111,6 +113,63 @@ def relax_lanes(
     return lambda: joined, Starts(np.concatenate(left), of_lane, starts.k)
 
 
+@attached
+def _paying(out: CSR) -> dict[tuple[Any, ...], bool]:
+    """Whether lanes that went together paid, by the kind of program."""
+    return {}
+
+
+def _several(
+    code: ProgramCode,
+    out: CSR,
+    lanes: np.ndarray,
+    sources: list[np.ndarray],
+    delta: float | None,
+    ceiling: float | None,
+) -> list[np.ndarray]:
+    """Some lanes to their end, together where and as long as that pays: the trace rows of each stage.
+
+    Two go by themselves first. What they have in common says at little cost what the others could at best, and a trial
+    whether they do; both are made once a graph and kind of program.
+    """
+    rows = []
+    paying, kind = _paying(out), (functions_of(code).gather, lanes.dtype, delta)
+    tried = [lane for lane, active in enumerate(sources) if len(active)][:2]
+    if delta is not None and paying.get(kind, len(tried) > 1 and _would_pay(len(lanes), 1.0)):
+        if kind not in paying:
+            chosen = [sources[lane] if lane in tried else sources[lane][:0] for lane in range(len(lanes))]
+            rows.append(_apart(code, out, lanes, chosen, delta, ceiling))
+            sources = [active[:0] if lane in tried else active for lane, active in enumerate(sources)]
+            width, _, _ = bucket_bounds(lanes.dtype, WIDER * delta, ceiling, 0)
+            paying[kind] = _would_pay(len(lanes), _in_common(out, lanes[tried[0]], lanes[tried[1]], float(width)))
+        if paying[kind]:
+            found, sources, paying[kind] = _together(code, out, lanes, sources, delta, ceiling)
+            rows.append(found)
+    if any(map(len, sources)):
+        rows.append(_apart(code, out, lanes, sources, delta, ceiling))
+    return rows
+
+
+def _would_pay(k: int, common: float) -> bool:
+    """Whether k lanes, any two of which meet at such a share of arcs, look at arcs for less than by themselves."""
+    meeting = 1 + (k - 1) * common
+    return meeting > relaxing.VISIT + min(meeting, k / relaxing.OCTET)
+
+
+def _in_common(out: CSR, values: np.ndarray, others: np.ndarray, width: float) -> float:
+    """The share of arcs from where two lanes send in the same bucket, on a sample.
+
+    Lanes count from origins that are chosen so that they meet, which the median makes up for.
+    """
+    at = out.indices[np.linspace(0, out.nnz - 1, min(out.nnz, SAMPLE)).astype(np.int64)]
+    with np.errstate(invalid="ignore"):
+        ahead = values[at].astype(np.float64) - others[at]
+    ahead = ahead[np.isfinite(ahead)]
+    if not ahead.size or not width > 0:
+        return 0.0
+    return float(np.clip(1 - np.abs(ahead - np.median(ahead)) / width, 0, 1).sum() / at.size)
+
+
 def _together(
     code: ProgramCode,
     out: CSR,
@@ -118,8 +177,8 @@ def _together(
     sources: list[np.ndarray],
     delta: float,
     ceiling: float | None,
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Some lanes together, as long as they have enough in common: trace rows, and who still waits in each."""
+) -> tuple[np.ndarray, list[np.ndarray], bool]:
+    """Some lanes together, as long as that pays: trace rows, who still waits in each, and whether it paid."""
     functions = value_functions(code)
     (k, n), ids = lanes.shape, out.indices.dtype
     side_by_side = np.empty((n, k), lanes.dtype)
@@ -155,11 +214,14 @@ def _together(
             ),
             store.board, progress, ENDLESS,
         )  # fmt: skip
+    parted = bool(progress[relaxing.APART])
+    if parted and progress[relaxing.SPENT] < 2 * patience:
+        return rows, sources, False
     _turn(side_by_side, lanes)
     flags = np.uint64(1) << np.arange(k, dtype=np.uint64)
     left = waiting.words.nonzero()[0]
     words = waiting.words[left]
-    return rows, [left[words & flag != 0].astype(ids) for flag in flags]
+    return rows, [left[words & flag != 0].astype(ids) for flag in flags], not parted
 
 
 def _apart(

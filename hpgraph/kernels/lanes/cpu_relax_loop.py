@@ -69,9 +69,9 @@ from hpgraph.semiring.stop import is_stopped
 OCTET = 8
 # Arcs whose targets' values are fetched ahead.
 AHEAD = 6
-# What a visit of an arc costs beside the octets it compares, in arcs of a single search, which an octet costs too
-# (measured with 1, 8 and 32 lanes on a Kronecker and a uniform graph).
-VISIT = 6
+# What a visit of an arc costs beside the octets it compares, in arcs of a single search, which an octet costs too: of
+# 64 lanes a visit takes as long as 13 to 21 of them (Kronecker and uniform graphs, single and double precision).
+VISIT = 10
 # Tallies of a superstep beside SENDERS and SENT: octets compared, and pairs of an arc and a lane that sent along it.
 OCTETS, PAIRS = 2, 3
 # Words of the progress behind those of `relaxation`: what was spent in its arcs, pairs, whether lanes go on apart.
