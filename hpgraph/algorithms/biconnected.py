@@ -1,8 +1,9 @@
 """Bridges, articulation points and biconnected components: where one edge or one vertex holds a graph together.
 
-All of them come of one depth-first search (J. Hopcroft, R. Tarjan, "Algorithm 447: efficient algorithms for graph
-manipulation", Communications of the ACM 16, 1973): a vertex whose subtree reaches nothing above its parent belongs to
-another component than its parent's edge upwards.
+On the CPU all of them come of one depth-first search (J. Hopcroft, R. Tarjan, "Algorithm 447: efficient algorithms for
+graph manipulation", Communications of the ACM 16, 1973): a vertex whose subtree reaches nothing above its parent
+belongs to another component than its parent's edge upwards. Such a search is the work of one thread, so that on the GPU
+they come of any spanning forest (`hpgraph.algorithms.skeleton`).
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.called import called
+from hpgraph.algorithms.skeleton import blocks, bridge_ends
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.core.errors import DeviceError
+from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR
 
 
@@ -30,7 +32,9 @@ class BiconnectedComponents:
     source, target : arrays of vertex ids, shape (m,)
         The ends of every edge but loops, by index, the lower one first; ordered by source, then target.
     label : int64 array of shape (m,)
-        The component of each edge. They are numbered in the order in which a depth-first search meets them.
+        The component of each edge. On the CPU they are numbered in the order in which a depth-first search meets them,
+        on the GPU by the least of their vertices, where that which is above the others in a spanning forest is left
+        out.
     names : NumPy array or None
         The names of the graph's vertices.
     """
@@ -45,10 +49,11 @@ class BiconnectedComponents:
         return self.count
 
     def __iter__(self) -> Iterator[Any]:
-        order = np.argsort(self.label, kind="stable")
-        ends = np.searchsorted(self.label[order], np.arange(1, self.count))
+        label, source, target = (to_device(array, "cpu") for array in (self.label, self.source, self.target))
+        order = np.argsort(label, kind="stable")
+        ends = np.searchsorted(label[order], np.arange(1, self.count))
         for part in np.split(order, ends) if self.count else []:
-            vertices = np.union1d(self.source[part], self.target[part])
+            vertices = np.union1d(source[part], target[part])
             yield vertices if self.names is None else self.names[vertices]
 
     def __repr__(self) -> str:
@@ -61,21 +66,23 @@ def bridges(G: Graph | Any) -> Any:
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph, on the CPU. Arcs count in both directions; NetworkX refuses directed graphs. Loops are no bridges.
+        The graph. Arcs count in both directions; NetworkX refuses directed graphs. Loops are no bridges.
 
     Returns
     -------
-    NumPy array of shape (k, 2)
-        The ends of each, by name where the graph has names, else by index: the lower one first, in ascending order.
+    array of shape (k, 2)
+        The ends of each, by name, in NumPy, where the graph has names, else by index, on its device: the lower one
+        first, in ascending order.
 
     Raises
     ------
-    DeviceError
-        If the graph lies on a GPU: a depth-first search is the work of one thread.
+    DeviceMemoryError
+        When the work space will not fit.
 
     Notes
     -----
-    Takes O(n + m) time and, beside the graph, 24 bytes a vertex while ids fit 32 bits.
+    On the CPU it takes O(n + m) time and, beside the graph, 24 bytes a vertex while ids fit 32 bits. On the GPU it
+    takes O(m + n log n), and some 150 bytes a vertex and 30 an arc.
 
     References
     ----------
@@ -87,12 +94,18 @@ def bridges(G: Graph | Any) -> Any:
     >>> hpg.bridges(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [[2, 3]]
     """
-    graph = _on_the_cpu(G, "bridges")
-    forest = _searched(graph)
-    # Whose subtree reaches no higher than itself.
-    below = np.flatnonzero((forest.low == forest.number) & (forest.parent != np.arange(graph.n_vertices)))
-    ends = np.sort(np.stack([below.astype(forest.parent.dtype), forest.parent[below]], axis=1), axis=1)
-    return called(graph, ends[np.lexsort((ends[:, 1], ends[:, 0]))])
+    graph = as_graph(G).undirected
+    xp, arcs = array_module(graph.device), graph.out_csr
+    if graph.device == "cpu":
+        forest = _searched(arcs)
+        # Whose subtree reaches no higher than itself.
+        below = np.flatnonzero((forest.low == forest.number) & ~_is_root(forest))
+        ends = np.stack([below, forest.parent[below]], axis=1)
+    else:
+        ends = bridge_ends(arcs)
+    ends = xp.sort(ends, axis=1)
+    order = xp.argsort(ends[:, 0] * graph.n_vertices + ends[:, 1])
+    return called(graph, ends[order].astype(arcs.indices.dtype))
 
 
 def articulation_points(G: Graph | Any) -> Any:
@@ -101,21 +114,22 @@ def articulation_points(G: Graph | Any) -> Any:
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph, on the CPU. Arcs count in both directions; NetworkX refuses directed graphs.
+        The graph. Arcs count in both directions; NetworkX refuses directed graphs.
 
     Returns
     -------
-    NumPy array of shape (k,)
-        Names where the graph has names, else indices; in ascending order of index.
+    array of shape (k,)
+        Names, in NumPy, where the graph has names, else indices on its device; in ascending order of index.
 
     Raises
     ------
-    DeviceError
-        If the graph lies on a GPU: a depth-first search is the work of one thread.
+    DeviceMemoryError
+        When the work space will not fit.
 
     Notes
     -----
-    Takes O(n + m) time and, beside the graph, 24 bytes a vertex while ids fit 32 bits.
+    On the CPU it takes O(n + m) time and, beside the graph, 24 bytes a vertex while ids fit 32 bits. On the GPU it
+    takes O(m + n log n), and some 150 bytes a vertex and 30 an arc.
 
     References
     ----------
@@ -127,14 +141,17 @@ def articulation_points(G: Graph | Any) -> Any:
     >>> hpg.articulation_points(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [2]
     """
-    graph = _on_the_cpu(G, "articulation_points")
-    n = graph.n_vertices
-    forest = _searched(graph)
-    is_root = forest.parent == np.arange(n)
-    begins = _begins(forest)
+    graph = as_graph(G).undirected
+    xp, arcs = array_module(graph.device), graph.out_csr
+    if graph.device == "cpu":
+        forest = _searched(arcs)
+        top = forest.parent[_begins(forest)]
+    else:
+        forest, components = blocks(arcs)
+        top = components.top
     # A root holds together what hangs on it by several components, another vertex also what is above it.
-    hanging = np.bincount(forest.parent[begins], minlength=n)
-    return called(graph, np.flatnonzero(hanging > is_root).astype(forest.parent.dtype))
+    hanging = xp.bincount(top, minlength=graph.n_vertices)
+    return called(graph, xp.flatnonzero(hanging > _is_root(forest)).astype(arcs.indices.dtype))
 
 
 def biconnected_components(G: Graph | Any) -> BiconnectedComponents:
@@ -143,7 +160,7 @@ def biconnected_components(G: Graph | Any) -> BiconnectedComponents:
     Parameters
     ----------
     G : Graph or what `hpgraph.as_graph` takes
-        The graph, on the CPU. Arcs count in both directions; NetworkX refuses directed graphs. Loops are left out.
+        The graph. Arcs count in both directions; NetworkX refuses directed graphs. Loops are left out.
 
     Returns
     -------
@@ -153,12 +170,13 @@ def biconnected_components(G: Graph | Any) -> BiconnectedComponents:
 
     Raises
     ------
-    DeviceError
-        If the graph lies on a GPU: a depth-first search is the work of one thread.
+    DeviceMemoryError
+        When the work space will not fit.
 
     Notes
     -----
-    Takes O(n + m) time and, beside the graph, 32 bytes a vertex and 16 an edge while ids fit 32 bits.
+    On the CPU it takes O(n + m) time and, beside the graph, 32 bytes a vertex and 16 an edge while ids fit 32 bits. On
+    the GPU it takes O(m + n log n), and some 150 bytes a vertex and 30 an arc.
 
     References
     ----------
@@ -171,36 +189,36 @@ def biconnected_components(G: Graph | Any) -> BiconnectedComponents:
     >>> found, [part.tolist() for part in found]
     (<BiconnectedComponents: 2 of 4 edges>, [[0, 1, 2], [2, 3]])
     """
-    # Loaded here, as it brings Numba.
-    from hpgraph.kernels.structure.cpu_depth_first import number_down
+    graph = as_graph(G).undirected
+    arcs = graph.out_csr
+    if graph.device == "cpu":
+        # Loaded here, as it brings Numba.
+        from hpgraph.kernels.structure.cpu_depth_first import number_down
 
-    graph = _on_the_cpu(G, "biconnected_components")
-    arcs, forest = graph.out_csr, _searched(graph)
-    begins = _begins(forest)
-    component = number_down(forest, begins)
+        forest = _searched(arcs)
+        begins = _begins(forest)
+        count, component = len(begins), number_down(forest, begins)
+    else:
+        forest, components = blocks(arcs)
+        count, component = len(components.top), components.label
     source = arcs.expand_rows()
     once = source < arcs.indices
     source, target = source[once], arcs.indices[once]
-    # Of two ends one is above the other, and the edge lies in the component of the lower one.
-    label = component[np.where(forest.number[source] > forest.number[target], source, target)]
-    return BiconnectedComponents(len(begins), source, target, label, graph.names)
+    # The edge lies in the component of its end of the greater number, which in a depth-first search is the lower one.
+    later = array_module(graph.device).where(forest.number[source] > forest.number[target], source, target)
+    return BiconnectedComponents(count, source, target, component[later], graph.names)
+
+
+def _is_root(forest: Any) -> Any:
+    return forest.parent == array_module(forest.parent).arange(len(forest.parent))
 
 
 def _begins(forest: Any) -> Any:
-    """The vertices whose edge to their parent is the first of a component."""
-    is_root = forest.parent == np.arange(len(forest.parent))
-    return np.flatnonzero(~is_root & (forest.low >= forest.number[forest.parent]))
+    """The vertices whose edge to their parent is the first of a component, in a depth-first search."""
+    return np.flatnonzero(~_is_root(forest) & (forest.low >= forest.number[forest.parent]))
 
 
-def _searched(graph: Graph) -> Any:
+def _searched(arcs: CSR) -> Any:
     from hpgraph.kernels.structure.cpu_depth_first import depth_first
 
-    arcs: CSR = graph.out_csr
     return depth_first(arcs)
-
-
-def _on_the_cpu(G: Any, name: str) -> Graph:
-    graph = as_graph(G)
-    if graph.device != "cpu":
-        raise DeviceError(f"{name} goes depth first, which is the work of one thread: call it with G.to('cpu')")
-    return graph.undirected

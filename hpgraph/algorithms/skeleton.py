@@ -1,0 +1,139 @@
+"""Where a graph holds together by one edge or one vertex, from any spanning forest and by array operations.
+
+X. Dong, L. Wang, Y. Gu, Y. Sun, "Provably fast and space-efficient parallel biconnectivity", PPoPP'23, after
+R. E. Tarjan, U. Vishkin, "An efficient parallel biconnectivity algorithm", SIAM Journal on Computing 14 (1985). Of a
+graph's edges the skeleton leaves out those between a vertex and one above it, and tree edges whose lower end reaches
+nothing outside of what is below the upper one. The connected components of the others are the biconnected components,
+each without the vertex that it hangs on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.algorithms.rooted_forest import RootedForest, rooted_forest
+from hpgraph.containers.public import matrix_of_csr
+from hpgraph.core.device import array_module, check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
+
+
+class Reach(NamedTuple):
+    """How far the edges outside the forest lead from what is below each vertex: the least and the greatest number.
+
+    Attributes
+    ----------
+    low, high : int64 arrays of shape (n,)
+        Of the vertices below, and of their neighbours by edges outside the forest.
+    """
+
+    low: Any
+    high: Any
+
+
+class Blocks(NamedTuple):
+    """Biconnected components by their vertices.
+
+    Attributes
+    ----------
+    label : int64 array of shape (n,)
+        The component of the edge from each vertex to its parent; -1 for roots.
+    top : int64 array of shape (count,)
+        The vertex of each component that is above the others.
+    """
+
+    label: Any
+    top: Any
+
+
+def searched(arcs: CSR) -> tuple[RootedForest, Any, Reach]:
+    """A spanning forest, which arcs are its own, and the reach of each vertex.
+
+    Parameters
+    ----------
+    arcs : CSR
+        Symmetric, rows ascending, no arc twice; loops are passed over.
+
+    Returns
+    -------
+    RootedForest, array of bool of shape (nnz,), Reach
+    """
+    check_memory(150 * arcs.shape[0] + 30 * arcs.nnz, "a rooted spanning forest", arcs.device)
+    plain = arcs.with_data(None, copy=False)
+    forest, source, target = rooted_forest(plain), plain.expand_rows(), plain.indices
+    of_tree = (forest.parent[target] == source) | (forest.parent[source] == target)
+    others = matrix_of_csr(kernels(arcs.device).keep_entries(plain, ~of_tree))
+    number, xp = forest.number, array_module(arcs.device)
+    low = _below(xp.minimum(number, others.mxv(number, "min_second")), forest, xp.minimum)
+    high = _below(xp.maximum(number, others.mxv(number, "max_second")), forest, xp.maximum)
+    return forest, of_tree, Reach(low, high)
+
+
+def _below(values: Any, forest: RootedForest, better: Any) -> Any:
+    """The best of the values below each vertex: of two stretches of 1, 2, 4, ... numbers that cover them."""
+    xp = array_module(values)
+    table, found = xp.empty_like(values), xp.empty_like(values)
+    table[forest.number] = values
+    largest, width = int(forest.size.max()) if len(values) else 0, 1
+    while width <= largest:
+        here = xp.flatnonzero((forest.size >= width) & (forest.size < 2 * width))
+        begin = forest.number[here]
+        found[here] = better(table[begin], table[begin + forest.size[here] - width])
+        table = better(table[:-width], table[width:])
+        width *= 2
+    return found
+
+
+def bridge_ends(arcs: CSR) -> Any:
+    """The lower end of each bridge in a rooted forest, and its parent.
+
+    Parameters
+    ----------
+    arcs : CSR
+        As for `searched`.
+
+    Returns
+    -------
+    int64 array of shape (k, 2)
+    """
+    xp = array_module(arcs.device)
+    forest, _, reach = searched(arcs)
+    below = reach.high < forest.number + forest.size
+    ends = xp.flatnonzero((reach.low >= forest.number) & below & (forest.parent != xp.arange(arcs.shape[0])))
+    return xp.stack([ends, forest.parent[ends]], axis=1)
+
+
+def blocks(arcs: CSR) -> tuple[RootedForest, Blocks]:
+    """The biconnected components.
+
+    Parameters
+    ----------
+    arcs : CSR
+        As for `searched`.
+
+    Returns
+    -------
+    RootedForest, Blocks
+        An edge lies in the component of the end of the greater number. Components are numbered by their least vertex,
+        that at the top aside.
+    """
+    backend, xp = kernels(arcs.device), array_module(arcs.device)
+    forest, of_tree, reach = searched(arcs)
+    parent, number, size = forest
+    above = parent
+    plain = (reach.low < number[above]) | (reach.high >= number[above] + size[above])
+    source, target = arcs.expand_rows(), arcs.indices
+    lower = xp.where(number[source] > number[target], source, target)
+    apart = (number[lower] >= number[source] + size[source]) | (number[lower] >= number[target] + size[target])
+    kept = xp.where(of_tree, plain[lower], apart)
+    count, part = backend.components(backend.keep_entries(arcs.with_data(None, copy=False), kept), True)
+    has_parent = parent != xp.arange(arcs.shape[0])
+    used = xp.zeros(count, np.int64)
+    used[part[has_parent]] = 1
+    label = xp.where(has_parent, (xp.cumsum(used) - 1)[part], -1)
+    top = xp.empty(int(used.sum()), np.int64)
+    hangs = xp.flatnonzero(has_parent & (label != label[parent]))
+    top[label[hangs]] = parent[hangs]
+    return forest, Blocks(label, top)
