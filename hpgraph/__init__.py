@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from hpgraph.engine.run import run
     from hpgraph.engine.trace import Trace
     from hpgraph.interop.networkx import from_networkx, to_networkx
-    from hpgraph.io import read
+    from hpgraph.io import convert, read
     from hpgraph.kernels.runtime.techniques import techniques
     from hpgraph.scipy_api.blocks import block_array, block_diag, bmat, hstack, vstack
     from hpgraph.scipy_api.construct import diag, diags, eye
@@ -219,6 +219,7 @@ _MODULE_OF = {
     "from_networkx": "hpgraph.interop.networkx",
     "id": "hpgraph.containers.vertices",
     "to_networkx": "hpgraph.interop.networkx",
+    "convert": "hpgraph.io",
     "read": "hpgraph.io",
     "Matrix": "hpgraph.scipy_api.matrix",
     "hyb_array": "hpgraph.scipy_api.matrix",
@@ -293,6 +294,7 @@ __all__ = [
     "condensation",
     "config",
     "connected_components",
+    "convert",
     "core_number",
     "csgraph",
     "dag_longest_path",

@@ -42,6 +42,34 @@ def info(arguments: Any) -> None:
         print(f"  {title:<20}{value}")
 
 
+def convert(arguments: Any) -> None:
+    """Make an .hpg file."""
+    import time
+    from pathlib import Path
+
+    import hpgraph as hpg
+    from hpgraph.io.hpg_reader import GraphFile
+
+    start = time.perf_counter()
+    hpg.convert(
+        arguments.file,
+        arguments.target,
+        memory=arguments.memory,
+        directed=arguments.directed,
+        transpose=arguments.transpose,
+        duplicates=arguments.duplicates,
+        compression=arguments.compression,
+        delimiter=arguments.delimiter,
+    )
+    seconds = time.perf_counter() - start
+    header = GraphFile(Path(arguments.target)).header
+    kind = "directed" if header.directed else "undirected"
+    print(
+        f"{arguments.target}: {header.n_vertices:,} vertices, {header.n_arcs:,} arcs, {kind}; "
+        f"{header.file_bytes / 2**20:,.1f} MiB, converted in {seconds:.3g} s"
+    )
+
+
 def bfs(arguments: Any) -> None:
     """Breadth-first search from one vertex."""
     import hpgraph as hpg

@@ -16,7 +16,8 @@ def parser() -> argparse.ArgumentParser:
         prog="hpgraph",
         description="Graph analytics on CPU and GPU.",
         epilog="FILE: .mtx (Matrix Market), .el .wel .txt .tsv .csv (edge lists), each also with .gz, .npz (SciPy "
-        "sparse array), or the word debian for the bundled graph. 'hpgraph COMMAND --help' says more.",
+        "sparse array), .hpg (hpgraph's own), or the word debian for the bundled graph. "
+        "'hpgraph COMMAND --help' says more.",
     )
     top.add_argument("--version", action="version", version=f"hpgraph {__version__}")
     names = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -44,6 +45,11 @@ def parser() -> argparse.ArgumentParser:
         return one
 
     command("info", "what a graph file holds", commands.info, graph)
+    convert = command("convert", "make an .hpg file of a graph that need not fit into memory", commands.convert, graph)
+    convert.add_argument("target", metavar="OUT", help="the .hpg file")
+    convert.add_argument("--transpose", action="store_true", help="turn all arcs round")
+    convert.add_argument("--duplicates", choices=["min", "sum"], default="min", help="weight of arcs given twice")
+    convert.add_argument("--compression", choices=["gaps", "none"], help="how ids are stored (default: gaps)")
 
     bfs = command("bfs", "steps from a source to every vertex", commands.bfs, compute)
     sssp = command("sssp", "lengths of the shortest paths from a source", commands.sssp, compute)

@@ -16,6 +16,7 @@ from typing import IO
 import numpy as np
 
 from hpgraph.core.errors import FileFormatError
+from hpgraph.io.arc_sorter import join_weights
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.line_format import (
     LineFormat,
@@ -24,6 +25,7 @@ from hpgraph.io.line_format import (
     is_number,
     is_whole,
     name_of,
+    numbers_of,
     split_fields,
     without_comment,
 )
@@ -80,7 +82,7 @@ def read_edge_list(
     directed = own is None or own.directed
     if not form.numbered:
         if names is False:
-            raise _fault(path, replace(form, numbered=True), comments)
+            raise fault(path, replace(form, numbered=True), comments)
         if n_vertices is not None:
             raise ValueError(
                 f"n_vertices is for ids that are vertex numbers, and those of {path} are names: leave it out, "
@@ -100,7 +102,7 @@ def read_edge_list(
         source, target = position[: source.size], position[source.size :]
         return Arcs(source, target, weight, ids.size, directed, ids)
     if least < 0 or (n_vertices is not None and largest >= n_vertices):
-        raise _fault(path, replace(form, own=None), comments, n_vertices)
+        raise fault(path, replace(form, own=None), comments, n_vertices)
     return Arcs(source, target, weight, largest + 1 if n_vertices is None else n_vertices, directed)
 
 
@@ -120,16 +122,37 @@ def _no_edges(path: Path, form: LineFormat | None, n_vertices: int | None) -> Ar
     return Arcs(none, none, weight, known, directed)
 
 
-def _parse(
-    path: Path, progress: bool | None, budget: Budget, form: LineFormat, comments: tuple[str, ...]
-) -> tuple[Array, Array, Array | None]:
-    """Ids and weights."""
+def numbered_tables(
+    path: Path, progress: bool | None, form: LineFormat, comments: tuple[str, ...]
+) -> Iterator[Array]:
+    """The lines of an edge list of numbers, parsed, some at a time.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    progress : bool, optional
+        As for `hpgraph.read`.
+    form : LineFormat
+        Of a file whose ids are numbers.
+    comments : tuple of str
+        What a comment begins with.
+
+    Yields
+    ------
+    structured array
+        With fields ``source`` and ``target``, and ``weight`` where there are weights, whose type may become wider.
+
+    Raises
+    ------
+    FileFormatError
+        With the line number; also at the end, where one of our own files lost its own.
+    """
     columns = [form.source, form.target, *([] if form.weight is None else [form.weight])]
     # NumPy is several times as fast if it need not look for a comment, which could hide in a column it passes over.
     bare = (False, True) if 0 in columns else (True,)
     attempts = list(product(bare, ["i8", "u8", "f8"] if form.weight is not None and form.whole else ["f8"]))
-    tables: list[Array] = []
-    rows = 0
+    rows, lines = 0, [""]
     with open_text(path, progress) as text:
         for lines in _blocks(text, form.start):
             for at, (commented, kind) in enumerate(attempts):
@@ -149,21 +172,33 @@ def _parse(
                 except ValueError as error:
                     reason = str(error)
                 else:
-                    tables.append(table)
-                    rows += table.size
                     # What one block needed the next may need too.
                     del attempts[:at]
+                    rows += table.size
+                    yield table
                     break
             else:
-                raise _fault(path, replace(form, numbered=True), comments, reason=reason)
-            budget.check(rows * len(columns) * _FIELD_BYTES, f"reading {rows} edges and more of {path}")
+                raise fault(path, replace(form, numbered=True), comments, reason=reason)
     if rows == 0:
-        raise _fault(path, form, comments)
+        raise fault(path, form, comments)
     if form.own is not None:
         _check_whole(path, form.own.n_lines, rows, not lines[-1])
+
+
+def _parse(
+    path: Path, progress: bool | None, budget: Budget, form: LineFormat, comments: tuple[str, ...]
+) -> tuple[Array, Array, Array | None]:
+    """Ids and weights."""
+    tables: list[Array] = []
+    rows = 0
+    for table in numbered_tables(path, progress, form, comments):
+        tables.append(table)
+        rows += table.size
+        fields = 2 if form.weight is None else 3
+        budget.check(rows * fields * _FIELD_BYTES, f"reading {rows} edges and more of {path}")
     ends = [np.concatenate([table[end] for table in tables]) for end in ("source", "target")]
-    weight = None if form.weight is None else _joined([table["weight"] for table in tables])
-    return ends[0], ends[1], _as_written(path, weight, form)
+    weight = None if form.weight is None else join_weights([table["weight"] for table in tables])
+    return ends[0], ends[1], as_written(path, weight, form)
 
 
 def _blocks(text: IO[str], start: int) -> Iterator[list[str]]:
@@ -177,15 +212,25 @@ def _blocks(text: IO[str], start: int) -> Iterator[list[str]]:
         yield block.split("\n")
 
 
-def _joined(parts: list[Array]) -> Array:
-    """Weights in one array of a type that holds them all, if there is one, and else of the nearest float64."""
-    if {part.dtype.kind for part in parts} == {"i", "u"} and all(int(part.min()) >= 0 for part in parts):
-        parts = [part.astype(np.uint64) for part in parts]
-    return np.concatenate(parts)
+def as_written(path: Path, weight: Array | None, form: LineFormat) -> Array | None:
+    """Weights in the type that the file says they have, if they fit.
 
+    Parameters
+    ----------
+    path : pathlib.Path
+        For messages.
+    weight : array or None
+    form : LineFormat
 
-def _as_written(path: Path, weight: Array | None, form: LineFormat) -> Array | None:
-    """Weights in the type that the file says they have, if they fit."""
+    Returns
+    -------
+    array or None
+
+    Raises
+    ------
+    FileFormatError
+        Where weights are announced and there are none.
+    """
     dtype = None if form.own is None else form.own.dtype
     if dtype is None:
         return weight
@@ -225,65 +270,91 @@ def _is_sparse(source: Array, target: Array, largest: int) -> bool:
     return 2 * int(np.count_nonzero(used)) < largest + 1
 
 
+def named_edges(
+    path: Path, progress: bool | None, form: LineFormat, comments: tuple[str, ...], number_of: dict[str, int]
+) -> Iterator[tuple[list[int], list[int], list[str], int]]:
+    """The lines of an edge list of names, some at a time: sources, targets, weights as text, and letters read.
+
+    `number_of` numbers a name when it is first looked up. What is wrong is a `FileFormatError`, as for numbers.
+    """
+    rows, lines = 0, [""]
+    with open_text(path, progress) as text:
+        for lines in _blocks(text, form.start):
+            source: list[int] = []
+            target: list[int] = []
+            weights: list[str] = []
+            for _, line in data_lines(lines, comments):
+                fields = split_fields(line, form.delimiter)
+                if len(fields) != form.columns:
+                    raise fault(path, form, comments)
+                source.append(number_of[fields[form.source]])
+                target.append(number_of[fields[form.target]])
+                if form.weight is not None:
+                    weights.append(fields[form.weight])
+            rows += len(source)
+            yield source, target, weights, sum(map(len, lines))
+    if form.own is not None:
+        _check_whole(path, form.own.n_lines, rows, not lines[-1])
+    if any(_unfit_name(name) for name in number_of):
+        raise fault(path, form, comments)
+
+
 def _read_names(
     path: Path, progress: bool | None, budget: Budget, form: LineFormat, comments: tuple[str, ...], directed: bool
 ) -> Arcs:
     """Ids as names, numbered in the order in which they first come."""
-    # Numbers a name when it is first looked up.
     number_of: defaultdict[str, int] = defaultdict(count().__next__)
     source: list[int] = []
     target: list[int] = []
     weights: list[str] = []
     letters = 0
-    with open_text(path, progress) as text:
-        for lines in _blocks(text, form.start):
-            for _, line in data_lines(lines, comments):
-                fields = split_fields(line, form.delimiter)
-                if len(fields) != form.columns:
-                    raise _fault(path, form, comments)
-                source.append(number_of[fields[form.source]])
-                target.append(number_of[fields[form.target]])
-                if form.weight is not None:
-                    weights.append(fields[form.weight])
-            letters += sum(map(len, lines))
-            # All that was read may be names, but no more than there are of them.
-            needed = len(source) * _NAMED_EDGE_BYTES + len(number_of) * _NAME_BYTES + letters
-            budget.check(needed, f"reading {len(source)} edges and more of {path}")
-    if form.own is not None:
-        _check_whole(path, form.own.n_lines, len(source), not lines[-1])
-    if any(_unfit_name(name) for name in number_of):
-        raise _fault(path, form, comments)
-    weight = None
-    if form.weight is not None:
-        try:
-            weight = _numbers(weights)
-        except ValueError:
-            raise _fault(path, form, comments) from None
+    for sources, targets, fields, read in named_edges(path, progress, form, comments, number_of):
+        source += sources
+        target += targets
+        weights += fields
+        letters += read
+        # All that was read may be names, but no more than there are of them.
+        needed = len(source) * _NAMED_EDGE_BYTES + len(number_of) * _NAME_BYTES + letters
+        budget.check(needed, f"reading {len(source)} edges and more of {path}")
+    weight = None if form.weight is None else text_weights(path, weights, form, comments)
     ends = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)
-    return Arcs(*ends, _as_written(path, weight, form), len(number_of), directed, list(number_of))
+    return Arcs(*ends, as_written(path, weight, form), len(number_of), directed, list(number_of))
 
 
-def _numbers(fields: list[str]) -> Array:
-    if all(map(is_whole, fields)):
-        for dtype in (np.int64, np.uint64):
-            try:
-                return np.array(list(map(int, fields)), dtype=dtype)
-            # Python converts no more than thousands of digits.
-            except (OverflowError, ValueError):
-                pass  # float64 comes nearest to whole numbers beyond 64 bits.
-    if any("_" in field for field in fields):
-        raise ValueError("Python's own way to write a number")
-    return np.array(list(map(float, fields)), dtype=np.float64)
+def text_weights(path: Path, fields: list[str], form: LineFormat, comments: tuple[str, ...]) -> Array:
+    """Weights that were read as text; what is no number is a `FileFormatError`."""
+    try:
+        return numbers_of(fields)
+    except ValueError:
+        raise fault(path, form, comments) from None
 
 
-def _fault(
+def fault(
     path: Path,
     form: LineFormat,
     comments: tuple[str, ...],
     n_vertices: int | None = None,
     reason: str = "not an edge list",
 ) -> FileFormatError:
-    """The first line that is wrong, found slowly."""
+    """The first line that is wrong, found slowly.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    form : LineFormat
+        What its lines should be.
+    comments : tuple of str
+        What a comment begins with.
+    n_vertices : int, optional
+        Ids should be below.
+    reason : str, optional
+        What to say if no line is wrong.
+
+    Returns
+    -------
+    FileFormatError
+    """
     with open_text(path) as text:
         for number, line in data_lines(text, comments, form.start):
             bare = without_comment(line, comments) if form.numbered else line

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import normalize_device
+from hpgraph.io.arc_stream import ArcStream, edge_list_stream, hpg_stream, matrix_market_stream, npz_stream
+from hpgraph.io.arrow_stream import ARROW, arrow_stream
 from hpgraph.io.edge_list import read_edge_list
 from hpgraph.io.edge_list_writer import write_edge_list
 from hpgraph.io.hpg_reader import read_hpg
@@ -105,7 +107,7 @@ def read(
     >>> G.n_vertices, G.n_edges, G.names.tolist()
     (3, 4, ['Bonn', 'Mainz', 'Trier'])
     """
-    place = _path(path)
+    place = given_path(path)
     device = normalize_device(device)
     weight_dtype = _weight_dtype(dtype)
     budget = Budget.of(memory)
@@ -133,6 +135,51 @@ def read(
     weight = arcs.weight if weight_dtype is None else _cast(arcs.weight, weight_dtype, place)
     graph = arcs.graph(weight, arcs.directed if directed is None else bool(directed))
     return graph if device == "cpu" else graph.to(device)
+
+
+def stream(
+    path: object,
+    progress: bool | None,
+    budget: Budget,
+    comments: str | Sequence[str] | None,
+    delimiter: str | None,
+    n_vertices: int | None,
+    names: bool | None,
+) -> ArcStream:
+    """The arcs of a file some at a time; parameters are those of `read`, and formats also those of pyarrow.
+
+    Returns
+    -------
+    ArcStream
+
+    Raises
+    ------
+    FileFormatError, ValueError, TypeError, MissingExtraError, OSError
+        As `read`.
+    """
+    place = given_path(path)
+    kind = "Arrow" if place.suffix.lower() in ARROW else _format(place)
+    if kind != "edge list":
+        _only_for_edge_lists(place, delimiter=delimiter)
+    if kind not in ("edge list", "Arrow"):
+        _only_for_edge_lists(place, n_vertices=n_vertices, names=names)
+    if kind == "Arrow":
+        return arrow_stream(place, progress, n_vertices=_count(n_vertices), names=names)
+    if kind == "Matrix Market":
+        return matrix_market_stream(place, progress, budget)
+    if kind == "npz":
+        return npz_stream(place, progress, budget)
+    if kind == "hpg":
+        return hpg_stream(place)
+    marks = _marks(comments)
+    return edge_list_stream(
+        place,
+        progress,
+        comments=marks,
+        delimiter=_delimiter(delimiter, marks),
+        n_vertices=_count(n_vertices),
+        names=names,
+    )
 
 
 def _of_hpg(path: Path, directed: bool | None, weight_dtype: np.dtype[Any] | None, budget: Budget) -> Graph:
@@ -186,7 +233,7 @@ def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None =
     """
     from hpgraph.containers.graph import as_graph
 
-    place = _path(path)
+    place = given_path(path)
     kind = _format(place)
     check_writable(place)
     if kind == "hpg":
@@ -203,7 +250,14 @@ def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None =
     writers[kind](as_graph(graph).to("cpu"), place)
 
 
-def _path(path: object) -> Path:
+def given_path(path: object) -> Path:
+    """A path as users give it.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a string or a path, not {type(path).__name__}")
     return Path(os.fspath(path)).expanduser()  # type: ignore[arg-type]

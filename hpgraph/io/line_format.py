@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
+import numpy as np
+
 from hpgraph.core.errors import FileFormatError
+from hpgraph.io.arcs import Array
 from hpgraph.io.own_comment import OwnComment
 from hpgraph.io.stream import open_text, shortened
 
@@ -252,6 +255,39 @@ def find_line_format(
     )
 
 
+def numbers_of(fields: list[str]) -> Array:
+    """Fields as numbers: int64 where all are whole, uint64 where only that holds them, else float64.
+
+    Parameters
+    ----------
+    fields : list of str
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    ValueError
+        Where one is no number.
+
+    Examples
+    --------
+    >>> numbers_of(["1", "-2"]), numbers_of(["1", "0.5"])
+    (array([ 1, -2]), array([1. , 0.5]))
+    """
+    if all(map(is_whole, fields)):
+        for dtype in (np.int64, np.uint64):
+            try:
+                return np.array(list(map(int, fields)), dtype=dtype)
+            # Python converts no more than thousands of digits.
+            except (OverflowError, ValueError):
+                pass  # float64 comes nearest to whole numbers beyond 64 bits.
+    if any("_" in field for field in fields):
+        raise ValueError("Python's own way to write a number")
+    return np.array(list(map(float, fields)), dtype=np.float64)
+
+
 def name_of(delimiter: str | None) -> str:
     """A delimiter as a message names it.
 
@@ -280,14 +316,37 @@ def _find_delimiter(line: str, path: Path) -> str | None:
     return None if mark == "\t" and "" in line.rstrip("\n").split("\t") and all(map(is_number, line.split())) else mark
 
 
+def titled_columns(titles: Iterable[str]) -> tuple[int, int, int | None] | None:
+    """The columns of source, target and weight by their titles.
+
+    Parameters
+    ----------
+    titles : iterable of str
+
+    Returns
+    -------
+    (int, int, int or None) or None
+        None where source or target is not among them.
+
+    Examples
+    --------
+    >>> titled_columns(["km", "From", "to_node_id"]), titled_columns(["a", "b"])
+    ((1, 2, None), None)
+    """
+    plain = [title.lower().replace("_", "").replace(" ", "") for title in titles]
+    source, target, weight = (
+        next((at for at, title in enumerate(plain) if title in known), None)
+        for known in (_SOURCE_NAMES, _TARGET_NAMES, _WEIGHT_NAMES)
+    )
+    return None if source is None or target is None else (source, target, weight)
+
+
 def _columns(rows: list[list[str]]) -> tuple[int, int, int | None, bool]:
     """Columns of source, target and weight, and whether the first row is a header that says so."""
-    titles = [field.lower().replace("_", "").replace(" ", "") for field in rows[0]]
-    source = next((at for at, title in enumerate(titles) if title in _SOURCE_NAMES), None)
-    target = next((at for at, title in enumerate(titles) if title in _TARGET_NAMES), None)
-    weight = next((at for at, title in enumerate(titles) if title in _WEIGHT_NAMES), None)
+    titles = rows[0]
     below = rows[1] if len(rows) > 1 else []
-    if source is not None and target is not None:
+    if (named := titled_columns(titles)) is not None:
+        source, target, weight = named
         if weight is None and len(titles) == 3 and len(below) == 3 and is_number(below[2]):
             weight = 2
         return source, target, weight, True

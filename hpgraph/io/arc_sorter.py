@@ -1,0 +1,218 @@
+"""Sorting more arcs than memory holds: sorted runs in a file that has no name, read back range by range of keys.
+
+A run is what fits into memory at a time (D. Knuth, "The Art of Computer Programming" 3, 5.4). In place of a merge of
+all runs arc by arc, the ends of ranges are drawn from samples of the runs, so that what all runs hold of a range fits
+into memory again; there it is sorted as a whole.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from hpgraph.formats.file_stretch import FileStretch
+from hpgraph.io.arcs import Array
+
+# Keys from one sample of a run to the next.
+_STEP = 2048
+LOW = np.uint64(0xFFFFFFFF)
+SHIFT = np.uint64(32)
+
+
+@dataclass(frozen=True)
+class _Run:
+    keys: Any
+    weights: Any
+    samples: Array
+    # Least and greatest weight, which say what types hold all.
+    extremes: Array | None
+
+    @classmethod
+    def of(cls, keys: Array, weights: Array | None, keep: Callable[[Array], Any]) -> _Run:
+        """A run whose arrays are kept in some place."""
+        extremes = None if weights is None else np.array([weights.min(), weights.max()], dtype=weights.dtype)
+        return cls(keep(keys), None if weights is None else keep(weights), keys[::_STEP].copy(), extremes)
+
+
+class ArcSorter:
+    """Arcs with ends below 2³², to be had again in the order of their keys, those of equal ends as one.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Where runs are spilled, into a file that goes away with the process, however it ends.
+    nbytes : int
+        What may be taken of the memory while arcs are added, and again while they are read back.
+    duplicates : {"min", "sum"}
+        The weight of arcs with the same ends.
+
+    Examples
+    --------
+    >>> sorter = ArcSorter(Path("."), 1 << 20, "min")
+    >>> sorter.add(np.array([2, 0, 2]), np.array([1, 3, 1]), np.array([5, 7, 4]))
+    >>> [(first.tolist(), second.tolist(), weight.tolist()) for first, second, weight in sorter.sorted()]
+    [([0, 2], [3, 1], [7, 4])]
+    """
+
+    def __init__(self, folder: Path, nbytes: int, duplicates: str) -> None:
+        self._folder = folder
+        self._duplicates = duplicates
+        self.limit(nbytes)
+        self._waiting: list[tuple[Array, Array | None]] = []
+        self._held = 0
+        self._runs: list[_Run] = []
+        self._file: BinaryIO | None = None
+        self.count = 0
+
+    def limit(self, nbytes: int) -> None:
+        """Take other than so many bytes of the memory from now on."""
+        # Key and weight, the order they are sorted by, both again in that order, and what is made of them.
+        self._most = max(nbytes // 64, 1 << 10)
+
+    def add(self, first: Array, second: Array, weight: Array | None) -> None:
+        """Take arcs, in any order: a key is the first end, and among equal ones the second.
+
+        Parameters
+        ----------
+        first, second : arrays of integers, shape (m,)
+        weight : array, shape (m,), or None
+            Types may differ from call to call; whether there are weights may not.
+        """
+        for begin in range(0, len(first), self._most):
+            piece = slice(begin, begin + self._most)
+            keys = first[piece].astype(np.uint64) << SHIFT
+            keys |= second[piece].astype(np.uint64)
+            weights = None if weight is None else weight[piece]
+            if self._held + len(keys) > self._most:
+                self._spill()
+            self._waiting.append((keys, weights))
+            self._held += len(keys)
+        self.count += len(first)
+
+    def _take(self) -> tuple[Array, Array | None]:
+        """What waits, sorted, equal keys as one."""
+        keys = np.concatenate([keys for keys, _ in self._waiting]) if self._waiting else np.empty(0, np.uint64)
+        parts = [weights for _, weights in self._waiting if weights is not None]
+        weights = join_weights(parts) if parts else None
+        self._waiting, self._held = [], 0
+        return _in_order(keys, weights, self._duplicates)
+
+    def _spill(self) -> None:
+        keys, weights = self._take()
+        if self._file is None:
+            # Open as long as the sorter is; nobody else can.
+            self._file = cast(BinaryIO, tempfile.TemporaryFile(dir=self._folder))  # noqa: SIM115
+        self._runs.append(_Run.of(keys, weights, self._written))
+
+    def _written(self, array: Array) -> FileStretch:
+        assert self._file is not None
+        at = self._file.tell()
+        self._file.write(array.view(np.uint8).data)
+        self._file.flush()
+        return FileStretch(self._file, at, len(array), array.dtype)
+
+    def ids(self) -> Array:
+        """All ends that occur, ascending."""
+        self._finish()
+        found: list[Array] = [np.empty(0, np.uint64)]
+        for run in self._runs:
+            for begin in range(0, len(run.keys), self._most):
+                keys = run.keys[begin : begin + self._most]
+                found.append(np.unique(keys >> SHIFT))
+                found.append(np.unique(keys & LOW))
+                if sum(map(len, found[1:])) > max(len(found[0]), self._most // 2):
+                    found = [np.unique(np.concatenate(found))]
+        return np.unique(np.concatenate(found)).astype(np.int64)
+
+    def _finish(self) -> None:
+        """The last run stays in memory, unless others are in the file."""
+        if self._waiting and self._runs:
+            self._spill()
+        elif self._waiting:
+            self._runs.append(_Run.of(*self._take(), keep=lambda array: array))
+
+    def sorted(self) -> Iterator[tuple[Array, Array, Array | None]]:
+        """All arcs, in the order of their keys, some at a time; arcs with the same ends are one.
+
+        Yields
+        ------
+        first, second : arrays of int64
+        weight : array or None
+            Of the one type that holds all weights, or comes nearest.
+        """
+        self._finish()
+        extremes = [run.extremes for run in self._runs if run.extremes is not None]
+        dtype = join_weights(extremes).dtype if extremes else None
+        ends = [0] * len(self._runs)
+        for begins, ends in self._ranges():
+            parts = [
+                (run.keys[a:b], None if run.weights is None else run.weights[a:b].astype(dtype, copy=False))
+                for run, a, b in zip(self._runs, begins, ends, strict=True)
+                if b > a
+            ]
+            keys = np.concatenate([keys for keys, _ in parts])
+            held = [weights for _, weights in parts if weights is not None]
+            weights = np.concatenate(held) if held else None
+            if len(parts) > 1:
+                keys, weights = _in_order(keys, weights, self._duplicates)
+            yield (keys >> SHIFT).astype(np.int64), (keys & LOW).astype(np.int64), weights
+
+    def _ranges(self) -> Iterator[tuple[list[int], list[int]]]:
+        """Where in each run ranges of keys begin and end, one range after the other, none empty."""
+        samples = np.sort(np.concatenate([run.samples for run in self._runs])) if self._runs else np.empty(0, np.uint64)
+        every = max(self._most // _STEP - len(self._runs), 1)
+        begins = [0] * len(self._runs)
+        for key in np.unique(samples[every::every]):
+            ends = [_place(run, key) for run in self._runs]
+            if ends != begins:
+                yield begins, ends
+                begins = ends
+        ends = [len(run.keys) for run in self._runs]
+        if ends != begins:
+            yield begins, ends
+
+
+def _place(run: _Run, key: Any) -> int:
+    """How many keys of a run are less."""
+    block = int(np.searchsorted(run.samples, key, side="left"))
+    if block == 0:
+        return 0
+    begin = (block - 1) * _STEP
+    return begin + int(np.searchsorted(run.keys[begin : begin + _STEP], key, side="left"))
+
+
+def _in_order(keys: Array, weights: Array | None, duplicates: str) -> tuple[Array, Array | None]:
+    if weights is None:
+        keys.sort()
+    else:
+        order = np.argsort(keys)
+        keys, weights = keys[order], weights[order]
+    first = np.empty(len(keys), dtype=bool)
+    first[:1] = True
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    if first.all():
+        return keys, weights
+    heads = np.flatnonzero(first)
+    if weights is not None and duplicates == "min":
+        weights = np.minimum.reduceat(weights, heads)
+    elif weights is not None:
+        weights = np.add.reduceat(weights, heads, dtype=weights.dtype)
+    return keys[heads], weights
+
+
+def join_weights(parts: list[Array]) -> Array:
+    """Weights in one array of a type that holds them all, if there is one, and else of the nearest float64.
+
+    Examples
+    --------
+    >>> join_weights([np.array([1, 2]), np.array([2**63], dtype=np.uint64)]).dtype
+    dtype('uint64')
+    """
+    if {part.dtype.kind for part in parts} == {"i", "u"} and all(int(part.min()) >= 0 for part in parts if part.size):
+        parts = [part.astype(np.uint64) for part in parts]
+    return np.concatenate(parts)

@@ -1,0 +1,139 @@
+"""Tables of arcs in Parquet and Arrow files, read some rows at a time by pyarrow, which is an optional extra."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.config import config
+from hpgraph.core.errors import FileFormatError, MissingExtraError
+from hpgraph.core.progress import progress_bar
+from hpgraph.io.arc_stream import ArcStream, Block
+from hpgraph.io.arcs import Array
+from hpgraph.io.line_format import titled_columns
+
+ARROW = (".parquet", ".arrow", ".feather")
+"""Suffixes of such files."""
+
+_ROWS = 1 << 17
+
+
+def arrow_stream(path: Path, progress: bool | None, *, n_vertices: int | None, names: bool | None) -> ArcStream:
+    """The rows of a table as arcs.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        ``.parquet``, or ``.arrow`` and ``.feather``, Arrow's own files.
+    progress, n_vertices, names
+        As for `hpgraph.read`. Columns of text hold names.
+
+    Returns
+    -------
+    ArcStream
+
+    Raises
+    ------
+    MissingExtraError
+        Without pyarrow.
+    FileFormatError
+        Where it is no such file, or no table of arcs.
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtraError("pyarrow", "arrow", f"reading {path.suffix} files") from None
+    try:
+        with closing(_Table(path)) as table:
+            columns = _columns(path, table.schema)
+            kinds = [table.schema.field(name).type for name in columns[:2]]
+            text = [pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) for kind in kinds]
+    except pyarrow.ArrowInvalid as error:
+        raise FileFormatError(path, f"no whole {path.suffix} file ({error})") from None
+    if any(text) != all(text):
+        raise FileFormatError(path, f"{columns[0]} and {columns[1]} must both be text or both whole numbers")
+    if all(text):
+        if names is False or n_vertices is not None:
+            raise ValueError(f"the vertices of {path} have names that are text: leave names and n_vertices out")
+        number_of: defaultdict[str, int] = defaultdict(itertools.count().__next__)
+        return ArcStream(lambda: _blocks(path, columns, progress, number_of), True, names=lambda: list(number_of))
+    relabel = True if names else None if n_vertices is None and names is None else False
+    return ArcStream(lambda: _blocks(path, columns, progress, None), True, n_vertices, relabel)
+
+
+def _columns(path: Path, schema: Any) -> list[str]:
+    """Names of the columns of source, target and, where there is one, weight."""
+    places = titled_columns(schema.names)
+    if places is None and len(schema.names) >= 2:
+        places = (0, 1, 2 if len(schema.names) > 2 else None)
+    if places is None:
+        raise FileFormatError(path, f"a table of the columns {schema.names}; source and target are needed")
+    return [schema.names[place] for place in places if place is not None]
+
+
+class _Table:
+    """A file of pyarrow's, whichever of the two it is."""
+
+    def __init__(self, path: Path) -> None:
+        if path.suffix.lower() == ".parquet":
+            import pyarrow.parquet
+
+            self._parquet = pyarrow.parquet.ParquetFile(path)
+            self.schema = self._parquet.schema_arrow
+            self.rows = self._parquet.metadata.num_rows
+            return
+        import pyarrow.ipc
+
+        self._parquet = None
+        self._mapped = pyarrow.memory_map(str(path))
+        self._reader = pyarrow.ipc.open_file(self._mapped)
+        self.schema = self._reader.schema
+        self.rows = None
+
+    def batches(self, columns: list[str]) -> Iterator[Any]:
+        """Some rows of some columns at a time."""
+        if self._parquet is not None:
+            yield from self._parquet.iter_batches(batch_size=_ROWS, columns=columns)
+            return
+        for number in range(self._reader.num_record_batches):
+            yield self._reader.get_batch(number).select(columns)
+
+    def close(self) -> None:
+        (self._mapped if self._parquet is None else self._parquet).close()
+
+
+def _blocks(
+    path: Path, columns: list[str], progress: bool | None, number_of: dict[str, int] | None
+) -> Iterator[Block]:
+    import pyarrow
+
+    show = config.show_progress() if progress is None else bool(progress)
+    with closing(_Table(path)) as table, progress_bar(
+        total=table.rows, desc=f"reading {path.name}", unit="rows", unit_scale=True, disable=not show, delay=1.0
+    ) as bar:  # fmt: skip
+        try:
+            for batch in table.batches(columns):
+                arrays = [_array(path, batch.column(name), name, number_of is None) for name in columns]
+                if number_of is not None:
+                    # In the order in which they come, row by row.
+                    numbers = [number_of[name] for ends in zip(*arrays[:2], strict=True) for name in ends]
+                    arrays[0], arrays[1] = np.array(numbers, dtype=np.int64).reshape(-1, 2).T
+                yield arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None
+                bar.update(len(batch))
+        except pyarrow.ArrowInvalid as error:
+            raise FileFormatError(path, f"no whole {path.suffix} file ({error})") from None
+
+
+def _array(path: Path, column: Any, name: str, numbers: bool) -> Array:
+    if column.null_count:
+        raise FileFormatError(path, f"column {name} has rows without a value")
+    array: Array = column.to_numpy(zero_copy_only=False)
+    if numbers and array.dtype.kind not in "biuf":
+        raise FileFormatError(path, f"column {name} holds {column.type}, not numbers")
+    return array

@@ -1,0 +1,272 @@
+"""Files of graphs into ``.hpg``, inside a stated memory: arcs are sorted in runs on the disk."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from hpgraph.core.config import config
+from hpgraph.core.progress import progress_bar
+from hpgraph.io.arc_sorter import ArcSorter
+from hpgraph.io.arc_stream import ArcStream, Block
+from hpgraph.io.arcs import Array
+from hpgraph.io.files import given_path, stream
+from hpgraph.io.hpg_layout import Header
+from hpgraph.io.hpg_writer import GraphWriter, check_compression
+from hpgraph.io.memory import Budget
+from hpgraph.io.page_cutter import PageCutter
+from hpgraph.io.replace import check_writable, replacing
+from hpgraph.kernels.pages import ARCS_PER_PAGE
+
+_WIDE = 1 << 32
+# Bytes that converting takes beside what it sorts: pieces of text, a page as it was and as it is stored.
+_BESIDE = 24 << 20
+
+
+def convert(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    memory: int | str | None = None,
+    directed: bool | None = None,
+    transpose: bool = False,
+    duplicates: str = "min",
+    compression: str | None = None,
+    arcs_per_page: int = ARCS_PER_PAGE,
+    comments: str | Sequence[str] | None = ("#", "%"),
+    delimiter: str | None = None,
+    n_vertices: int | None = None,
+    names: bool | None = None,
+    progress: bool | None = None,
+) -> None:
+    r"""Make an ``.hpg`` file of a graph that need not fit into memory.
+
+    The arcs of the source are read once, some at a time, sorted in runs that are spilled beside the target, and joined.
+    The target is there whole or not at all; of a conversion that was killed nothing is left, and it can be started
+    again.
+
+    Parameters
+    ----------
+    source : str or os.PathLike
+        A file that `hpgraph.read` reads, or, where pyarrow is installed, ``.parquet``, ``.arrow`` or ``.feather`` with
+        columns named as in edge lists (``source``, ``target``, ``weight``; else the first three).
+    target : str or os.PathLike
+        The ``.hpg`` file.
+    memory : int or str, optional
+        Bytes to work in, or an amount such as ``"2GiB"``; three quarters of what is free by default. Offsets of rows,
+        8 bytes a vertex, and names must fit, arcs need not. The interpreter and its libraries are not counted. A
+        ``.npz`` array is compressed as a whole and has to fit, too, as has a Matrix Market ``array``.
+    directed : bool, optional
+        False adds the reverse of each arc; by default as the file says, as for `hpgraph.read`.
+    transpose : bool, default False
+        Whether to turn all arcs round.
+    duplicates : {"min", "sum"}
+        The weight of arcs with the same ends.
+    compression : {"gaps", "none"}, optional
+        How ids are stored; gaps by default, if there are fewer than 2³¹ vertices.
+    arcs_per_page : int, optional
+        A page holds no more.
+    comments, delimiter, n_vertices, names, progress
+        As for `hpgraph.read`.
+
+    Raises
+    ------
+    FileFormatError
+        Where the source does not hold what its suffix says.
+    DeviceMemoryError
+        When the memory does not suffice; with what would.
+    MissingExtraError
+        When a Parquet or Arrow file needs pyarrow.
+    OSError
+        Where a file cannot be read or written, or the disk is full; the target is what it was.
+    ValueError, TypeError
+        For an unknown suffix, or an argument that does not fit.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, hpgraph as hpg
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "roads.csv").write_text("from,to,km\nBonn,Mainz,170\nMainz,Trier,160\n")
+    >>> hpg.convert(folder / "roads.csv", folder / "roads.hpg", directed=False)
+    >>> hpg.read(folder / "roads.hpg")
+    Graph: 3 vertices, 4 arcs, undirected, int64 weights, cpu
+    """
+    place = given_path(target)
+    if place.suffix.lower() != ".hpg":
+        raise ValueError(f"{place}: graphs are converted to .hpg; hpgraph.io.write(hpgraph.read(...)) writes others")
+    if duplicates not in ("min", "sum"):
+        raise ValueError(f'duplicates must be "min" or "sum", not {duplicates!r}')
+    if arcs_per_page < 1:
+        raise ValueError(f"arcs_per_page must be at least 1, not {arcs_per_page}")
+    check_compression(compression)
+    check_writable(place)
+    budget = Budget.of(memory)
+    budget.check(_BESIDE + (1 << 20), "a conversion")
+    arcs = stream(source, progress, budget, comments, delimiter, n_vertices, names)
+    with replacing(place) as file:
+        work = _Conversion(place, arcs, budget, duplicates)
+        work.read(None if directed is None else bool(directed), bool(transpose))
+        header = Header(work.n, 0, work.reversed is not None, None, check_compression(compression, work.n))
+        writer = GraphWriter(file, header)
+        work.write(writer, arcs_per_page, progress)
+        writer.finish()
+
+
+class _Conversion:
+    """The arcs of a stream, sorted, and what they say of their graph."""
+
+    def __init__(self, target: Path, arcs: ArcStream, budget: Budget, duplicates: str) -> None:
+        self._target, self._arcs, self._budget, self._duplicates = target, arcs, budget, duplicates
+        self.n = 0
+        self._ids: Array | None = None
+        self._placed = False
+        self._sorter = self._new_sorter()
+        self.reversed: ArcSorter | None = None
+
+    def _new_sorter(self) -> ArcSorter:
+        return ArcSorter(self._target.parent, self._room // 3, self._duplicates)
+
+    @property
+    def _room(self) -> int:
+        """Bytes to sort in: for arcs in order, for their reverses, and for what is on its way into pages."""
+        return self._budget.nbytes - _BESIDE - 16 * (self.n + 1)
+
+    def read(self, directed: bool | None, transpose: bool) -> None:
+        """Go through the arcs and sort them; find out how many vertices there are, and whether ids are names."""
+        arcs, used = self._arcs, _Used(self._budget.nbytes // 16)
+        both = (arcs.directed if directed is None else directed) is False
+        if not self._add_all(arcs.blocks(), used, both, transpose):
+            # Ids beyond 32 bits: first which there are, then the arcs anew by their places among them.
+            self._ids, self._placed = self._all_ids(), True
+            self._sorter, used = self._new_sorter(), _Used(0)
+            self._add_all(map(self._by_place, arcs.blocks()), used, both, transpose)
+        elif arcs.names is None and arcs.relabel is not False:
+            sparse = True if arcs.relabel else used.sparse(self._sorter.count)
+            found = self._sorter.ids() if sparse is not False else None
+            if found is not None and (sparse or 2 * len(found) < used.largest + 1):
+                self._ids = found
+        self.n = used.largest + 1 if arcs.n_vertices is None else arcs.n_vertices
+        if self._ids is not None:
+            self.n = len(self._ids)
+        needed = _BESIDE + (1 << 20) + (16 if self._ids is None else 40) * (self.n + 1)
+        self._budget.check(needed, f"converting a graph of {self.n} vertices")
+        self._sorter.limit(self._room // 3)
+        if not both:
+            self.reversed = self._new_sorter()
+
+    def _add_all(self, blocks: Iterator[Block], used: _Used, both: bool, transpose: bool) -> bool:
+        """Sort the arcs of some blocks; False where ids turn out to be names that take more than 32 bits."""
+        arcs = self._arcs
+        for first, second, weight in blocks:
+            if not len(first):
+                continue
+            least, most = int(min(first.min(), second.min())), int(max(first.max(), second.max()))
+            if arcs.relabel is not False and (most >= _WIDE or (least < 0 and arcs.relabel)):
+                return False
+            if least < 0 or (arcs.n_vertices is not None and most >= arcs.n_vertices):
+                raise self._fault(least if least < 0 else most)
+            if arcs.relabel is False:
+                self._budget.check(_BESIDE + 16 * (most + 1), f"converting a graph of {most + 1} vertices")
+                if most >= _WIDE:
+                    raise ValueError(f"vertex {most}: graphs of up to 2**32 vertices are converted")
+            used.add(first, second, most)
+            if transpose:
+                first, second = second, first
+            self._sorter.add(first, second, weight)
+            if both:
+                # A loop is its own reverse.
+                apart = first != second
+                self._sorter.add(second[apart], first[apart], None if weight is None else weight[apart])
+        return True
+
+    def _fault(self, vertex: int) -> ValueError:
+        found = None if self._arcs.fault is None else self._arcs.fault()
+        return ValueError(f"vertex {vertex} is none of the file's") if found is None else found
+
+    def _all_ids(self) -> Array:
+        found, waiting, held = np.empty(0, np.int64), [np.empty(0, np.int64)], 0
+        for first, second, _ in self._arcs.blocks():
+            if self._arcs.relabel is None and first.size and int(min(first.min(), second.min())) < 0:
+                raise self._fault(-1)
+            waiting += [np.unique(first), np.unique(second)]
+            held += len(waiting[-1]) + len(waiting[-2])
+            if held > max(len(found), 1 << 18):
+                found, waiting, held = np.unique(np.concatenate([found, *waiting])), [], 0
+                self._budget.check(48 * len(found), f"the names of {len(found)} vertices and more")
+        return np.unique(np.concatenate([found, *waiting]))
+
+    def _by_place(self, block: Block) -> Block:
+        assert self._ids is not None
+        first, second, weight = block
+        return np.searchsorted(self._ids, first), np.searchsorted(self._ids, second), weight
+
+    def write(self, writer: GraphWriter, arcs_per_page: int, progress: bool | None) -> None:
+        """Write the arcs in order, by source and then, unless each has its reverse, by target, and the names."""
+        show = config.show_progress() if progress is None else bool(progress)
+        folder, reverse = self._target.parent, self.reversed
+        with progress_bar(
+            total=self._sorter.count, desc=f"writing {self._target.name}", unit="arcs", unit_scale=True,
+            disable=not show, delay=1.0,
+        ) as bar:  # fmt: skip
+            out = PageCutter(writer, "out", arcs_per_page, folder)
+            for row, col, weight in self._renumbered(self._sorter):
+                out.add(row, col, weight)
+                if reverse is not None:
+                    reverse.add(col, row, weight)
+                bar.update(len(row))
+            dtype, arcs = out.finish(), out.count
+            self._sorter = self._new_sorter()
+            if reverse is not None:
+                bar.reset(arcs)
+                into = PageCutter(writer, "in", arcs_per_page, folder)
+                for row, col, weight in reverse.sorted():
+                    into.add(row, col, weight)
+                    bar.update(len(row))
+                into.finish()
+        writer.header = dataclasses.replace(writer.header, n_arcs=arcs, weight_dtype=dtype)
+        names = self._ids if self._arcs.names is None else np.asarray(self._arcs.names())
+        if names is not None and len(names) and not _are_indices(names):
+            writer.names(names, self._target)
+
+    def _renumbered(self, sorter: ArcSorter) -> Iterator[Block]:
+        """The arcs in order, by places of ids among all; these rise with the ids, so that the order stays."""
+        arcs = sorter.sorted()
+        return arcs if self._ids is None or self._placed else map(self._by_place, arcs)
+
+
+class _Used:
+    """Which ids occur, in a bit each, for as many as fit."""
+
+    def __init__(self, nbytes: int) -> None:
+        self._bits = np.zeros(1 << 10, dtype=np.bool_)
+        self._most = nbytes
+        self.largest = -1
+
+    def add(self, first: Array, second: Array, largest: int) -> None:
+        """Note the ends of some arcs."""
+        self.largest = max(self.largest, largest)
+        if self.largest < self._most:
+            if self.largest >= len(self._bits):
+                grown = np.zeros(min(self._most, max(2 * len(self._bits), self.largest + 1)), dtype=np.bool_)
+                grown[: len(self._bits)] = self._bits
+                self._bits = grown
+            self._bits[first] = True
+            self._bits[second] = True
+
+    def sparse(self, arcs: int) -> bool | None:
+        """Whether ids leave more than half of 0 to the largest unused; None where there was no room to see that."""
+        if self.largest + 1 > 4 * arcs:
+            return True
+        if self.largest >= self._most:
+            return None
+        return 2 * int(np.count_nonzero(self._bits)) < self.largest + 1
+
+
+def _are_indices(names: Array) -> bool:
+    return names.dtype.kind in "iu" and bool(np.array_equal(names, np.arange(len(names))))
+
+
