@@ -19,7 +19,7 @@ from hpgraph.engine.grouping import groups
 from hpgraph.engine.lanes import are_lanes
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_ranks, kernels
-from hpgraph.kernels.lanes.ranks import JointRanks, RankArrays
+from hpgraph.kernels.lanes.ranks import JointRanks, RankArrays, Ranks
 from hpgraph.kernels.runtime.direction import PULL
 from hpgraph.kernels.spmv.origin import without_values
 
@@ -240,30 +240,30 @@ class _Group:
 
     def run(self, jumps: Jumps, group: np.ndarray, first: Any) -> None:
         rules, found = self._rules, self._found
-        shares = self._begin(jumps, group, first)
+        begun = self._begin(jumps, group, first)
         leaving = self._arrays.leaving
-        dangling = -shares[leaving < 0].sum(axis=0, dtype=np.float64)
-        following = shares.copy()
+        dangling = as_numpy(-begun[leaving < 0].sum(axis=0, dtype=np.float64), None, None)
+        ranks = self._step.ranks(self._arrays, begun)
+        del begun
         # The lane of each column, -1 once that is over.
         columns, times, done = group.copy(), list[int](), 0
         while (live := np.flatnonzero(columns >= 0)).size:
             lanes, over = columns[live], np.zeros(len(live), np.bool_)
             if done < rules.limit:
                 began = time.perf_counter_ns()
-                sums = self._step.rank_step(self._arrays, shares, following, dangling, rules.tol)
+                sums = ranks.step(self._arrays, dangling, rules.tol)
                 times.append(time.perf_counter_ns() - began)
                 done += 1
-                shares, following, dangling = following, shares, sums[1]
+                dangling = sums[1]
                 over = sums[2, live] == 0 if rules.alone else sums[0, live] <= rules.tol
                 found.residual[lanes], found.iterations[lanes], found.converged[lanes] = sums[0, live], done, over
             ends = over | (done >= rules.limit)
             if ends.any():
-                _write(found.rank, lanes[ends], shares, live[ends], leaving)
+                _write(found.rank, lanes[ends], ranks.shares, live[ends], leaving)
             columns[live[ends]] = -1
             stay = live[~ends]
-            if len(stay) and self._step.lanes_held(len(stay)) < shares.shape[1]:
-                shares, dangling = self._close_up(stay, shares, dangling)
-                following, columns = array_module(shares).empty_like(shares), columns[stay]
+            if len(stay) and self._step.lanes_held(len(stay)) < ranks.shares.shape[1]:
+                dangling, columns = self._close_up(stay, ranks, dangling), columns[stay]
         table = np.empty((len(times), 4), np.int64)
         table[:, :3] = PULL, leaving.size, self._arrays.rows.nnz
         table[:, 3] = times
@@ -289,9 +289,9 @@ class _Group:
             shares[:, : len(group)] = (first / leaving)[:, None]
         return shares
 
-    def _close_up(self, stay: np.ndarray, shares: Any, dangling: Any) -> tuple[Any, np.ndarray]:
-        """The columns of lanes that go on, side by side."""
-        xp, held = array_module(shares), self._step.lanes_held(len(stay))
+    def _close_up(self, stay: np.ndarray, ranks: Ranks, dangling: np.ndarray) -> np.ndarray:
+        """Put the columns of lanes that go on side by side; their dangling ranks."""
+        xp, held = array_module(ranks.shares), self._step.lanes_held(len(stay))
 
         def closed(columns: Any) -> Any:
             kept = xp.zeros((len(columns), held), columns.dtype)
@@ -299,4 +299,5 @@ class _Group:
             return kept
 
         self._arrays = self._arrays._replace(teleport=closed(self._arrays.teleport))
-        return closed(shares), np.concatenate([dangling[stay], np.zeros(held - len(stay))])
+        ranks.keep(closed, stay)
+        return np.concatenate([dangling[stay], np.zeros(held - len(stay))])

@@ -53,11 +53,26 @@ def test_every_lane_is_its_single_call(csr, options, device):
     for lane, row in enumerate(given):
         single = hpg.pagerank(G, personalization=row, **options)
         assert found.iterations[lane] == single.iterations and found.converged[lane] == single.converged
-        np.testing.assert_allclose(to_device(found.rank[lane], "cpu"), to_device(single.rank, "cpu"), **close)
+        ranks, alone = to_device(found.rank[lane], "cpu"), to_device(single.rank, "cpu")
+        if device == "cuda" and "dtype" not in options:
+            # Underway a GPU's lanes differ by what rounding of changes has left: at the end they do not.
+            assert np.abs(ranks - alone).sum() <= 2.0**-24 * alone.sum()
+            close["atol"] = 2.0**-24 * alone.sum()
+        np.testing.assert_allclose(ranks, alone, **close)
         np.testing.assert_allclose(found.residual[lane], single.residual, rtol=1e-2, atol=1e-12)
     assert "21 lanes, 300 vertices" in repr(found)
     again = hpg.pagerank(G, personalization=given, **options)
     assert (to_device(again.rank, "cpu") == to_device(found.rank, "cpu")).all()
+
+
+def test_lanes_end_where_single_calls_do(csr, device):
+    G = hpg.Graph(csr, directed=True).to(device)
+    how = {"tol": 1e-14, "max_iteration": 400}
+    found = hpg.pagerank(G, personalization=dense(9), **how)
+    assert found.converged.all()
+    for lane, row in enumerate(dense(9)):
+        alone = to_device(hpg.pagerank(G, personalization=row, **how).rank, "cpu")
+        np.testing.assert_allclose(to_device(found.rank[lane], "cpu"), alone, rtol=1e-11, atol=1e-14)
 
 
 def test_dense_sparse_and_lists_say_the_same(csr, device):

@@ -12,12 +12,14 @@ pytest.importorskip("cuda.core")
 
 @pytest.mark.parametrize("ahead", [False, True])
 @pytest.mark.parametrize(
-    ("held", "real", "index", "weight", "arch"),
+    ("held", "real", "sent", "index", "weight", "arch"),
     [
-        (64, "double", "int", "hpgraph::Unweighted", "sm_90"),
-        *((8, "float", "int", "float", arch) for arch in GENERATIONS),
-        (16, "double", "long long", "long long", "sm_90"),
+        (64, "double", "float", "int", "hpgraph::Unweighted", "sm_90"),
+        (64, "double", "double", "int", "hpgraph::Unweighted", "sm_90"),
+        *((8, "float", "float", "int", "float", arch) for arch in GENERATIONS),
+        *((8, "double", "float", "int", "float", arch) for arch in GENERATIONS),
+        (16, "double", "double", "long long", "long long", "sm_90"),
     ],
 )
-def test_every_generation(ahead, held, real, index, weight, arch):
-    compiles(cuda_ranks.SOURCE, names=cuda_ranks.kernel_names(ahead, held, real, index, weight), arch=arch)
+def test_every_generation(ahead, held, real, sent, index, weight, arch):
+    compiles(cuda_ranks.SOURCE, names=cuda_ranks.kernel_names(ahead, held, real, sent, index, weight), arch=arch)

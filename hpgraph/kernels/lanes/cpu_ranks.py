@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from hpgraph.kernels.lanes.ranks import RankArrays
+from hpgraph.kernels.lanes.ranks import RankArrays, Sent
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
@@ -62,6 +62,21 @@ def _update(what, shares, following, sums):
                 sums[b, 0, c] += change
                 sums[b, 1, c] -= share if leaving < 0 else 0
                 sums[b, 2, c] += change > what.tol
+
+
+def ranks(arrays: RankArrays, shares: np.ndarray) -> Sent:
+    """Ranks in several lanes; see `hpgraph.kernels.lanes.ranks`.
+
+    Parameters
+    ----------
+    arrays : RankArrays
+    shares : array of shape (n, k), C order
+
+    Returns
+    -------
+    Sent
+    """
+    return Sent(rank_step, shares)
 
 
 def rank_step(arrays: RankArrays, shares: np.ndarray, following: np.ndarray, dangling: Any, tol: float) -> np.ndarray:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.lanes.ranks import RankArrays
+from hpgraph.kernels.lanes.ranks import RankArrays, Ranks, Sent
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.row_bins import bins
@@ -17,10 +18,13 @@ from hpgraph.semiring.c_types import c_type
 # Lanes that go together: a row of them in double precision is four lines of the cache.
 MOST_RANKED = 64
 SOURCE = "rank_lanes.cuh"
-# Threads of a block, and blocks of a multiprocessor.
+# As in rank_lanes.cuh: threads of a block, and blocks of a multiprocessor.
 _THREADS, _BLOCKS = 256, 4
 # Arcs a vertex in the mean up to which what an update reads is fetched ahead.
 FEW_ARCS = 8
+# Arcs a vertex from which on changes in single precision are fewer bytes: an arc takes 4 instead of 8 a lane, a vertex
+# 28 (ranks and what is carried, read and written, and what is sent) instead of 16.
+CHANGES_PAY = 3
 
 
 def lanes_held(k: int) -> int:
@@ -42,32 +46,74 @@ def lanes_held(k: int) -> int:
     return max(8, 1 << (k - 1).bit_length())
 
 
-def kernel_names(ahead: bool, held: int, real: str, index: str, weight: str) -> tuple[str, str, str]:
-    """The kernels of a step, for so many lanes, and C++ types of ranks, ids and weights.
+def kernel_names(ahead: bool, held: int, real: str, sent: str, index: str, weight: str) -> tuple[str, ...]:
+    """The kernels of a step, for so many lanes, and C++ types of ranks, of what is sent, of ids and weights.
 
     Parameters
     ----------
     ahead : bool
         Whether rows are so short that what an update reads is fetched ahead.
     held : int
-    real, index, weight : str
+    real, sent, index, weight : str
 
     Returns
     -------
     tuple of str
     """
-    kinds = f"{held}, {real}, {index}, {weight}"
+    kinds = f"{held}, {real}, {sent}, {index}, {weight}"
     rows = f"hpgraph::rank_rows<{str(ahead).lower()}, {kinds}>"
-    return f"hpgraph::rank_pieces<{kinds}>", rows, "hpgraph::add_blocks"
+    begin = f"hpgraph::begin_changes<{real}, {sent}>"
+    return f"hpgraph::rank_pieces<{kinds}>", rows, "hpgraph::add_blocks", begin
 
 
 @lru_cache(maxsize=64)
-def _module(names: tuple[str, str, str], device: int) -> Module:
+def _module(names: tuple[str, ...], device: int) -> Module:
     return load(SOURCE, names=names, title="PageRank in lanes")
 
 
+class _Kernels:
+    """The kernels for some arrays and types, and their launches."""
+
+    def __init__(self, arrays: RankArrays, held: int, real: np.dtype, sent: np.dtype) -> None:
+        import cupy
+
+        rows = arrays.rows
+        weight = "hpgraph::Unweighted" if rows.data is None else c_type(rows.data.dtype)
+        index = "int" if rows.indices.dtype == np.int32 else "long long"
+        names = kernel_names(rows.nnz <= FEW_ARCS * rows.shape[0], held, c_type(real), c_type(sent), index, weight)
+        module = _module(names, cupy.cuda.runtime.getDevice())
+        self._pieces, self._rows, self._add, self._begin = (module.function(name) for name in names)
+        self._held, self._real, self._bins, self._blocks = held, real, bins(rows), _BLOCKS * multiprocessors()
+
+    def begin(self, shares: Any, sent: Any, carried: Any) -> None:
+        self._begin((self._blocks,), (_THREADS,), (shares, np.int64(shares.size), sent, carried))
+
+    def step(
+        self, arrays: RankArrays, jumps: np.ndarray, sent: Any, following: Any, shares: Any, carried: Any,
+        first: bool, tol: float,
+    ) -> np.ndarray:  # fmt: skip
+        """One step; what `Ranks.step` returns. Waits for the GPU."""
+        import cupy
+
+        held, binned, rows = self._held, self._bins, arrays.rows
+        part = cupy.empty((binned.pieces, held), self._real)
+        sums, totals = cupy.empty((self._blocks, 3, held), np.float64), cupy.empty((3, held), np.float64)
+        step = struct(
+            rows.indptr, rows.indices, rows.data, arrays.leaving, arrays.teleport, arrays.seats,
+            cupy.asarray(jumps, np.float64), sent, following, shares, carried, part, sums, binned.slots,
+            binned.piece_slot, binned.piece_order, binned.long_slots, binned.first_piece, len(binned.slots),
+            binned.pieces, binned.long_rows, np.float64(arrays.damping), np.float64(tol), np.int64(first),
+        )  # fmt: skip
+        if binned.pieces:
+            self._pieces((-(-binned.pieces * held * sent.itemsize // 16 // _THREADS),), (_THREADS,), (step,))
+        self._rows((self._blocks,), (_THREADS,), (step,))
+        self._add((3 * held,), (32,), (sums, np.int32(self._blocks), np.int32(3 * held), totals))
+        found: np.ndarray = totals.get()
+        return found
+
+
 def rank_step(arrays: RankArrays, shares: Any, following: Any, dangling: Any, tol: float) -> np.ndarray:
-    """One step in every lane; see `hpgraph.kernels.lanes.ranks`. Waits for the GPU.
+    """One step of ranks that are sent as they are.
 
     Parameters
     ----------
@@ -80,28 +126,67 @@ def rank_step(arrays: RankArrays, shares: Any, following: Any, dangling: Any, to
     Returns
     -------
     float64 array of shape (3, k)
-        In NumPy.
+        As `Ranks.step`.
     """
-    import cupy
+    kernels = _Kernels(arrays, shares.shape[1], shares.dtype, shares.dtype)
+    jumps = arrays.jump + arrays.spread * np.asarray(dangling)
+    return kernels.step(arrays, jumps, shares, following, shares, None, True, tol)
 
+
+class Changes(Ranks):
+    """Ranks in double precision of which changes are sent, in single precision: half of the bytes of an arc.
+
+    What has been sent in all lacks the rounding of the last change: see `rank_lanes.cuh`.
+
+    Parameters
+    ----------
+    arrays : RankArrays
+    shares : float64 array of shape (n, k), C order
+        Written to.
+    """
+
+    def __init__(self, arrays: RankArrays, shares: Any) -> None:
+        import cupy
+
+        self.shares, self._jumps, self._first = shares, np.zeros(shares.shape[1]), True
+        self._sent, self._carried = cupy.empty((2, *shares.shape), np.float32)
+        self._following = cupy.empty_like(self._sent)
+        self._kernels(arrays).begin(shares, self._sent, self._carried)
+
+    def _kernels(self, arrays: RankArrays) -> _Kernels:
+        return _Kernels(arrays, self.shares.shape[1], self.shares.dtype, self._sent.dtype)
+
+    def step(self, arrays: RankArrays, dangling: np.ndarray, tol: float) -> np.ndarray:
+        """See `Ranks`."""
+        jumps = arrays.jump + arrays.spread * np.asarray(dangling)
+        sums = self._kernels(arrays).step(
+            arrays, jumps - self._jumps, self._sent, self._following, self.shares, self._carried, self._first, tol
+        )
+        self._sent, self._following = self._following, self._sent
+        self._jumps, self._first = jumps, False
+        return sums
+
+    def keep(self, closed: Callable[[Any], Any], stay: np.ndarray) -> None:
+        """See `Ranks`."""
+        self.shares, self._sent, self._carried = closed(self.shares), closed(self._sent), closed(self._carried)
+        self._following = self._sent.copy()
+        self._jumps = np.concatenate([self._jumps[stay], np.zeros(self.shares.shape[1] - len(stay))])
+
+
+def ranks(arrays: RankArrays, shares: Any) -> Ranks:
+    """Ranks in several lanes; see `hpgraph.kernels.lanes.ranks`.
+
+    Parameters
+    ----------
+    arrays : RankArrays
+    shares : array of shape (n, k), C order
+        k is `lanes_held` of something.
+
+    Returns
+    -------
+    Ranks
+    """
     rows = arrays.rows
-    held, ids = shares.shape[1], rows.indices.dtype
-    weight = "hpgraph::Unweighted" if rows.data is None else c_type(rows.data.dtype)
-    ahead = rows.nnz <= FEW_ARCS * rows.shape[0]
-    names = kernel_names(ahead, held, c_type(shares.dtype), "int" if ids == np.int32 else "long long", weight)
-    module = _module(names, cupy.cuda.runtime.getDevice())
-    pieces, each, add = (module.function(name) for name in names)
-    binned, blocks = bins(rows), _BLOCKS * multiprocessors()
-    part = cupy.empty((binned.pieces, held), shares.dtype)
-    sums, totals = cupy.empty((blocks, 3, held), np.float64), cupy.empty((3, held), np.float64)
-    step = struct(
-        rows.indptr, rows.indices, rows.data, arrays.leaving, arrays.teleport, shares, arrays.seats,
-        cupy.asarray(dangling, np.float64), following, part, sums, binned.slots, binned.piece_slot, binned.piece_order,
-        binned.long_slots, binned.first_piece, len(binned.slots), binned.pieces, binned.long_rows,
-        np.float64(arrays.damping), np.float64(arrays.jump), np.float64(arrays.spread), np.float64(tol),
-    )  # fmt: skip
-    if binned.pieces:
-        pieces((-(-binned.pieces * held // 2 // _THREADS),), (_THREADS,), (step,))
-    each((blocks,), (_THREADS,), (step,))
-    add((3 * held,), (32,), (sums, np.int32(blocks), np.int32(3 * held), totals))
-    return totals.get()
+    if shares.dtype == np.float64 and rows.nnz > CHANGES_PAY * rows.shape[0]:
+        return Changes(arrays, shares)
+    return Sent(rank_step, shares)

@@ -1,35 +1,47 @@
 // A step of PageRank in several lanes: product with a dense matrix, update and sums in one pass over the rows.
 //
-// A row of the dense matrix is read by HOLD / 2 threads, two lanes each, in one piece. A group of them follows a row's
-// arcs, in order, and updates the vertex when its message is complete; rows longer than PIECE go in pieces first. Sums are
+// A thread reads 16 bytes of a row of the dense matrix, and a group of threads the whole row. They follow a row's
+// arcs, in order, and update the vertex when its message is complete; rows longer than PIECE go in pieces first. Sums are
 // added up by blocks of the grid, then in order of the blocks: the results repeat bit for bit.
+//
+// What bounds a step is gathers. Ranks in double precision are sent either as they are, or as changes in single precision:
+// each vertex then sends how much its share has grown since what it sent before, and carries what rounding left over to
+// the next step. So what it has sent in all lacks the rounding of the last change alone, whose effect fades as any change
+// does: the iteration ends where that in double precision does, and is never off by more than 2^-24 of all ranks.
 #pragma once
 #include "warp.cuh"
 
 namespace hpgraph {
 
-constexpr int RANK_THREADS = 256, PIECE = 1024, ROWS_AHEAD = 4, SUMS = 3;
+constexpr int RANK_THREADS = 256, RANK_BLOCKS = 4, PIECE = 1024, ROWS_AHEAD = 4, SUMS = 3;
 
-template <class Real>
-struct alignas(2 * sizeof(Real)) Two {
-    Real x, y;
+// Values of so many lanes side by side.
+template <class Real, int EACH>
+struct alignas(16) Lanes {
+    Real of[EACH];
 };
 
-template <class Real, class Index, class Weight>
+template <class Real, class Sent, class Index, class Weight>
 struct RankStep {
+    static constexpr int EACH = 16 / sizeof(Sent);  // lanes of a thread
+    static constexpr bool CHANGES = sizeof(Sent) < sizeof(Real);
     const i64* indptr;
     const Index* indices;
     const Weight* data;
-    const Real *leaving, *teleport, *shares;
+    const Real *leaving, *teleport;
     const int* seats;
-    const double* dangling;
-    Real* following;
-    Two<Real>* part;         // of the pieces
+    const double* jumps;     // of each lane; of changes, what they have grown by
+    const Sent* sent;
+    Sent* following;         // what is sent next
+    Real* shares;            // of changes: ranks over `leaving`, which otherwise are what is sent
+    Sent* carried;           // of changes: what rounding has left
+    Real* part;              // of the pieces
     double* sums;            // of the blocks: residual, dangling, moving, of each lane
     const u32 *slots, *piece_slot, *piece_order, *long_slots;
     const i64* first_piece;  // of each long row
     i64 rows, pieces, long_rows;
-    double damping, jump, spread, tol;
+    double damping, tol;
+    i64 first;               // whether nothing has been sent before
 };
 
 // The weight of an arc that has none is 1, and takes no memory.
@@ -41,79 +53,106 @@ constexpr bool IS_WEIGHT = true;
 template <>
 constexpr bool IS_WEIGHT<Unweighted> = false;
 
-// The sum over some arcs, in order, of two lanes.
-template <int HOLD, class Real, class Index, class Weight>
-__device__ Two<Real> gather_two(const RankStep<Real, Index, Weight>& step, i64 begin, i64 end, int pair) {
-    Two<Real> sum{0, 0};
-    const Two<Real>* const shares = (const Two<Real>*)step.shares + pair;
-    const auto add = [&](const Two<Real>& one, i64 j) {
-        if constexpr (IS_WEIGHT<Weight>) {
-            const Real weight = (Real)step.data[j];
-            sum.x += one.x * weight, sum.y += one.y * weight;
-        } else {
-            sum.x += one.x, sum.y += one.y;
+// The sum over some arcs, in order, of a thread's lanes.
+template <int HOLD, class Real, class Sent, class Index, class Weight>
+__device__ auto gather_lanes(const RankStep<Real, Sent, Index, Weight>& step, i64 begin, i64 end, int member) {
+    constexpr int EACH = RankStep<Real, Sent, Index, Weight>::EACH, GROUP = HOLD / EACH;
+    Lanes<Real, EACH> sum{};
+    const Lanes<Sent, EACH>* const sent = (const Lanes<Sent, EACH>*)step.sent + member;
+    const auto add = [&](const Lanes<Sent, EACH>& one, i64 j) {
+        Real weight = 1;
+        if constexpr (IS_WEIGHT<Weight>) weight = (Real)step.data[j];
+#pragma unroll
+        for (int c = 0; c < EACH; ++c) {
+            if constexpr (IS_WEIGHT<Weight>) sum.of[c] += (Real)one.of[c] * weight;
+            else sum.of[c] += (Real)one.of[c];
         }
     };
     i64 j = begin;
     for (; j + ROWS_AHEAD <= end; j += ROWS_AHEAD) {
-        Two<Real> found[ROWS_AHEAD];
+        Lanes<Sent, EACH> found[ROWS_AHEAD];
 #pragma unroll
-        for (int b = 0; b < ROWS_AHEAD; ++b) found[b] = shares[(i64)step.indices[j + b] * (HOLD / 2)];
+        for (int b = 0; b < ROWS_AHEAD; ++b) found[b] = sent[(i64)step.indices[j + b] * GROUP];
 #pragma unroll
         for (int b = 0; b < ROWS_AHEAD; ++b) add(found[b], j + b);
     }
-    for (; j < end; ++j) add(shares[(i64)step.indices[j] * (HOLD / 2)], j);
+    for (; j < end; ++j) add(sent[(i64)step.indices[j] * GROUP], j);
     return sum;
 }
 
-template <int HOLD, class Real, class Index, class Weight>
-__global__ void __launch_bounds__(RANK_THREADS) rank_pieces(const RankStep<Real, Index, Weight> step) {
-    constexpr int GROUP = HOLD / 2;
-    const int pair = threadIdx.x % GROUP;
+template <int HOLD, class Real, class Sent, class Index, class Weight>
+__global__ void __launch_bounds__(RANK_THREADS) rank_pieces(const RankStep<Real, Sent, Index, Weight> step) {
+    constexpr int EACH = RankStep<Real, Sent, Index, Weight>::EACH, GROUP = HOLD / EACH;
+    const int member = threadIdx.x % GROUP;
     const i64 p = ((i64)blockIdx.x * RANK_THREADS + threadIdx.x) / GROUP;
     if (p >= step.pieces) return;
     const u32 v = step.piece_slot[p];
     const i64 begin = step.indptr[v] + (i64)step.piece_order[p] * PIECE, end = step.indptr[v + 1];
-    step.part[p * GROUP + pair] = gather_two<HOLD>(step, begin, begin + PIECE < end ? begin + PIECE : end, pair);
+    ((Lanes<Real, EACH>*)step.part)[p * GROUP + member] =
+        gather_lanes<HOLD>(step, begin, begin + PIECE < end ? begin + PIECE : end, member);
 }
 
 // AHEAD: what a row's update reads, and where the next row lies, is fetched before its arcs are followed. With few arcs a
 // row that is most of the waiting; with many it only keeps registers.
-template <bool AHEAD, int HOLD, class Real, class Index, class Weight>
-__global__ void __launch_bounds__(RANK_THREADS) rank_rows(const RankStep<Real, Index, Weight> step) {
-    constexpr int GROUP = HOLD / 2, GROUPS = RANK_THREADS / GROUP;
-    const int pair = threadIdx.x % GROUP;
+template <bool AHEAD, int HOLD, class Real, class Sent, class Index, class Weight>
+__global__ void __launch_bounds__(RANK_THREADS, RANK_BLOCKS) rank_rows(const RankStep<Real, Sent, Index, Weight> step) {
+    using Step = RankStep<Real, Sent, Index, Weight>;
+    constexpr int EACH = Step::EACH, GROUP = HOLD / EACH, GROUPS = RANK_THREADS / GROUP;
+    using Ranks = Lanes<Real, EACH>;
+    using Messages = Lanes<Sent, EACH>;
+    const int member = threadIdx.x % GROUP;
     const i64 group = ((i64)blockIdx.x * RANK_THREADS + threadIdx.x) / GROUP, groups = (i64)gridDim.x * GROUPS;
     const Real damping = (Real)step.damping;
-    const Real jump_x = (Real)(step.jump + step.spread * step.dangling[2 * pair]),
-               jump_y = (Real)(step.jump + step.spread * step.dangling[2 * pair + 1]);
-    double sums[SUMS][2] = {};
+    double residual[EACH] = {}, dangling[EACH] = {};
+    u32 moving[EACH] = {};
     const auto update = [&](i64 v, auto make_message) {
-        const Two<Real>* const own = (const Two<Real>*)step.shares + v * GROUP + pair;
-        Two<Real> message, before;
+        const i64 at = v * GROUP + member;
+        Ranks* const shares = (Ranks*)step.shares + at;
+        Ranks message, before;
+        Messages carried{};
         if constexpr (!AHEAD) message = make_message();
         const Real leaving = step.leaving[v];
         const int seat = step.seats[v];
-        before = *own;
+        before = *shares;
+        if constexpr (Step::CHANGES) carried = ((const Messages*)step.carried)[at];
         if constexpr (AHEAD) message = make_message();
-        Two<Real> rank{damping * message.x, damping * message.y};
+        Ranks rank, share;
+#pragma unroll
+        for (int c = 0; c < EACH; ++c) rank.of[c] = damping * message.of[c];
         if (seat >= 0) {
-            const Two<Real> teleport = ((const Two<Real>*)step.teleport)[(i64)seat * GROUP + pair];
-            rank.x += jump_x * teleport.x, rank.y += jump_y * teleport.y;
+            const Ranks teleport = ((const Ranks*)step.teleport)[(i64)seat * GROUP + member];
+#pragma unroll
+            for (int c = 0; c < EACH; ++c) rank.of[c] += (Real)step.jumps[EACH * member + c] * teleport.of[c];
         }
-        const Two<Real> share{rank.x / leaving, rank.y / leaving};
-        const double x = fabs((double)((share.x - before.x) * leaving)), y = fabs((double)((share.y - before.y) * leaving));
-        ((Two<Real>*)step.following)[v * GROUP + pair] = share;
-        sums[0][0] += x, sums[0][1] += y;
-        if (leaving < 0) sums[1][0] -= share.x, sums[1][1] -= share.y;
-        sums[2][0] += x > step.tol, sums[2][1] += y > step.tol;
+        Messages sends;
+#pragma unroll
+        for (int c = 0; c < EACH; ++c) {
+            const Real came = rank.of[c] / leaving;
+            const bool grows = Step::CHANGES && !step.first;
+            share.of[c] = grows ? before.of[c] + came : came;
+            const Real change = grows ? came : came - before.of[c];
+            const double moved = fabs((double)(change * leaving));
+            residual[c] += moved;
+            if (leaving < 0) dangling[c] -= share.of[c];
+            moving[c] += moved > step.tol;
+            if constexpr (Step::CHANGES) {
+                const Real all = change + (Real)carried.of[c];
+                sends.of[c] = (Sent)all;
+                carried.of[c] = (Sent)(all - (Real)sends.of[c]);
+            } else {
+                sends.of[c] = share.of[c];
+            }
+        }
+        ((Messages*)step.following)[at] = sends;
+        if constexpr (Step::CHANGES) *shares = share, ((Messages*)step.carried)[at] = carried;
     };
     for (i64 i = group; i < step.long_rows; i += groups) {
         update(step.long_slots[i], [&] {
-            Two<Real> message{0, 0};
+            Ranks message{};
             for (i64 p = step.first_piece[i]; p < step.first_piece[i + 1]; ++p) {
-                const Two<Real> one = step.part[p * GROUP + pair];
-                message.x += one.x, message.y += one.y;
+                const Ranks one = ((const Ranks*)step.part)[p * GROUP + member];
+#pragma unroll
+                for (int c = 0; c < EACH; ++c) message.of[c] += one.of[c];
             }
             return message;
         });
@@ -123,26 +162,38 @@ __global__ void __launch_bounds__(RANK_THREADS) rank_rows(const RankStep<Real, I
         for (i64 i = group; i < step.rows; i += groups) {
             const i64 next = i + groups < step.rows ? step.slots[i + groups] : v;
             const i64 next_begin = step.indptr[next], next_end = step.indptr[next + 1];
-            update(v, [&] { return gather_two<HOLD>(step, begin, end, pair); });
+            update(v, [&] { return gather_lanes<HOLD>(step, begin, end, member); });
             v = next, begin = next_begin, end = next_end;
         }
     } else {
         for (i64 i = group; i < step.rows; i += groups) {
             const i64 v = step.slots[i];
-            update(v, [&] { return gather_two<HOLD>(step, step.indptr[v], step.indptr[v + 1], pair); });
+            update(v, [&] { return gather_lanes<HOLD>(step, step.indptr[v], step.indptr[v + 1], member); });
         }
     }
     // Of the block's groups, in order.
     __shared__ double of_groups[GROUPS][HOLD];
+#pragma unroll
     for (int s = 0; s < SUMS; ++s) {
         __syncthreads();
-        of_groups[threadIdx.x / GROUP][2 * pair] = sums[s][0], of_groups[threadIdx.x / GROUP][2 * pair + 1] = sums[s][1];
+#pragma unroll
+        for (int c = 0; c < EACH; ++c)
+            of_groups[threadIdx.x / GROUP][EACH * member + c] = s == 0 ? residual[c] : s == 1 ? dangling[c] : moving[c];
         __syncthreads();
         if (threadIdx.x < HOLD) {
             double sum = 0;
             for (int g = 0; g < GROUPS; ++g) sum += of_groups[g][threadIdx.x];
             step.sums[((i64)blockIdx.x * SUMS + s) * HOLD + threadIdx.x] = sum;
         }
+    }
+}
+
+// What is sent first, of single precision, and what rounding leaves of it.
+template <class Real, class Sent>
+__global__ void __launch_bounds__(RANK_THREADS) begin_changes(const Real* shares, i64 size, Sent* sent, Sent* carried) {
+    for (i64 i = (i64)blockIdx.x * RANK_THREADS + threadIdx.x; i < size; i += (i64)gridDim.x * RANK_THREADS) {
+        sent[i] = (Sent)shares[i];
+        carried[i] = (Sent)(shares[i] - (Real)sent[i]);
     }
 }
 

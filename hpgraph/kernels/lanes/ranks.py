@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -35,6 +36,54 @@ class RankArrays(NamedTuple):
     spread: float
 
 
+class Ranks(Protocol):
+    """The ranks of several lanes from step to step.
+
+    Attributes
+    ----------
+    shares : array of shape (n, k), C order
+        Ranks over `leaving`.
+    """
+
+    shares: Any
+
+    def step(self, arrays: RankArrays, dangling: np.ndarray, tol: float) -> np.ndarray:
+        """One step in every lane. Waits for it.
+
+        `dangling` is each lane's rank that leads nowhere. What comes back, in NumPy, is float64 of shape (3, k): the
+        sum of all changes, the new dangling rank, and how many vertices changed by more than `tol`.
+        """
+
+    def keep(self, closed: Callable[[Any], Any], stay: np.ndarray) -> None:
+        """Go on with some columns: numbered by `stay`, and taken from an array by `closed`."""
+
+
+class Sent(Ranks):
+    """Ranks that are sent as they are.
+
+    Parameters
+    ----------
+    step : callable
+        ``step(arrays, shares, following, dangling, tol)``: one step, from where, and to where.
+    shares : array of shape (n, k), C order
+        Those to begin with; written to.
+    """
+
+    def __init__(self, step: Callable[..., np.ndarray], shares: Any) -> None:
+        self._step, self.shares, self._following = step, shares, shares.copy()
+
+    def step(self, arrays: RankArrays, dangling: np.ndarray, tol: float) -> np.ndarray:
+        """See `Ranks`."""
+        sums = self._step(arrays, self.shares, self._following, dangling, tol)
+        self.shares, self._following = self._following, self.shares
+        return sums
+
+    def keep(self, closed: Callable[[Any], Any], stay: np.ndarray) -> None:
+        """See `Ranks`."""
+        self.shares = closed(self.shares)
+        self._following = closed(self._following)
+
+
 class JointRanks(Protocol):
     """What either backend offers.
 
@@ -49,9 +98,5 @@ class JointRanks(Protocol):
     def lanes_held(self, k: int) -> int:
         """How many lanes the arrays of k of them must have room for; those beyond k hold zeros."""
 
-    def rank_step(self, arrays: RankArrays, shares: Any, following: Any, dangling: Any, tol: float) -> np.ndarray:
-        """One step in every lane: ranks over `leaving`, from `shares` to `following`, both of shape (n, k) in C order.
-
-        `dangling` is each lane's rank that leads nowhere. What comes back, in NumPy, is float64 of shape (3, k): the
-        sum of all changes, the new dangling rank, and how many vertices changed by more than `tol`.
-        """
+    def ranks(self, arrays: RankArrays, shares: Any) -> Ranks:
+        """Ranks over `leaving` to begin with, in C order; what comes back may write to them."""
