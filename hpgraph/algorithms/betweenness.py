@@ -249,15 +249,14 @@ def _profile(graph: Graph, sources: np.ndarray) -> np.ndarray:
 
 
 def _by_distances(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
-    xp, n = array_module(graph.device), graph.n_vertices
-    arcs = graph.out_csr
+    n, arcs = graph.n_vertices, graph.out_csr
     wide = graph if arcs.dtype == np.float64 else _in_double(graph)
     group = LANES
     while group > 1 and not fits(_WEIGHTED_BYTES * n * group, graph.device):
         group //= 2
     for begin in range(0, len(sources), group):
         some = sources[begin : begin + group]
-        distances = xp.stack([sssp(wide, id(int(source))).distance for source in some])
+        distances = sssp(wide, sources=id(some)).distance
         part = sums._replace(reach=sums.reach[begin : begin + group])
         if not kernels(graph.device).weighted_dependencies(wide.out_csr, wide.in_csr, distances, some, part):
             raise ValueError(
