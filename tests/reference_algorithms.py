@@ -185,6 +185,14 @@ def bellman_ford(n: int, arcs: list[tuple[int, int, float]], source: int) -> lis
     return None
 
 
+def broom(handle: int, bristles: int) -> scipy.sparse.csr_array:
+    """A path with leaves in the middle, symmetric: frontiers are thin, burst, and are thin again."""
+    line, leaves = np.arange(handle - 1), np.arange(handle, handle + bristles)
+    source, target = np.r_[line, np.full(bristles, handle // 2)], np.r_[line + 1, leaves]
+    ends = np.r_[source, target], np.r_[target, source]
+    return scipy.sparse.csr_array((np.ones(len(ends[0])), ends), shape=(handle + bristles,) * 2)
+
+
 def hubs(n: int, arcs: int, seed: int, exponent: float = 2.0) -> scipy.sparse.csr_array:
     """A digraph whose few hubs have thousands of arcs, so that frontiers outgrow whatever takes the small ones."""
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from programs import Guarded
-from reference_algorithms import check_tree, hubs, levels, random_digraph
+from reference_algorithms import broom, check_tree, hubs, levels, random_digraph
 
 import hpgraph as hpg
 from hpgraph.algorithms.bfs import Tree
@@ -43,6 +43,7 @@ GRAPHS = {
     "grid": grid(40),
     "star": star(700),
     "path": path(900),
+    "broom": broom(500, 5000),
     "apart": scipy.sparse.block_diag([grid(8)] * 9, format="csr"),
     "loops": with_loops(),
     "few": random_digraph(70, 300, seed=2),

@@ -12,6 +12,7 @@ from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.survey import Levels
 from hpgraph.kernels.lanes import cuda as lanes
+from hpgraph.kernels.lanes import cuda_bands
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.compile import compile_only
 from hpgraph.kernels.runtime.cuda.program import cuda_program
@@ -98,6 +99,11 @@ def test_structs_lie_as_the_host_fills_them(index):
     assert held.count("static_assert") > 60
     name = f"hpgraph::survey_lanes<{'int' if index == 'int32' else 'long long'}, 1>"
     compile_only("lanes.cuh", before(), (), (name,), "sm_90", held)
+
+
+@pytest.mark.parametrize("index", ["int", "long long"])
+def test_bands(index):
+    compiles(cuda_bands.SOURCE, names=[cuda_bands.kernel_name(index)])
 
 
 def test_what_messages_depend_on():

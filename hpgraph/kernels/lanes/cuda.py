@@ -15,6 +15,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.lanes import JointOutcome, Starts, Totals
+from hpgraph.kernels.lanes.cuda_bands import Bands, bands
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -45,22 +46,33 @@ MOST_LANES = MOST_SURVEYED = 128
 MANY_ARCS, THREADS_OF_MANY_ARCS = 8, 1024
 # Vertices of a superstep that goes through all of them, in the time of an arc of one that does not.
 _SWEPT = 4
+# Room for vertices that send in a lane by itself, if there are so many.
+SENDERS = 16384
+# What an arc of a push costs, in neighbours that a pull looks at: besides a look it has its bits set. Measured on an
+# H200 with bits that fit the second-level cache (16.7 and 11.3 ps), and beyond it (58 and 16 to 21).
+PUSHED, PUSHED_FAR = 1.5, 3.0
 # As in lane_words.cuh and lane_history.cuh.
 HISTORIES, HISTORY_THREADS = 4, 256
 
 _SUMS = dict.fromkeys(("count", "arcs", "pairs", "sent", "looked", "waiting"), "u64")
-_TALLY = Layout("LanesTally", **_SUMS, live=("u64", 2), light="u64", pieces="u64", put_off="u64")
-HEADER = Layout("LanesHeader", barrier="unsigned", tally=(_TALLY, 3), histories="i64").of()
+_TAILS = dict.fromkeys(("light", "pieces", "put_off", "told", "told_pieces"), "u64")
+_TALLY = Layout("LanesTally", **_SUMS, live=("u64", 2), **_TAILS)
+_APART = Layout("LaneApart", arcs="u64", count="u64", parked="i64")
+HEADER = Layout(
+    "LanesHeader", barrier="unsigned", tally=(_TALLY, 3), histories="i64", lanes=(_APART, MOST_LANES), step="i64",
+    left="u64",
+).of()  # fmt: skip
 POLICY = Layout(
     "LanesPolicy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", rows="i64", few="i64",
-    waits="int",
+    pushed="double", waits="int",
 ).of()  # fmt: skip
 STARTS = Layout("LaneStarts<{Index}>", vertices="*", lanes="*", count="i64", k="i64")
 _ERRAND = Layout("Errand<{Index}>", bits="u64", start="i64", vertex="Index", degree="unsigned")
 _ERRANDS = Layout("Errands<{Index}>", list="*", room="i64")
+_BANDS = Layout("Bands", ends="*", count="i64")
 SPACE = Layout(
     "LanesSpace<{Index}>", header="*", reached="*", front=("*", 2), errands=(_ERRANDS, 2), queue=FRONTIER,
-    history="*", trace=TRACE, pairs="*",
+    history="*", parked="*", bands=_BANDS, trace=TRACE, pairs="*",
 )  # fmt: skip
 SURVEY = Layout("SurveySpace", of_level=("*", 2), reached="*", total="*", farthest="*", inverse="*").of()
 
@@ -109,24 +121,26 @@ class _Work:
 
         n, ids, count = out.shape[0], out.indices.dtype, len(starts.vertices)
         self.words, self.few = 1 if starts.k <= 64 else 2, n // _SWEPT
-        room, bits = max(self.few, count), 8 * n * self.words
+        room, bits = max(self.few, count, min(n, SENDERS) * starts.k), 8 * n * self.words
         errands = room * _ERRAND.of(Index=ids).size
         pieces = max(heavy_pieces(out), heavy_pieces(in_)) * 2 * ids.itemsize
         cleared = HEADER.size, beyond, bits
-        rest = bits, bits, errands, errands, n * ids.itemsize, pieces, HISTORIES * bits * waits
+        rest = bits, bits, errands, errands, n * ids.itemsize, pieces, HISTORIES * bits * waits, bits
         ends = [0]
         for size in (*cleared, *rest):
             ends.append(ends[-1] + -(-size // 256) * 256)
         self._memory = cupy.cuda.alloc(ends[-1])
         self._memory.memset_async(0, ends[len(cleared)])
         places = [self._memory.ptr + end for end in ends[:-1]]
-        header, self.beyond, self.reached, front, next_, one, other, light, pieces_at, self.history = places
+        header, self.beyond, self.reached, front, next_, one, other, light, pieces_at, self.history, parked = places
         self.histories = header + HEADER.offset("histories")
         self.record = Record(n)
         self.pairs = cupy.empty(self.record.capacity, np.int64)
+        self._bands = bands(in_) if len(out.indices) >= MANY_ARCS * n else Bands(1, None)
+        self.pushed = PUSHED if self._bands.number == 1 else PUSHED_FAR
         self.space = SPACE.of(Index=ids)(
             header, self.reached, front, next_, one, room, other, room, light, pieces_at, self.history,
-            *self.record.fields, self.pairs,
+            parked, self._bands.ends, self._bands.number, *self.record.fields, self.pairs,
         )  # fmt: skip
         self.starts = STARTS.of(Index=ids)(starts.vertices, starts.lanes, count, starts.k)
 
@@ -138,11 +152,12 @@ class _Work:
 
 @lru_cache(maxsize=256)
 def _policy(
-    n: int, arcs: int, rows: int, alpha: float, beta: float, forced: int, limit: int, few: int, waits: bool
+    n: int, arcs: int, rows: int, alpha: float, beta: float, forced: int, limit: int, few: int, pushed: float,
+    waits: bool,
 ) -> np.ndarray:
     # An endless share is as good as a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
-    return POLICY(*bounds, np.int32(forced), limit, arcs, rows, few, np.int32(waits))
+    return POLICY(*bounds, np.int32(forced), limit, arcs, rows, few, np.float64(pushed), np.int32(waits))
 
 
 def _fill(values: Any, fill: Any) -> None:
@@ -185,13 +200,14 @@ def traverse_lanes(
 
 def _launches(starts: Starts) -> list[tuple[slice, Starts]]:
     """The lanes of each launch; to part more than one takes, the host waits for the device."""
-    if starts.k <= MOST_LANES:
+    most = MOST_LANES if techniques.joint_frontier else 1
+    if starts.k <= most:
         return [(slice(0, starts.k), starts)]
-    firsts = list(range(0, starts.k, MOST_LANES))
+    firsts = list(range(0, starts.k, most))
     ends = [*np.searchsorted(starts.lanes.get(), firsts), len(starts.lanes)]
     found = []
     for first, (begin, end) in zip(firsts, itertools.pairwise(ends), strict=True):
-        last = min(first + MOST_LANES, starts.k)
+        last = min(first + most, starts.k)
         some = Starts(starts.vertices[begin:end], starts.lanes[begin:end] - np.int32(first), last - first)
         found.append((slice(first, last), some))
     return found
@@ -240,7 +256,7 @@ def _traverse(
         (
             program.struct(tuple(flat), world, beginnings), program.struct(tuple(samples or flat), world, beginnings),
             np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
-            _policy(n, arcs, _listening(in_), alpha, beta, forced, limit, work.few, waits), work.space,
+            _policy(n, arcs, _listening(in_), alpha, beta, forced, limit, work.few, work.pushed, waits), work.space,
         ),
     )  # fmt: skip
     for values, sample in zip(flat, samples, strict=False):
@@ -302,7 +318,7 @@ def survey_lanes(
         _survey_kernel(ids, work.words, _chosen(), cupy.cuda.runtime.getDevice(), threads_for(out))(
             (
                 np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
-                _policy(n, arcs, _listening(in_), alpha, beta, forced, limit, work.few, False), work.space,
+                _policy(n, arcs, _listening(in_), alpha, beta, forced, limit, work.few, work.pushed, False), work.space,
                 SURVEY(
                     work.beyond, work.beyond + 8 * MOST_LANES, reached[lanes], total[lanes], farthest[lanes],
                     inverse[lanes],

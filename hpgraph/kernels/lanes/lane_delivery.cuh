@@ -51,6 +51,13 @@ struct Messages {
         }
         return changed;
     }
+
+    // The same in one lane that a block has for itself, and what is counted in such a lane.
+    template <class Weight>
+    __device__ bool deliver_alone(i64 u, Weight weight, i64 v, int lane, i64 step) const {
+        return receive(u, weight, v, lane, step);
+    }
+    __device__ void account_lane(int, u32, i64) const {}
 };
 
 // Vertices that each lane reaches in a superstep, and what they add up to.
@@ -77,6 +84,9 @@ struct Counts {
         return fresh;
     }
 
+    template <class Weight>
+    __device__ bool deliver_alone(i64, Weight, i64, int, i64) const { return true; }
+
     // By all threads of the block, at the end of a superstep.
     __device__ void bring(i64 step) const {
         __syncthreads();
@@ -96,9 +106,15 @@ struct Counts {
             const i64 count = (i64)__ldcg(where);
             if (!count) continue;
             *where = 0;
-            reached[lane] += count, total[lane] += count * step, farthest[lane] = step;
-            inverse[lane] = __dadd_rn(inverse[lane], __ddiv_rn((double)count, (double)step));
+            account_lane(lane, count, step);
         }
+    }
+
+    // By one thread: a lane reached so many vertices in a superstep.
+    __device__ void account_lane(int lane, i64 count, i64 step) const {
+        if (!count) return;
+        reached[lane] += count, total[lane] += count * step, farthest[lane] = step;
+        inverse[lane] = __dadd_rn(inverse[lane], __ddiv_rn((double)count, (double)step));
     }
 };
 

@@ -11,6 +11,15 @@
 
 namespace hpgraph {
 
+// Columns by bands so narrow that the bits of all their vertices stay in the second-level cache while all rows look for
+// neighbours among them. A row begins in band 0 where it begins; `ends` says, for each other band and vertex, how many arcs
+// lie before it. Rows of more than BANDED arcs are searched whole, in band 0: they have enough in each line anyway.
+struct Bands {
+    const unsigned short* ends;
+    i64 count;
+};
+constexpr int BANDED = 256;
+
 // Neighbours of a row in the first round at the least.
 constexpr int FIRST_ROUND = 4;
 
@@ -30,8 +39,9 @@ struct LanesPull {
     u64* tail;
     int spare = SPARE;
 
-    // All vertices; `next` receives what they hear, or, where it is delivered by arcs, what that changes.
-    __device__ void all_rows() {
+    // All vertices, their neighbours in a band; `next` receives what they hear, or, where it is delivered by arcs, what that
+    // changes.
+    __device__ void all_rows(const Bands& bands, int band) {
         const i64 tiles = (n + 31) / 32, warps = (i64)gridDim.x * WARPS;
         for (i64 tile = blockIdx.x + (i64)gridDim.x * (threadIdx.x >> 5); tile < tiles; tile += warps) {
             const i64 v = tile * 32 + lane_of_warp();
@@ -41,10 +51,21 @@ struct LanesPull {
             if (exists) {
                 begin = j = in.indptr[v], end = in.indptr[v + 1];
                 want = wanted(load_bits<W>(reached, v));
-                if constexpr (Delivery::BY_ARC) store_bits(next, v, heard);
+                if (end - begin > BANDED) {
+                    if (band) end = j;
+                } else {
+                    if (band + 1 < bands.count) end = begin + bands.ends[band * n + v];
+                    if (band) j += bands.ends[(band - 1) * n + v];
+                }
+                if (band == 0) {
+                    if constexpr (Delivery::BY_ARC) store_bits(next, v, heard);
+                } else if (!Delivery::BY_ARC && j < end && want.any()) {
+                    heard = load_bits<W>(next, v);
+                }
             }
             if constexpr (Delivery::BY_ARC) __syncwarp();
-            bool open = want.any() && j < end;
+            bool open = j < end && want.any() && (!T::EARLY_EXIT || want.without(heard).any());
+            const bool looks = open;
             while (__any_sync(ALL, open)) {
                 deal(v, j, open ? (int)min(end - j, most) : 0, want, heard);
                 open = open && j < end && (!T::EARLY_EXIT || want.without(heard).any());
@@ -60,7 +81,7 @@ struct LanesPull {
                 if (is_long) most = end - j;
                 if (put_off) open = false;
             }
-            if (!Delivery::BY_ARC && exists) store_bits(next, v, heard);
+            if (!Delivery::BY_ARC && exists && (looks || band == 0)) store_bits(next, v, heard);
         }
     }
 

@@ -65,12 +65,13 @@ __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out,
     }
 }
 
-// A list of vertices from bits. With `counts`, the tally takes who sends, as a superstep would leave it.
+// A list of the vertices that have bits of some lanes. With `counts` it is of all lanes, and the tally takes who sends, as
+// a superstep would leave it.
 template <class T, int W, bool counts, class Index>
-__device__ void queue_from_lanes(LanesBlock<W>& block, const u64* front, const i64* indptr, i64 n,
-                                 Frontier<Index> queue, LanesTally* tally) {
+__device__ void queue_from_lanes(LanesBlock<W>& block, const u64* front, const u64* lanes, const i64* indptr, i64 n,
+                                 Frontier<Index> queue, LanesTally* tally, u64* light_tail, u64* pieces_tail) {
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
-    Appender<Index, W> light{block, queue.light, &tally->light};
+    Appender<Index, W> light{block, queue.light, light_tail};
     LanesSums<W> sums;
     for (i64 first = warp * 32; first < n; first += warps * 32) {
         const i64 v = first + lane_of_warp();
@@ -78,13 +79,13 @@ __device__ void queue_from_lanes(LanesBlock<W>& block, const u64* front, const i
         const Bits<W> bits = v < n ? load_bits<W>(front, v) : Bits<W>{};
 #pragma unroll
         for (int w = 0; w < W; ++w) {
-            sending += __popcll(bits.word[w]);
+            sending += __popcll(counts ? bits.word[w] : bits.word[w] & lanes[w]);
             if (counts) sums.live[w] |= bits.word[w];
         }
         const i64 degree = sending ? indptr[v + 1] - indptr[v] : 0;
         if (counts && sending) sums.note(degree), sums.sent += (u64)degree * sending;
         light.add(degree > 0 && degree <= T::PIECE, (Index)v);
-        append_pieces<T>((Index)v, degree, queue.pieces, &tally->pieces);
+        append_pieces<T>((Index)v, degree, queue.pieces, pieces_tail);
     }
     light.finish();
     if (counts) bring(block, sums, tally);

@@ -79,17 +79,28 @@ struct LanesTally {
     u64 looked;   // neighbours that a pull looked at
     u64 waiting;  // vertices that some lane with a frontier has not reached; 0: nobody counted
     u64 live[2];
-    u64 light, pieces, put_off;
+    u64 light, pieces, put_off, told, told_pieces;
 };
 constexpr int SUMS = 6;
 
 // Supersteps whose messages may wait until the last is over.
 constexpr int HISTORIES = 4;
 
+// A lane by itself, see lane_apart.cuh.
+constexpr int MOST_LANES = 128;
+constexpr i64 NOT_PARKED = 1ll << 62;
+struct LaneApart {
+    u64 arcs, count;  // of its frontier
+    i64 parked;       // the superstep after which it waits for others, or NOT_PARKED
+};
+
 struct LanesHeader {
     unsigned barrier;
-    LanesTally tally[3];  // used in turn: one read, one filled, one cleared
-    i64 histories;        // how many messages wait in
+    LanesTally tally[3];          // used in turn: one read, one filled, one cleared
+    i64 histories;                // how many messages wait in
+    LaneApart lanes[MOST_LANES];
+    i64 step;                     // the last of any lane by itself
+    u64 left;                     // vertices that such lanes leave active
 };
 
 // What a thread has found in a superstep; see LanesTally.

@@ -7,6 +7,8 @@
 // until all lanes have heard, and a sweep over all vertices settles what came of it.
 #pragma once
 #include "grid_barrier.cuh"
+#include "lane_apart.cuh"
+#include "lane_direction.cuh"
 #include "lane_errands.cuh"
 #include "lane_pull.cuh"
 #include "lane_push.cuh"
@@ -15,21 +17,6 @@
 #include "trace.cuh"
 
 namespace hpgraph {
-
-constexpr int TOP_DOWN = 0, BOTTOM_UP = 1;
-// What an arc of a push costs, in neighbours that a pull looks at: besides a look it has its bits set.
-constexpr float PUSHED_ARC = 1.5f;
-
-struct LanesPolicy {
-    i64 alpha;   // arcs above which a push may turn into a pull
-    i64 beta;    // vertices below which a shrinking frontier turns back
-    int forced;  // TOP_DOWN, BOTTOM_UP or -1 for the choice by cost
-    i64 limit;   // supersteps at the most
-    i64 arcs;    // of the graph
-    i64 rows;    // vertices that some arc reaches
-    i64 few;     // arcs of a superstep that are not worth a sweep over all vertices
-    int waits;   // whether messages may wait for the end: then all of a superstep are alike
-};
 
 template <class Index>
 struct LaneStarts {
@@ -47,6 +34,8 @@ struct LanesSpace {
     Errands<Index> errands[2];
     Frontier<Index> queue;
     u64* history;          // HISTORIES times as many words as `reached`
+    u64* parked;           // as many words: the frontiers of lanes that wait for others
+    Bands bands;
     Trace trace;
     i64* pairs;            // as many rows as the trace
 };
@@ -58,22 +47,13 @@ struct Queued {
         : count(tally.count), arcs(tally.arcs), light(tally.light), pieces(tally.pieces) {}
 };
 
-// Neighbours at which a vertex is expected to look in a pull. One sends in a lane with probability p, so the last of all
-// lanes has heard after some H / p of them, with H = 1 + 1/2 + ... + 1/lanes.
-template <int W>
-__device__ float neighbours_needed(const LanesPolicy& policy, const LanesTally& now) {
-    int lanes = 0;
-#pragma unroll
-    for (int w = 0; w < W; ++w) lanes += __popcll(now.live[w]);
-    return __fdividef((logf((float)lanes) + 0.6f) * lanes * (float)policy.arcs, (float)now.sent);
-}
-
 template <class T, int W, class Delivery, class Index, class Weight>
 __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arcs<Index, Weight>& out,
                                 const Arcs<Index, Weight>& in, const LaneStarts<Index>& starts,
                                 const LanesPolicy& policy, const LanesSpace<Index>& space) {
     __shared__ LanesBlock<W> block;
-    __shared__ u64 live[W];
+    __shared__ LaneClasses<W> classes;
+    __shared__ ApartTally tallies[3];
     __shared__ bool changes;
     if (threadIdx.x == 0) block.filled = 0;
     __syncthreads();
@@ -121,8 +101,35 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
         return &space.header->tally[phase % 3];
     };
 
-    while (now.count && step < policy.limit) {
-        const bool few = policy.forced != BOTTOM_UP && (i64)now.arcs * (listed ? 1 : W) <= policy.few;
+    // Supersteps in a row in which lanes hardly met; where the next lane is parked; since when lanes have been apart.
+    i64 scattered = 0, parked = NOT_PARKED, first_apart = -1, farthest = 0, began = 0;
+    const auto lanes_apart = [&] {
+        return Apart<W, Delivery, Index, Weight>(delivery, out, space.reached, space.parked, space.header, block, tallies,
+                                                 following(), errands(), space.trace, space.pairs, starts.k, policy.limit);
+    };
+
+    while ((now.count || parked < NOT_PARKED) && step < policy.limit) {
+        if (scattered == PARTING) {
+            const auto apart = lanes_apart();
+            const bool is_first = first_apart < 0;
+            if (is_first) first_apart = step, began = clock64();
+            scattered = 0;
+            if constexpr (Delivery::COUNTS) delivery.account(step);
+            apart.clear(n, step, is_first);
+            barrier.wait();
+            for_each_errand(errands(), now.light, now.pieces, [&](const Errand<Index>& one) { apart.count(one); });
+            barrier.wait();
+            for_each_errand(errands(), now.light, now.pieces, [&](const Errand<Index>& one) { apart.deal(one, step); });
+            barrier.wait();
+            for (int lane = blockIdx.x; lane < starts.k; lane += gridDim.x) apart.run(lane, step);
+            barrier.wait();
+            step = space.header->step, now = Queued(LanesTally{}), parked = apart.next_parked(0);
+            farthest = max(farthest, step);
+            continue;
+        }
+        const bool joins = parked < NOT_PARKED && (now.count == 0 || parked == step);
+        if (joins) step = parked;
+        const bool few = !joins && policy.forced != BOTTOM_UP && (i64)now.arcs * (listed ? 1 : W) <= policy.few;
         if (few && !listed) {
             // After a sweep the tally's tails are still zero.
             errands_from_lanes(block, front(), out.indptr, n, errands(), &space.header->tally[phase % 3]);
@@ -130,20 +137,25 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
             now = Queued(space.header->tally[phase % 3]);
             listed = true;
         }
-        if (!few && listed) {
-            copy_words(nullptr, front(), n * W);
-            barrier.wait();
+        if (joins || (!few && listed)) {
+            if (listed || now.count == 0) {
+                copy_words(nullptr, front(), n * W);
+                barrier.wait();
+            }
             u64* const to = front();
-            for_each_errand(errands(), now.light, now.pieces, [&](const Errand<Index>& one) {
-                atomicOr(to + (i64)one.vertex * W + one.word(), one.bits);
-            });
+            if (listed)
+                for_each_errand(errands(), now.light, now.pieces, [&](const Errand<Index>& one) {
+                    atomicOr(to + (i64)one.vertex * W + one.word(), one.bits);
+                });
+            if (joins) lanes_apart().join(to, n, step), parked = lanes_apart().next_parked(step);
             barrier.wait();
             LanesTally* const tally = next_tally();
-            queue_from_lanes<T, W, true>(block, front(), out.indptr, n, space.queue, tally);
+            queue_from_lanes<T, W, true>(block, front(), nullptr, out.indptr, n, space.queue, tally, &tally->light,
+                                         &tally->pieces);
             barrier.wait();
             now = Queued(*tally);
             listed = false, queued = true;
-            if (!now.count) break;
+            if (!now.count) continue;
         }
         const i64 count = now.count, arcs = now.arcs;
         ++step;
@@ -161,49 +173,63 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
             errands_turned = !errands_turned;
         } else {
             LanesTally* const last = &space.header->tally[phase % 3];
-            const float needed = neighbours_needed<W>(policy, *last);
+            if (threadIdx.x < W) classes.live[threadIdx.x] = last->live[threadIdx.x];
             const float each = __fdividef((float)policy.arcs, (float)policy.rows);
-            const i64 waiting = last->waiting ? (i64)last->waiting : min(policy.rows, policy.rows * starts.k - settled);
-            const float cost = (float)waiting * fminf(each, needed);
-            if (policy.forced >= 0) direction = policy.forced;
-            else if (arcs <= policy.alpha || (direction == BOTTOM_UP && count < policy.beta && count < previous))
-                direction = TOP_DOWN;
-            else direction = cost < (float)arcs * PUSHED_ARC ? BOTTOM_UP : TOP_DOWN;
+            PullCost pulling{each, 0, 0};
+            bool pulls = policy.forced == BOTTOM_UP;
+            if (policy.forced < 0 && arcs > policy.alpha &&
+                !(direction == BOTTOM_UP && count < policy.beta && count < previous)) {
+                __syncthreads();
+                sample_lanes<W>(classes, in, policy.arcs, front());
+                const i64 waiting = last->waiting ? (i64)last->waiting : min(policy.rows, policy.rows * starts.k - settled);
+                pulling = pull_cost<W>(classes, (float)n, (float)policy.arcs, (float)waiting, each, (float)policy.pushed);
+                pulls = pulling.all < (float)arcs * (float)policy.pushed;
+            }
+            direction = pulls ? BOTTOM_UP : TOP_DOWN;
             u64* history = nullptr;
             if (policy.waits && histories < HISTORIES) history = space.history + histories * n * W;
-            if (threadIdx.x == 0) {
-#pragma unroll
-                for (int w = 0; w < W; ++w) live[w] = last->live[w];
-                changes = !history || delivery.sample(histories, in.weight(0), step);
+            if (threadIdx.x < W) {
+                const u64 told = !pulls ? ~0ull : pulling.lowest ? classes.lower[pulling.lowest][threadIdx.x] : 0;
+                classes.telling[threadIdx.x] = told, classes.listening[threadIdx.x] = classes.live[threadIdx.x] & ~told;
             }
-            if (direction == TOP_DOWN) {
-                if (!queued) queue_from_lanes<T, W, false>(block, front(), out.indptr, n, space.queue, last);
-                copy_words(Delivery::BY_ARC ? nullptr : space.reached, next(), n * W);
-                barrier.wait();
-                const Tally all{now.count, now.arcs, 0, last->light, last->pieces, 0};
-                Telling<T, W, Delivery, Index, Weight> telling{delivery, out, front(), space.reached, next(), step, sums};
-                if (is_short<T>(all))
-                    for_each_arc_of_short<T, Index>(out, space.queue.light, all, telling);
-                else
-                    for_each_arc<T, Index>(out, space.queue, all.light, all.pieces, telling);
-                barrier.wait();
-            } else {
-                __syncthreads();
-                // Tails of lists: the queue of a joint frontier is not wanted any more.
+            if (threadIdx.x == 0) changes = !history || delivery.sample(histories, in.weight(0), step);
+            __syncthreads();
+            if (pulls) {
+                // The queue of a joint frontier is not wanted any more.
                 u64* const tail = &last->put_off;
-                const int round = needed < each ? max(FIRST_ROUND, (int)needed / 2) : T::PIECE;
-                LanesPull<T, W, Delivery, Index, Weight> pull{
-                    delivery, in, front(), space.reached, next(), n, step, live, round, sums, space.queue.pieces, tail};
-                pull.all_rows();
-                barrier.wait();
+                const int round = pulling.needed < each ? max(FIRST_ROUND, (int)pulling.needed / 2) : T::PIECE;
+                LanesPull<T, W, Delivery, Index, Weight> pull{delivery, in, front(), space.reached, next(), n, step,
+                                                              classes.listening, round, sums, space.queue.pieces, tail};
+                // Where most rows are left early, they are in one band.
+                const Bands bands{space.bands.ends, pulling.needed < each / 2 ? 1 : space.bands.count};
+                for (int band = 0; band < bands.count; ++band) {
+                    pull.all_rows(bands, band);
+                    barrier.wait();
+                }
                 const u64 put_off = *tail;
                 if (put_off) {
                     pull.pieces_put_off(put_off);
                     barrier.wait();
                 }
             }
+            if (!pulls || pulling.lowest) {
+                // Who tells while others listen has a queue with tails of its own.
+                u64 *const light = pulls ? &last->told : &last->light, *const pieces = pulls ? &last->told_pieces : &last->pieces;
+                if (pulls || !queued)
+                    queue_from_lanes<T, W, false>(block, front(), classes.telling, out.indptr, n, space.queue, last, light, pieces);
+                if (!pulls) copy_words(Delivery::BY_ARC ? nullptr : space.reached, next(), n * W);
+                barrier.wait();
+                const Tally all{now.count, now.arcs, 0, *light, *pieces, 0};
+                Telling<T, W, Delivery, Index, Weight> telling{delivery, out, front(), classes.telling, space.reached,
+                                                               next(), pulls, step, sums};
+                if (!pulls && is_short<T>(all))
+                    for_each_arc_of_short<T, Index>(out, space.queue.light, all, telling);
+                else
+                    for_each_arc<T, Index>(out, space.queue, all.light, all.pieces, telling);
+                barrier.wait();
+            }
             LanesTally* const tally = next_tally();
-            settle<T, W>(delivery, out, in, n, step, live, space.reached, next(), history, changes, sums);
+            settle<T, W>(delivery, out, in, n, step, classes.live, space.reached, next(), history, changes, sums);
             histories += history != nullptr;
             if constexpr (Delivery::COUNTS) __syncthreads();
             bring(block, sums, tally);
@@ -215,14 +241,21 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
         const LanesTally& left = space.header->tally[phase % 3];
         now = Queued(left);
         settled += left.pairs;
+        scattered = few && starts.k > 1 && parked == NOT_PARKED && left.pairs < 2 * now.count ? scattered + 1 : 0;
         if (!Trace::is_writer()) continue;
-        space.trace.add(step, direction, count, direction == TOP_DOWN ? arcs : (i64)left.looked);
-        if (step <= space.trace.room) space.pairs[step - 1] = left.pairs;
+        const i64 looked = direction == TOP_DOWN ? arcs : (i64)left.looked;
+        if (first_apart < 0) space.trace.add(step, direction, count, looked);
+        if (step > space.trace.room) continue;
+        if (first_apart < 0) space.pairs[step - 1] = left.pairs;
+        else space.pairs[step - 1] += left.pairs, space.trace.rows[step - 1].active += count, space.trace.rows[step - 1].looked += looked;
     }
     if constexpr (Delivery::COUNTS)
         if (step) delivery.account(step);
     if (thread == 0) space.header->histories = histories;
-    space.trace.end(step, step < policy.limit ? 0 : now.count);
+    const u64 active = space.header->left + (step < policy.limit ? 0 : now.count);
+    step = max(step, farthest);
+    if (first_apart >= 0 && blockIdx.x == 0) lanes_apart().share_time(first_apart, step, began);
+    space.trace.end(step, active);
 }
 
 template <class Program, class Index, class Weight, int W, bool by_arc, class T = Techniques<>>

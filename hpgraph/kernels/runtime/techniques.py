@@ -54,7 +54,7 @@ class Techniques:
     hyb : bool
         CUDA. Pulls read HYB, rather than CSR; of a `Matrix` whose format is "auto", its first product decides.
     joint_frontier : bool
-        CPU. Lanes of a traversal share one frontier while they meet in it, rather than being searched each by itself.
+        Lanes of a traversal share one frontier while they meet in it, rather than being searched each by itself.
     lane_refill : bool
         CUDA. A lane that is done with its vertex in a traversal's pull takes the next, rather than waiting for its
         warp.
