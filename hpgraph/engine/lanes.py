@@ -6,6 +6,7 @@ all of them (H. Liu, H. H. Huang, Y. Hu, "iBFS", SIGMOD'16); programs of other f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +99,8 @@ def run_lanes(
     code = declared.code(tuple(column.dtype for column in begun.values()))
     arcs = Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
     size = sum(column.dtype.itemsize for column in begun.values())
-    check_memory(k * n * size, f"{declared.name} in {k} lanes of {n} vertices", device)
+    what = f"{declared.name} in {k} lanes of {n} vertices"
+    check_memory(k * n * size, what, device)
     found = LanesResult({name: column.rows(device, k, n) for name, column in begun.items()})
     found.active.extend([array_module(device).empty(0, arcs.sending.indices.dtype)] * k)
     found.world.update({name: [value] * k for name, value in world.items()})
@@ -111,14 +113,13 @@ def run_lanes(
         check_order(form, delta, ceiling)
         joint = joint_traversal(device) if form.loop == TRAVERSAL else None
         relaxing = joint_relaxation(device) if form.loop == RELAXATION else None
-        most = 1
+        most, ids = 1, arcs.sending.indices.dtype
         if joint:
             most = lanes_at_most(lanes, k, joint.MOST_LANES)
+            most = _that_fit(most, k * n * size, lambda group: joint.work_space(n, group, ids), what, device)
         elif relaxing:
-            most = lanes_at_most(lanes, k, relaxing.MOST_RELAXED)
-            # Beside the results, lanes that go together have their values side by side.
-            while most > 1 and not fits((k + most) * n * size, device):
-                most //= 2
+            most, dtype = lanes_at_most(lanes, k, relaxing.MOST_RELAXED), code.message
+            most = _that_fit(most, k * n * size, lambda group: relaxing.work_space(n, group, ids, dtype), what, device)
         else:
             form = form._replace(why=f"{form.why}; lanes run one after the other")
         order = order_of(first_of(starts), arcs.sending, most)
@@ -138,6 +139,14 @@ def run_lanes(
             if found.unfinished and not whole:
                 break
     return found
+
+
+def _that_fit(most: int, results: int, work_space: Callable[[int], int], what: str, device: str) -> int:
+    """Lanes of a group, at most so many, whose work space fits beside the results of all."""
+    while most > 1 and not fits(results + work_space(most), device):
+        most //= 2
+    check_memory(results + work_space(most), what, device)
+    return most
 
 
 def _is_stretch(group: np.ndarray) -> bool:

@@ -9,6 +9,7 @@ from reference_algorithms import GRAPHS, check_shortest_paths, random_digraph, s
 
 import hpgraph as hpg
 from hpgraph.core.device import device_of, to_device
+from hpgraph.kernels.backend import joint_relaxation
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -87,10 +88,17 @@ def test_memory_is_predicted(monkeypatch):
     with pytest.raises(hpg.DeviceMemoryError, match="in 600 lanes of 600 vertices"):
         hpg.sssp(G, sources=chosen)
     # The results would do, but not 64 lanes beside them: groups are smaller.
-    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: 600 * 600 * 8 + 600 * 20 * 8)
+    results, space = 600 * 600 * 8, joint_relaxation("cpu").work_space
+    room = space(600, 30, np.dtype(np.int32), np.dtype(np.float64))
+    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: results + room)
     found = hpg.sssp(G, sources=chosen)
-    assert len(found.traces) > 600 / 20
+    assert len(found.traces) >= 600 / 30
     assert (found.distance == scipy.sparse.csgraph.dijkstra(random_digraph(600, 4000, seed=4))).all()
+    # Not even for the work space of one.
+    least = space(600, 1, np.dtype(np.int32), np.dtype(np.float64))
+    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: results + least - 1)
+    with pytest.raises(hpg.DeviceMemoryError, match="in 600 lanes of 600 vertices"):
+        hpg.sssp(G, sources=chosen)
 
 
 @pytest.mark.parametrize("weight", [None, True])

@@ -11,6 +11,7 @@ import hpgraph as hpg
 from hpgraph.core.device import to_device
 from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.survey import Levels, survey
+from hpgraph.kernels.backend import joint_traversal
 
 
 def wheel(hubs, leaves):
@@ -119,3 +120,18 @@ def test_answers_do_not_depend_on_a_technique(name, device):
     if name == "joint_frontier":
         # A vertex is in the frontiers of several lanes, and counts in each.
         assert found.trace.active.sum() == (expected >= 0).sum()
+
+
+def test_the_work_space_of_searches_is_predicted(monkeypatch):
+    """Bits of each lane, and words of all that go together, beside the levels."""
+    csr = random_digraph(20_000, 40_000, seed=6)
+    G, sources = hpg.Graph(csr, directed=True), np.arange(64)[:, None]
+    results, space = 64 * 20_000 * 4, joint_traversal("cpu").work_space
+    # Two bits a lane and vertex, and two words, one of them twice, and two places for each vertex.
+    assert space(20_000, 64, np.dtype(np.int32)) >= 20_000 * (2 * 64 / 8 + 3 * 8 + 2 * 4)
+    room = space(20_000, 16, np.dtype(np.int32))
+    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: results + room)
+    assert len(hpg.run(Levels, G, active=sources).groups) == 4
+    monkeypatch.setattr("hpgraph.core.device.free_memory", lambda device: results + 20_000)
+    with pytest.raises(hpg.DeviceMemoryError, match="in 64 lanes of 20000 vertices"):
+        hpg.run(Levels, G, active=sources)

@@ -89,6 +89,9 @@ class JointTraversal(Protocol):
     MOST_LANES: int
     MOST_SURVEYED: int
 
+    def work_space(self, n: int, lanes: int, ids: np.dtype) -> int:
+        """Bytes that searches of so many lanes of n vertices take beside their properties, graphs of such ids."""
+
     def traverse_lanes(
         self,
         code: ProgramCode,
@@ -122,6 +125,9 @@ class JointRelaxation(Protocol):
     """
 
     MOST_RELAXED: int
+
+    def work_space(self, n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
+        """Bytes that so many lanes of n vertices take beside their property, which is of type `dtype`."""
 
     def relax_lanes(
         self,

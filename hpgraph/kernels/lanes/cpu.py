@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.config import config
 from hpgraph.formats import CSR
 from hpgraph.kernels.lanes import JointOutcome, Starts, Totals, apart, joint
 from hpgraph.kernels.lanes.delivery import Program
@@ -242,6 +243,25 @@ def _rows_of_bits(vertices: np.ndarray, lanes: np.ndarray, k: int, n: int) -> np
     rows = np.zeros((k, (n + SIDE - 1) // SIDE), np.uint64)
     np.bitwise_or.at(rows, (lanes, vertices >> 6), np.uint64(1) << (vertices & 63).astype(np.uint64))
     return rows
+
+
+def work_space(n: int, lanes: int, ids: np.dtype) -> int:
+    """Bytes that searches take beside their properties.
+
+    Parameters
+    ----------
+    n, lanes : int
+    ids : numpy.dtype
+        Of vertices.
+
+    Returns
+    -------
+    int
+    """
+    row = (n + SIDE - 1) // SIDE * 8
+    # Who has settled and who is active, lane by lane; then either words of lanes or a room for each thread.
+    together, room = n * (8 + 2 * 8 + 2 * ids.itemsize), n * ids.itemsize + 2 * row
+    return 2 * min(lanes, SIDE) * row + max(together, config.threads * room)
 
 
 @attached

@@ -113,6 +113,25 @@ def relax_lanes(
     return lambda: joined, Starts(np.concatenate(left), of_lane, starts.k)
 
 
+def work_space(n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
+    """Bytes that relaxations take beside their property.
+
+    Parameters
+    ----------
+    n, lanes : int
+    ids, dtype : numpy.dtype
+        Of vertices, and of the property.
+
+    Returns
+    -------
+    int
+    """
+    # Blocks, with a link from each to the one before, and those of a superstep.
+    lanes, buckets = min(lanes, MOST_RELAXED), room(n, config.threads) * (BLOCK * ids.itemsize + 12)
+    together = n * (lanes * dtype.itemsize + 9) + buckets + lanes * HEAD_START * ids.itemsize
+    return max(together if _would_pay(lanes, 1.0) else 0, config.threads * (n + buckets))
+
+
 @attached
 def _paying(out: CSR) -> dict[tuple[Any, ...], bool]:
     """Whether lanes that went together paid, by the kind of program."""

@@ -87,6 +87,13 @@ def threads_for(out: CSR) -> int:
     return THREADS_OF_MANY_ARCS if out.nnz >= MANY_ARCS * out.shape[0] else THREADS
 
 
+def work_space(n: int, lanes: int, ids: np.dtype) -> int:
+    """Bytes that searches take beside their properties; see `hpgraph.kernels.lanes.cpu.work_space`."""
+    bits = 8 * n * (1 if lanes <= 64 else 2)
+    errands = 2 * (n // _SWEPT) * _ERRAND.of(Index=ids).size
+    return (3 + HISTORIES) * bits + errands + n * ids.itemsize
+
+
 def differ_by_arc(code: ProgramCode) -> bool:
     """Whether the messages that reach a vertex in one superstep may differ, by their sender or their arc."""
     return code.edge_cond is not None or not {*code.gather.__code__.co_varnames[:2]} <= unread(code.gather)

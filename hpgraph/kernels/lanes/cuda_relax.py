@@ -158,6 +158,12 @@ def _kernels(
     return {short: module.function(name) for short, name in names.items()}
 
 
+def work_space(n: int, lanes: int, ids: np.dtype, dtype: np.dtype) -> int:
+    """Bytes that relaxations take beside their property; see `hpgraph.kernels.lanes.cpu_relax.work_space`."""
+    # Words, and lists of who waits near and far.
+    return n * (min(lanes, MOST_RELAXED) * dtype.itemsize + 16 + 5 * ids.itemsize)
+
+
 def relax_lanes(
     code: ProgramCode,
     out: CSR,
