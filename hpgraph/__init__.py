@@ -91,7 +91,9 @@ if TYPE_CHECKING:
     from hpgraph.engine.run import run
     from hpgraph.engine.trace import Trace
     from hpgraph.interop.networkx import from_networkx, to_networkx
-    from hpgraph.io import convert, read
+    from hpgraph.io import convert as convert
+    from hpgraph.io import open as open
+    from hpgraph.io import read as read
     from hpgraph.kernels.runtime.techniques import techniques
     from hpgraph.scipy_api.blocks import block_array, block_diag, bmat, hstack, vstack
     from hpgraph.scipy_api.construct import diag, diags, eye
@@ -220,6 +222,7 @@ _MODULE_OF = {
     "id": "hpgraph.containers.vertices",
     "to_networkx": "hpgraph.interop.networkx",
     "convert": "hpgraph.io",
+    "open": "hpgraph.io",
     "read": "hpgraph.io",
     "Matrix": "hpgraph.scipy_api.matrix",
     "hyb_array": "hpgraph.scipy_api.matrix",
@@ -230,7 +233,7 @@ _MODULE_OF = {
 }
 _SUBPACKAGES = ("algebra", "algorithms", "csgraph", "datasets", "formats", "interop", "io", "semiring", "viz")
 
-# All but `id`, which a star import would put in the place of Python's own.
+# All but `id` and `open`, which a star import would put in the place of Python's own.
 __all__ = [
     "BFSResult",
     "BeliefResult",

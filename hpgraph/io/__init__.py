@@ -2,5 +2,6 @@
 
 from hpgraph.io.conversion import convert
 from hpgraph.io.files import read, write
+from hpgraph.io.opening import open
 
-__all__ = ["convert", "read", "write"]
+__all__ = ["convert", "open", "read", "write"]

@@ -93,7 +93,7 @@ def convert(
     >>> _ = (folder / "roads.csv").write_text("from,to,km\nBonn,Mainz,170\nMainz,Trier,160\n")
     >>> hpg.convert(folder / "roads.csv", folder / "roads.hpg", directed=False)
     >>> hpg.read(folder / "roads.hpg")
-    Graph: 3 vertices, 4 arcs, undirected, int64 weights, cpu
+    Graph: 3 vertices, 4 arcs, undirected, int64 weights, cpu, named 'Bonn', 'Mainz', 'Trier'
     """
     place = given_path(target)
     if place.suffix.lower() != ".hpg":

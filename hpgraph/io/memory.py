@@ -34,13 +34,15 @@ class Budget:
     nbytes: int
 
     @classmethod
-    def of(cls, memory: int | str | None) -> Budget:
+    def of(cls, memory: int | str | None, name: str = "memory") -> Budget:
         """What a caller says, or three quarters of what is free.
 
         Parameters
         ----------
         memory : int, str or None
             Bytes, or an amount with a unit: ``"4GiB"``, ``"500 MB"``.
+        name : str, optional
+            What a message calls it.
 
         Returns
         -------
@@ -61,17 +63,17 @@ class Budget:
         if isinstance(memory, str):
             amount = _AMOUNT.fullmatch(memory)
             if amount is None or amount[2].lower() not in _UNITS:
-                raise ValueError(f'memory must be bytes or an amount such as "4GiB" or "500MB", not {memory!r}')
+                raise ValueError(f'{name} must be bytes or an amount such as "4GiB" or "500MB", not {memory!r}')
             nbytes = int(float(amount[1]) * _UNITS[amount[2].lower()])
         else:
             try:
                 nbytes = operator.index(memory)
             except TypeError:
                 raise TypeError(
-                    f'memory must be a whole number of bytes, an amount such as "4GiB" or None, not {memory!r}'
+                    f'{name} must be a whole number of bytes, an amount such as "4GiB" or None, not {memory!r}'
                 ) from None
         if nbytes < 1:
-            raise ValueError(f"memory must be more than no bytes, not {memory!r}")
+            raise ValueError(f"{name} must be more than no bytes, not {memory!r}")
         return cls(nbytes)
 
     def check(self, nbytes: int, what: str) -> None:

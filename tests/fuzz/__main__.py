@@ -12,6 +12,7 @@ CASES = {
     "dependencies": 2_000,
     "programs": 60,
     "readers": 20_000,
+    "graph_files": 10_000,
     "algebra": 2_000,
 }
 

@@ -1,0 +1,145 @@
+"""Graphs opened where they are: what is read when, whose file it is, and how bad input is refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+from hpgraph.core.errors import BudgetError, DamagedPageError, FileFormatError
+from hpgraph.io.hpg_reader import GraphFile
+from hpgraph.io.hpg_writer import write_hpg
+
+MEMORY = "16MiB"
+
+
+def some_graph(directed=True, weighted=False, n=3000, arcs=40_000, seed=0):
+    rng = np.random.default_rng(seed)
+    source, target = rng.integers(0, n, (2, arcs)) ** 2 // n
+    weight = rng.integers(1, 90, arcs).astype(np.float32) if weighted else None
+    return hpg.Graph.from_edges(source, target, weight, n_vertices=n, directed=directed)
+
+
+@pytest.mark.parametrize("compression", ["gaps", "none"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_answers_are_those_in_memory(tmp_path, device, directed, compression):
+    graph = some_graph(directed, weighted=True)
+    write_hpg(graph, tmp_path / "graph.hpg", compression=compression, arcs_per_page=3000)
+    opened = hpg.open(tmp_path / "graph.hpg", device, MEMORY, MEMORY)
+    assert (opened.n_vertices, opened.n_edges, opened.directed) == (3000, graph.n_edges, directed)
+    assert (opened.device, opened.dtype) == (device, np.float32)
+    there = graph.to(device)
+    assert (hpg.bfs(opened, 0).level == hpg.bfs(there, 0).level).all()
+    assert abs(hpg.pagerank(opened).rank - hpg.pagerank(there).rank).max() < 1e-7
+    assert (hpg.sssp(opened, 0).distance == hpg.sssp(there, 0).distance).all()
+    whole = opened.in_memory()
+    assert (whole.out_csr.indices == there.out_csr.indices).all()
+
+
+def test_opening_reads_the_tables_alone(tmp_path, monkeypatch):
+    graph = some_graph()
+    graph.save(tmp_path / "graph.hpg")
+    read = []
+    whole = GraphFile._whole
+    monkeypatch.setattr(GraphFile, "_whole", lambda self, name, dtype: read.append(name) or whole(self, name, dtype))
+    opened = hpg.open(tmp_path / "graph.hpg", memory=MEMORY)
+    assert read == ["out.pages", "in.pages"]
+    assert opened.n_edges == graph.n_edges
+    assert read == ["out.pages", "in.pages"]
+
+
+def test_names(tmp_path):
+    graph = hpg.Graph.from_edges([0, 1], [1, 2], names=["libc6", "bash", "vim"])
+    graph.save(tmp_path / "graph.hpg")
+    opened = hpg.open(tmp_path / "graph.hpg", memory=MEMORY)
+    assert hpg.bfs(opened, "bash").level.tolist() == [-1, 0, 1]
+    assert opened.names.tolist() == ["libc6", "bash", "vim"]
+
+
+def test_a_damaged_page_is_named_when_it_is_read(tmp_path):
+    path = tmp_path / "graph.hpg"
+    write_hpg(some_graph(), path, arcs_per_page=2000)
+    file = GraphFile(path)
+    pages, section = file.pages("in"), file.header.sections["in.ids"]
+    content = bytearray(path.read_bytes())
+    content[section.at + int(pages.offset[5]) + 3] ^= 1
+    path.write_bytes(content)
+    opened = hpg.open(path, memory=MEMORY)
+    rows = f"{pages.first_row[5]} to {pages.last_row[5]}"
+    for _ in range(2):
+        with pytest.raises(DamagedPageError, match=rf"graph\.hpg, in-arcs, page 5 \(rows {rows}\): the ids do not"):
+            hpg.pagerank(opened)
+
+
+def test_a_file_that_is_replaced_cut_or_overwritten_while_it_is_open(tmp_path):
+    path = tmp_path / "graph.hpg"
+    graph = some_graph(seed=1)
+    write_hpg(graph, path, arcs_per_page=2000)
+    opened = hpg.open(path, memory=MEMORY)
+    some_graph(seed=2).save(path)
+    np.testing.assert_array_equal(hpg.bfs(opened, 0).level, hpg.bfs(graph, 0).level)
+    for harm in ("cut", "overwritten"):
+        write_hpg(graph, path, arcs_per_page=2000)
+        opened = hpg.open(path, memory=MEMORY)
+        at = GraphFile(path).header.sections["in.ids"].at
+        if harm == "cut":
+            os.truncate(path, at + 100)
+        else:
+            with path.open("r+b") as file:
+                file.seek(at)
+                file.write(bytes(60_000))
+        with pytest.raises(FileFormatError, match=r"graph\.hpg.*(page 0|section in\.offsets)"):
+            hpg.pagerank(opened)
+
+
+READER = """
+import sys, hpgraph as hpg
+G = hpg.open(sys.argv[1], memory="16MiB")
+print(hpg.bfs(G, 0).level.sum(), round(float(hpg.pagerank(G).rank.max()), 12))
+"""
+
+
+def test_two_processes_and_many_threads_in_a_folder_nobody_may_write_to(tmp_path):
+    graph = some_graph()
+    graph.save(tmp_path / "graph.hpg")
+    (tmp_path / "graph.hpg").chmod(0o444)
+    tmp_path.chmod(0o555)
+    level, rank = hpg.bfs(graph, 0).level, hpg.pagerank(graph).rank
+    try:
+        command = [sys.executable, "-c", READER, str(tmp_path / "graph.hpg")]
+        root = Path(__file__).parents[2]
+        readers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) for _ in range(2)]
+        found = []
+        opened = [hpg.open(tmp_path / "graph.hpg", memory=MEMORY) for _ in range(4)]
+        threads = [threading.Thread(target=lambda g=g: found.append(hpg.bfs(g, 0).level)) for g in opened]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        said = [reader.communicate()[0].split() for reader in readers]
+    finally:
+        tmp_path.chmod(0o755)
+    assert len(found) == 4 and all((other == level).all() for other in found)
+    assert said[0] == said[1] == [str(level.sum()), str(round(float(rank.max()), 12))]
+
+
+def test_bad_input(tmp_path):
+    some_graph().save(tmp_path / "graph.hpg")
+    for arguments, kind, message in (
+        ((tmp_path / "graph.npz",), ValueError, r"\.hpg files are opened; hpgraph\.convert makes one"),
+        ((tmp_path / "none.hpg",), FileNotFoundError, "none.hpg"),
+        ((7,), TypeError, "path must be"),
+        ((tmp_path / "graph.hpg", "tpu"), ValueError, "device"),
+        ((tmp_path / "graph.hpg", "cpu", "much"), ValueError, "^memory must be bytes or an amount"),
+        ((tmp_path / "graph.hpg", "cpu", None, 0), ValueError, "^host_memory must be more than no bytes"),
+        ((tmp_path / "graph.hpg", "cpu", None, 0.5), TypeError, "^host_memory must be a whole number"),
+        ((tmp_path / "graph.hpg", "cpu", 1000), BudgetError, "give at least"),
+    ):
+        with pytest.raises(kind, match=message):
+            hpg.open(*arguments)
