@@ -26,6 +26,11 @@ def run_slowly(program, arcs, vertices, edges, join, active=None, weights=None, 
                 continue
             source, target = vertex_of(vertices, u), vertex_of(vertices, v)
             edge = edge_of(edges, number, arcs, weights, e)
+            if hasattr(program, "reply") and (
+                not hasattr(program, "reply_cond") or ask(program.reply_cond, source, edge, target, seen)
+            ):
+                said = ask(program.reply, source, edge, target, seen)
+                inbox[u] = join(inbox[u], said) if u in inbox else said
             if hasattr(program, "edge_cond") and not ask(program.edge_cond, source, edge, target, seen):
                 continue
             result = ask(program.edge_compute, source, edge, target, seen)

@@ -78,8 +78,8 @@ def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
         heard = from_dtype(code.pair.key), from_dtype(code.pair.payload)
     arc = vertex, _along(code, message if weight is None else from_dtype(weight)), vertex
     takes: dict[str, tuple[Any, ...]] = {
-        "gather": arc, "edge_cond": arc, "cond": (vertex,), "update": (vertex, *heard), "aggregate": (vertex, vertex),
-        "sends": (vertex, vertex), "starts": (vertex,), "halts": (vertex, vertex),
+        "gather": arc, "edge_cond": arc, "reply": arc, "reply_cond": arc, "cond": (vertex,), "starts": (vertex,),
+        "update": (vertex, *heard), "aggregate": (vertex, vertex), "sends": (vertex, vertex), "halts": (vertex, vertex),
     }  # fmt: skip
     for name, arguments in takes.items():
         python = getattr(code, name, None)
@@ -127,9 +127,9 @@ def _must_return(code: ProgramCode, name: str) -> tuple[str, int]:
         count = len(new) + (1 if code.pair is None else 2)
         sent = "the message, which becomes" if code.pair is None else "key and payload, which become"
         return f"a tuple of {count} numbers: {sent} {code.in_words}, the new {', '.join(new)}", count
-    if name == "gather" and code.pair is not None:
+    if name in ("gather", "reply") and code.pair is not None:
         return f"a tuple of 2 numbers, key and payload, which become {code.pair}", 2
-    if name == "gather":
+    if name in ("gather", "reply"):
         return f"a number, the message, which becomes {code.message}", 1
     if name == "update" and len(names) == 1:
         return f"a number, the new {names[0]}", 1

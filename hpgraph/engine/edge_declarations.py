@@ -39,7 +39,7 @@ class EdgeDeclarations(Declarations):
         # Every arc's function is called, also of those that would not matter to the message.
         self._combiner = without_terminal(self.reduce)
         read: set[str] = set()
-        for name in ("edge_compute", "edge_cond"):
+        for name in ("edge_compute", "edge_cond", "reply", "reply_cond"):
             function = self.functions[name]
             if function is not None:
                 found = list(reads(function).values())[1]
@@ -92,6 +92,8 @@ class EdgeDeclarations(Declarations):
                 places=places,
                 reads_reverse=self.reads_reverse,
                 halts=self.functions["vote_to_halt"],
+                reply=self.functions["reply"],
+                reply_cond=self.functions["reply_cond"],
             )
         return found
 
@@ -113,6 +115,8 @@ class EdgeDeclarations(Declarations):
             if not isinstance(one.constant, bool | np.bool_):
                 raise TypeError(f"{name}.{prop}: constant must be True or False, not {one.constant!r}")
         check_aggregators(program)
+        if function_of(program, "reply_cond") is not None and function_of(program, "reply") is None:
+            raise TypeError(f"{name} has reply_cond, but no reply(source, edge, target) that it would be for")
         if function_of(program, "vote_to_halt") is not None and program.activity == "all":
             raise ValueError(f'{name}.vote_to_halt says who is active: that needs activity = "changed", not "all"')
         if function_of(program, "vertex_compute") is None and reduces_pairs(program):

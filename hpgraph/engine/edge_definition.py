@@ -10,6 +10,8 @@ from hpgraph.engine.definition import Definition, Parameter, Property, declared
 EDGE_FUNCTIONS = {
     "edge_compute": ("source", "edge", "target"),
     "edge_cond": ("source", "edge", "target"),
+    "reply": ("source", "edge", "target"),
+    "reply_cond": ("source", "edge", "target"),
     "vertex_compute": ("vertex", "message"),
     "vote_to_halt": ("before", "vertex"),
     "aggregate": ("before", "vertex"),

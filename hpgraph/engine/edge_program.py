@@ -51,6 +51,11 @@ class EdgeVertexProgram(EdgeDefinition):
         is no such arc, ``exists`` is False and the rest is zero.
     edge_cond(source, edge, target), optional
         Whether `edge_compute` runs along this arc. Where it does not, nothing is sent and nothing changes.
+    reply(source, edge, target), optional
+        A message back to the source: what an active vertex hears from the arcs that leave it, combined with what else
+        reaches it.
+    reply_cond(source, edge, target), optional
+        Whether there is a reply along this arc, whatever `edge_cond` says. Without it all arcs reply.
     vertex_compute(vertex, message) or vertex_compute(vertex, message, world)
         The new property, or a tuple of all of them in the order of their declaration. ``world`` has ``superstep``
         (from 1), the parameters, and the sums of the last superstep. A program without it has one property, which
@@ -63,7 +68,7 @@ class EdgeVertexProgram(EdgeDefinition):
     converged(world), optional
         Whether to stop; Python asks it after each superstep, with the new sums.
 
-    `edge_compute`, `edge_cond` and `vote_to_halt` may take ``world``, too, behind the others.
+    The functions of arcs and `vote_to_halt` may take ``world``, too, behind the others.
 
     Raises
     ------

@@ -99,3 +99,26 @@ class Suitors(hpg.EdgeVertexProgram):
 
     def vote_to_halt(before, vertex, world):
         return world.superstep > 4 or vertex.price > 30
+
+
+class Bargain(hpg.EdgeVertexProgram):
+    """Vertices hear from the arcs that leave them, what these were before they change; and may send on other arcs."""
+
+    combiner = "plus"
+    stock = Property("int64", initial=5)
+    offered = EdgeProperty("int32", initial=1)
+
+    def reply_cond(source, edge, target):
+        return (edge.offered + target.stock) % 3 != 0
+
+    def reply(source, edge, target, world):
+        return edge.offered - edge.reverse.offered + world.superstep
+
+    def edge_cond(source, edge, target):
+        return (source.stock + edge.offered) % 2 == 0
+
+    def edge_compute(source, edge, target):
+        return source.stock % 11 - 3, edge.offered + 1 + target.stock % 3
+
+    def vertex_compute(vertex, message):
+        return (vertex.stock + message) % 257

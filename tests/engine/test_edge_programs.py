@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 import pytest
-from edge_programs import Faint, Ledger, Relay, Suitors, Taxed
+from edge_programs import Bargain, Faint, Ledger, Relay, Suitors, Taxed
 from reference_edge_programs import run_slowly
 
 import hpgraph as hpg
@@ -94,6 +94,18 @@ def test_floats_and_everyone_active(directed, device):
 
 
 @pytest.mark.parametrize("direction", ["push", "pull"])
+@pytest.mark.parametrize("n", [SMALL, LARGE])
+def test_replies_to_the_source(n, direction, device):
+    G = random_graph(n, 7 * n, True, device, weighted=False)
+    arcs, _ = lists(G)
+    active, limit = range(0, n, 2), 6 if n == SMALL else 2
+    expected = run_slowly(
+        Bargain, arcs, {"stock": [5] * n}, {"offered": [1] * len(arcs)}, operator.add, active, limit=limit
+    )
+    compare(hpg.run(Bargain, G, direction=direction, active=active, max_iteration=limit), *expected)
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
 def test_pairs_and_functions_of_the_world(direction, device):
     G = random_graph(SMALL, 4 * SMALL, True, device)
     arcs, weights = lists(G)
@@ -151,6 +163,7 @@ def rumour(**members):
         ({"combiner": lambda a, b: a - b, "identity": 0}, ValueError, "'Rumour.combiner' is no monoid"),
         ({"reduce": "max"}, ValueError, "here it is combiner"),
         ({"edges": "out"}, ValueError, "here it is G.reverse"),
+        ({"reply_cond": lambda source, edge, target: True}, TypeError, "has reply_cond, but no reply"),
         ({"activity": "some"}, ValueError, 'activity must be "changed" or "all"'),
         ({"edge_compute": None}, TypeError, "no edge_compute"),
         ({"best": None}, TypeError, "no vertex property"),

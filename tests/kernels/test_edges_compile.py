@@ -14,7 +14,7 @@ from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.functions import functions_of
 
 sys.path.append(str(Path(__file__).parent.parent / "engine"))
-from edge_programs import Faint, Ledger, Relay, Suitors, Taxed
+from edge_programs import Bargain, Faint, Ledger, Relay, Suitors, Taxed
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")
@@ -38,7 +38,8 @@ def code_of(program, weight, places="int32"):
 @pytest.mark.parametrize(
     ("program", "weight", "index", "places"),
     [(Ledger, "int64", "int32", "int32"), (Ledger, None, "int64", "int64"), (Faint, None, "int32", "int32"),
-     (Relay, None, "int32", "int64"), (Suitors, "int64", "int32", "int32")],
+     (Relay, None, "int32", "int64"), (Suitors, "int64", "int32", "int32"),
+     (Bargain, None, "int32", "int32")],
 )  # fmt: skip
 def test_small_supersteps(program, weight, index, places, arch):
     made = cuda_program(code_of(program, weight, places), np.dtype(places))
@@ -52,12 +53,19 @@ def test_updates(program):
     compiles("apply.cuh", made.prologue, made.ltoir, APPLY)
 
 
-@pytest.mark.parametrize("program", [Ledger, Faint, Relay, Suitors])
+@pytest.mark.parametrize("program", [Ledger, Faint, Relay, Suitors, Bargain])
 def test_products(program):
     code = code_of(program, "int64")
     state = [*(dtype for _, dtype in (*code.properties, *code.beside)), *code.cells]
-    state += [np.dtype("uint8")] * (code.edge_cond is not None)
-    arguments = functions_of(code).offer, code.reduce, None, np.dtype("int32"), np.dtype("int32")
+    state += [np.dtype("uint8")] * code.notes_arrivals
+    made, accum = functions_of(code), None
+    if code.reply is not None:
+        accum = code.reduce.op
+        heard = specialize(
+            made.heard, code.reduce, None, np.dtype("int32"), np.dtype("int32"), tuple(state), code.message, False
+        )
+        compiles("spmv.cuh", heard.prologue, heard.ltoir, [f"hpgraph::{name}<Product>" for name in PULL_ROWS])
+    arguments = made.offer, code.reduce, accum, np.dtype("int32"), np.dtype("int32")
     pulled = specialize(*arguments, tuple(state), code.message, True)
     compiles("spmv.cuh", pulled.prologue, pulled.ltoir, [f"hpgraph::{name}<Product>" for name in PULL_ROWS])
     assert "has_terminal = false" in pulled.prologue, "every arc's function is called"

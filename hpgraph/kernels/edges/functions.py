@@ -9,6 +9,7 @@ supersteps.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -29,16 +30,11 @@ class EdgeFunctions(ProgramFunctions):
     @cached_property
     def gather(self) -> Function:
         """``gather(state, u, arc, v) -> message``: writes the arc's properties, too."""
-        code, pair = self.code, self.code.pair
+        code = self.code
         text, names = self._arc()
         call = f"gather({self._vertex('u')}, edge, {self._vertex('v')}{self._now(code.gather, 3)})"
         names["gather"] = code.gather
-        if pair is None:
-            sent, message = ["sent"], "cast(sent)"
-            names["cast"] = code.message.type
-        else:
-            sent, message = ["key", "payload"], "pack(key_type(key), payload_type(payload))"
-            names.update(pack=pair.pack, key_type=pair.key.type, payload_type=pair.payload.type)
+        sent, message = self._message(names)
         lines = [text, f"{unpack([*sent, *(f'new{i}' for i in code.changes)])} {call}"]
         slot = "2 * weight + (1 - side)" if code.keeps_two else "weight"
         for i in code.changes:
@@ -52,13 +48,35 @@ class EdgeFunctions(ProgramFunctions):
     @cached_property
     def edge_cond(self) -> Function:
         """``edge_cond(state, u, arc, v) -> bool``."""
+        return self._condition("edge_cond", self.code.edge_cond)
+
+    @cached_property
+    def replies(self) -> tuple[Function | None, Function | None]:
+        """What an arc says to the vertex that it leaves, and whether it says anything."""
         code = self.code
-        if code.edge_cond is None:
-            return code.wrap("edge_cond_at", "state, u, weight, v", "return True")
+        if code.reply is None:
+            return None, None
         text, names = self._arc()
-        now = self._now(code.edge_cond, 3)
-        body = f"{text}\nreturn edge_cond({self._vertex('u')}, edge, {self._vertex('v')}{now})"
-        return code.wrap("edge_cond_at", "state, u, weight, v", body, **names, edge_cond=code.edge_cond)
+        call = f"reply({self._vertex('u')}, edge, {self._vertex('v')}{self._now(code.reply, 3)})"
+        names["reply"] = code.reply
+        said, message = self._message(names)
+        body = f"{text}\n{unpack(said)} {call}\nreturn {message}"
+        reply = code.wrap("reply_at", "state, u, weight, v", body, **names)
+        return reply, self._condition("reply_cond", code.reply_cond)
+
+    @cached_property
+    def heard(self) -> Function:
+        """`reply` as a product by rows of out-arcs takes it, ``u`` being the column; see `offer`."""
+        reply, condition = self.replies
+        assert reply is not None and condition is not None
+        return self._noting("heard_at", reply, condition, "v, weight, u")
+
+    def _condition(self, name: str, asked: Callable[..., Any] | None) -> Function:
+        if asked is None:
+            return self.code.wrap(f"{name}_at", "state, u, weight, v", "return True")
+        text, names = self._arc()
+        body = f"{text}\nreturn asked({self._vertex('u')}, edge, {self._vertex('v')}{self._now(asked, 3)})"
+        return self.code.wrap(f"{name}_at", "state, u, weight, v", body, **names, asked=asked)
 
     @cached_property
     def offer(self) -> Function:
@@ -66,17 +84,28 @@ class EdgeFunctions(ProgramFunctions):
 
         Where it lets one through, that is noted: one array more follows in the state, a byte for each vertex.
         """
-        code = self.code
-        if code.edge_cond is None:
+        if not self.code.notes_arrivals:
             return self.gather
-        arrived = code.first_cell + len(code.cells)
+        return self._noting("offer_at", self.gather, self.edge_cond, "u, weight, v")
+
+    def _noting(self, name: str, message: Function, condition: Function, arc: str) -> Function:
+        code = self.code
         return code.wrap(
-            "offer_at", "state, u, weight, v",
-            f"if edge_cond(state, u, weight, v):\n    state[{arrived}][v] = 1\n    return gather(state, u, weight, v)\n"
-            "return cast(nothing)",
-            gather=self.gather.python, edge_cond=self.edge_cond.python,
+            name, "state, u, weight, v",
+            f"if condition(state, {arc}):\n    state[{code.first_cell + len(code.cells)}][v] = 1\n"
+            f"    return message(state, {arc})\nreturn cast(nothing)",
+            message=message.python, condition=condition.python,
             nothing=code.reduce.identity_for(code.message).item(), cast=code.message.type,
         )  # fmt: skip
+
+    def _message(self, names: dict[str, Any]) -> tuple[list[str], str]:
+        """What to call the parts of a message, and text that makes one of them; adds to `names` what that refers to."""
+        pair = self.code.pair
+        if pair is None:
+            names["cast"] = self.code.message.type
+            return ["sent"], "cast(sent)"
+        names.update(pack=pair.pack, key_type=pair.key.type, payload_type=pair.payload.type)
+        return ["key", "payload"], "pack(key_type(key), payload_type(payload))"
 
     def _renewal(self, old: list[str]) -> tuple[str, dict[str, Any]]:
         """A vertex sends next unless it votes to halt."""

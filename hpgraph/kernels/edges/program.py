@@ -40,6 +40,8 @@ class EdgeProgramCode(ProgramCode):
         Whether a function looks at an arc's reverse.
     halts : function or None
         The program's `vote_to_halt`.
+    reply, reply_cond : function or None
+        As in `hpgraph.EdgeVertexProgram`.
     """
 
     functions_type: ClassVar[type] = EdgeFunctions
@@ -50,6 +52,8 @@ class EdgeProgramCode(ProgramCode):
     places: np.dtype = PLACES
     reads_reverse: bool = False
     halts: Callable[..., Any] | None = None
+    reply: Callable[..., Any] | None = None
+    reply_cond: Callable[..., Any] | None = None
 
     @property
     def changes(self) -> tuple[int, ...]:
@@ -76,11 +80,17 @@ class EdgeProgramCode(ProgramCode):
             found.append(("stamp", STAMP))
         return tuple(found)
 
+    @property
+    def notes_arrivals(self) -> bool:
+        """Whether products must note who received: a message may be sent along some arcs and not along others."""
+        return self.edge_cond is not None or self.reply is not None
+
     @cached_property
     def cells(self) -> tuple[np.dtype, ...]:
         """See `ProgramCode.cells`; stamps are compared with the superstep, too."""
         found = super().cells
-        if self.keeps_two and not found:
+        asked = self.keeps_two or any(f is not None and self.takes_world(f, 3) for f in (self.reply, self.reply_cond))
+        if asked and not found:
             found = np.dtype(np.int64), *(dtype for _, dtype in self.parameters)
         return found
 

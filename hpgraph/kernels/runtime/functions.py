@@ -197,6 +197,11 @@ class ProgramFunctions:
         text = f"{unpack(parts)} aggregate({before}, {self._vertex_of('v', now)}{world})"
         return text, parts, {"aggregate": code.aggregate}
 
+    @property
+    def replies(self) -> tuple[Function | None, Function | None]:
+        """What a vertex hears from an arc that leaves it, and from which: functions as `gather` and `edge_cond`."""
+        return None, None
+
     @cached_property
     def load(self) -> Function:
         """``load(state, v) -> tuple`` of the properties of v."""

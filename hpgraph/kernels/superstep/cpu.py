@@ -53,7 +53,7 @@ class Supersteps:
         program = functions_of(code)
         self._functions = Functions(
             program.gather, program.reduce, program.edge_cond, program.cond, program.update, program.load,
-            program.aggregate,
+            program.aggregate, *program.replies,
         )  # fmt: skip
         received = np.zeros((n + 63) // 64, np.uint64)
         identity = code.reduce.identity_for(code.message)

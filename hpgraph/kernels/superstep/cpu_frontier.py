@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from hpgraph.kernels.runtime.cpu.claim import cycles, mark, test
+from hpgraph.kernels.runtime.cpu.claim import claim, cycles, mark, test
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import vertex
@@ -47,6 +47,9 @@ class Functions(NamedTuple):
     update: Any
     load: Any
     aggregate: Any
+    # Of programs whose vertices hear from the arcs that leave them, and on which of them.
+    reply: Any = None
+    reply_cond: Any = None
 
 
 class Queues(NamedTuple):
@@ -117,9 +120,41 @@ def _receive(functions, state, inbox, sent, v):
 
 
 @part(error_model="numpy", forceinline=True)
-def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, listed):
-    """Push from the first vertices of `frontier` to the targets low..high; list who receives, where there is room."""
+def _hear(functions, state, arcs, inbox, u):
+    """Fold what the arcs that leave `u` have to say to it; whether there was anything."""
+    found, value = False, inbox.identity
+    for j in range(arcs.indptr[u], arcs.indptr[u + 1]):
+        v = vertex(arcs.indices, j)
+        weight = entry(arcs.data, j, arcs.one)
+        if call(functions.reply_cond, state, u, weight, v):
+            said = convert(inbox.identity, call(functions.reply, state, u, weight, v))
+            value = join(functions.reduce, value, said)
+            found = True
+    if found:
+        inbox.message[u] = value
+    return found
+
+
+@part(error_model="numpy", forceinline=True)
+def _hear_all(reply, functions, state, arcs, inbox, frontier, size, listed):
+    """The first vertices of `frontier` hear from their arcs, before anything is sent; list who did."""
     count = 0
+    if reply is not None:
+        for i in range(size):
+            u = np.int64(frontier[i])
+            if _hear(functions, state, arcs, inbox, u):
+                mark(inbox.received, u)
+                listed[count] = u
+                count += 1
+    return count
+
+
+@part(error_model="numpy", forceinline=True)
+def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, listed, count):
+    """Push from the first vertices of `frontier` to the targets low..high.
+
+    Who receives is listed, behind `count` others, where there is room.
+    """
     for i in range(size):
         if is_stopped():
             break
@@ -170,7 +205,8 @@ def run_small(functions, state, world, arcs, inbox, queues, progress, trace, mos
         step += 1
         rows += 1
         _turn(cell, step)
-        received = _send(functions, state, arcs, inbox, queue, size, 0, n, False, listed)
+        heard = _hear_all(functions.reply, functions, state, arcs, inbox, queue, size, listed)
+        received = _send(functions, state, arcs, inbox, queue, size, 0, n, False, listed, heard)
         changed, arcs_left = 0, 0
         for i in range(received):
             v = np.int64(listed[i])
@@ -192,13 +228,34 @@ def push_many(functions, state, arcs, is_sorted, inbox, frontier, bounds):
     """Push from all of `frontier`; each thread to a range of targets between two of the `bounds`, multiples of 64."""
     nobody = np.empty(0, arcs.indices.dtype)
     for p in prange(bounds.size - 1):
-        _send(functions, state, arcs, inbox, frontier, frontier.size, bounds[p], bounds[p + 1], is_sorted, nobody)
+        _send(functions, state, arcs, inbox, frontier, frontier.size, bounds[p], bounds[p + 1], is_sorted, nobody, 0)
+
+
+@part(error_model="numpy", forceinline=True)
+def _hear_some(functions, state, arcs, inbox, frontier, begin, end):
+    for i in range(begin, end):
+        u = np.int64(frontier[i])
+        if _hear(functions, state, arcs, inbox, u):
+            claim(inbox.received, u, False)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def hear_many(functions, state, arcs, inbox, frontier, workers):
+    """All of `frontier` hear from the arcs that leave them."""
+    counter = np.zeros(1, np.int64)
+    for _ in prange(workers):
+        while True:
+            begin = fetch_add(counter, 0, ROWS)
+            if begin >= frontier.size or is_stopped():
+                break
+            _hear_some(functions, state, arcs, inbox, frontier, begin, min(begin + ROWS, frontier.size))
 
 
 @part(error_model="numpy", forceinline=True)
 def _pull_row(functions, terminal, state, arcs, inbox, active, v):
-    """Fold the messages of the active in-neighbours of `v`; true if there was one."""
-    found, value = False, inbox.identity
+    """Fold the messages of the active in-neighbours of `v` into what it has; true if there is one."""
+    found = test(inbox.received, v)
+    value = inbox.message[v] if found else inbox.identity
     for j in range(arcs.indptr[v], arcs.indptr[v + 1]):
         u = vertex(arcs.indices, j)
         if test(active, u):

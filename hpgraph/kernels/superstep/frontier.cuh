@@ -54,6 +54,17 @@ __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
     op::Wide<Message> stands[size];
 #pragma unroll
     for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
+    // What an arc says to the vertex that it leaves, before the arc changes.
+    Message said[size];
+    bool says[size];
+    if constexpr (Program::REPLIES) {
+#pragma unroll
+        for (int k = 0; k < size; ++k) {
+            const auto weight = batch.live[k] ? out.weight(batch.arc[k]) : 0;
+            says[k] = batch.live[k] && program.reply_cond(batch.source[k], weight, v[k]);
+            said[k] = says[k] ? (Message)program.reply(batch.source[k], weight, v[k]) : Message();
+        }
+    }
 #pragma unroll
     for (int k = 0; k < size; ++k) {
         const auto weight = batch.live[k] ? out.weight(batch.arc[k]) : 0;
@@ -77,6 +88,18 @@ __device__ void deliver(const Program& program, const Arcs<Index, Weight>& out,
         if (live[k]) op::combine_by_cas<Meet<Program>>(space.message + v[k], message[k], stands[k]);
 #pragma unroll
     for (int k = 0; k < size; ++k) arrive(!(seen[k] >> (v[k] & 31) & 1), v[k]);
+    if constexpr (Program::REPLIES) {
+#pragma unroll
+        for (int k = 0; k < size; ++k) {
+            const Index u = batch.source[k];
+            u32 before = ALL;
+            if (says[k]) {
+                before = atomicOr(space.received_bits + (u >> 5), 1u << (u & 31));
+                op::combine_by_cas<Meet<Program>>(space.message + u, said[k]);
+            }
+            arrive(!(before >> (u & 31) & 1), u);
+        }
+    }
 }
 
 template <class Program, class Index, class Weight, class T = Techniques<>>

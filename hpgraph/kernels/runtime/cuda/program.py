@@ -83,6 +83,10 @@ class CUDAProgram:
         }
         if code.edge_cond is not None:
             found["hpg_edge_cond"] = (made.edge_cond, arc, _BOOL)
+        reply, reply_cond = made.replies
+        if reply is not None and reply_cond is not None:
+            found["hpg_reply"] = (reply, arc, code.message)
+            found["hpg_reply_cond"] = (reply_cond, arc, _BOOL)
         if code.cond is not None:
             found["hpg_cond"] = (made.cond, (pointers, _ID), _BOOL)
         if code.aggregate is not None:
@@ -134,6 +138,9 @@ class CUDAProgram:
                 f"    static constexpr bool LEAST = {_cpp(self.code.reduce == get_monoid('min'))};",
                 self._method(m, "gather", arc, "u, weight, v"),
                 self._method("bool", "edge_cond", arc, "u, weight, v"),
+                f"    static constexpr bool REPLIES = {_cpp('hpg_reply' in self._functions)};",
+                self._method(m, "reply", arc, "u, weight, v"),
+                self._method("bool", "reply_cond", arc, "u, weight, v"),
                 self._method("bool", "cond", "long long v", "v"),
                 f"    __device__ {m} reduce({m} a, {m} b) const {{ return hpg_reduce(a, b); }}",
                 f"    __device__ static {m} join({m} a, {m} b) {{ return hpg_reduce(a, b); }}",
