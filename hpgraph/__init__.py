@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.label_spreading import LabelResult, label_propagation, label_spreading
     from hpgraph.algorithms.landmarks import Landmarks, landmarks
     from hpgraph.algorithms.matching import maximal_matching
+    from hpgraph.algorithms.maximum_flow import MaximumFlow, maximum_flow
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
     from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult
     from hpgraph.algorithms.power_iteration import CentralityResult
@@ -193,6 +194,8 @@ _MODULE_OF = {
     "transitivity": "hpgraph.algorithms.clustering",
     "square_clustering": "hpgraph.algorithms.square_clustering",
     "PageRankLanesResult": "hpgraph.algorithms.pagerank_lanes",
+    "MaximumFlow": "hpgraph.algorithms.maximum_flow",
+    "maximum_flow": "hpgraph.algorithms.maximum_flow",
     "PageRankResult": "hpgraph.algorithms.pagerank",
     "pagerank": "hpgraph.algorithms.pagerank",
     "SSSPLanesResult": "hpgraph.algorithms.sssp",
@@ -257,6 +260,7 @@ __all__ = [
     "LabelResult",
     "Landmarks",
     "Matrix",
+    "MaximumFlow",
     "MissingExtraError",
     "NegativeCycleError",
     "NoPathError",
@@ -343,6 +347,7 @@ __all__ = [
     "matrix_power",
     "maximal_independent_set",
     "maximal_matching",
+    "maximum_flow",
     "minimum_spanning_forest",
     "mxm",
     "mxv",

@@ -20,6 +20,7 @@ import functools
 from typing import Any
 
 from hpgraph.csgraph.components import connected_components
+from hpgraph.csgraph.flow import maximum_flow
 from hpgraph.csgraph.laplacian import laplacian
 from hpgraph.csgraph.paths import NegativeCycleError, bellman_ford, dijkstra, floyd_warshall, johnson, shortest_path
 from hpgraph.csgraph.spanning_tree import minimum_spanning_tree
@@ -28,7 +29,7 @@ from hpgraph.csgraph.traversal import breadth_first_order, breadth_first_tree, r
 _PASSED_THROUGH = frozenset({
     "construct_dist_matrix", "csgraph_from_dense", "csgraph_from_masked", "csgraph_masked_from_dense",
     "csgraph_to_dense", "csgraph_to_masked", "depth_first_order", "depth_first_tree", "maximum_bipartite_matching",
-    "maximum_flow", "min_weight_full_bipartite_matching", "reverse_cuthill_mckee", "structural_rank", "yen",
+    "min_weight_full_bipartite_matching", "reverse_cuthill_mckee", "structural_rank", "yen",
 })  # fmt: skip
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "floyd_warshall",
     "johnson",
     "laplacian",
+    "maximum_flow",
     "minimum_spanning_tree",
     "reconstruct_path",
     "shortest_path",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cuda_build import GENERATIONS, compiles
 
+from hpgraph.algorithms.maximum_flow import Heights, Push
 from hpgraph.engine.edge_declarations import edge_declarations_of
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.functions import functions_of
@@ -39,7 +40,8 @@ def code_of(program, weight, places="int32"):
     ("program", "weight", "index", "places"),
     [(Ledger, "int64", "int32", "int32"), (Ledger, None, "int64", "int64"), (Faint, None, "int32", "int32"),
      (Relay, None, "int32", "int64"), (Suitors, "int64", "int32", "int32"),
-     (Bargain, None, "int32", "int32")],
+     (Bargain, None, "int32", "int32"),
+     (Heights, None, "int32", "int32"), (Push, None, "int32", "int32")],
 )  # fmt: skip
 def test_small_supersteps(program, weight, index, places, arch):
     made = cuda_program(code_of(program, weight, places), np.dtype(places))
@@ -47,13 +49,13 @@ def test_small_supersteps(program, weight, index, places, arch):
     compiles("frontier.cuh", made.prologue, made.ltoir, (name,), arch)
 
 
-@pytest.mark.parametrize("program", [Ledger, Suitors, Taxed])
+@pytest.mark.parametrize("program", [Ledger, Suitors, Taxed, Push])
 def test_updates(program):
     made = cuda_program(code_of(program, "int64"), None)
     compiles("apply.cuh", made.prologue, made.ltoir, APPLY)
 
 
-@pytest.mark.parametrize("program", [Ledger, Faint, Relay, Suitors, Bargain])
+@pytest.mark.parametrize("program", [Ledger, Faint, Relay, Suitors, Bargain, Heights, Push])
 def test_products(program):
     code = code_of(program, "int64")
     state = [*(dtype for _, dtype in (*code.properties, *code.beside)), *code.cells]
