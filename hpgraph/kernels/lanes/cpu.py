@@ -82,10 +82,13 @@ class _Group:
         What a search by itself costs is seen by the first lane, once a graph and kind of program.
         """
         dead_end = int(self.in_.indices is self.out.indices)
-        policy = Policy(float(alpha), float(beta), forced, limit, dead_end, techniques.early_termination, 0.0, 0.0, 0)
+        policy = Policy(float(alpha), float(beta), forced, limit, dead_end, techniques.early_termination, 0.0, 0.0)
         with team() as workers:
             settled, active = self._deaf(), _rows_of_bits(self.vertices, self.lanes, self.k, self.n)
-            if self.k <= joint.FEW or not techniques.joint_frontier:
+            # A message that depends on who sends is one a lane: only the arcs could be shared, and bits of a search by
+            # itself are looked at for less.
+            one_by_one = self.code is not None and not _same_from_anyone(self.code)
+            if one_by_one or self.k <= joint.FEW or not techniques.joint_frontier:
                 self._by_themselves(workers, policy, settled, active, 0, self.k, 0)
                 return
             prices, kind = _prices(self.out), self._kind
@@ -94,10 +97,8 @@ class _Group:
                 self._by_themselves(workers, policy, settled, active, lane, lane + 1, 0)
                 settled[lane], active[lane] = ~np.uint64(0), 0
             price = prices.get(kind, np.inf)
-            # A message that depends on who sends is one a lane: only the arcs are shared, however many lanes meet.
-            sharing = joint.FEW if self.code is None or _same_from_anyone(self.code) else SIDE + 1
             # The lanes part when being together has cost more than two searches by themselves would have.
-            policy = policy._replace(price=price, patience=2 * self.n * price, sharing=sharing)
+            policy = policy._replace(price=price, patience=2 * self.n * price)
             self._together(workers, policy, settled, active)
 
     @property
@@ -105,7 +106,7 @@ class _Group:
         """Programs of one kind cost about the same: those that write properties of the same types."""
         if self.code is None:
             return ()
-        return (_same_from_anyone(self.code), *(values.dtype for values in self.state))
+        return tuple(values.dtype for values in self.state)
 
     def _deaf(self) -> np.ndarray:
         """A row of bits for each lane: where it starts, and who receives nothing in it, as where no arc leads."""
@@ -139,20 +140,16 @@ class _Group:
             listed.size, listed.size, vertices.size, degree.sum(), carried, n,
         )  # fmt: skip
         progress[joint.LIVE] = np.bitwise_or.reduce(words).astype(np.int64)
-        program, by, messages = None, None, None
+        program = None
         if code is not None:
             functions = lane_functions_of(code)
-            edge_cond = None if code.edge_cond is None else functions.edge_cond
             straight = code.update is None or is_straight(code.update)
             settle = functions.settle if straight and is_straight(code.gather) else None
-            program = Program(functions.gather, functions.update, settle, edge_cond)
-            if not _same_from_anyone(code):
-                by = np.empty((workers, BUFFER, 2), np.int64)
-                messages = np.empty((workers, SIDE * SIDE), code.message)
+            program = Program(functions.gather, functions.update, settle)
         counts = np.zeros((workers, SIDE), np.int64) if code is None else None
         scratch = Scratch(
-            np.empty((workers, BUFFER), queues.dtype), np.empty((workers, BUFFER), np.uint64), by,
-            np.empty((workers, 2, SIDE), np.uint64), messages, counts,
+            np.empty((workers, BUFFER), queues.dtype), np.empty((workers, BUFFER), np.uint64),
+            np.empty((workers, 2, SIDE), np.uint64), counts,
         )  # fmt: skip
         search = Search(seen, fronts, queues)
         flat = tuple(values.reshape(-1) for values in self.state)

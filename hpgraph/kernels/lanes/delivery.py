@@ -1,4 +1,4 @@
-"""Messages of many lanes on the CPU: which lanes an arc lets through, what a vertex hears in each, and its update.
+"""What a vertex hears in each of many lanes on the CPU, the same whoever sends it, and its update.
 
 Properties lie lane after lane, so that a lane's arrays are those of a run of its own. Where many vertices hear at once
 they are written by squares of 64 vertices and 64 lanes: the words of 64 vertices are transposed, and each lane in turn
@@ -30,13 +30,12 @@ PREFETCH_LANES = 6
 class Program(NamedTuple):
     """A program's functions, as `hpgraph.kernels.runtime.lane_functions` has them.
 
-    `settle` is None where an update may branch, `edge_cond` where the program has none.
+    `settle` is None where an update may branch.
     """
 
     gather: Any
     update: Any
     settle: Any
-    edge_cond: Any
 
 
 class Running(NamedTuple):
@@ -45,7 +44,6 @@ class Running(NamedTuple):
     gather: Any
     update: Any
     settle: Any
-    edge_cond: Any
     state: Any
     world: Any
     n: Any
@@ -55,15 +53,15 @@ class Running(NamedTuple):
 def running(program, state, world, n):
     """A program with what it works on; None for None."""
     if program is not None:
-        return Running(program.gather, program.update, program.settle, program.edge_cond, state, world, n)
+        return Running(program.gather, program.update, program.settle, state, world, n)
     return None
 
 
 @part
-def gathered(program, lane, u, weight, v):
-    """The message from u to v in a lane."""
-    at = lane * program.n
-    return call(program.gather, program.state, u, np.uint64(at + u), weight, v, np.uint64(at + v))
+def _gathered(program, lane, v):
+    """The message to v in a lane, which reads neither its sender nor its arc."""
+    place = np.uint64(lane * program.n + v)
+    return call(program.gather, program.state, v, place, 1, v, place)
 
 
 @part
@@ -73,50 +71,21 @@ def _updated(program, step, lane, v, message):
 
 
 @part
-def permitted(program, u, weight, v, bits):
-    """The lanes in which a message goes along an arc."""
-    if program is not None:
-        return _let_through(program.edge_cond, program, u, weight, v, bits)
-    return bits
-
-
-@part
-def _let_through(edge_cond, program, u, weight, v, bits):
-    if edge_cond is not None:
-        left = bits
-        while left:
-            lane = lowest_bit(left)
-            left &= left - ONE
-            at = lane * program.n
-            if not call(edge_cond, program.state, u, np.uint64(at + u), weight, v, np.uint64(at + v)):
-                bits &= ~(ONE << np.uint64(lane))
-    return bits
-
-
-@part
-def message_of(program, messages, lane, u, weight, v):
-    """What v hears in a lane: kept where it depends on who sends, by the square's row and column."""
-    if messages is not None:
-        return messages[(lane << 6) + (v & 63)]
-    return gathered(program, lane, u, weight, v)
-
-
-@part
-def settle(program, step, u, weight, v, bits, messages, counts):
+def settle(program, step, v, bits, counts):
     """Update a vertex in the lanes in which it heard; those in which it changes."""
     left = bits
     while left:
         lane = lowest_bit(left)
         left &= left - ONE
-        if _is_refused(program, step, lane, u, weight, v, messages, counts):
+        if _is_refused(program, step, lane, v, counts):
             bits &= ~(ONE << np.uint64(lane))
     return bits
 
 
 @part
-def _is_refused(program, step, lane, u, weight, v, messages, counts):
+def _is_refused(program, step, lane, v, counts):
     if program is not None:
-        return not _updated(program, step, lane, v, message_of(program, messages, lane, u, weight, v))
+        return not _updated(program, step, lane, v, _gathered(program, lane, v))
     _count(counts, lane, 1)
     return False
 
@@ -128,30 +97,30 @@ def _count(counts, lane, number):
 
 
 @part
-def settle_square(program, step, base, weight, square, messages, counts):
+def settle_square(program, step, base, square, counts):
     """Update those of 64 vertices that heard, lane after lane; ``square[0]`` has who heard, and then who changed."""
     heard, lanes = square[0], square[1]
     for i in range(SIDE):
         lanes[i] = heard[i]
     transpose(lanes)
     if program is not None:
-        _settle_lanes(program, step, base, weight, heard, lanes, messages)
+        _settle_lanes(program, step, base, heard, lanes)
     else:
         for lane in range(SIDE):
             _count(counts, lane, popcount(lanes[lane]))
 
 
 @part
-def _settle_lanes(program, step, base, weight, heard, lanes, messages):
+def _settle_lanes(program, step, base, heard, lanes):
     refused = NONE
     for lane in range(SIDE):
         bits = lanes[lane]
         prefetch_each(program.state, (lane + PREFETCH_LANES) * program.n + base)
         if bits:
             if popcount(bits) >= DENSE and base + SIDE <= program.n:
-                changed = _settle_all(program.settle, program, step, lane, base, bits, weight, messages)
+                changed = _settle_all(program.settle, program, step, lane, base, bits)
             else:
-                changed = _settle_some(program, step, lane, base, bits, weight, messages)
+                changed = _settle_some(program, step, lane, base, bits)
             lanes[lane] = changed
             refused |= bits ^ changed
     if refused:
@@ -161,28 +130,28 @@ def _settle_lanes(program, step, base, weight, heard, lanes, messages):
 
 
 @part
-def _settle_some(program, step, lane, base, bits, weight, messages):
+def _settle_some(program, step, lane, base, bits):
     """Update those of 64 vertices from `base` on that heard in a lane; who changes."""
     left = bits
     while left:
         v = base + lowest_bit(left)
         flag = left & (~left + ONE)
         left ^= flag
-        if not _updated(program, step, lane, v, message_of(program, messages, lane, v, weight, v)):
+        if not _updated(program, step, lane, v, _gathered(program, lane, v)):
             bits ^= flag
     return bits
 
 
 @part
-def _settle_all(settling, program, step, lane, base, bits, weight, messages):
+def _settle_all(settling, program, step, lane, base, bits):
     """The same, one vertex after the other whether it heard or not, of which compilers make vectors."""
     if settling is not None:
         refused, at = NONE, lane * program.n
         for i in range(SIDE):
             v = base + i
             heard = (bits >> np.uint64(i)) & ONE != NONE
-            message = message_of(program, messages, lane, v, weight, v)
+            message = _gathered(program, lane, v)
             again = call(settling, program.state, v, np.uint64(at + v), message, program.world, step, heard)
             refused |= np.uint64(again) << np.uint64(i)
         return bits & ~refused
-    return _settle_some(program, step, lane, base, bits, weight, messages)
+    return _settle_some(program, step, lane, base, bits)

@@ -138,7 +138,7 @@ def _weigh(progress, cycles, policy):
     pairs = progress[PAIRS]
     progress[SPENT] += cycles
     progress[SETTLED_PAIRS] += pairs
-    dearer = pairs < policy.sharing * progress[ACTIVE] and cycles > pairs * policy.price
+    dearer = pairs < FEW * progress[ACTIVE] and cycles > pairs * policy.price
     progress[DEARER] = progress[DEARER] + 1 if dearer else 0
     if progress[DEARER] > 1 and progress[SPENT] > progress[SETTLED_PAIRS] * policy.price + policy.patience:
         progress[PARTED] = 1
@@ -179,9 +179,8 @@ def _mine(array, worker):
 def _room(scratch, worker):
     """One worker's share of the scratch."""
     return Scratch(
-        scratch.claimed[worker], scratch.lanes[worker], _mine(scratch.by, worker), scratch.square[worker],
-        _mine(scratch.messages, worker), _mine(scratch.counts, worker),
-    )  # fmt: skip
+        scratch.claimed[worker], scratch.lanes[worker], scratch.square[worker], _mine(scratch.counts, worker)
+    )
 
 
 @part

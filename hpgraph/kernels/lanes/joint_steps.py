@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.kernels.lanes.delivery import NONE, ONE, gathered, permitted, settle, settle_square
+from hpgraph.kernels.lanes.delivery import NONE, settle, settle_square
 from hpgraph.kernels.runtime.cpu.bit_matrix import SIDE
-from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
+from hpgraph.kernels.runtime.cpu.bits import popcount
 from hpgraph.kernels.runtime.cpu.claim import BUFFER, flush
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
-from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.runtime.cpu.work_stealing import OTHER
 from hpgraph.kernels.traversal.direction_optimizing import ARCS_A_LINE, PREFETCH_PULLS, PREFETCH_ROWS
 from hpgraph.semiring.atomics import atomic_or
@@ -38,16 +37,11 @@ class Search(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room of one worker: claims (vertex, lanes, and by whom along which arc), two squares of bits, messages, counts.
-
-    `by` and `messages` are None where a message is the same whoever sends it, `counts` where nobody counts.
-    """
+    """Room of one worker: claims (vertex and lanes), two squares of bits, and counts, None where nobody counts."""
 
     claimed: Any
     lanes: Any
-    by: Any
     square: Any
-    messages: Any
     counts: Any
 
 
@@ -66,7 +60,7 @@ class Policy(NamedTuple):
 
     `dead_end`: a vertex that is reached and has up to so many arcs reaches nobody; `early`: whether a pull leaves a row
     once all have heard; `price`: cycles that a search by itself takes for a vertex; `patience`: cycles by which being
-    together may be dearer before the lanes part; `sharing`: so many lanes a vertex stay together all the same.
+    together may be dearer before the lanes part.
     """
 
     alpha: Any
@@ -77,7 +71,6 @@ class Policy(NamedTuple):
     early: Any
     price: Any
     patience: Any
-    sharing: Any
 
 
 @part
@@ -117,34 +110,16 @@ def push(program, arcs, search, order, begin, end, policy, board, scratch, fille
             fresh = bits & ~peek(search.seen, v)
             if fresh == NONE:
                 continue
-            fresh = permitted(program, u, entry(arcs.data, j), v, fresh)
-            if fresh == NONE:
-                continue
             fresh &= ~_join(search.seen, v, fresh, order.alone)
             if fresh == NONE:
                 continue
             scratch.claimed[filled] = v
             scratch.lanes[filled] = fresh
-            _note(scratch.by, filled, u, j)
             filled += 1
             if filled == BUFFER:
                 totals = joined(totals, settle_claims(program, arcs, search, order, policy, board, scratch, filled))
                 filled = 0
     return filled, totals
-
-
-@part
-def _note(by, place, u, j):
-    if by is not None:
-        by[place, 0], by[place, 1] = u, j
-
-
-@part
-def _by(by, place, v):
-    """Who claimed, along which arc; where that does not matter, anyone."""
-    if by is not None:
-        return by[place, 0], by[place, 1]
-    return v, 0
 
 
 @part
@@ -157,8 +132,7 @@ def settle_claims(program, arcs, search, order, policy, board, scratch, filled):
     found, pairs, leaving, carried, kept, live = 0, 0, 0, 0, 0, NONE
     for i in range(filled):
         v = vertex(scratch.claimed, i)
-        u, j = _by(scratch.by, i, v)
-        bits = settle(program, order.step, u, entry(arcs.data, j), v, scratch.lanes[i], None, scratch.counts)
+        bits = settle(program, order.step, v, scratch.lanes[i], scratch.counts)
         if bits == NONE:
             continue
         live |= bits
@@ -196,34 +170,11 @@ def _listen(front, indices, first, last, wanted, early):
 
 
 @part
-def _hear(program, arcs, front, messages, v, wanted, early):
-    """What lanes of a vertex hear, and how many arcs that took; messages that depend on who sends are kept."""
+def _hear(arcs, front, v, wanted, early):
+    """What lanes of a vertex hear, and how many arcs that took."""
     first, last = peek(arcs.indptr, v), peek(arcs.indptr, v + 1)
-    if messages is not None:
-        heard, j = _hear_messages(program, arcs, front, messages, v, wanted, early, first, last)
-    else:
-        heard, j = _listen(front, arcs.indices, first, last, wanted, early)
+    heard, j = _listen(front, arcs.indices, first, last, wanted, early)
     return heard, j - first
-
-
-@part
-def _hear_messages(program, arcs, front, messages, v, wanted, early, first, last):
-    heard, j = NONE, first
-    while j < last:
-        u = vertex(arcs.indices, j)
-        bits = peek(front, u) & wanted & ~heard
-        if bits:
-            weight = entry(arcs.data, j)
-            bits = permitted(program, u, weight, v, bits)
-            heard |= bits
-            while bits:
-                lane = lowest_bit(bits)
-                bits &= bits - ONE
-                messages[(lane << 6) + (v & 63)] = gathered(program, lane, u, weight, v)
-        j += 1
-        if early and heard == wanted:
-            break
-    return heard, j
 
 
 @part
@@ -231,7 +182,7 @@ def pull(program, arcs, out_indptr, search, order, begin, end, policy, scratch):
     """Let the vertices begin..end listen; totals, arcs looked at, who waits on, and the lanes of the next frontier."""
     n = arcs.indptr.size - 1
     front, following = search.fronts[order.turn], search.fronts[1 - order.turn]
-    heard, weight = scratch.square[0], entry(arcs.data, 0)
+    heard = scratch.square[0]
     found, pairs, leaving, carried, looked, waiting, live = 0, 0, 0, 0, 0, 0, NONE
     for base in range(begin, end, SIDE):
         stop, some = min(base + SIDE, end), 0
@@ -242,7 +193,7 @@ def pull(program, arcs, out_indptr, search, order, begin, end, policy, scratch):
                 soon = peek(arcs.indptr, min(v + PREFETCH_PULLS, n))
                 prefetch(arcs.indices, soon)
                 prefetch(arcs.indices, soon + ARCS_A_LINE)
-                bits, arcs_read = _hear(program, arcs, front, scratch.messages, v, wanted, policy.early)
+                bits, arcs_read = _hear(arcs, front, v, wanted, policy.early)
                 looked += arcs_read
                 some += popcount(bits)
                 search.seen[v] |= bits
@@ -251,13 +202,11 @@ def pull(program, arcs, out_indptr, search, order, begin, end, policy, scratch):
         if some >= SIDE:
             for i in range(stop - base, SIDE):
                 heard[i] = NONE
-            settle_square(program, order.step, base, weight, scratch.square, scratch.messages, scratch.counts)
+            settle_square(program, order.step, base, scratch.square, scratch.counts)
         elif some:
             # Fewer pairs than lanes: each by itself, rather than lane by lane.
             for v in range(base, stop):
-                heard[v - base] = settle(
-                    program, order.step, v, weight, v, heard[v - base], scratch.messages, scratch.counts
-                )
+                heard[v - base] = settle(program, order.step, v, heard[v - base], scratch.counts)
         for v in range(base, stop):
             bits = heard[v - base]
             following[v] = bits
