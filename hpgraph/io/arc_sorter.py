@@ -18,8 +18,8 @@ import numpy as np
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.io.arcs import Array
 
-# Keys from one sample of a run to the next.
-_STEP = 2048
+# Samples of a run that is as long as runs may be. A range of keys may be longer by one of them for each run.
+_SAMPLES = 4096
 LOW = np.uint64(0xFFFFFFFF)
 SHIFT = np.uint64(32)
 
@@ -29,14 +29,16 @@ class _Run:
     keys: Any
     weights: Any
     samples: Array
+    # Keys from one sample to the next.
+    step: int
     # Least and greatest weight, which say what types hold all.
     extremes: Array | None
 
     @classmethod
-    def of(cls, keys: Array, weights: Array | None, keep: Callable[[Array], Any]) -> _Run:
+    def of(cls, keys: Array, weights: Array | None, step: int, keep: Callable[[Array], Any]) -> _Run:
         """A run whose arrays are kept in some place."""
         extremes = None if weights is None else np.array([weights.min(), weights.max()], dtype=weights.dtype)
-        return cls(keep(keys), None if weights is None else keep(weights), keys[::_STEP].copy(), extremes)
+        return cls(keep(keys), None if weights is None else keep(weights), keys[::step].copy(), step, extremes)
 
 
 class ArcSorter:
@@ -62,7 +64,8 @@ class ArcSorter:
     def __init__(self, folder: Path, nbytes: int, duplicates: str) -> None:
         self._folder = folder
         self._duplicates = duplicates
-        self.limit(nbytes)
+        self._nbytes = nbytes
+        self._most = self._step = 0
         self._waiting: list[tuple[Array, Array | None]] = []
         self._held = 0
         self._runs: list[_Run] = []
@@ -70,8 +73,7 @@ class ArcSorter:
         self.count = 0
 
     def limit(self, nbytes: int) -> None:
-        """Take other than so many bytes of the memory from now on."""
-        # Key and weight, the order they are sorted by, both again in that order, and what is made of them.
+        """Take other than so many bytes of the memory while arcs are read back."""
         self._most = max(nbytes // 64, 1 << 10)
 
     def add(self, first: Array, second: Array, weight: Array | None) -> None:
@@ -83,6 +85,10 @@ class ArcSorter:
         weight : array, shape (m,), or None
             Types may differ from call to call; whether there are weights may not.
         """
+        if not self._step:
+            # A key twice, as it came and among others. With weights also these twice, and the order both are put in.
+            self._most = max(self._nbytes // (24 if weight is None else 56), 1 << 10)
+            self._step = max(self._most // _SAMPLES, 64)
         for begin in range(0, len(first), self._most):
             piece = slice(begin, begin + self._most)
             keys = first[piece].astype(np.uint64) << SHIFT
@@ -107,7 +113,7 @@ class ArcSorter:
         if self._file is None:
             # Open as long as the sorter is; nobody else can.
             self._file = cast(BinaryIO, tempfile.TemporaryFile(dir=self._folder))  # noqa: SIM115
-        self._runs.append(_Run.of(keys, weights, self._written))
+        self._runs.append(_Run.of(keys, weights, self._step, self._written))
 
     def _written(self, array: Array) -> FileStretch:
         assert self._file is not None
@@ -134,7 +140,7 @@ class ArcSorter:
         if self._waiting and self._runs:
             self._spill()
         elif self._waiting:
-            self._runs.append(_Run.of(*self._take(), keep=lambda array: array))
+            self._runs.append(_Run.of(*self._take(), self._step, keep=lambda array: array))
 
     def sorted(self) -> Iterator[tuple[Array, Array, Array | None]]:
         """All arcs, in the order of their keys, some at a time; arcs with the same ends are one.
@@ -165,7 +171,7 @@ class ArcSorter:
     def _ranges(self) -> Iterator[tuple[list[int], list[int]]]:
         """Where in each run ranges of keys begin and end, one range after the other, none empty."""
         samples = np.sort(np.concatenate([run.samples for run in self._runs])) if self._runs else np.empty(0, np.uint64)
-        every = max(self._most // _STEP - len(self._runs), 1)
+        every = max(self._most // self._step - len(self._runs), 1)
         begins = [0] * len(self._runs)
         for key in np.unique(samples[every::every]):
             ends = [_place(run, key) for run in self._runs]
@@ -182,8 +188,8 @@ def _place(run: _Run, key: Any) -> int:
     block = int(np.searchsorted(run.samples, key, side="left"))
     if block == 0:
         return 0
-    begin = (block - 1) * _STEP
-    return begin + int(np.searchsorted(run.keys[begin : begin + _STEP], key, side="left"))
+    begin = (block - 1) * run.step
+    return begin + int(np.searchsorted(run.keys[begin : begin + run.step], key, side="left"))
 
 
 def _in_order(keys: Array, weights: Array | None, duplicates: str) -> tuple[Array, Array | None]:

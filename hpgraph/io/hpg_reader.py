@@ -14,7 +14,7 @@ from hpgraph.formats import CSR, Pages
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.formats.pages import crc32
 from hpgraph.io.arcs import Array
-from hpgraph.io.hpg_layout import ALIGNMENT, PAGE, read_header
+from hpgraph.io.hpg_layout import ALIGNMENT, PAGE, dtype_of, read_header
 from hpgraph.io.memory import Budget
 from hpgraph.kernels.pages import decode
 
@@ -140,9 +140,7 @@ class GraphFile:
                 places = ends.tolist()
                 listed = [text[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(places)]
                 return np.array(listed, dtype=np.str_)
-            dtype = np.dtype(self._whole("names.type", "S32")[0].decode("ascii"))
-            if dtype.kind not in "biufmM" or dtype.hasobject:
-                raise ValueError(f"of type {dtype}")
+            dtype = dtype_of(self._whole("names.type", "S32")[0].decode("ascii"))
             values = self._whole("names.values", dtype)
             if values.shape != (n,):
                 raise ValueError(f"{len(values)} of them")

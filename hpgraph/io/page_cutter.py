@@ -35,8 +35,8 @@ class PageCutter:
         self._pages = PageWriter(writer, side)
         self._folder = folder
         self._degrees = np.zeros(writer.header.n_vertices + 1, dtype=np.int64)
-        self._row = self._col = np.empty(0, dtype=np.int64)
-        self._weight: Array | None = None
+        self._waiting: list[tuple[Array, Array, Array | None]] = []
+        self._held = 0
         self._weights: BinaryIO | None = None
         self._weight_type: np.dtype[Any] | None = None
         self.count = 0
@@ -48,13 +48,19 @@ class PageCutter:
         first, last = int(row[0]), int(row[-1])
         self._degrees[first + 1 : last + 2] += np.bincount(row - first, minlength=last - first + 1)
         self.count += len(row)
-        self._row, self._col = np.concatenate((self._row, row)), np.concatenate((self._col, col))
-        if weight is not None:
-            self._weight = weight if self._weight is None else np.concatenate((self._weight, weight))
-        self._cut(final=False)
+        ids = self._writer.header.id_dtype
+        self._waiting.append((row.astype(ids), col.astype(ids), weight))
+        self._held += len(row)
+        # Half as many again, so that what stays behind is not moved for each page.
+        if self._held > self._most + self._most // 2:
+            self._cut(final=False)
 
     def _cut(self, final: bool) -> None:
-        row, at, entries = self._row, 0, len(self._row)
+        if not self._waiting:
+            return
+        row, col = (np.concatenate([piece[k] for piece in self._waiting]) for k in (0, 1))
+        held = [piece[2] for piece in self._waiting if piece[2] is not None]
+        weight, at, entries = np.concatenate(held) if held else None, 0, len(row)
         # Where rows begin, and where the last one ends, which is known at the end alone.
         bounds = np.append(np.flatnonzero(row[1:] != row[:-1]) + 1, [entries] if final else []).astype(np.int64)
         while at < entries and (final or entries - at > self._most):
@@ -62,17 +68,16 @@ class PageCutter:
             place = int(np.searchsorted(bounds, most, side="right"))
             row_end = int(bounds[place - 1]) if place else 0
             end = row_end if row_end > at and most - row_end <= self._most // 8 else most
-            self._page(slice(at, end))
+            self._page(row[at:end], col[at:end], None if weight is None else weight[at:end])
             at = end
-        self._row, self._col = row[at:].copy(), self._col[at:].copy()
-        self._weight = None if self._weight is None else self._weight[at:].copy()
+        self._waiting = [(row[at:].copy(), col[at:].copy(), None if weight is None else weight[at:].copy())]
+        self._held = entries - at
 
-    def _page(self, arcs: slice) -> None:
-        row, ids = self._row[arcs], self._col[arcs].astype(self._writer.header.id_dtype)
-        weights = None if self._weight is None else self._weight[arcs]
+    def _page(self, row: Array, ids: Array, weights: Array | None) -> None:
         self._pages.add(int(row[0]), int(row[-1]), ids, weights)
         if weights is not None:
             if self._weights is None:
+                # Open until the weights are where they belong.
                 self._weights = cast(BinaryIO, tempfile.TemporaryFile(dir=self._folder))  # noqa: SIM115
                 self._weight_type = weights.dtype
             self._weights.write(weights.view(np.uint8).data)
