@@ -16,6 +16,7 @@ COMMANDS = {
     "lanes": ("lanes", "many searches at once beside single ones and other libraries"),
     "centralities": ("centralities", "parts, iterated centralities and clustering beside other libraries"),
     "structures": ("structures", "cores, trusses, forests, sets, colours and searches in depth beside other libraries"),
+    "beyond-memory": ("beyond_memory", "topology larger than its memory, streamed from host memory and from a disk"),
     "layouts": ("layouts", "products of many kinds of matrices in every layout, beside cuSPARSE"),
     "constants": ("constants", "each constant that a rule chooses, swept beside the rule"),
     "scaling": ("scaling", "times and efficiency from one thread to many"),

@@ -13,6 +13,7 @@ from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.engine.definition import Property
+from hpgraph.engine.heads import head_of
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.kernels.backend import kernels
@@ -129,11 +130,22 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
     if isinstance(graph, StreamedGraph):
         if connection == "strong" and graph.directed:
             return ComponentsResult(*numbered(_strong(graph)))
-        return ComponentsResult(*numbered(run(Smallest, graph).smallest))
+        return _in_pages(graph)
     if connection == "strong" and graph.directed:
         return ComponentsResult(*numbered(_strong(graph)))
     # Whether the graph is directed is asked only where it is known: finding out costs as much as the components.
     return ComponentsResult(*kernels(graph.device).components(graph.out_csr, graph.known_undirected))
+
+
+def _in_pages(graph: StreamedGraph) -> ComponentsResult:
+    store = graph.store(False, False)
+    if graph.device == "cpu" or store is None:
+        return ComponentsResult(*numbered(run(Smallest, graph).smallest))
+    # Its pages are brought by the kernels' own store of the GPU.
+    from hpgraph.kernels.windows.cuda_components import components
+
+    head = None if graph.directed else head_of(store, graph)
+    return ComponentsResult(*components(store, head, not graph.directed))
 
 
 def _strong(graph: Graph) -> Any:

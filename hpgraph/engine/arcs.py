@@ -75,7 +75,7 @@ class Arcs:
             return rows
         return self._graph.weighted_hyb if self._weighted else self._graph.hyb
 
-    def direction(self, frontier: Frontier, policy: Direction, may_push: bool) -> tuple[bool, int]:
+    def direction(self, frontier: Frontier, policy: Direction, may_push: bool, steps: Any) -> tuple[bool, int]:
         """Whether a superstep of the general loop pushes, and how many arcs it looks at."""
         return policy.of_superstep(frontier, self.sending) if may_push else (False, self.sending.nnz)
 

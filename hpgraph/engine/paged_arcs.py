@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.errors import StreamingError
 from hpgraph.engine.arcs import Arcs
-from hpgraph.kernels.windows import Traffic, Window
+from hpgraph.engine.heads import head_of
+from hpgraph.kernels.runtime.direction import product_pushes
+from hpgraph.kernels.windows import Traffic
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
     from hpgraph.engine.direction import Direction
     from hpgraph.formats import Frontier
     from hpgraph.kernels.runtime.program import ProgramCode
-    from hpgraph.kernels.windows import Resident, Store, WindowSupersteps
+    from hpgraph.kernels.windows import Resident, Store, Survey, WindowSupersteps
+
+# Vertices a second that look at the neighbour kept for them: reads in order, and probes of a bitmask.
+_LOOKS = {"cpu": 2e8, "cuda": 1e11}
 
 
 def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | PagedArcs:
@@ -63,46 +68,63 @@ class PagedArcs:
             raise StreamingError(
                 'edges = "all" on a directed graph in pages: write it with directed=False, or use G.in_memory()'
             )
-        weighted = weighted and graph.weighted
-        backwards = edges == "out"
-        self._by_sender = graph.store(backwards, weighted)
-        self._by_target = graph.store(not backwards, weighted)
-        if self._by_sender is None and self._by_target is None:
-            raise StreamingError("the graph has no pages")
+        self._weighted = weighted and graph.weighted
+        self._graph, backwards = graph, edges == "out"
+        self._by_sender = graph.store(backwards, self._weighted)
+        self._by_target = graph.store(not backwards, self._weighted)
         self.traffic: list[Traffic] = []
+        self._next: tuple[Store, Survey] | None = None
 
     @property
     def sending(self) -> Resident:
         """What is resident of the arcs by the vertex that sends: offsets, types, how many there are."""
         return (self._by_sender or self._by_target).resident  # type: ignore[union-attr]
 
-    def direction(self, frontier: Frontier, policy: Direction, may_push: bool) -> tuple[bool, int]:
-        """Whether a superstep pushes, and how many arcs it looks at.
+    def direction(
+        self, frontier: Frontier, policy: Direction, may_push: bool, steps: WindowSupersteps
+    ) -> tuple[bool, int]:
+        """Whether a superstep pushes, and how many arcs it looks at: by what either way would have to bring.
 
-        As in memory, unless one way is to be had without bringing so many pages: those of who sends are never more
-        than all.
+        Where the first message is enough, those who wait hear it first from the neighbour that is kept for them, and
+        what is left goes the way that brings less. Elsewhere a push is worth its atomic operations where few arcs leave
+        the frontier, or where it brings less than half.
         """
-        nnz = self.sending.nnz
-        if self._by_sender is None:
-            return False, nnz
-        must = policy.mode == "push" or self._by_target is None
-        if must and not may_push and self._by_target is None:
-            raise StreamingError(
-                "sums of floats are gathered, and the graph has pages by source alone: open it with those by target"
-            )
-        if must and may_push:
-            return True, frontier.out_arcs(self._by_sender.resident.indptr)
-        if not may_push or policy.mode == "pull":
-            return False, nnz
-        push, looked = policy.of_superstep(frontier, self.sending)
-        if push:
-            return push, looked
-        sent = self._by_sender.price(self._by_sender.wanted(frontier))[1]
-        gathered = self._by_target.price(self._by_target.everything)[1]  # type: ignore[union-attr]
-        return (True, frontier.out_arcs(self._by_sender.resident.indptr)) if sent < gathered / 2 else (False, nnz)
+        sender, target = self._by_sender, self._by_target
+        sent = None
+        if sender is not None and may_push and policy.mode != "pull":
+            sent = sender.survey(frontier, spread=True)
+            frontier.arcs = sent.arcs
+        if target is None:
+            if sent is None:
+                raise StreamingError("this gathers along arcs, and the graph has pages by source alone")
+            return self._chosen(True, sender, sent)
+        if sent is not None and policy.mode == "push":
+            return self._chosen(True, sender, sent)
+        sparse = sent is not None and product_pushes(sent.arcs, target.resident.nnz, policy.alpha)
+        waits = steps.takes_one
+        if waits:
+            seconds = len(steps.state[0]) / _LOOKS[self._graph.device]
+            if sparse and sent is not None and sent.seconds < 4 * seconds:
+                return self._chosen(True, sender, sent)
+            head = None if self._weighted else head_of(target, self._graph)
+            if head is not None:
+                steps.pull(head, frontier)
+            gathered = target.survey(steps.waiting(), None if head is None else head.more, spread=True)
+            push = sent is not None and sent.seconds < gathered.seconds
+        else:
+            if sparse:
+                return self._chosen(True, sender, sent)
+            gathered = target.survey(None)
+            push = sent is not None and sent.seconds < gathered.seconds / 2
+        return self._chosen(True, sender, sent) if push else self._chosen(False, target, gathered)
 
-    def parts(self, frontier: Frontier, push: bool, steps: WindowSupersteps) -> Iterator[Window]:
-        """The windows that a superstep has to look at; what they cost is noted in `traffic`.
+    def _chosen(self, push: bool, store: Store | None, wanted: Survey | None) -> tuple[bool, int]:
+        assert store is not None and wanted is not None
+        self._next = store, wanted
+        return push, wanted.arcs
+
+    def parts(self, frontier: Frontier, push: bool, steps: WindowSupersteps) -> Iterator[Any]:
+        """The windows, or chosen rows, that a superstep has to look at; what they cost is noted in `traffic`.
 
         Parameters
         ----------
@@ -111,18 +133,16 @@ class PagedArcs:
         push : bool
             Whether arcs are looked up by who sends.
         steps : WindowSupersteps
-            Asked who may still receive.
 
         Yields
         ------
-        Window
+        Window or Spread
         """
-        store: Store = self._by_sender if push else self._by_target  # type: ignore[assignment]
-        pages = store.wanted(frontier if push else steps.waiting())
-        nbytes, seconds = store.price(pages)
+        assert self._next is not None
+        store, wanted = self._next
         before = store.moved
-        yield from store.windows(pages)
-        self.traffic.append(Traffic(len(pages), nbytes, store.moved - before, seconds))
+        yield from store.visits(wanted) if push or steps.takes_one else store.windows(wanted)
+        self.traffic.append(Traffic(len(wanted.pages), wanted.nbytes, store.moved - before, wanted.seconds))
 
     def table(self) -> np.ndarray:
         """What each superstep took: pages, bytes wanted, bytes moved, nanoseconds predicted."""

@@ -81,9 +81,9 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[L
                 table, steps_done, frontier = some
         if table is None:
             began, step, active = time.perf_counter_ns(), done_before + 1, frontier.size
-            push, looked = arcs.direction(frontier, run.policy, may_push)
             if code.cells:
                 steps.turn(tuple(world.values()), step)
+            push, looked = arcs.direction(frontier, run.policy, may_push, steps)
             for part in arcs.parts(frontier, push, steps):
                 (steps.push if push else steps.pull)(part, frontier)
             frontier, sums = steps.apply(arcs, tuple(world.values()), step, everyone)

@@ -172,5 +172,5 @@ def test_rows_of_hubs_go_on_from_window_to_window(device, tmp_path):
 
 def test_many_pages_by_few_threads(device, tmp_path):
     matrix = random_digraph(3000, 60_000, seed=5)
-    G = streamed(matrix, device, "file", tmp_path, True, memory=100_000)
+    G = streamed(matrix, device, "file", tmp_path, True, memory=200_000)
     assert (host(hpg.bfs(G, 7).level) == levels(matrix, 7)).all()

@@ -7,10 +7,12 @@ arrays that are given, and what it writes are ids of columns that there are.
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
+from hpgraph.core.config import config
 from hpgraph.formats import CSR, Pages
 from hpgraph.formats.pages import ENCODINGS, crc32, cut_points
 
@@ -53,7 +55,9 @@ def cut(csr: CSR, *, arcs_per_page: int = ARCS_PER_PAGE, encoding: str = "none")
     if encoding == "none":
         offset, stored = first * ids.itemsize, ids.view(np.uint8)
     else:
-        payloads = [encode(ids[begin:end], csr.shape[1], encoding) for begin, end in itertools.pairwise(first.tolist())]
+        with ThreadPoolExecutor(config.threads) as threads:
+            pieces = (ids[begin:end] for begin, end in itertools.pairwise(first.tolist()))
+            payloads = list(threads.map(lambda piece: encode(piece, csr.shape[1], encoding), pieces))
         offset = np.cumsum([0, *map(len, payloads)])
         stored = np.concatenate(payloads) if payloads else np.empty(0, np.uint8)
     return Pages(

@@ -47,7 +47,7 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
     n, ids = arcs.shape[0], arcs.indices.dtype
     if n == 0 or arcs.nnz == 0:
         return n, cupy.arange(n, dtype=ids)
-    label, number = cupy.empty(n, ids), cupy.empty(n, ids)
+    label = cupy.empty(n, ids)
     # The root of the largest tree, and rows that are too long for a warp, of which there are few.
     largest, listed = cupy.full(1, -1, ids), cupy.empty(arcs.nnz // WARP_ARCS + 1, ids)
     tail = cupy.zeros(1, np.uint64)
@@ -68,9 +68,35 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
         run("most_frequent_root", 1, size, label, largest)
     run("link_rest", each, arcs.indptr, arcs.indices, size, done, largest, label, listed, tail)
     run("link_listed", 4 * multiprocessors(), arcs.indptr, arcs.indices, done, label, listed, tail)
+    return numbered_trees(label)
+
+
+def numbered_trees(label: Any) -> tuple[int, Any]:
+    """Trees by number, in the order of their roots; waits for the device to learn how many there are.
+
+    Parameters
+    ----------
+    label : CuPy array of ids
+        A forest: each vertex points to one with a smaller id, or to itself. Overwritten.
+
+    Returns
+    -------
+    int, CuPy array
+        How many trees there are, and the number of each vertex's: the array that was given.
+    """
+    import cupy
+
+    n, ids = len(label), label.dtype
+    index = c_type(ids)
+    module = load(SOURCE, names=kernel_names(index), title="connected components")
+    each, number, size = -(-n // THREADS), cupy.empty(n, ids), np.int64(n)
     roots = cupy.empty(each, ids)
-    run("flatten", each, size, label, roots)
+
+    def run(name: str, *arguments: Any) -> None:
+        module.function(f"hpgraph::{name}<{index}>")((each,), (THREADS,), arguments)
+
+    run("flatten", size, label, roots)
     roots = cupy.cumsum(roots, dtype=ids)
-    run("number_roots", each, size, label, roots, number)
-    run("rename", each, size, number, label)
+    run("number_roots", size, label, roots, number)
+    run("rename", size, number, label)
     return int(roots[-1]), label

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from hpgraph.formats import Bitmask, Frontier
+    from hpgraph.formats import Bitmask, Frontier, Pages
     from hpgraph.kernels.runtime.program import ProgramCode
 
 
@@ -41,6 +41,98 @@ class Window(NamedTuple):
     data: Any
     rows: tuple[int, int]
     first: int
+
+
+class Spread(NamedTuple):
+    """Chosen rows, on the GPU, whose arcs are read where their pages lie: there, or still in host memory.
+
+    Attributes
+    ----------
+    pages : Pages
+    indptr, first_arc, offset : int64 CuPy arrays
+        Offsets of rows, and tables of pages.
+    where : uint64 CuPy array
+        The address of each page's stored bytes.
+    data : CuPy array, or what lies in host memory under its interface, or None
+        The weights of all arcs.
+    chosen : uint8 CuPy array
+        1 for the pages that are meant.
+    bits, more : CuPy arrays of words, or None
+        Which rows, by bits; None for all. Rows without a bit in `more` are left out.
+    rows : (int, int)
+        Between which rows they are.
+    groups : int
+        No more groups of arcs there are of them.
+    damaged : int32 CuPy array
+        Where a page that is none is noted.
+    source : str
+        The ``.cuh`` file.
+    """
+
+    pages: Pages
+    indptr: Any
+    first_arc: Any
+    offset: Any
+    where: Any
+    data: Any
+    chosen: Any
+    bits: Any
+    more: Any
+    rows: tuple[int, int]
+    groups: int
+    damaged: Any
+    source: str = "spread.cuh"
+
+
+class Head(NamedTuple):
+    """One neighbour of each vertex that is kept at hand: of all its neighbours the one with the most arcs.
+
+    Where the first message is enough, nearly all vertices of a graph with hubs hear it from there, and no arc has to be
+    brought for them.
+
+    Attributes
+    ----------
+    neighbour : array of vertex ids
+        -1 where there is none.
+    more : Bitmask
+        Who has other neighbours.
+    """
+
+    neighbour: Any
+    more: Bitmask
+
+
+class Survey(NamedTuple):
+    """What some rows want of a store.
+
+    Attributes
+    ----------
+    pages : integer array
+        The pages that hold arcs of them, ascending.
+    arcs : int
+        How many arcs.
+    nbytes : int
+        Bytes to bring: what is kept costs nothing.
+    seconds : float
+        That this should take.
+    counts : int64 array of shape (pages, 2), or None
+        On the GPU, of each page, how many of the rows and of their arcs.
+    copied : array of bool, or None
+        On the GPU, of each page, whether it is brought as a whole.
+    rows : Frontier, Bitmask or None
+        Which rows; None for all.
+    more : Bitmask or None
+        Rows to leave out are not in it.
+    """
+
+    pages: np.ndarray
+    arcs: int
+    nbytes: int
+    seconds: float
+    counts: np.ndarray | None = None
+    copied: np.ndarray | None = None
+    rows: Frontier | Bitmask | None = None
+    more: Bitmask | None = None
 
 
 class Traffic(NamedTuple):
@@ -87,26 +179,26 @@ class Resident(NamedTuple):
 class Store(Protocol):
     """Pages of one matrix, and the memory in which some of them are kept; one class a device."""
 
+    pages: Pages
+    head: Head | None
+    has_room_for_heads: bool
+
     @property
     def resident(self) -> Resident:
         """Offsets, and what is known of the arcs."""
 
-    @property
-    def everything(self) -> np.ndarray:
-        """All pages."""
+    def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
+        """What some rows want; `spread` where they will be visited one by one."""
 
-    def price(self, pages: np.ndarray) -> tuple[int, float]:
-        """Bytes to bring for these pages, and in how many seconds; what is kept costs nothing."""
+    def windows(self, wanted: Survey) -> Iterator[Window]:
+        """Windows over the pages, ascending; each is there until the next one is asked for."""
 
-    def windows(self, pages: np.ndarray) -> Iterator[Window]:
-        """The windows over these pages, ascending; each is there until the next one is asked for."""
+    def visits(self, wanted: Survey) -> Iterator[Any]:
+        """The surveyed rows, wherever they lie, or windows with them."""
 
     @property
     def moved(self) -> int:
         """Bytes brought so far."""
-
-    def wanted(self, rows: Frontier | Bitmask | None) -> np.ndarray:
-        """The pages that hold arcs of some rows; None for all."""
 
     def close(self) -> None:
         """Give back what it holds."""
@@ -116,12 +208,21 @@ class WindowSupersteps(Protocol):
     """As `hpgraph.kernels.superstep.Supersteps`, over windows: messages join those that came before."""
 
     pushes_repeat: bool
+    state: tuple[Any, ...]
 
-    def push(self, window: Window, frontier: Frontier) -> None:
-        """Messages along the window's arcs that leave the frontier; its rows are those that send."""
+    @property
+    def takes_one(self) -> bool:
+        """Whether the first message of all is enough."""
 
-    def pull(self, window: Window, frontier: Frontier) -> None:
-        """Messages from the frontier to the window's rows, which gather."""
+    @property
+    def messages(self) -> Any:
+        """What the messages of each vertex have been joined to so far; the identity where there was none."""
+
+    def push(self, part: Any, frontier: Frontier) -> None:
+        """Messages along the part's arcs that leave the frontier; its rows are those that send."""
+
+    def pull(self, part: Any, frontier: Frontier) -> None:
+        """Messages from the frontier to the part's rows, which gather."""
 
     def waiting(self) -> Bitmask | None:
         """Who may still receive in this superstep; None for everyone."""

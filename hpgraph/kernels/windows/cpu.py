@@ -12,6 +12,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.runtime.cpu.bits import lowest_bit
 from hpgraph.kernels.runtime.cpu.claim import mark, test
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
@@ -24,7 +25,7 @@ from hpgraph.kernels.spmv.cpu import operators, plain
 from hpgraph.kernels.spmv.cpu_fold import convert, fold
 from hpgraph.kernels.superstep import cpu
 from hpgraph.kernels.superstep.cpu_frontier import SHORT, _is_settled, _receive
-from hpgraph.kernels.windows import Window
+from hpgraph.kernels.windows import Head, Window
 from hpgraph.kernels.windows.cpu_store import PageStore
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
@@ -86,16 +87,24 @@ class WindowSupersteps(cpu.Supersteps):
             bounds = _ranges(window, self.n, workers)
             push_window(self._functions, self.state, stretch, self._inbox, ids[low:high], bounds)
 
-    def pull(self, window: Window, frontier: Frontier) -> None:  # type: ignore[override]
+    def pull(self, window: Window | Head, frontier: Frontier) -> None:  # type: ignore[override]
         """The rows of a window that may receive combine the messages of their active neighbours.
 
         Parameters
         ----------
-        window : Window
-            Its rows are those that gather.
+        window : Window, or Head
+            Its rows are those that gather; or one neighbour of each vertex, where one message is enough.
         frontier : Frontier
             Who sends.
         """
+        if isinstance(window, Head):
+            waiting = self.waiting()
+            assert waiting is not None
+            one = self.code.message.type(1)
+            with team():
+                pull_heads(self._functions, self.state, self._inbox, window.neighbour, waiting.words,
+                           frontier.bits.words, one)  # fmt: skip
+            return
         code, stretch = self.code, self._stretch(window)
         terminal = operators(code.reduce, None, code.message)[2]
         # With a byte for each vertex entries need no branch, but whether there was a message only arcs can tell then.
@@ -105,6 +114,16 @@ class WindowSupersteps(cpu.Supersteps):
             active = self._active(frontier)
         with team() as workers:
             kernel(self._functions, terminal, self.state, stretch, self._inbox, active, workers)
+
+    @property
+    def takes_one(self) -> bool:
+        """Whether the first message of all is enough."""
+        return self.code.reduce.ends_on_anything
+
+    @property
+    def messages(self) -> np.ndarray:
+        """What the messages of each vertex have been joined to so far; the identity where there was none."""
+        return self._inbox.message
 
     def waiting(self) -> Bitmask | None:
         """Who may still receive in this superstep: None, unless the first message of all is enough."""
@@ -225,3 +244,23 @@ def pull_window_some(functions, terminal, state, window, inbox, active, workers)
                 break
             for v in range(max(begin, window.begin), min(begin + ROWS, window.end)):
                 _pull_some_of_row(functions, terminal, state, window, inbox, active, v)
+
+
+@part(error_model="numpy", forceinline=True)
+def _pull_heads(functions, state, inbox, neighbour, waiting, active, one, word):
+    """64 vertices, as far as they wait."""
+    bits = waiting[word]
+    while bits:
+        v = (word << 6) + np.int64(lowest_bit(bits))
+        bits &= bits - np.uint64(1)
+        u = np.int64(neighbour[v])
+        if u >= 0 and test(active, u) and call(functions.edge_cond, state, u, one, v):
+            sent = convert(inbox.identity, call(functions.gather, state, u, one, v))
+            _receive(functions, state, inbox, sent, v)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def pull_heads(functions, state, inbox, neighbour, waiting, active, one):
+    """Whoever waits looks at the one neighbour that is kept for it."""
+    for word in prange(waiting.size):
+        _pull_heads(functions, state, inbox, neighbour, waiting, active, one, word)

@@ -12,10 +12,10 @@ import numpy as np
 from hpgraph.core.errors import BudgetError
 from hpgraph.formats import Bitmask, Frontier, Pages
 from hpgraph.kernels.pages import decode
-from hpgraph.kernels.windows import Resident, Window
+from hpgraph.kernels.windows import Head, Resident, Survey, Window
 from hpgraph.kernels.windows.keeping import keeping
 from hpgraph.kernels.windows.reading import Region
-from hpgraph.kernels.windows.runs import Pieces, rows_of, runs_of
+from hpgraph.kernels.windows.runs import Pieces, gaps, most_stored, rows_of, runs_of
 
 # Arcs of a window: enough that a kernel's start is nothing beside it, few enough for the processor's outer cache.
 WINDOW_ARCS = 1 << 21
@@ -23,6 +23,8 @@ WINDOW_ARCS = 1 << 21
 AHEAD = 8
 # Bytes a second where nothing is known yet: what disks of servers give.
 EXPECTED = 2e9
+# Bytes from which on the rate of reading is known.
+MEASURED = 64 << 20
 
 
 class PageStore:
@@ -39,6 +41,8 @@ class PageStore:
         Which pages are kept.
     ahead : int
         Windows read ahead, at the most.
+    heads : bool
+        Whether a neighbour of each vertex may be kept.
 
     Raises
     ------
@@ -48,7 +52,7 @@ class PageStore:
 
     def __init__(
         self, pages: Pages, memory: int | None = None, host_memory: int | None = None, policy: str = "frequency",
-        ahead: int = AHEAD,
+        ahead: int = AHEAD, heads: bool = True,
     ) -> None:  # fmt: skip
         self.pages = pages
         self._stored = Region(pages.stored)
@@ -57,6 +61,11 @@ class PageStore:
         self._in_place = not self._stored.in_file and pages.encoding == "none"
         budget = min((limit for limit in (memory, host_memory) if limit is not None), default=None)
         self._arcs, self._slots, room = self._shares(budget, ahead)
+        self.head: Head | None = None
+        # 4 bytes a vertex and a bit, where there is plenty; plain pages in memory need no such thing.
+        taken = pages.shape[0] * 33 // 8
+        self.has_room_for_heads = heads and not self._in_place and pages.id_dtype == np.int32 and taken <= room // 4
+        room -= taken if self.has_room_for_heads else 0
         self._kept = keeping(policy, np.diff(pages.offset), room)
         self._bytes: dict[int, np.ndarray] = {}
         self._ring: list[_Slot] = []
@@ -96,34 +105,52 @@ class PageStore:
         return Resident(self.pages.shape, self.pages.indptr, self.pages.nnz, self.pages.dtype)
 
     @property
-    def everything(self) -> np.ndarray:
-        """All pages."""
-        return np.arange(self.pages.n_pages)
-
-    @property
     def moved(self) -> int:
         """Bytes read so far."""
         return self._moved
 
-    def price(self, pages: np.ndarray) -> tuple[int, float]:
-        """Bytes to read for these pages, and in how many seconds, by the rate seen so far."""
+    def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
+        """What some rows want, by the rate of reading seen so far.
+
+        Parameters
+        ----------
+        rows : Frontier, Bitmask or None
+            Which rows; None for all.
+        more : Bitmask, optional
+            Rows to leave out are not in it.
+        spread : bool
+            All the same here: pages are read as wholes.
+
+        Returns
+        -------
+        Survey
+        """
+        if rows is None or (isinstance(rows, Frontier) and rows.everyone):
+            chosen = more
+        else:
+            bits = rows.bits if isinstance(rows, Frontier) and more is not None else rows
+            chosen = bits if more is None else bits & more  # type: ignore[operator, assignment]
+        if chosen is None:
+            pages, arcs = np.arange(self.pages.n_pages), self.pages.nnz
+        else:
+            ids = chosen.ids if isinstance(chosen, Frontier) else chosen.to_indices()
+            pages = self.pages.pages_of(ids)
+            arcs = int((self.pages.indptr[ids + 1] - self.pages.indptr[ids]).sum())
         if self._in_place:
-            return 0, 0.0
+            return Survey(pages, arcs, 0, 0.0)
         missing = pages[~self._kept.here[pages]]
         nbytes = int((self.pages.offset[missing + 1] - self.pages.offset[missing]).sum())
-        if self._values is not None:
-            arcs = self.pages.first_arc
-            nbytes += int((arcs[pages + 1] - arcs[pages]).sum()) * self.pages.dtype.itemsize  # type: ignore[union-attr]
-        rate = self._moved / self._seconds if self._seconds > 0.01 else EXPECTED
-        return nbytes, nbytes / rate
+        if self._values is not None and self.pages.dtype is not None:
+            first = self.pages.first_arc
+            nbytes += int((first[pages + 1] - first[pages]).sum()) * self.pages.dtype.itemsize
+        rate = self._moved / self._seconds if self._moved > MEASURED else EXPECTED
+        return Survey(pages, arcs, nbytes, nbytes / rate)
 
-    def wanted(self, rows: Frontier | Bitmask | None) -> np.ndarray:
-        """The pages that hold arcs of some rows; None for all."""
-        if rows is None or (isinstance(rows, Frontier) and rows.everyone):
-            return self.everything
-        return self.pages.pages_of(rows.ids if isinstance(rows, Frontier) else rows)
+    def visits(self, wanted: Survey) -> Iterator[Window]:
+        """`windows`: pages are read as wholes."""
+        return self.windows(wanted)
 
-    def windows(self, pages: np.ndarray) -> Iterator[Window]:
+    def windows(self, wanted: Survey) -> Iterator[Window]:
         """The windows over these pages, ascending; each is there until the next one is asked for.
 
         Raises
@@ -133,12 +160,12 @@ class PageStore:
         OSError
             When a file cannot be read any more.
         """
-        runs = runs_of(pages, self.pages.first_arc, self._arcs)
+        runs = runs_of(wanted.pages, self.pages.first_arc, self._arcs)
         if self._in_place:
             for run in runs:
                 yield self._view(run)
             return
-        self._kept.begin(pages)
+        self._kept.begin(wanted.pages)
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
         while len(self._ring) < self._slots:
@@ -181,7 +208,7 @@ class PageStore:
         pages = self.pages
         first, last = int(pages.first_arc[run.begin]), int(pages.first_arc[run.end])
         kept = {page: held for page in range(run.begin, run.end) if (held := self._bytes.get(page)) is not None}
-        for begin, end in _gaps(run, kept):
+        for begin, end in gaps(run, np.array([page in kept for page in range(run.end)])):
             low, high = int(pages.offset[begin]), int(pages.offset[end])
             read = self._read(self._stored, low, high, slot.stored, begin)
             for page in range(begin, end):
@@ -244,21 +271,8 @@ class _Slot:
     """Buffers of one window."""
 
     def __init__(self, pages: Pages, arcs: int) -> None:
-        # The most bytes that adjacent pages of so many arcs store.
-        first, offset = pages.first_arc, pages.offset
-        end = np.maximum(np.searchsorted(first, first[:-1] + arcs, side="right") - 1, np.arange(1, len(first)))
-        self.stored = Region.buffer(int((offset[end] - offset[:-1]).max()))
+        self.stored = Region.buffer(most_stored(pages, arcs))
         self.ids = np.empty(arcs, pages.id_dtype)
         self.values = None if pages.dtype is None else Region.buffer(arcs * pages.dtype.itemsize)
         # Stored bytes of pages that this window brought and that may be kept.
         self.brought: dict[int, np.ndarray | None] = {}
-
-
-def _gaps(run: Pieces, kept: dict[int, np.ndarray]) -> Iterator[tuple[int, int]]:
-    """The stretches of a run that are not kept."""
-    begin = run.begin
-    for page in range(run.begin, run.end + 1):
-        if page == run.end or page in kept:
-            if begin < page:
-                yield begin, page
-            begin = page + 1

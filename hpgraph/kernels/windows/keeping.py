@@ -8,6 +8,7 @@ pages of hubs, which every superstep wants.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import OrderedDict
 
 import numpy as np
@@ -138,6 +139,44 @@ class KeptLately(Kept):
         self._order[page] = None
         self.add(page)
         return dropped
+
+
+class Slab:
+    """Room handed out in stretches: the first that is long enough.
+
+    Parameters
+    ----------
+    room : int
+        Bytes.
+
+    Examples
+    --------
+    >>> slab = Slab(10)
+    >>> slab.take(4), slab.take(4), slab.take(4)
+    (0, 4, None)
+    >>> slab.give(0, 4); slab.give(4, 4); slab.take(10)
+    0
+    """
+
+    def __init__(self, room: int) -> None:
+        self._free = [(0, room)]
+
+    def take(self, size: int) -> int | None:
+        """Where a stretch of this size begins; None if there is none."""
+        for i, (begin, length) in enumerate(self._free):
+            if length >= size:
+                self._free[i : i + 1] = [(begin + size, length - size)] if length > size else []
+                return begin
+        return None
+
+    def give(self, begin: int, size: int) -> None:
+        """Take a stretch back."""
+        i = bisect(self._free, (begin, size))
+        self._free.insert(i, (begin, size))
+        if i + 1 < len(self._free) and begin + size == self._free[i + 1][0]:
+            self._free[i : i + 2] = [(begin, size + self._free[i + 1][1])]
+        if i and sum(self._free[i - 1]) == begin:
+            self._free[i - 1 : i + 1] = [(self._free[i - 1][0], self._free[i - 1][1] + self._free[i][1])]
 
 
 def keeping(policy: str, sizes: np.ndarray, room: int) -> Kept:

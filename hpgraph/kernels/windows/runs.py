@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -49,6 +50,31 @@ def runs_of(pages: np.ndarray, first_arc: np.ndarray, most: int) -> list[Pieces]
     if begin >= 0:
         found.append(Pieces(begin, end))
     return found
+
+
+def gaps(run: Pieces, kept: np.ndarray) -> Iterator[tuple[int, int]]:
+    """The stretches of a run that are not kept.
+
+    Examples
+    --------
+    >>> list(gaps(Pieces(0, 4), np.array([False, True, False, False])))
+    [(0, 1), (2, 4)]
+    """
+    begin = run.begin
+    for page in range(run.begin, run.end + 1):
+        if page == run.end or kept[page]:
+            if begin < page:
+                yield begin, page
+            begin = page + 1
+
+
+def most_stored(pages: Pages, arcs: int) -> int:
+    """The most bytes that adjacent pages of so many arcs store, or a page alone."""
+    first, offset = pages.first_arc, pages.offset
+    if len(first) < 2:
+        return 0
+    end = np.maximum(np.searchsorted(first, first[:-1] + arcs, side="right") - 1, np.arange(1, len(first)))
+    return int((offset[end] - offset[:-1]).max())
 
 
 def rows_of(pages: Pages, run: Pieces) -> tuple[int, int]:

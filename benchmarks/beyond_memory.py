@@ -1,0 +1,243 @@
+"""Topology larger than its memory: streamed from host memory or from a disk, beside the same graph in memory.
+
+Answers are compared with those of the graph in memory. A table says what a call took, how many bytes were brought, and
+at what rate the *stored* bytes went by; another what each technique is worth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import statistics
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hpgraph as hpg
+from hpgraph.core.device import to_device
+from hpgraph.core.errors import ConvergenceWarning
+from hpgraph.formats import Pages
+from hpgraph.formats.file_stretch import FileStretch
+from hpgraph.kernels.pages import cut
+
+from . import graphs
+from .record import RESULTS, Record
+
+MiB = 1 << 20
+# Iterations of PageRank in one call.
+ITERATIONS = 5
+
+
+def size(text: str) -> int:
+    """Bytes of a text such as 512MiB or 3GiB."""
+    for unit, factor in (("GiB", 1 << 30), ("MiB", MiB), ("KiB", 1 << 10)):
+        if text.endswith(unit):
+            return int(float(text.removesuffix(unit)) * factor)
+    return int(text)
+
+
+def in_file(pages: Pages, folder: Path) -> Pages:
+    """The same pages, their ids in a file of the folder."""
+    path = folder / f"{pages.encoding}.pages"
+    with open(path, "wb") as file:
+        file.write(bytes(4096))
+        file.write(pages.stored)
+        file.flush()
+    stored = FileStretch(open(path, "rb"), 4096, len(pages.stored), np.dtype(np.uint8))  # noqa: SIM115
+    return Pages(
+        pages.shape, pages.indptr, pages.first_arc, pages.offset, stored, pages.checksum, pages.id_dtype,
+        pages.encoding, None, None, pages.first_row, pages.last_row, str(path),
+    )  # fmt: skip
+
+
+class Bench:
+    """One graph in pages, what its answers are, and the rows of its tables."""
+
+    def __init__(self, name: str, whole: hpg.Graph, chosen: argparse.Namespace, record: Record) -> None:
+        self.name, self.chosen, self.record = name, chosen, record
+        self.rows: list[dict[str, Any]] = []
+        self.n, self.arcs, self.device = whole.n_vertices, whole.n_edges, chosen.device
+        degree = to_device(whole.out_degree, "cpu")
+        reached = np.flatnonzero(degree > 0)
+        self.sources = np.random.default_rng(7).choice(reached, chosen.sources, replace=False).tolist()
+        self.expected = self.answers(whole, True)
+        arcs = whole.to("cpu").out_csr.with_data(None)
+        self.pages = {
+            encoding: cut(arcs, arcs_per_page=chosen.arcs_per_page, encoding=encoding)
+            for encoding in chosen.encodings.split(",")
+        }
+
+    def answers(self, graph: Any, timed: bool = False) -> dict[str, Any]:
+        """Levels from the first sources, ranks, and components, on the CPU; and what the graph in memory takes."""
+        self.memory: dict[str, float] = getattr(self, "memory", {})
+        found = {
+            "bfs": [to_device(hpg.bfs(graph, source).level, "cpu") for source in self.sources[:2]],
+            "pagerank": to_device(self.ranks(graph).rank, "cpu"),
+            "components": hpg.connected_components(graph).count,
+        }
+        if timed:
+            self.memory = {work: self.time(call, graph) for work, call in self.works().items()}
+        return found
+
+    def ranks(self, graph: Any) -> Any:
+        """A few iterations of PageRank."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return hpg.pagerank(graph, tol=0, max_iteration=ITERATIONS, dtype=self.chosen.dtype)
+
+    def works(self) -> dict[str, Callable[[Any], Any]]:
+        """What is measured, by name."""
+        return {
+            "bfs": lambda graph: [hpg.bfs(graph, source) for source in self.sources],
+            "pagerank": self.ranks,
+            "components": hpg.connected_components,
+        }
+
+    def each(self, work: str) -> int:
+        """What a time is divided by: searches, or iterations."""
+        return {"bfs": len(self.sources), "pagerank": ITERATIONS}.get(work, 1)
+
+    def time(self, call: Callable[[Any], Any], graph: Any) -> float:
+        """Milliseconds of a call, the device's work included."""
+        began = time.perf_counter()
+        call(graph)
+        if self.device == "cuda":
+            import cupy
+
+            cupy.cuda.get_current_stream().synchronize()
+        return (time.perf_counter() - began) * 1e3
+
+    def wrong(self, graph: Any) -> list[str]:
+        """What the streamed graph answers otherwise."""
+        found = self.answers(graph)
+        same = all((a == b).all() for a, b in zip(found["bfs"], self.expected["bfs"], strict=True))
+        said = [] if same else ["levels"]
+        tolerance = 1e-9 if self.chosen.dtype == "float64" else 1e-4
+        said += [] if np.allclose(found["pagerank"], self.expected["pagerank"], rtol=tolerance, atol=0) else ["ranks"]
+        return said + ([] if found["components"] == self.expected["components"] else ["components"])
+
+    @contextlib.contextmanager
+    def graph(self, pages: Pages, **options: Any) -> Iterator[hpg.StreamedGraph]:
+        """The graph over some pages, within the budget."""
+        budgets: dict[str, Any] = {"memory": size(self.chosen.memory), "host_memory": None} | options
+        graph = hpg.StreamedGraph(pages, directed=False, device=self.device, **budgets)
+        try:
+            yield graph
+        finally:
+            for store in graph._stores.values():
+                store.close()
+
+    def measure(self, title: str, pages: Pages, check: bool, works: Sequence[str] = (), **options: Any) -> bool:
+        """Rows of a table for one way of streaming; whether an answer was wrong."""
+        with self.graph(pages, **options) as graph:
+            said = self.wrong(graph) if check else []
+            for work in works or self.works():
+                call = self.works()[work]
+                store = graph.store(True, False)
+                first = self.time(call, graph)
+                before = store.moved
+                times = [self.time(call, graph) for _ in range(self.chosen.rounds)]
+                moved = (store.moved - before) / self.chosen.rounds / self.each(work)
+                took = statistics.median(times) / self.each(work)
+                rate = pages.nbytes / took / 1e6
+                self.record_row(title, work, first / self.each(work), took, moved, rate)
+            for text in said:
+                print(f"WRONG: {text} ({title})", flush=True)
+        return bool(said)
+
+    def record_row(self, title: str, work: str, first: float, took: float, moved: float, rate: float) -> None:
+        """Print a row and keep it."""
+        memory = self.memory.get(work, float("nan")) / self.each(work)
+        print(
+            f"| {self.name} | {title} | {work} | {first:,.1f} | {took:,.1f} | {memory:,.2f} | {moved / 1e9:,.3f} "
+            f"| {rate:,.1f} |",
+            flush=True,
+        )
+        self.rows.append({
+            "graph": self.name, "way": title, "work": work, "first_ms": first, "ms": took, "in_memory_ms": memory,
+            "bytes": moved, "stored_gb_per_s": rate,
+        })  # fmt: skip
+        self.record.save(**{self.name: self.rows})
+
+
+HEAD = "| graph | way | work | first call, ms | ms | in memory, ms | GB brought | stored GB/s |\n" + "|---" * 8 + "|"
+
+
+def main(words: Sequence[str]) -> int:
+    """Measure, print tables, and save the results.
+
+    Returns
+    -------
+    int
+        1 when an answer was wrong, else 0.
+    """
+    parser = argparse.ArgumentParser(prog="python -m benchmarks beyond-memory", description=__doc__)
+    parser.add_argument("command", choices=["beyond-memory"])
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--graphs", default="kron20", help="names of benchmarks.graphs, or kron26 and the like")
+    parser.add_argument("--memory", default="32MiB", help="budget for topology, as 3GiB")
+    parser.add_argument("--encodings", default="gaps,none")
+    parser.add_argument("--arcs-per-page", type=int, default=1 << 18)
+    parser.add_argument("--sources", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--dtype", default="float64", choices=["float32", "float64"])
+    parser.add_argument("--disk", action="store_true", help="from a file too, with --host-memory for its pages")
+    parser.add_argument("--host-memory", default="0", help="pinned memory for pages of a file, on the GPU")
+    parser.add_argument("--folder", help="where the files are written")
+    parser.add_argument("--ablation", action="store_true", help="each technique switched off or changed")
+    parser.add_argument("--trace", action="store_true", help="predicted and measured, superstep by superstep")
+    parser.add_argument("--output", type=Path)
+    chosen = parser.parse_args(words)
+    output = chosen.output or RESULTS / f"beyond-memory-{chosen.device}-{Record.today()}.json"
+    record = Record(output, words, chosen.device)
+    failed = False
+    for name in chosen.graphs.split(","):
+        bench = Bench(name, whole(name, chosen.device), chosen, record)
+        stored = ", ".join(f"{kind} {p.nbytes / 1e9:.2f} GB" for kind, p in bench.pages.items())
+        print(f"\n{name}: {bench.n:,} vertices, {bench.arcs:,} arcs; stored {stored}\n{HEAD}", flush=True)
+        for encoding, pages in bench.pages.items():
+            failed |= bench.measure(f"host, {encoding}", pages, True)
+        if chosen.disk:
+            with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+                for encoding, pages in bench.pages.items():
+                    host = size(chosen.host_memory) if chosen.device == "cuda" else None
+                    failed |= bench.measure(f"disk, {encoding}", in_file(pages, Path(folder)), True, host_memory=host)
+        pages = next(iter(bench.pages.values()))
+        if chosen.trace:
+            with bench.graph(pages) as graph:
+                for source in bench.sources[:2]:
+                    hpg.bfs(graph, source)
+                    print(hpg.bfs(graph, source).trace.explain())
+                print(bench.ranks(graph).trace.explain())
+        if chosen.ablation:
+            ablate(bench, pages)
+    return int(failed)
+
+
+def ablate(bench: Bench, pages: Pages) -> None:
+    """What each technique is worth, on the first encoding."""
+    for policy in ("frequency", "lru", "none"):
+        bench.measure(f"kept by {policy}", pages, False, ("pagerank", "bfs"), policy=policy)
+    if bench.device == "cpu":
+        for ahead in (1, 2, 8, 16):
+            bench.measure(f"{ahead} windows ahead", pages, False, ("pagerank",), ahead=ahead)
+        return
+    for streams in (1, 2, 4, 8):
+        bench.measure(f"{streams} streams", pages, False, ("pagerank",), streams=streams)
+    for mebibytes in (2, 4, 8, 32):
+        bench.measure(f"windows of {mebibytes} MiB", pages, False, ("pagerank",), window_bytes=mebibytes * MiB)
+    bench.measure("nothing in place", pages, False, ("bfs",), in_place=False)
+    bench.measure("no heads", pages, False, ("bfs",), heads=False)
+
+
+def whole(name: str, device: str) -> hpg.Graph:
+    """A graph in memory, without weights."""
+    if name.startswith("kron") and name[4:].isdigit() and int(name[4:]) > 20:
+        return hpg.datasets.kron(int(name[4:]), 16, device=device)
+    graph = graphs.make(name, device, 1).graph
+    return hpg.Graph(graph.out_csr.with_data(None), directed=False)

@@ -1,0 +1,76 @@
+"""One neighbour for every vertex that is kept where the topology is not: the one that has the most arcs itself.
+
+Where the first message is enough, as in a breadth-first search, a vertex that still waits for one looks at this
+neighbour before anything is brought for it. In a graph with hubs that is as good as looking at all of them: of the
+vertices of kron18 that a bottom-up step reaches, 94 to 100 in a hundred are reached from there, and the arcs of the
+others that wait are one in a hundred. Hub caches of searches in memory have it the other way round: they keep the
+hubs that are active (H. Liu, H. H. Huang, "Enterprise", SC'15).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hpgraph.core.device import array_module
+from hpgraph.engine.declarations import declarations_of
+from hpgraph.engine.definition import Definition, Property
+from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.backend import windows
+from hpgraph.kernels.windows import Head
+
+if TYPE_CHECKING:
+    from hpgraph.containers.streamed_graph import StreamedGraph
+    from hpgraph.kernels.windows import Store
+
+
+class Hub(Definition):
+    """The neighbour of the largest degree; of several, the one with the largest id."""
+
+    weighted = False
+    reduce = "max"
+    activity = "all"
+    message = "int64"
+    degree = Property("int32")
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.degree << 32 | source.id  # type: ignore[operator, attr-defined]
+
+    def update(vertex, message):  # noqa: D102
+        return vertex.degree
+
+
+def head_of(store: Store, graph: StreamedGraph) -> Head | None:
+    """The neighbours kept for the rows of a store; found in one pass over its pages, the first time.
+
+    Parameters
+    ----------
+    store : Store
+        By the vertex that gathers, without weights.
+    graph : StreamedGraph
+        It belongs to.
+
+    Returns
+    -------
+    Head or None
+        None where the budget has no room for them, or ids need more than 32 bits.
+    """
+    if store.head is None and store.has_room_for_heads:
+        store.head = _found(store, graph)
+    return store.head
+
+
+def _found(store: Store, graph: StreamedGraph) -> Head:
+    xp, resident = array_module(graph.device), store.resident
+    n, ids = resident.shape[0], graph.id_dtype
+    # By the arcs in these rows: in a directed graph those that reach a vertex.
+    degree = xp.minimum(resident.indptr[1:] - resident.indptr[:-1], np.iinfo(np.int32).max).astype(np.int32)
+    code = declarations_of(Hub).code((np.dtype(np.int32),))
+    steps = windows(graph.device).WindowSupersteps(code, (degree,), None, ids)
+    everyone = Frontier(n, device=graph.device)
+    for window in store.windows(store.survey(None)):
+        steps.pull(window, everyone)
+    best = steps.messages
+    neighbour = xp.where(best < 0, -1, best & 0xFFFFFFFF).astype(ids)
+    return Head(neighbour, Bitmask.from_bool(degree > 1))

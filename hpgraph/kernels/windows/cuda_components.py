@@ -1,0 +1,63 @@
+"""Weakly connected components of a graph in pages, on the GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import Bitmask
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.structure import cuda_components as whole
+from hpgraph.kernels.structure.cuda_degree_order import c_type
+from hpgraph.kernels.windows import Head, Store
+from hpgraph.kernels.windows.cuda_visits import visit
+
+SOURCE, THREADS = "spread_components.cuh", 256
+
+
+def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:
+    """How many components there are, and the number of each vertex's.
+
+    Where every arc has its reverse, those that leave the largest tree need no look: what does not belong to it after
+    the neighbours at hand have been followed is little, in a graph with hubs.
+
+    Parameters
+    ----------
+    store : Store
+        Without weights.
+    head : Head or None
+        One neighbour of each vertex.
+    symmetric : bool
+        Whether every arc has its reverse.
+
+    Returns
+    -------
+    int, CuPy array
+
+    References
+    ----------
+    M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
+    IPDPS'18.
+    """
+    import cupy
+
+    n, ids = store.pages.shape[0], store.pages.id_dtype
+    if n == 0:
+        return 0, cupy.empty(0, ids)
+    index, each, size = c_type(ids), (-(-n // THREADS),), np.int64(n)
+    names = f"hpgraph::link_heads<{index}>", f"hpgraph::mark_outside<{index}>"
+    module = load(SOURCE, names=names, title="connected components")
+    shared = load(whole.SOURCE, names=whole.kernel_names(index), title="connected components")
+    label, rows = cupy.arange(n, dtype=ids), None
+    if head is not None:
+        module.function(names[0])(each, (THREADS,), (size, head.neighbour, label))
+        if symmetric:
+            largest, outside = cupy.empty(1, ids), Bitmask.zeros(n, "cuda")
+            shared.function(f"hpgraph::most_frequent_root<{index}>")((1,), (THREADS,), (size, label, largest))
+            module.function(names[1])(each, (THREADS,), (size, largest, label, outside.words))
+            rows = outside
+    wanted = store.survey(rows, None if rows is None or head is None else head.more, spread=True)
+    for part in store.visits(wanted):
+        visit(f"hpgraph::Hook<{index}>", (label,), part._replace(source=SOURCE), None)
+    return whole.numbered_trees(label)

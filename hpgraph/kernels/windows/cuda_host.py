@@ -1,0 +1,159 @@
+"""Pages in pinned host memory, which the GPU copies from at full speed and reads in place."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.formats import Pages
+from hpgraph.formats.file_stretch import FileStretch
+from hpgraph.kernels.windows.reading import BLOCK, Region
+from hpgraph.kernels.windows.runs import Pieces
+
+# Bytes read, or pinned and checked, by one thread at a time.
+_PIECE = 16 << 20
+
+
+class _Pointer(NamedTuple):
+    ptr: int
+
+
+class HostArray(NamedTuple):
+    """Host memory that kernels read, as far as they ask: an address and a type."""
+
+    data: _Pointer
+    dtype: np.dtype
+
+
+def addressed(nbytes: int) -> np.ndarray:
+    """Pinned memory of so many bytes, from a multiple of a disk's block on."""
+    import cupy
+
+    memory = cupy.cuda.alloc_pinned_memory(nbytes + BLOCK)
+    made = np.frombuffer(memory, np.uint8, nbytes + BLOCK)
+    return made[-made.ctypes.data % BLOCK :][:nbytes]
+
+
+class HostPages:
+    """The stored bytes of pages, and their values, where the GPU can get at them.
+
+    Parameters
+    ----------
+    pages : Pages
+        Arrays are pinned where they are; files are read into pinned memory when first wanted, if it may be so much.
+    host_memory : int or None
+        Bytes; None is no limit.
+    """
+
+    def __init__(self, pages: Pages, host_memory: int | None) -> None:
+        self.pages = pages
+        in_file = isinstance(pages.stored, FileStretch)
+        self.resident = not in_file or host_memory is None or pages.nbytes <= host_memory
+        self._regions = Region(pages.stored), None if pages.values is None else Region(pages.values)
+        self._arrays: tuple[np.ndarray | None, np.ndarray | None] | None = None
+        self._pinned: list[int] = []
+
+    def _here(self) -> tuple[np.ndarray, np.ndarray | None]:
+        if self._arrays is None:
+            self._arrays = self._bring(self.pages.stored, False), self._bring(self.pages.values, True)
+        return self._arrays  # type: ignore[return-value]
+
+    def _bring(self, array: Any, values: bool) -> np.ndarray | None:
+        """Pin an array, or read a file; every page is compared with its checksum once."""
+        if array is None or len(array) == 0:
+            return np.empty(0, np.uint8) if array is not None else None
+        pages = self.pages
+        ends = pages.first_arc * array.dtype.itemsize if values else pages.offset
+        if isinstance(array, FileStretch):
+            held = addressed(array.nbytes)
+        else:
+            held = array.view(np.uint8)
+            self._pin(held)
+
+        def check(page: int) -> None:
+            piece = held[ends[page] : ends[page + 1]]
+            if isinstance(array, FileStretch):
+                first = int(ends[page]) // array.dtype.itemsize
+                if array.read(first, piece.view(array.dtype)) * array.dtype.itemsize < len(piece):
+                    raise pages.damaged(page, "the file ends before the page does")
+            pages.check(page, piece.view(array.dtype) if values else piece, values=values)
+
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(check, range(pages.n_pages)))
+        return held
+
+    def _pin(self, array: np.ndarray) -> None:
+        from cupy.cuda import runtime
+
+        # Whole pages of the system's, as far as they lie within the array: what is around it may be somebody else's.
+        try:
+            runtime.hostRegister(array.ctypes.data, array.nbytes, 0)
+        except runtime.CUDARuntimeError as error:
+            # Somebody has pinned it before.
+            if error.status != 712:
+                raise
+            return
+        self._pinned.append(array.ctypes.data)
+
+    @property
+    def addresses(self) -> np.ndarray:
+        """The address of each page's stored bytes: uint64 array of shape (pages,)."""
+        if not self.resident:
+            return np.zeros(self.pages.n_pages, np.uint64)
+        return (self._here()[0].ctypes.data + self.pages.offset[:-1]).astype(np.uint64)
+
+    @property
+    def values(self) -> HostArray | None:
+        """The values of all entries, to be read in place."""
+        if self.pages.dtype is None:
+            return None
+        held = self._here()[1]
+        assert held is not None
+        return HostArray(_Pointer(held.ctypes.data), self.pages.dtype)
+
+    def place(self, low: int, high: int, buffer: np.ndarray | None) -> int:
+        """The address of pages low..high, one after the other; read into a buffer where they are not resident."""
+        offset = self.pages.offset
+        if self.resident:
+            return int(self._here()[0].ctypes.data + offset[low])
+        assert buffer is not None
+        try:
+            read = self._regions[0].read(int(offset[low]), int(offset[high]), buffer)
+        except EOFError:
+            raise self.pages.damaged(low, "the file ends before the page does, or one soon after it") from None
+        for page in range(low, high):
+            self.pages.check(page, read[offset[page] - offset[low] : offset[page + 1] - offset[low]])
+        return read.ctypes.data
+
+    def place_of_values(self, run: Pieces, buffer: np.ndarray | None) -> int:
+        """The address of the values of a run's entries."""
+        first, size = self.pages.first_arc, self.pages.dtype.itemsize  # type: ignore[union-attr]
+        if self.resident:
+            held = self._here()[1]
+            assert held is not None
+            return int(held.ctypes.data + first[run.begin] * size)
+        assert buffer is not None and self._regions[1] is not None
+        begin = int(first[run.begin])
+        try:
+            read = self._regions[1].read(begin * size, int(first[run.end]) * size, buffer)
+        except EOFError:
+            raise self.pages.damaged(run.begin, "the file ends before its weights do") from None
+        for page in range(run.begin, run.end):
+            piece = read[(first[page] - begin) * size : (first[page + 1] - begin) * size]
+            self.pages.check(page, piece.view(self.pages.dtype), values=True)
+        return read.ctypes.data
+
+    def close(self) -> None:
+        """Unpin what was pinned."""
+        if self._pinned:
+            from cupy.cuda import runtime
+
+            for address in self._pinned:
+                runtime.hostUnregister(address)
+            self._pinned.clear()
+        self._arrays = None
+        for region in self._regions:
+            if region is not None:
+                region.close()

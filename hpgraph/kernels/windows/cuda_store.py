@@ -1,0 +1,444 @@
+"""Pages for the GPU: from pinned host memory, or from a file through it, past what is kept on the device.
+
+Copies go over streams of their own into a ring of buffers while earlier windows are worked on (GTS: M.-S. Kim et al.,
+SIGMOD'16). Where few rows of a page are wanted the page stays where it is, and kernels read those over the link; each
+page goes the way that is predicted to take less time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import free_memory
+from hpgraph.core.errors import BudgetError
+from hpgraph.formats import Bitmask, Frontier, Pages
+from hpgraph.kernels.pages.cpu_gaps import GROUP
+from hpgraph.kernels.pages.cuda import decode_run
+from hpgraph.kernels.windows import Head, Resident, Spread, Survey, Window
+from hpgraph.kernels.windows.cuda_host import HostPages, addressed
+from hpgraph.kernels.windows.cuda_visits import groups_of, survey
+from hpgraph.kernels.windows.keeping import Slab, keeping
+from hpgraph.kernels.windows.runs import Pieces, gaps, most_stored, rows_of, runs_of
+
+# Bytes of a window: a link to host memory is near its full speed from some MiB on, and to launch what works on a window
+# takes the host some 60 microseconds, in which a link brings 3 MiB. From a disk, what it takes in one request.
+WINDOW_BYTES, REQUEST_BYTES = 16 << 20, 4 << 20
+# Windows in the ring, from memory and from a disk, and streams that copy.
+SLOTS, REQUESTS, STREAMS = 4, 9, 2
+# Bytes a second from host memory and from a disk, until they are measured.
+LINK, DISK = 53e9, 2e9
+# A group of arcs in place costs the link what so many bytes do: 48 million rows a second, however short, at 53 GB/s.
+GROUP_BYTES = 1100
+
+
+class PageStore:
+    """Pages of a matrix for the GPU, brought through a ring of buffers and kept within a budget.
+
+    Parameters
+    ----------
+    pages : Pages
+    memory : int or None
+        Bytes of the device for offsets, buffers and pages that are kept; None is half of what is free.
+    host_memory : int or None
+        Bytes of pinned memory for pages of a file; None is all that they take. With less they are read each time.
+    policy : {"frequency", "lru", "none"}
+        Which pages are kept.
+    in_place : bool
+        Whether rows may be read in host memory.
+    streams, window_bytes : int
+        How many streams copy, and how much at a time.
+    heads : bool
+        Whether a neighbour of each vertex may be kept.
+
+    Raises
+    ------
+    BudgetError
+        When the budget does not suffice for offsets and two windows of a page.
+    """
+
+    def __init__(
+        self, pages: Pages, memory: int | None = None, host_memory: int | None = None, policy: str = "frequency",
+        in_place: bool = True, streams: int = STREAMS, window_bytes: int | None = None, heads: bool = True,
+    ) -> None:  # fmt: skip
+        self.pages = pages
+        self.host = HostPages(pages, host_memory)
+        self._streams_wanted = max(streams, 1)
+        if window_bytes is None:
+            window_bytes = WINDOW_BYTES if self.host.resident else REQUEST_BYTES
+        self._in_place = in_place and self.host.resident
+        memory = free_memory("cuda") // 2 if memory is None else memory
+        self._arcs, self._slots, room = self._shares(memory, window_bytes)
+        self.head: Head | None = None
+        # 4 bytes a vertex and a bit, where there is plenty.
+        taken = pages.shape[0] * 33 // 8
+        self.has_room_for_heads = heads and pages.id_dtype == np.int32 and taken <= room // 4
+        room -= taken if self.has_room_for_heads else 0
+        self._kept = keeping(policy, np.diff(pages.offset), room)
+        self._slab = Slab(self._kept.room)
+        self._place = np.full(pages.n_pages, -1, np.int64)
+        self._moved = 0
+        self._ring: list[_Slot] = []
+        self._threads: ThreadPoolExecutor | None = None
+
+    def _shares(self, budget: int, window_bytes: int) -> tuple[int, int, int]:
+        """Arcs of a window, windows in the ring, and bytes for pages that are kept."""
+        pages = self.pages
+        if pages.n_pages == 0:
+            return 1, 2, 0
+        stored = int(np.diff(pages.offset).max())
+        arcs = int(np.diff(pages.first_arc).max())
+        of_ids = pages.id_dtype.itemsize if pages.encoding != "none" else 0
+        of_values = 0 if pages.dtype is None else pages.dtype.itemsize
+        tables = 8 * (pages.shape[0] + 1) + 64 * (pages.n_pages + 1)
+        least = tables + 2 * (stored + arcs * of_values) + arcs * of_ids
+        if budget < least:
+            raise BudgetError(
+                f"memory={budget:,} bytes is too little for a graph in pages: its offsets take {tables:,} "
+                f"and two pages in work {least - tables:,}; give at least {least:,}"
+            )
+        # At the most a quarter for what is in work.
+        left, slots = budget - tables, SLOTS if self.host.resident else REQUESTS
+        most = max((left // 4 - arcs * of_ids) // (stored + arcs * of_values), 2)
+        slots = int(min(slots, most))
+        count = int(max(min(most // slots, window_bytes // stored), 1))
+        arcs *= count
+        taken = slots * (most_stored(pages, arcs) + arcs * of_values) + arcs * of_ids
+        return arcs, slots, max(left - taken, 0)
+
+    @cached_property
+    def _tables(self) -> tuple[Any, Any, Any, Any, Any]:
+        """Offsets of rows, and the tables of pages: first arcs, first rows, last rows, offsets of stored bytes."""
+        import cupy
+
+        pages = self.pages
+        made = pages.indptr, pages.first_arc, pages.first_row, pages.last_row, pages.offset
+        return tuple(cupy.asarray(np.asarray(table, np.int64)) for table in made)  # type: ignore[return-value]
+
+    @cached_property
+    def _memory(self) -> Any:
+        """Room for what is kept."""
+        import cupy
+
+        return cupy.empty(max(self._kept.room, 1), np.uint8)
+
+    @cached_property
+    def _ids(self) -> Any:
+        """Ids of the window at work, where pages have to be decoded."""
+        import cupy
+
+        return cupy.empty(self._arcs, self.pages.id_dtype)
+
+    @cached_property
+    def _streams(self) -> list[Any]:
+        import cupy
+
+        return [cupy.cuda.Stream(non_blocking=True) for _ in range(self._streams_wanted)]
+
+    @cached_property
+    def _damaged(self) -> Any:
+        import cupy
+
+        return cupy.zeros(1, np.int32)
+
+    @property
+    def resident(self) -> Resident:
+        """Offsets, and what is known of the arcs."""
+        return Resident(self.pages.shape, self._tables[0], self.pages.nnz, self.pages.dtype)
+
+    @property
+    def moved(self) -> int:
+        """Bytes brought so far: copied, or as predicted read in place."""
+        return self._moved
+
+    def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
+        """What some rows want; waits for the device.
+
+        Parameters
+        ----------
+        rows : Frontier, Bitmask or None
+            Which rows; None for all.
+        more : Bitmask, optional
+            Rows to leave out are not in it.
+        spread : bool, default False
+            Whether rows will be visited one by one, rather than gathered by windows.
+
+        Returns
+        -------
+        Survey
+        """
+        pages = self.pages
+        everyone = rows is None or (isinstance(rows, Frontier) and rows.everyone)
+        sizes = np.diff(pages.offset)
+        if everyone and more is None and not spread:
+            counts, here = None, np.arange(pages.n_pages)
+        else:
+            bits = None if everyone else rows.bits.words if isinstance(rows, Frontier) else rows.words  # type: ignore[union-attr]
+            counts = survey(self._tables[0], self._tables[1:4], bits, None if more is None else more.words)
+            here = np.flatnonzero(counts[:, 0])
+        costs = np.where(self._kept.here, 0, sizes)
+        if self._values_by_window and not spread:
+            costs = costs + np.diff(pages.first_arc) * self.pages.dtype.itemsize  # type: ignore[union-attr]
+        copied = np.ones(pages.n_pages, np.bool_)
+        if spread and counts is not None:
+            at_once = counts[:, 1] // GROUP + counts[:, 0]
+            in_place = at_once * GROUP_BYTES
+            if self._in_place:
+                copied = in_place >= costs
+            copied &= ~self._kept.here
+            costs = np.where(copied | self._kept.here, costs, in_place)
+        nbytes = int(costs[here].sum())
+        arcs = pages.nnz if counts is None else int(counts[:, 1].sum())
+        return Survey(here, arcs, nbytes, nbytes / (LINK if self.host.resident else DISK), counts, copied, rows, more)
+
+    @property
+    def _values_by_window(self) -> bool:
+        return self.pages.dtype is not None
+
+    def windows(self, wanted: Survey) -> Iterator[Window]:
+        """The windows over these pages, ascending; each is there until the next one is asked for.
+
+        Raises
+        ------
+        DamagedPageError
+            When a page does not hold what it should.
+        """
+        pages, tables = self.pages, self._tables
+        for run, slot in self._brought(wanted.pages, True):
+            first, last = int(pages.first_arc[run.begin]), int(pages.first_arc[run.end])
+            stored = slot.stored[: int(pages.offset[run.end] - pages.offset[run.begin])]
+            if pages.encoding == "none":
+                ids = stored.view(pages.id_dtype)
+            else:
+                ids = self._ids[: last - first]
+                offset, first_arc = tables[4][run.begin : run.end + 1], tables[1][run.begin : run.end + 1]
+                decode_run(stored, offset, first_arc, pages.shape[1], ids, self._damaged)
+            values = None if slot.values is None else slot.values[: last - first]
+            yield Window(tables[0], ids, values, rows_of(pages, run), first)
+        self._raise_damage(wanted.pages)
+
+    def visits(self, wanted: Survey) -> Iterator[Spread]:
+        """The rows that were surveyed, to be visited where they lie, and where whole pages were cheaper to copy, there.
+
+        Raises
+        ------
+        DamagedPageError
+            When a page does not hold what it should.
+        """
+        import cupy
+
+        pages, counts = self.pages, wanted.counts
+        assert counts is not None and wanted.copied is not None
+        rows = wanted.rows
+        everyone = rows is None or (isinstance(rows, Frontier) and rows.everyone)
+        bits = None if everyone else rows.bits.words if isinstance(rows, Frontier) else rows.words  # type: ignore[union-attr]
+        more = None if wanted.more is None else wanted.more.words
+        there = wanted.pages[~wanted.copied[wanted.pages]]
+        chosen = np.zeros(pages.n_pages, np.uint8)
+        common = self._tables[0], self._tables[1], self._tables[4]
+        data = self.host.values
+        self._kept.begin(wanted.pages)
+        if len(there):
+            where = self.host.addresses.copy()
+            kept = self._place >= 0
+            where[kept] = self._memory.data.ptr + self._place[kept]
+            chosen[there] = 1
+            self._moved += int((counts[there, 1] // GROUP + counts[there, 0])[~kept[there]].sum()) * GROUP_BYTES
+            between = int(pages.first_row[there[0]]), int(pages.last_row[there[-1]]) + 1
+            yield Spread(
+                pages, *common, cupy.asarray(where), data, cupy.asarray(chosen), bits, more, between,
+                groups_of(counts[there]), self._damaged,
+            )  # fmt: skip
+        copied = wanted.pages[wanted.copied[wanted.pages]]
+        for run, slot in self._brought(copied, False):
+            where = np.zeros(pages.n_pages, np.uint64)
+            chosen = np.zeros(pages.n_pages, np.uint8)
+            chosen[run.begin : run.end] = 1
+            begins = pages.offset[run.begin : run.end]
+            where[run.begin : run.end] = slot.stored.data.ptr + begins - begins[0]
+            yield Spread(
+                pages, *common, cupy.asarray(where), data, cupy.asarray(chosen), bits, more, rows_of(pages, run),
+                groups_of(counts[run.begin : run.end]), self._damaged,
+            )  # fmt: skip
+        self._raise_damage(wanted.pages)
+
+    def _raise_damage(self, wanted: np.ndarray) -> None:
+        if pages_are_damaged(self._damaged):
+            for page in wanted.tolist():
+                self.pages.check(page)
+            raise self.pages.damaged(int(wanted[0]), "its bytes, or those of a page after it, are no page")
+
+    def _brought(self, wanted: np.ndarray, values: bool) -> Iterator[tuple[Pieces, _Slot]]:
+        """Runs of pages, each in a buffer on the device, copied while earlier ones are worked on."""
+        import cupy
+
+        runs = runs_of(wanted, self.pages.first_arc, self._arcs)
+        if not runs:
+            return
+        if values:
+            self._kept.begin(wanted)
+        while len(self._ring) < self._slots:
+            self._ring.append(_Slot(self.pages, self._arcs, not self.host.resident))
+        now, count = cupy.cuda.get_current_stream(), len(self._ring)
+        coming: deque[Any] = deque()
+
+        def start(k: int) -> None:
+            slot, stream = self._ring[k % count], self._streams[k % len(self._streams)]
+            if self.host.resident:
+                self._bring(runs[k], slot, stream, values)
+                coming.append(None)
+            else:
+                coming.append(self._pool.submit(self._bring_on, cupy.cuda.Device().id, runs[k], slot, stream, values))
+
+        try:
+            for k in range(min(count - 1, len(runs))):
+                start(k)
+            for k, run in enumerate(runs):
+                if k + count - 1 < len(runs):
+                    # Into the buffer of the window before this one.
+                    start(k + count - 1)
+                slot, future = self._ring[k % count], coming.popleft()
+                if future is not None:
+                    future.result()
+                now.wait_event(slot.ready)
+                self._assemble(run, slot, now)
+                yield run, slot
+                self._keep(run, slot, now)
+                slot.free.record(now)
+                slot.used = True
+        finally:
+            for future in coming:
+                if isinstance(future, Future) and not future.cancel():
+                    future.exception()
+
+    @property
+    def _pool(self) -> ThreadPoolExecutor:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
+        return self._threads
+
+    def _bring_on(self, device: int, *what: Any) -> None:
+        import cupy
+
+        with cupy.cuda.Device(device):
+            self._bring(*what)
+
+    def _bring(self, run: Pieces, slot: _Slot, stream: Any, values: bool) -> None:
+        """Copy what is not kept of a run, on a stream, once the buffer's last window is done with."""
+        from cupy.cuda import runtime
+
+        pages = self.pages
+        if slot.used:
+            stream.wait_event(slot.free)
+        begin = int(pages.offset[run.begin])
+        slot.brought = list(gaps(run, self._kept.here))
+        if slot.pinned is not None and slot.used:
+            # The pinned buffer is read by the last copy out of it.
+            slot.ready.synchronize()
+        for low, high in slot.brought:
+            at, nbytes = int(pages.offset[low]), int(pages.offset[high] - pages.offset[low])
+            source = self.host.place(low, high, slot.pinned)
+            runtime.memcpyAsync(slot.stored.data.ptr + at - begin, source, nbytes, 1, stream.ptr)
+            self._moved += nbytes
+        if values and slot.values is not None:
+            size = pages.dtype.itemsize  # type: ignore[union-attr]
+            first, last = int(pages.first_arc[run.begin]) * size, int(pages.first_arc[run.end]) * size
+            source = self.host.place_of_values(run, slot.pinned_values)
+            runtime.memcpyAsync(slot.values.data.ptr, source, last - first, 1, stream.ptr)
+            self._moved += last - first
+        slot.ready.record(stream)
+
+    def _assemble(self, run: Pieces, slot: _Slot, now: Any) -> None:
+        """What is kept of a run, put between what was copied."""
+        from cupy.cuda import runtime
+
+        pages, begin = self.pages, int(self.pages.offset[run.begin])
+        brought = np.zeros(run.end - run.begin, np.bool_)
+        for low, high in slot.brought:
+            brought[low - run.begin : high - run.begin] = True
+        page = run.begin
+        while page < run.end:
+            if brought[page - run.begin]:
+                page += 1
+                continue
+            # Adjacent pages that are kept side by side go together.
+            last = page + 1
+            size = int(pages.offset[last] - pages.offset[page])
+            self._kept.found(page)
+            while last < run.end and not brought[last - run.begin] and self._place[last] == self._place[page] + size:
+                self._kept.found(last)
+                last += 1
+                size = int(pages.offset[last] - pages.offset[page])
+            to = slot.stored.data.ptr + int(pages.offset[page]) - begin
+            runtime.memcpyAsync(to, self._memory.data.ptr + int(self._place[page]), size, 3, now.ptr)
+            page = last
+
+    def _keep(self, run: Pieces, slot: _Slot, now: Any) -> None:
+        """Of what was brought, that which is to be kept; on the stream of the work, in its order."""
+        from cupy.cuda import runtime
+
+        pages, begin = self.pages, int(self.pages.offset[run.begin])
+        copies: list[list[int]] = []
+        for low, high in slot.brought:
+            for page in range(low, high):
+                if self._kept.here[page] or not self._kept.wants(page):
+                    continue
+                for victim in self._kept.admits(page) or ():
+                    self._slab.give(int(self._place[victim]), int(self._kept.sizes[victim]))
+                    self._place[victim] = -1
+                if page not in self._kept:
+                    continue
+                size = int(self._kept.sizes[page])
+                place = self._slab.take(size)
+                if place is None:
+                    self._kept.drop(page)
+                    continue
+                self._place[page] = place
+                at = int(pages.offset[page]) - begin
+                if copies and copies[-1][0] + copies[-1][2] == at and copies[-1][1] + copies[-1][2] == place:
+                    copies[-1][2] += size
+                else:
+                    copies.append([at, place, size])
+        for at, place, size in copies:
+            runtime.memcpyAsync(self._memory.data.ptr + place, slot.stored.data.ptr + at, size, 3, now.ptr)
+
+    def close(self) -> None:
+        """Give back what it holds."""
+        if self._threads is not None:
+            self._threads.shutdown()
+            self._threads = None
+        self._ring.clear()
+        self.host.close()
+
+
+class _Slot:
+    """Buffers of one window."""
+
+    def __init__(self, pages: Pages, arcs: int, from_file: bool) -> None:
+        import cupy
+
+        most = most_stored(pages, arcs)
+        self.stored = cupy.empty(most, np.uint8)
+        self.values = None if pages.dtype is None else cupy.empty(arcs, pages.dtype)
+        self.pinned = addressed(most + (1 << 14)) if from_file else None
+        self.pinned_values = (
+            addressed(arcs * pages.dtype.itemsize + (1 << 14)) if from_file and pages.dtype is not None else None
+        )
+        self.ready = cupy.cuda.Event(disable_timing=True)
+        self.free = cupy.cuda.Event(disable_timing=True)
+        self.used = False
+        # Stretches of pages that were copied for the window now in it.
+        self.brought: list[tuple[int, int]] = []
+
+
+def pages_are_damaged(damaged: Any) -> bool:
+    """Whether a kernel met a page that is none; waits for the device, and forgets it."""
+    if not int(damaged[0]):
+        return False
+    damaged.fill(0)
+    return True

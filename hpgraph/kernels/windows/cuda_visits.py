@@ -1,0 +1,103 @@
+"""Arcs of chosen rows on the GPU, read where they lie: listing them in groups, and going through those."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.kernels.pages.cpu_gaps import GROUP, word_bits
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.program import CUDAProgram
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.structure.cuda_degree_order import c_type
+from hpgraph.kernels.windows import Spread
+
+SOURCE, THREADS = "spread.cuh", 256
+SURVEY, LIST = "hpgraph::survey_pages", "hpgraph::list_groups"
+# Bytes of an `Item`.
+ITEM = 16
+
+
+def survey(indptr: Any, tables: tuple[Any, ...], rows: Any, more: Any) -> np.ndarray:
+    """Of each page, how many of some rows have arcs in it, and how many arcs; waits for the device.
+
+    Parameters
+    ----------
+    indptr : CuPy array
+    tables : tuple of CuPy arrays
+        `Pages.first_arc`, `Pages.first_row` and `Pages.last_row`.
+    rows, more : CuPy array of words, or None
+        Bits of the rows; rows without a bit in `more` are left out.
+
+    Returns
+    -------
+    int64 array of shape (pages, 2)
+    """
+    import cupy
+
+    first_arc, first_row, last_row = tables
+    pages = len(first_arc) - 1
+    found = cupy.empty((pages, 2), np.int64)
+    if pages:
+        module = load(SOURCE, names=(SURVEY, LIST), title="pages")
+        module.function(SURVEY)((pages,), (THREADS,), (indptr, first_arc, first_row, last_row, rows, more, found))
+    return found.get()
+
+
+def visit(functor: str, fields: tuple[Any, ...], part: Spread, program: CUDAProgram | None) -> None:
+    """Let a functor of spread.cuh, or of a file that includes it, see the arcs of chosen rows.
+
+    Parameters
+    ----------
+    functor : str
+        Its C++ type.
+    fields : tuple
+        Its fields; the first may be a struct.
+    part : Spread
+    program : CUDAProgram or None
+        What the functor is made of.
+    """
+    import cupy
+
+    pages = part.pages
+    module = load(SOURCE, names=(SURVEY, LIST), title="pages")
+    room = max(part.groups, 1)
+    items, tail = cupy.empty(room * ITEM, np.uint8), cupy.zeros(1, np.uint64)
+    begin, end = part.rows
+    module.function(LIST)(
+        (-(-(end - begin // 32 * 32) // THREADS),), (THREADS,),
+        (part.indptr, part.first_arc, np.int64(pages.n_pages), part.chosen, part.bits, part.more, np.int64(begin),
+         np.int64(end), items, tail, np.uint64(room)),
+    )  # fmt: skip
+    gaps = str(pages.encoding == "gaps").lower()
+    weight = "hpgraph::NoWeights" if part.data is None or program is None else program.weight_type
+    name = f"hpgraph::visit_groups<{c_type(pages.id_dtype)}, {weight}, {gaps}, {functor}>"
+    made: dict[str, Any] = {}
+    if program is not None:
+        made = {"prologue": program.prologue, "ltoir": program.ltoir, "title": program.code.name}
+    kernel = load(part.source, names=(name,), **made).function(name)
+    mask = np.uint32((1 << word_bits(pages.shape[1])) - 1)
+    spread = struct(
+        part.indptr, part.first_arc, part.offset, part.where, part.data, pages.n_pages, pages.shape[1], mask
+    )
+    warps = THREADS // 32
+    blocks = min(-(-room // warps), 8 * multiprocessors())
+    kernel((blocks,), (THREADS,), (functor_struct(fields), spread, items, tail, np.uint64(room), part.damaged))
+
+
+def functor_struct(fields: tuple[Any, ...]) -> np.ndarray:
+    """A struct of fields, the first of which may itself be a struct."""
+    head = b""
+    if isinstance(fields[0], np.ndarray) and fields[0].dtype.kind == "V":
+        head, fields = fields[0].tobytes(), fields[1:]
+        head += b"\0" * (-len(head) % 8)
+    made = head + (struct(*fields).tobytes() if fields else b"")
+    made += b"\0" * (-len(made) % 8)
+    return np.ndarray((), np.dtype((np.void, len(made))), bytearray(made))
+
+
+def groups_of(counts: np.ndarray) -> int:
+    """No more groups than these many rows and arcs of pages have: each row may begin and end within one."""
+    return int((counts[:, 1] // GROUP + 2 * counts[:, 0]).sum())
