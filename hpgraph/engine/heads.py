@@ -67,7 +67,7 @@ def _found(store: Store, graph: StreamedGraph) -> Head:
     # By the arcs in these rows: in a directed graph those that reach a vertex.
     degree = xp.minimum(resident.indptr[1:] - resident.indptr[:-1], np.iinfo(np.int32).max).astype(np.int32)
     code = declarations_of(Hub).code((np.dtype(np.int32),))
-    steps = windows(graph.device).WindowSupersteps(code, (degree,), None, ids)
+    steps = windows(graph.device).WindowSupersteps(code, (degree,), None, ids, True)
     everyone = Frontier(n, device=graph.device)
     for window in store.windows(store.survey(None)):
         steps.pull(window, everyone)

@@ -103,8 +103,10 @@ class Run:
         -------
         Supersteps, or WindowSupersteps where arcs come in windows
         """
-        kind = self.backend.Supersteps if self.arcs.in_one_part else windows(self.device).WindowSupersteps
-        return kind(self.code, self.state, settled, self.sources.dtype)
+        what = self.code, self.state, settled, self.sources.dtype
+        if self.arcs.in_one_part:
+            return self.backend.Supersteps(*what)
+        return windows(self.device).WindowSupersteps(*what, self.everyone)
 
     def begin(self) -> tuple[Frontier, Bitmask | None]:
         """Fill the properties, for loops that see them before a kernel does.

@@ -84,6 +84,38 @@ class Spread(NamedTuple):
     source: str = "spread.cuh"
 
 
+class Tiles(NamedTuple):
+    """Pages on the GPU, as they are stored, to be gathered in tiles of some thousand arcs.
+
+    Attributes
+    ----------
+    pages : Pages
+    tables : tuple of int64 CuPy arrays
+        Offsets of rows; first arcs, first rows, last rows, offsets of stored bytes and first tiles of pages.
+    data : CuPy array, or something with its address and type, or None
+        The weights, as if those of all arcs were there.
+    run : (int, int)
+        The first page, and the one past the last.
+    places : uint64 array
+        Where each of them lies.
+    count : int
+        How many tiles.
+    row_before : int
+        The first row, if it began before these pages; else -1.
+    damaged : int32 CuPy array
+        Where a page that is none is noted.
+    """
+
+    pages: Pages
+    tables: tuple[Any, ...]
+    data: Any
+    run: tuple[int, int]
+    places: np.ndarray
+    count: int
+    row_before: int
+    damaged: Any
+
+
 class Head(NamedTuple):
     """One neighbour of each vertex that is kept at hand: of all its neighbours the one with the most arcs.
 
@@ -235,7 +267,7 @@ class Windows(Protocol):
     """What either device offers: `hpgraph.kernels.backend.windows`."""
 
     def WindowSupersteps(
-        self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype
+        self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype, everyone: bool = False
     ) -> WindowSupersteps:
         """The work space of one run."""
 

@@ -53,8 +53,9 @@ class WindowSupersteps(cpu.Supersteps):
     """`hpgraph.kernels.superstep.cpu.Supersteps` over windows; the parameters are the same."""
 
     def __init__(
-        self, code: ProgramCode, state: tuple[np.ndarray, ...], settled: Bitmask | None, ids: np.dtype
-    ) -> None:
+        self, code: ProgramCode, state: tuple[np.ndarray, ...], settled: Bitmask | None, ids: np.dtype,
+        everyone: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(code, state, settled, ids)
         self._inbox.message.fill(self._inbox.identity)
 

@@ -7,31 +7,36 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.pages.cpu_gaps import word_bits
 from hpgraph.kernels.runtime.cuda.persistent import load_program
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram, cuda_program
-from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.structure.cuda_degree_order import c_type
 from hpgraph.kernels.superstep import cuda
-from hpgraph.kernels.windows import Head, Spread, Window
-from hpgraph.kernels.windows.cuda_store import PageStore
+from hpgraph.kernels.sweep.cuda_program import ignored
+from hpgraph.kernels.windows import Head, Spread, Tiles
+from hpgraph.kernels.windows.cuda_store import MOST_PAGES, PageStore
 from hpgraph.kernels.windows.cuda_visits import THREADS, functor_struct, visit
 
 __all__ = ["PageStore", "WindowSupersteps"]
 
-# As in window.cuh.
-PIECE = 4096
-REST = Layout("Rest<{Message}>", counts="*", pieces="*", rows="*", part="*", found="*")
+CARRY = Layout("Carry<{Message}>", start="*", last_row="*", first="*", last="*", found="*")
 
 
 class WindowSupersteps(cuda.Supersteps):
     """`hpgraph.kernels.superstep.cuda.Supersteps` over windows; the parameters are the same."""
 
-    def __init__(self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype) -> None:
+    def __init__(
+        self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype,
+        everyone: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(code, state, settled, ids)
         self._ids = ids
         self._message.fill(code.reduce.identity_for(code.message))
-        self._rest: tuple[int, tuple[Any, ...]] | None = None
+        self._carry: tuple[int, tuple[Any, ...]] | None = None
+        # Where everyone is updated nobody asks who received.
+        self._all = everyone
 
     def apply(
         self, part: Any, world: tuple[Any, ...], step: int, everyone: bool
@@ -76,15 +81,15 @@ class WindowSupersteps(cuda.Supersteps):
         fields = self._held(program), settled, self._received.words, self._message
         visit(f"hpgraph::Send<Program, {str(once).lower()}>", fields, part, program)
 
-    def pull(self, part: Window | Spread | Head, frontier: Frontier) -> None:  # type: ignore[override]
+    def pull(self, part: Tiles | Spread | Head, frontier: Frontier) -> None:  # type: ignore[override]
         """Messages from the frontier to rows of a window, or to chosen rows of which the first message is enough.
 
         Parameters
         ----------
-        part : Window, Spread or Head
+        part : Tiles, Spread or Head
         frontier : Frontier
         """
-        if isinstance(part, Window):
+        if isinstance(part, Tiles):
             self._gather(part, frontier)
         elif isinstance(part, Head):
             self._from_heads(part, frontier)
@@ -112,34 +117,40 @@ class WindowSupersteps(cuda.Supersteps):
              self._received.words, self._message),
         )  # fmt: skip
 
-    def _gather(self, window: Window, frontier: Frontier) -> None:
+    def _gather(self, tiles: Tiles, frontier: Frontier) -> None:
         import cupy
 
-        code, program = self.code, self._program(window.data)
-        weight = "hpgraph::NoWeights" if window.data is None else program.weight_type
-        which = f"Program, {c_type(self._ids)}, {weight}, {str(not frontier.everyone).lower()}"
-        names = f"hpgraph::gather_rows<{which}>", f"hpgraph::gather_pieces<{which}>", "hpgraph::join_pieces<Program>"
+        code, pages = self.code, tiles.pages
+        data, (begin, end) = tiles.data, tiles.run
+        program = self._program(data)
+        weight = "hpgraph::NoWeights" if data is None else program.weight_type
+        gaps, some = pages.encoding == "gaps", not frontier.everyone
+        aimed = code.edge_cond is not None or "target" not in ignored(code)
+        which = ", ".join(["Program", c_type(pages.id_dtype), weight, *(str(flag).lower() for flag in (gaps, some, aimed))])
+        names = f"hpgraph::gather_tiles<{which}>", "hpgraph::join_tiles<Program>"
         module = load_program(program, "window.cuh", *names)
-        first, (begin, end), arcs = window.first, window.rows, len(window.indices)
-        if self._rest is None or self._rest[0] < arcs:
-            # A row is cut where it has more than PIECE arcs: of pieces there are no more than twice the least.
-            most = 2 * (arcs // PIECE + 1)
-            self._rest = arcs, (
-                cupy.empty(2, np.uint64), cupy.empty(2 * most, np.int64), cupy.empty(3 * most, np.int64),
-                cupy.empty(most, code.message), cupy.empty(most, np.uint8),
+        count = tiles.count
+        if self._carry is None or self._carry[0] < count:
+            self._carry = count, (
+                cupy.empty(count, np.int64), cupy.empty(count, np.int64), cupy.empty(count, code.message),
+                cupy.empty(count, code.message), cupy.empty(-(-count // 8) * 8, np.uint8),
             )  # fmt: skip
-        rest = REST.of(Message=code.message)(*self._rest[1])
-        self._rest[1][0].fill(0)
-        active = None if frontier.everyone else frontier.bits.words
-        identity = np.asarray(code.reduce.identity_for(code.message), code.message)
-        how = functor_struct((
-            self._held(program), window.indptr, window.indices, window.data, begin, end, first, first + arcs, active,
-            identity[()],
-        ))  # fmt: skip
-        words = -(-end // 32) - begin // 32
+        fields = self._carry[1]
+        fields[1][:count].fill(-1)
+        fields[4].fill(0)
+        carry = CARRY.of(Message=code.message)(*fields)
+        active = frontier.bits.words if some else None
+        received = None if self._all else self._received.words
+        identity = np.asarray(code.reduce.identity_for(code.message), code.message)[()]
+        how = functor_struct((self._held(program), active, received, self._message, identity))
+        mask = np.uint32((1 << word_bits(pages.shape[1])) - 1)
+        tables = struct(*tiles.tables, data, pages.shape[1], mask)
+        places = np.zeros(MOST_PAGES, np.uint64)
+        places[: end - begin] = tiles.places
+        where = np.ndarray((), np.dtype((np.void, places.nbytes)), bytearray(places.tobytes()))
         module.function(names[0])(
-            (-(-words // (THREADS // 32)),), (THREADS,), (how, self._received.words, self._message, rest)
-        )
-        module.function(names[1])((min(arcs // PIECE + 1, 2048),), (THREADS,), (how, rest))
-        joined = rest, self._received.words, self._message
-        module.function(names[2])((arcs // PIECE // THREADS + 1,), (THREADS,), joined)
+            (count,), (THREADS,),
+            (how, tables, where, np.int64(begin), np.int64(end - begin), carry, tiles.damaged),
+        )  # fmt: skip
+        joined = how, tiles.tables[0], np.int64(tiles.row_before), np.int64(count), carry
+        module.function(names[1])((count // (THREADS // 32) + 1,), (THREADS,), joined)

@@ -16,14 +16,16 @@ from hpgraph.kernels.windows.runs import Pieces
 _PIECE = 16 << 20
 
 
-class _Pointer(NamedTuple):
+class Pointer(NamedTuple):
+    """An address, as arrays of CuPy's have it."""
+
     ptr: int
 
 
 class HostArray(NamedTuple):
     """Host memory that kernels read, as far as they ask: an address and a type."""
 
-    data: _Pointer
+    data: Pointer
     dtype: np.dtype
 
 
@@ -111,7 +113,7 @@ class HostPages:
             return None
         held = self._here()[1]
         assert held is not None
-        return HostArray(_Pointer(held.ctypes.data), self.pages.dtype)
+        return HostArray(Pointer(held.ctypes.data), self.pages.dtype)
 
     def place(self, low: int, high: int, buffer: np.ndarray | None) -> int:
         """The address of pages low..high, one after the other; read into a buffer where they are not resident."""

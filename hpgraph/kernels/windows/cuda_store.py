@@ -19,9 +19,8 @@ from hpgraph.core.device import free_memory
 from hpgraph.core.errors import BudgetError
 from hpgraph.formats import Bitmask, Frontier, Pages
 from hpgraph.kernels.pages.cpu_gaps import GROUP
-from hpgraph.kernels.pages.cuda import decode_run
-from hpgraph.kernels.windows import Head, Resident, Spread, Survey, Window
-from hpgraph.kernels.windows.cuda_host import HostPages, addressed
+from hpgraph.kernels.windows import Head, Resident, Spread, Survey, Tiles
+from hpgraph.kernels.windows.cuda_host import HostArray, HostPages, Pointer, addressed
 from hpgraph.kernels.windows.cuda_visits import groups_of, survey
 from hpgraph.kernels.windows.keeping import Slab, keeping
 from hpgraph.kernels.windows.runs import Pieces, gaps, most_stored, rows_of, runs_of
@@ -31,6 +30,8 @@ from hpgraph.kernels.windows.runs import Pieces, gaps, most_stored, rows_of, run
 WINDOW_BYTES, REQUEST_BYTES = 16 << 20, 4 << 20
 # Windows in the ring, from memory and from a disk, and streams that copy.
 SLOTS, REQUESTS, STREAMS = 4, 9, 2
+# As in window.cuh: arcs of a tile, and pages of a window.
+TILE, MOST_PAGES = 4096, 64
 # Bytes a second from host memory and from a disk, until they are measured.
 LINK, DISK = 53e9, 2e9
 # A group of arcs in place costs the link what so many bytes do: 48 million rows a second, however short, at 53 GB/s.
@@ -93,10 +94,9 @@ class PageStore:
             return 1, 2, 0
         stored = int(np.diff(pages.offset).max())
         arcs = int(np.diff(pages.first_arc).max())
-        of_ids = pages.id_dtype.itemsize if pages.encoding != "none" else 0
         of_values = 0 if pages.dtype is None else pages.dtype.itemsize
-        tables = 8 * (pages.shape[0] + 1) + 64 * (pages.n_pages + 1)
-        least = tables + 2 * (stored + arcs * of_values) + arcs * of_ids
+        tables = 8 * (pages.shape[0] + 1) + 48 * (pages.n_pages + 1)
+        least = tables + 2 * (stored + arcs * of_values)
         if budget < least:
             raise BudgetError(
                 f"memory={budget:,} bytes is too little for a graph in pages: its offsets take {tables:,} "
@@ -104,21 +104,26 @@ class PageStore:
             )
         # At the most a quarter for what is in work.
         left, slots = budget - tables, SLOTS if self.host.resident else REQUESTS
-        most = max((left // 4 - arcs * of_ids) // (stored + arcs * of_values), 2)
+        most = max(left // 4 // (stored + arcs * of_values), 2)
         slots = int(min(slots, most))
-        count = int(max(min(most // slots, window_bytes // stored), 1))
+        count = int(max(min(most // slots, window_bytes // stored, MOST_PAGES), 1))
         arcs *= count
-        taken = slots * (most_stored(pages, arcs) + arcs * of_values) + arcs * of_ids
+        taken = slots * (most_stored(pages, arcs) + arcs * of_values)
         return arcs, slots, max(left - taken, 0)
 
     @cached_property
-    def _tables(self) -> tuple[Any, Any, Any, Any, Any]:
-        """Offsets of rows, and the tables of pages: first arcs, first rows, last rows, offsets of stored bytes."""
+    def _first_tile(self) -> np.ndarray:
+        """Tiles before each page."""
+        return np.concatenate(([0], np.cumsum(-(-np.diff(self.pages.first_arc) // TILE))))
+
+    @cached_property
+    def _tables(self) -> tuple[Any, ...]:
+        """Offsets of rows; and of pages first arcs, first rows, last rows, offsets of stored bytes, first tiles."""
         import cupy
 
         pages = self.pages
-        made = pages.indptr, pages.first_arc, pages.first_row, pages.last_row, pages.offset
-        return tuple(cupy.asarray(np.asarray(table, np.int64)) for table in made)  # type: ignore[return-value]
+        made = pages.indptr, pages.first_arc, pages.first_row, pages.last_row, pages.offset, self._first_tile
+        return tuple(cupy.asarray(np.asarray(table, np.int64)) for table in made)
 
     @cached_property
     def _memory(self) -> Any:
@@ -126,13 +131,6 @@ class PageStore:
         import cupy
 
         return cupy.empty(max(self._kept.room, 1), np.uint8)
-
-    @cached_property
-    def _ids(self) -> Any:
-        """Ids of the window at work, where pages have to be decoded."""
-        import cupy
-
-        return cupy.empty(self._arcs, self.pages.id_dtype)
 
     @cached_property
     def _streams(self) -> list[Any]:
@@ -200,7 +198,7 @@ class PageStore:
     def _values_by_window(self) -> bool:
         return self.pages.dtype is not None
 
-    def windows(self, wanted: Survey) -> Iterator[Window]:
+    def windows(self, wanted: Survey) -> Iterator[Tiles]:
         """The windows over these pages, ascending; each is there until the next one is asked for.
 
         Raises
@@ -208,18 +206,16 @@ class PageStore:
         DamagedPageError
             When a page does not hold what it should.
         """
-        pages, tables = self.pages, self._tables
+        pages, tiles = self.pages, self._first_tile
         for run, slot in self._brought(wanted.pages, True):
-            first, last = int(pages.first_arc[run.begin]), int(pages.first_arc[run.end])
-            stored = slot.stored[: int(pages.offset[run.end] - pages.offset[run.begin])]
-            if pages.encoding == "none":
-                ids = stored.view(pages.id_dtype)
-            else:
-                ids = self._ids[: last - first]
-                offset, first_arc = tables[4][run.begin : run.end + 1], tables[1][run.begin : run.end + 1]
-                decode_run(stored, offset, first_arc, pages.shape[1], ids, self._damaged)
-            values = None if slot.values is None else slot.values[: last - first]
-            yield Window(tables[0], ids, values, rows_of(pages, run), first)
+            first = int(pages.first_arc[run.begin])
+            data = None
+            if slot.values is not None and pages.dtype is not None:
+                data = HostArray(Pointer(slot.values.data.ptr - first * pages.dtype.itemsize), pages.dtype)
+            row = int(pages.first_row[run.begin])
+            count = int(tiles[run.end] - tiles[run.begin])
+            before = row if pages.indptr[row] < first else -1
+            yield Tiles(pages, self._tables, data, (run.begin, run.end), slot.places, count, before, self._damaged)
         self._raise_damage(wanted.pages)
 
     def visits(self, wanted: Survey) -> Iterator[Spread]:
@@ -259,8 +255,7 @@ class PageStore:
             where = np.zeros(pages.n_pages, np.uint64)
             chosen = np.zeros(pages.n_pages, np.uint8)
             chosen[run.begin : run.end] = 1
-            begins = pages.offset[run.begin : run.end]
-            where[run.begin : run.end] = slot.stored.data.ptr + begins - begins[0]
+            where[run.begin : run.end] = slot.places
             yield Spread(
                 pages, *common, cupy.asarray(where), data, cupy.asarray(chosen), bits, more, rows_of(pages, run),
                 groups_of(counts[run.begin : run.end]), self._damaged,
@@ -277,7 +272,8 @@ class PageStore:
         """Runs of pages, each in a buffer on the device, copied while earlier ones are worked on."""
         import cupy
 
-        runs = runs_of(wanted, self.pages.first_arc, self._arcs)
+        pages = self.pages
+        runs = runs_of(wanted, pages.first_arc, self._arcs)
         if not runs:
             return
         if values:
@@ -288,7 +284,14 @@ class PageStore:
         coming: deque[Any] = deque()
 
         def start(k: int) -> None:
-            slot, stream = self._ring[k % count], self._streams[k % len(self._streams)]
+            slot, stream, run = self._ring[k % count], self._streams[k % len(self._streams)], runs[k]
+            # Where its pages lie is settled now: until it has been worked on, none that is kept may go.
+            self._kept.busy[run.begin : run.end] = True
+            slot.brought = list(gaps(run, self._kept.here))
+            begins = pages.offset[run.begin : run.end]
+            here = self._place[run.begin : run.end]
+            in_ring = slot.stored.data.ptr + begins - begins[0]
+            slot.places = np.where(here >= 0, self._memory.data.ptr + here, in_ring).astype(np.uint64)
             if self.host.resident:
                 self._bring(runs[k], slot, stream, values)
                 coming.append(None)
@@ -306,12 +309,13 @@ class PageStore:
                 if future is not None:
                     future.result()
                 now.wait_event(slot.ready)
-                self._assemble(run, slot, now)
                 yield run, slot
+                self._kept.busy[run.begin : run.end] = False
                 self._keep(run, slot, now)
                 slot.free.record(now)
                 slot.used = True
         finally:
+            self._kept.busy[:] = False
             for future in coming:
                 if isinstance(future, Future) and not future.cancel():
                     future.exception()
@@ -336,7 +340,6 @@ class PageStore:
         if slot.used:
             stream.wait_event(slot.free)
         begin = int(pages.offset[run.begin])
-        slot.brought = list(gaps(run, self._kept.here))
         if slot.pinned is not None and slot.used:
             # The pinned buffer is read by the last copy out of it.
             slot.ready.synchronize()
@@ -353,41 +356,16 @@ class PageStore:
             self._moved += last - first
         slot.ready.record(stream)
 
-    def _assemble(self, run: Pieces, slot: _Slot, now: Any) -> None:
-        """What is kept of a run, put between what was copied."""
-        from cupy.cuda import runtime
-
-        pages, begin = self.pages, int(self.pages.offset[run.begin])
-        brought = np.zeros(run.end - run.begin, np.bool_)
-        for low, high in slot.brought:
-            brought[low - run.begin : high - run.begin] = True
-        page = run.begin
-        while page < run.end:
-            if brought[page - run.begin]:
-                page += 1
-                continue
-            # Adjacent pages that are kept side by side go together.
-            last = page + 1
-            size = int(pages.offset[last] - pages.offset[page])
-            self._kept.found(page)
-            while last < run.end and not brought[last - run.begin] and self._place[last] == self._place[page] + size:
-                self._kept.found(last)
-                last += 1
-                size = int(pages.offset[last] - pages.offset[page])
-            to = slot.stored.data.ptr + int(pages.offset[page]) - begin
-            runtime.memcpyAsync(to, self._memory.data.ptr + int(self._place[page]), size, 3, now.ptr)
-            page = last
-
     def _keep(self, run: Pieces, slot: _Slot, now: Any) -> None:
         """Of what was brought, that which is to be kept; on the stream of the work, in its order."""
         from cupy.cuda import runtime
 
         pages, begin = self.pages, int(self.pages.offset[run.begin])
         copies: list[list[int]] = []
+        copied = np.zeros(run.end - run.begin, np.bool_)
         for low, high in slot.brought:
-            for page in range(low, high):
-                if self._kept.here[page] or not self._kept.wants(page):
-                    continue
+            copied[low - run.begin : high - run.begin] = True
+            for page in self._kept.wanted(low, high):
                 for victim in self._kept.admits(page) or ():
                     self._slab.give(int(self._place[victim]), int(self._kept.sizes[victim]))
                     self._place[victim] = -1
@@ -404,6 +382,7 @@ class PageStore:
                     copies[-1][2] += size
                 else:
                     copies.append([at, place, size])
+        self._kept.found_all(run.begin + np.flatnonzero(~copied))
         for at, place, size in copies:
             runtime.memcpyAsync(self._memory.data.ptr + place, slot.stored.data.ptr + at, size, 3, now.ptr)
 
@@ -432,8 +411,9 @@ class _Slot:
         self.ready = cupy.cuda.Event(disable_timing=True)
         self.free = cupy.cuda.Event(disable_timing=True)
         self.used = False
-        # Stretches of pages that were copied for the window now in it.
+        # Stretches of pages that are copied for the window now in it, and where all of its pages lie.
         self.brought: list[tuple[int, int]] = []
+        self.places = np.empty(0, np.uint64)
 
 
 def pages_are_damaged(damaged: Any) -> bool:

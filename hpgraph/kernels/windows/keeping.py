@@ -41,6 +41,8 @@ class Kept:
     def __init__(self, sizes: np.ndarray, room: int) -> None:
         self.sizes, self.room = np.asarray(sizes, np.int64), max(int(room), 0)
         self.here = np.zeros(len(self.sizes), np.bool_)
+        # Pages that are being worked on where they lie: none of them goes.
+        self.busy = np.zeros(len(self.sizes), np.bool_)
         self.used = 0
         self._times = np.zeros(len(self.sizes), np.int64)
         self._chosen = self.here.copy()
@@ -78,7 +80,7 @@ class Kept:
             return None
         dropped = []
         if self.used + self.sizes[page] > self.room:
-            for victim in np.flatnonzero(self.here & ~self._chosen).tolist():
+            for victim in np.flatnonzero(self.here & ~self._chosen & ~self.busy).tolist():
                 self.drop(victim)
                 dropped.append(victim)
                 if self.used + self.sizes[page] <= self.room:
@@ -100,6 +102,13 @@ class Kept:
 
     def found(self, page: int) -> None:
         """A page that is here was used."""
+
+    def found_all(self, pages: np.ndarray) -> None:
+        """Pages that are here were used."""
+
+    def wanted(self, low: int, high: int) -> list[int]:
+        """Of the pages low..high, those that are not here and may be kept."""
+        return (low + np.flatnonzero(self._chosen[low:high] & ~self.here[low:high])).tolist()
 
 
 class KeptLately(Kept):
@@ -127,13 +136,31 @@ class KeptLately(Kept):
         """A page that is here was used."""
         self._order.move_to_end(page)
 
+    def drop(self, page: int) -> None:
+        """A page is here no more."""
+        super().drop(page)
+        self._order.pop(page, None)
+
+    def found_all(self, pages: np.ndarray) -> None:
+        """Pages that are here were used."""
+        for page in pages.tolist():
+            if page in self._order:
+                self._order.move_to_end(page)
+
+    def wanted(self, low: int, high: int) -> list[int]:
+        """Of the pages low..high, those that are not here."""
+        return (low + np.flatnonzero(~self.here[low:high])).tolist()
+
     def admits(self, page: int) -> list[int] | None:
         """As `Kept.admits`."""
         if self.here[page] or self.sizes[page] > self.room:
             return None
         dropped = []
         while self.used + self.sizes[page] > self.room:
-            victim, _ = self._order.popitem(last=False)
+            victim = next((other for other in self._order if not self.busy[other]), None)
+            if victim is None:
+                return dropped or None
+            del self._order[victim]
             self.drop(victim)
             dropped.append(victim)
         self._order[page] = None

@@ -1,19 +1,23 @@
-// Products over windows: a stretch of a matrix's arcs that is resident, whose rows may go on in the next.
+// Products over windows: some pages of a matrix's arcs that are resident, whose rows may go on in the next.
 //
-// A warp takes 32 adjacent rows, whose marks share a word. Short rows are folded by a lane each, longer ones by the warp,
-// and of very long ones, cut in pieces, by the whole grid; a last kernel joins those in order. Messages are joined to
-// what earlier windows brought, in the order of the arcs, by one lane: sums repeat bit for bit.
+// A block takes a tile, some thousand adjacent arcs of a page, whatever rows they belong to: it decodes them, makes their
+// messages in shared memory, many loads in flight, and folds those by rows. Rows that go on from tile to tile leave a
+// part in each, which a second kernel joins in their order. No atomic operation touches a message, so sums repeat bit for
+// bit. (Stretches of equally many entries as in D. Merrill, M. Garland, "Merge-based parallel sparse matrix-vector
+// multiplication", SC'16, here as long as what is decoded at once.)
 #pragma once
 #include "atomics.cuh"
-#include "warp.cuh"
+#include "gaps.cuh"
 
 namespace hpgraph {
 
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
-constexpr int SERIAL = 16;    // arcs that a lane folds alone
-constexpr int PIECE = 4096;   // arcs of a long row that a warp folds
-constexpr int TOGETHER = 4;   // arcs that a lane has under way
+constexpr int GROUP = GAPS_GROUP;
+constexpr int TILE = WARPS * GROUP;   // arcs of a block: a group a warp
+constexpr int EACH = 8;               // arcs that a thread has under way
+constexpr int SERIAL = 48;            // arcs of a row that a thread folds alone
+constexpr int MOST_PAGES = 64;        // pages of a window
 
 // The weight of an arc of a pattern is 1, and takes no memory.
 struct NoWeights {
@@ -31,30 +35,23 @@ struct Weights<NoWeights> {
     __device__ int operator[](i64) const { return 1; }
 };
 
-template <class Index, class Weight>
-struct Window {
+// The tables of a matrix in pages; `weights` as if all of them were there.
+template <class Weight>
+struct Tables {
     const i64* indptr;
-    const Index* indices;  // of the arcs first..last
+    const i64* first_arc;
+    const i64* first_row;
+    const i64* last_row;
+    const i64* offset;
+    const i64* first_tile;
     Weights<Weight> weights;
-    i64 begin, end;        // rows
-    i64 first, last;
+    i64 columns;
+    u32 mask;
 };
 
-struct LongRow {
-    i64 row, base, count;
-};
-struct LongPiece {
-    i64 row, begin;
-};
-
-// Rows too long for a warp, and their pieces: the arcs are counted from the window's first.
-template <class Message>
-struct Rest {
-    u64* counts;  // pieces, rows
-    LongPiece* pieces;
-    LongRow* rows;
-    Message* part;
-    unsigned char* found;
+// Where the pages of a window lie.
+struct Places {
+    const unsigned char* at[MOST_PAGES];
 };
 
 __device__ inline bool has(const u32* words, i64 v) { return words[v >> 5] >> (v & 31) & 1; }
@@ -65,39 +62,30 @@ struct Sum {
     bool found;
 };
 
-template <class Program, class Index, class Weight, bool FILTER>
+// What a tile leaves of rows that it shares: of the one that began before, and of the last, if that goes on.
+template <class Message>
+struct Carry {
+    i64* start;     // first arc of the tile
+    i64* last_row;  // -1: none goes on
+    Message* first;
+    Message* last;
+    unsigned char* found;  // bit 0 of the first, 1 of the last
+};
+
+template <class Program>
 struct Gathering {
     typedef typename Program::Message Message;
     Program program;
-    Window<Index, Weight> window;
     const u32* active;
+    u32* received;  // null where nobody asks
+    Message* message;
     Message identity;
 
-    __device__ void fold(i64 j, i64 step, i64 end, i64 v, Sum<Message>& sum) const {
-        for (; j < end; j += TOGETHER * step) {
-            Index u[TOGETHER];
-            bool live[TOGETHER];
-            Message sent[TOGETHER];
-#pragma unroll
-            for (int k = 0; k < TOGETHER; ++k) live[k] = j + k * step < end, u[k] = live[k] ? window.indices[j + k * step] : 0;
-            if constexpr (FILTER) {
-#pragma unroll
-                for (int k = 0; k < TOGETHER; ++k) live[k] = live[k] && has(active, u[k]);
-            }
-#pragma unroll
-            for (int k = 0; k < TOGETHER; ++k) {
-                const auto weight = live[k] ? window.weights[j + k * step] : 0;
-                if constexpr (Program::CHOOSES_ARCS) live[k] = live[k] && program.edge_cond(u[k], weight, v);
-                sent[k] = live[k] ? (Message)program.gather(u[k], weight, v) : identity;
-            }
-#pragma unroll
-            for (int k = 0; k < TOGETHER; ++k) {
-                if (live[k]) sum.value = Program::join(sum.value, sent[k]), sum.found = true;
-            }
-        }
+    __device__ void add(Sum<Message>& sum, Message value) const {
+        sum.value = Program::join(sum.value, value), sum.found = true;
     }
 
-    // The warp's sums as one, in the first lane; the same tree whatever the lanes found.
+    // The warp's sums as one, in every lane; the same tree whatever the lanes found.
     __device__ void combine(Sum<Message>& sum) const {
         for (int d = 16; d; d >>= 1) {
             Message other;
@@ -107,83 +95,179 @@ struct Gathering {
             if (there) sum.value = sum.found ? Program::join(sum.value, other) : other, sum.found = true;
         }
     }
+
+    __device__ void put(i64 v, const Sum<Message>& sum) const {
+        if (!sum.found) return;
+        message[v] = Program::join(message[v], sum.value);
+        if (received) atomicOr(received + (v >> 5), 1u << (v & 31));
+    }
 };
 
-template <class Program, class Index, class Weight, bool FILTER>
-__global__ void __launch_bounds__(THREADS)
-gather_rows(const Gathering<Program, Index, Weight, FILTER> how, u32* received, typename Program::Message* message,
-            const Rest<typename Program::Message> rest) {
-    typedef typename Program::Message Message;
-    const int lane = lane_of_warp();
-    const auto& window = how.window;
-    const i64 word = (window.begin >> 5) + (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), v = word * 32 + lane;
-    if (word * 32 >= window.end) return;
-    i64 begin = 0, end = 0;
-    if (v >= window.begin && v < window.end) {
-        begin = max(window.indptr[v], window.first) - window.first;
-        end = min(window.indptr[v + 1], window.last) - window.first;
-        if (end > begin && !how.program.cond(v)) end = begin;
+// The last of the rows low..high that begins at an arc or before; by a warp, 32 probes at a time.
+__device__ inline i64 row_of(const i64* indptr, i64 low, i64 high, i64 arc) {
+    while (true) {
+        const i64 step = (high - low + 31) / 32, probe = low + lane_of_warp() * step;
+        const int below = __popc(__ballot_sync(ALL, probe < high && indptr[probe] <= arc));
+        low += (below - 1) * step;
+        if (step == 1) return low;
+        high = min(high, low + step);
     }
-    Sum<Message> sum{how.identity, false};
-    if (end - begin <= SERIAL) how.fold(begin, 1, end, v, sum);
-    for (u32 left = __ballot_sync(ALL, end - begin > SERIAL); left; left &= left - 1) {
-        const int owner = __ffs(left) - 1;
-        const i64 from = __shfl_sync(ALL, begin, owner), to = __shfl_sync(ALL, end, owner), row = word * 32 + owner;
-        if (to - from > PIECE) {
-            const i64 pieces = (to - from + PIECE - 1) / PIECE;
-            i64 base = 0;
-            if (lane == 0) {
-                base = atomicAdd(rest.counts, (u64)pieces);
-                rest.rows[atomicAdd(rest.counts + 1, 1ull)] = LongRow{row, base, pieces};
+}
+
+template <class Program, class Index, class Weight, bool GAPS, bool FILTER, bool TARGET>
+__global__ void __launch_bounds__(THREADS, 4)
+gather_tiles(const Gathering<Program> how, const Tables<Weight> tables, const Places places, i64 page, i64 pages,
+             const Carry<typename Program::Message> carry, int* damaged) {
+    typedef typename Program::Message Message;
+    constexpr bool SOME = FILTER || Program::CHOOSES_ARCS;
+    // Messages take the place of ids, from the last on, where they are as wide or wider.
+    constexpr int BESIDE = GAPS && sizeof(Message) < sizeof(Index) ? TILE * sizeof(Index) : 0;
+    __shared__ __align__(16) unsigned char memory[BESIDE + TILE * sizeof(Message)];
+    __shared__ u32 live[TILE / 32];
+    __shared__ i64 rows[2];
+    __shared__ int long_rows[TILE / SERIAL + 1];
+    __shared__ int many;
+    Index* const ids = (Index*)memory;
+    Message* const sent = (Message*)(memory + BESIDE);
+    const int lane = lane_of_warp(), warp = threadIdx.x >> 5;
+    const i64 before = tables.first_tile[page], tile = before + blockIdx.x;
+    // Which of the window's pages.
+    i64 low = 0, high = pages;
+    while (high - low > 1) {
+        const i64 middle = (low + high) / 2;
+        if (tables.first_tile[page + middle] <= tile) low = middle;
+        else high = middle;
+    }
+    const unsigned char* const stored = places.at[low];
+    page += low;
+    const i64 start = tables.first_arc[page], arcs = tables.first_arc[page + 1] - start;
+    const i64 base = (tile - tables.first_tile[page]) * TILE, from = start + base;
+    const int count = (int)min((i64)TILE, arcs - base);
+    if (threadIdx.x == 0) many = 0;
+    if constexpr (GAPS) {
+        const auto use = [&](i64 position, u32 id) {
+            if (id >= (u64)tables.columns) *damaged = 1, id = 0;
+            ids[position - base] = (Index)id;
+        };
+        if (base + warp * GROUP < arcs) {
+            const i64 bytes = tables.offset[page + 1] - tables.offset[page];
+            if (!decode_group(stored, bytes, arcs, base / GROUP + warp, tables.mask, use)) *damaged = 1;
+        }
+    }
+    if (warp < 2) {
+        const i64 arc = warp ? from + count - 1 : from;
+        const i64 row = row_of(tables.indptr, tables.first_row[page], tables.last_row[page] + 1, arc);
+        if (lane == 0) rows[warp] = row;
+    }
+    __syncthreads();
+    const i64 first_row = rows[0], last_row = rows[1];
+#pragma unroll 1
+    for (int part = TILE - EACH * THREADS; part >= 0; part -= EACH * THREADS) {
+        Index u[EACH];
+        Message made[EACH];
+        bool there[EACH];
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const int p = part + k * THREADS + threadIdx.x;
+            there[k] = p < count;
+            u[k] = 0;
+            if constexpr (GAPS) {
+                if (there[k]) u[k] = ids[p];
+            } else {
+                if (there[k]) u[k] = __ldcs((const Index*)stored + base + p);
+                if ((u64)u[k] >= (u64)tables.columns) *damaged = 1, u[k] = 0;
             }
-            base = __shfl_sync(ALL, base, 0);
-            for (i64 k = lane; k < pieces; k += 32) rest.pieces[base + k] = LongPiece{row, from + k * PIECE};
+        }
+        if constexpr (GAPS) __syncthreads();
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const int p = part + k * THREADS + threadIdx.x;
+            i64 v = 0;
+            if constexpr (TARGET) {
+                i64 begin = first_row, end = last_row + 1;
+                while (end - begin > 1) {
+                    const i64 middle = (begin + end) / 2;
+                    if (tables.indptr[middle] <= from + p) begin = middle;
+                    else end = middle;
+                }
+                v = begin;
+            }
+            if constexpr (FILTER) there[k] = there[k] && has(how.active, u[k]);
+            const auto weight = there[k] ? tables.weights[from + p] : 0;
+            if constexpr (Program::CHOOSES_ARCS) there[k] = there[k] && how.program.edge_cond(u[k], weight, v);
+            made[k] = there[k] ? (Message)how.program.gather(u[k], weight, v) : how.identity;
+        }
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const int p = part + k * THREADS + threadIdx.x;
+            sent[p] = made[k];
+            if constexpr (SOME) {
+                const u32 bits = __ballot_sync(ALL, there[k]);
+                if (lane == 0) live[p >> 5] = bits;
+            }
+        }
+    }
+    __syncthreads();
+    const auto finish = [&](i64 v, const Sum<Message>& sum) {
+        const bool begins = tables.indptr[v] >= from, ends = tables.indptr[v + 1] <= from + count;
+        if (begins && ends) return how.put(v, sum);
+        if (!begins) carry.first[blockIdx.x] = sum.value;
+        else carry.last[blockIdx.x] = sum.value, carry.last_row[blockIdx.x] = v;
+        if (sum.found) {
+            // One of two threads at the most for each bit; both share a byte.
+            atomicOr((u32*)(carry.found + (blockIdx.x & ~3)), (begins ? 2u : 1u) << (blockIdx.x & 3) * 8);
+        }
+    };
+    const auto fold = [&](int p, int step, int end, Sum<Message>& sum) {
+        for (; p < end; p += step)
+            if (!SOME || (live[p >> 5] >> (p & 31) & 1)) how.add(sum, sent[p]);
+    };
+    if (threadIdx.x == 0) carry.start[blockIdx.x] = from;
+    for (i64 v = first_row + threadIdx.x; v <= last_row; v += THREADS) {
+        const int begin = (int)max(tables.indptr[v] - from, (i64)0), end = (int)min(tables.indptr[v + 1] - from, (i64)count);
+        if (end <= begin || !how.program.cond(v)) continue;
+        if (end - begin > SERIAL) {
+            long_rows[atomicAdd(&many, 1)] = (int)(v - first_row);
             continue;
         }
-        Sum<Message> shared{how.identity, false};
-        how.fold(from + lane, 32, to, row, shared);
-        how.combine(shared);
-        const bool found = __shfl_sync(ALL, (int)shared.found, 0);
-        Message value;
-        if constexpr (sizeof(Message) >= 4) value = __shfl_sync(ALL, shared.value, 0);
-        else value = (Message)__shfl_sync(ALL, (int)shared.value, 0);
-        if (lane == owner) sum = Sum<Message>{value, found};
-    }
-    if (sum.found) message[v] = Program::join(message[v], sum.value);
-    // This warp is the word's only writer.
-    const u32 came = __ballot_sync(ALL, sum.found);
-    if (lane == 0 && came) received[word] |= came;
-}
-
-template <class Program, class Index, class Weight, bool FILTER>
-__global__ void __launch_bounds__(THREADS)
-gather_pieces(const Gathering<Program, Index, Weight, FILTER> how, const Rest<typename Program::Message> rest) {
-    typedef typename Program::Message Message;
-    const i64 pieces = rest.counts[0];
-    for (i64 i = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5); i < pieces; i += (i64)gridDim.x * WARPS) {
-        const LongPiece piece = rest.pieces[i];
-        const i64 end = min(how.window.indptr[piece.row + 1], how.window.last) - how.window.first;
         Sum<Message> sum{how.identity, false};
-        how.fold(piece.begin + lane_of_warp(), 32, min(piece.begin + PIECE, end), piece.row, sum);
+        fold(begin, 1, end, sum);
+        finish(v, sum);
+    }
+    __syncthreads();
+    for (int i = warp; i < many; i += WARPS) {
+        const i64 v = first_row + long_rows[i];
+        const int begin = (int)max(tables.indptr[v] - from, (i64)0), end = (int)min(tables.indptr[v + 1] - from, (i64)count);
+        Sum<Message> sum{how.identity, false};
+        fold(begin + lane, 32, end, sum);
         how.combine(sum);
-        if (lane_of_warp() == 0) rest.part[i] = sum.value, rest.found[i] = sum.found;
+        if (lane == 0) finish(v, sum);
     }
 }
 
+// Rows that several tiles share: a warp for the last one of each tile, and for one that began before the window.
 template <class Program>
 __global__ void __launch_bounds__(THREADS)
-join_pieces(const Rest<typename Program::Message> rest, u32* received, typename Program::Message* message) {
-    const i64 rows = rest.counts[1];
-    for (i64 i = (i64)blockIdx.x * THREADS + threadIdx.x; i < rows; i += (i64)gridDim.x * THREADS) {
-        const LongRow row = rest.rows[i];
-        bool found = false;
-        auto value = message[row.row];
-        for (i64 k = row.base; k < row.base + row.count; ++k)
-            if (rest.found[k]) value = Program::join(value, rest.part[k]), found = true;
-        if (!found) continue;
-        message[row.row] = value;
-        atomicOr(received + (row.row >> 5), 1u << (row.row & 31));
+join_tiles(const Gathering<Program> how, const i64* indptr, i64 row_before, i64 tiles,
+           const Carry<typename Program::Message> carry) {
+    typedef typename Program::Message Message;
+    const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5);
+    if (warp > tiles) return;
+    // The warp past the last tile's is for the row that began before.
+    const bool continues = warp == tiles;
+    const i64 row = continues ? row_before : carry.last_row[warp];
+    if (row < 0 || !how.program.cond(row)) return;
+    const i64 end = indptr[row + 1];
+    Sum<Message> sum{how.identity, false};
+    for (i64 t = (continues ? 0 : warp + 1) + lane_of_warp(); t < tiles && carry.start[t] < end; t += 32)
+        if (carry.found[t] & 1) how.add(sum, carry.first[t]);
+    how.combine(sum);
+    if (lane_of_warp()) return;
+    if (!continues && (carry.found[warp] & 2)) {
+        const Message last = carry.last[warp];
+        sum.value = sum.found ? Program::join(last, sum.value) : last, sum.found = true;
     }
+    how.put(row, sum);
 }
 
 }  // namespace hpgraph
