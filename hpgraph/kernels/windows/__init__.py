@@ -98,7 +98,7 @@ class Tiles(NamedTuple):
         The first page, and the one past the last.
     places : uint64 array
         Where each of them lies.
-    count : int
+    tiles : int
         How many tiles.
     row_before : int
         The first row, if it began before these pages; else -1.
@@ -111,7 +111,7 @@ class Tiles(NamedTuple):
     data: Any
     run: tuple[int, int]
     places: np.ndarray
-    count: int
+    tiles: int
     row_before: int
     damaged: Any
 

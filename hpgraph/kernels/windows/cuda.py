@@ -126,10 +126,11 @@ class WindowSupersteps(cuda.Supersteps):
         weight = "hpgraph::NoWeights" if data is None else program.weight_type
         gaps, some = pages.encoding == "gaps", not frontier.everyone
         aimed = code.edge_cond is not None or "target" not in ignored(code)
-        which = ", ".join(["Program", c_type(pages.id_dtype), weight, *(str(flag).lower() for flag in (gaps, some, aimed))])
+        flags = ", ".join(str(flag).lower() for flag in (gaps, some, aimed))
+        which = f"Program, {c_type(pages.id_dtype)}, {weight}, {flags}"
         names = f"hpgraph::gather_tiles<{which}>", "hpgraph::join_tiles<Program>"
         module = load_program(program, "window.cuh", *names)
-        count = tiles.count
+        count = tiles.tiles
         if self._carry is None or self._carry[0] < count:
             self._carry = count, (
                 cupy.empty(count, np.int64), cupy.empty(count, np.int64), cupy.empty(count, code.message),

@@ -155,7 +155,7 @@ class KeptLately(Kept):
         """As `Kept.admits`."""
         if self.here[page] or self.sizes[page] > self.room:
             return None
-        dropped = []
+        dropped: list[int] = []
         while self.used + self.sizes[page] > self.room:
             victim = next((other for other in self._order if not self.busy[other]), None)
             if victim is None:

@@ -4,12 +4,9 @@
 // What is wanted of the rows is listed in groups of up to GROUP arcs, so that a hub is shared by as many warps as it
 // fills; then a warp takes a group at a time. Messages meet by atomic operations.
 #pragma once
-#include "gaps.cuh"
 #include "window.cuh"
 
 namespace hpgraph {
-
-constexpr int GROUP = GAPS_GROUP;
 
 // The pages of a matrix, and where each lies.
 template <class Index, class Weight>
