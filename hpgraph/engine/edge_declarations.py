@@ -94,6 +94,7 @@ class EdgeDeclarations(Declarations):
                 halts=self.functions["vote_to_halt"],
                 reply=self.functions["reply"],
                 reply_cond=self.functions["reply_cond"],
+                everyone=self.activity == "all",
             )
         return found
 

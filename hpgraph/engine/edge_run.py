@@ -111,7 +111,7 @@ def run_edges(
     xp = array_module(graph.device)
     for i in code.changes if code.keeps_two else ():
         name = code.edge_properties[i][0]
-        beside[name] = current(beside[name], beside["stamp"], xp)
+        beside[name] = current(beside[name], beside.get("stamp"), rows.supersteps(), xp)
     found = {**state, **{name: beside[name] for name in edges}}
     trace = Trace(rows, Form(SUPERSTEPS, code, _why(code)))
     return RunResult(found, trace, lambda: xp.empty(0, sources.dtype) if left is None else left, world)

@@ -4,7 +4,7 @@ Both arcs of an edge may be at work in one superstep, on different threads. Wher
 arc therefore keeps two values of each property that changes, side by side, and a stamp: the superstep in which it was
 last written, and which of the two that was. Writing goes to the other one; who reads takes what was there before the
 superstep, whether the writer has come by or not. So no answer depends on who is first, and nothing is copied between
-supersteps.
+supersteps. Where all arcs change in every superstep, the two take turns, and there is no stamp.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class EdgeFunctions(ProgramFunctions):
             name, dtype = code.edge_properties[i]
             names[f"cast{i}"] = dtype.type
             lines.append(f"state[{code.place(name)}][{slot}] = cast{i}(new{i})")
-        if code.keeps_two:
+        if code.keeps_stamps:
             lines.append(f"state[{code.place('stamp')}][weight] = turn << 1 | (1 - side)")
         return code.wrap("gather_at", "state, u, weight, v", "\n".join([*lines, f"return {message}"]), **names)
 
@@ -121,11 +121,13 @@ class EdgeFunctions(ProgramFunctions):
         code = self.code
         names: dict[str, Any] = {"Edge": code.edge}
         lines = []
-        if code.keeps_two:
+        if code.keeps_stamps:
             lines += [
                 f"turn = state[{code.first_cell}][0] & {0x7FFFFFFF}",
                 f"side = int(state[{code.place('stamp')}][weight]) & 1",
             ]
+        elif code.keeps_two:
+            lines.append(f"side = other = (state[{code.first_cell}][0] + 1) & 1")
         values = [self._value(i, "weight", "side") for i in range(len(code.edge_properties))]
         weight = "1" if code.weight is None else f"state[{code.place('weight')}][weight]"
         reverse = "0"
@@ -137,7 +139,7 @@ class EdgeFunctions(ProgramFunctions):
                 # What there is none of reads as zero; the arc itself lies at hand to be read in its place.
                 "back = back if exists else int(weight)",
             ]
-            if code.keeps_two:
+            if code.keeps_stamps:
                 lines += [
                     f"stamp = int(state[{code.place('stamp')}][back])",
                     # Written in this superstep: the other one is what was there before.
@@ -162,13 +164,16 @@ class EdgeFunctions(ProgramFunctions):
         return f"state[{code.place(code.edge_properties[i][0])}][{f'2 * {arc} + {side}' if two else arc}]"
 
 
-def current(values: Any, stamps: Any, arrays: Any) -> Any:
+def current(values: Any, stamps: Any, supersteps: int, arrays: Any) -> Any:
     """The last value written of each arc, of a property that keeps two.
 
     Parameters
     ----------
     values : array of length 2 m
-    stamps : array of length m
+    stamps : array of length m, or None
+        None where all arcs changed in every superstep.
+    supersteps : int
+        How many there were.
     arrays : module
         NumPy or CuPy.
 
@@ -177,4 +182,6 @@ def current(values: Any, stamps: Any, arrays: Any) -> Any:
     array of length m
     """
     both = values.reshape(-1, 2)
+    if stamps is None:
+        return both[:, supersteps & 1].copy()
     return arrays.where((stamps & np.uint32(1)).astype(bool), both[:, 1], both[:, 0])

@@ -42,6 +42,8 @@ class EdgeProgramCode(ProgramCode):
         The program's `vote_to_halt`.
     reply, reply_cond : function or None
         As in `hpgraph.EdgeVertexProgram`.
+    everyone : bool
+        Whether every vertex is active in every superstep.
     """
 
     functions_type: ClassVar[type] = EdgeFunctions
@@ -54,6 +56,7 @@ class EdgeProgramCode(ProgramCode):
     halts: Callable[..., Any] | None = None
     reply: Callable[..., Any] | None = None
     reply_cond: Callable[..., Any] | None = None
+    everyone: bool = False
 
     @property
     def changes(self) -> tuple[int, ...]:
@@ -68,6 +71,11 @@ class EdgeProgramCode(ProgramCode):
         """
         return self.reads_reverse and bool(self.changes)
 
+    @property
+    def keeps_stamps(self) -> bool:
+        """Whether arcs keep when they changed: not where all change in every superstep, and so take turns."""
+        return self.keeps_two and not (self.everyone and self.edge_cond is None)
+
     @cached_property
     def beside(self) -> tuple[tuple[str, np.dtype], ...]:
         """Names and types of the arrays that follow the vertices' properties in the state."""
@@ -76,7 +84,7 @@ class EdgeProgramCode(ProgramCode):
             found.append(("weight", self.weight))
         if self.reads_reverse:
             found.append(("reverse", self.places))
-        if self.keeps_two:
+        if self.keeps_stamps:
             found.append(("stamp", STAMP))
         return tuple(found)
 
