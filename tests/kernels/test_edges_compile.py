@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import sys
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 from cuda_build import GENERATIONS, compiles
 
+import hpgraph as hpg
 from hpgraph.algorithms.maximum_flow import Heights, Push
 from hpgraph.engine.edge_declarations import edge_declarations_of
 from hpgraph.kernels.runtime.cuda.program import cuda_program
@@ -74,3 +77,14 @@ def test_products(program):
     pushed = specialize(*arguments, tuple(state), code.message, False)
     names = [f"hpgraph::{name}<Product>" for name in PUSHES]
     compiles("spmspv.cuh", pushed.prologue, pushed.ltoir, names)
+
+
+@pytest.mark.parametrize("name", ["Components", "Changes", "Beliefs", "Matching"])
+def test_programs_of_the_page(name):
+    text = (Path(__file__).parents[2] / "docs" / "edge-vertex-programs.md").read_text(encoding="utf-8")
+    (written,) = re.findall(rf"^class {name}.*?(?=^\S(?!lass {name}))", text, re.MULTILINE | re.DOTALL)
+    names = {"__name__": "page", "math": math, "hpg": hpg}
+    exec(compile(written, "page", "exec"), names)
+    made = cuda_program(code_of(names[name], None), np.dtype("int32"))
+    compiles("frontier.cuh", made.prologue, made.ltoir, ("hpgraph::run_small<Program, int, int>",))
+    compiles("apply.cuh", made.prologue, made.ltoir, APPLY)
