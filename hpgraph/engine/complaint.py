@@ -70,10 +70,12 @@ def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
 
     from hpgraph.semiring.inference import described, last_return, returned_type
 
-    vertex = types.NamedTuple([types.int64, *(from_dtype(dtype) for _, dtype in code.properties)], code.vertex)
+    lengths = code.lengths or (0,) * len(code.properties)
+    held = (_several(from_dtype(dtype), k) for (_, dtype), k in zip(code.properties, lengths, strict=True))
+    vertex = types.NamedTuple([types.int64, *held], code.vertex)
     world = types.NamedTuple([types.int64, *(from_dtype(dtype) for _, dtype in code.parameters)], code.world)
     message = from_dtype(code.message)
-    heard: tuple[Any, ...] = () if code.updates_alone else (message,)
+    heard: tuple[Any, ...] = () if code.updates_alone else (_several(message, code.message_length),)
     if code.pair is not None:
         heard = from_dtype(code.pair.key), from_dtype(code.pair.payload)
     arc = vertex, _along(code, message if weight is None else from_dtype(weight)), vertex
@@ -91,8 +93,8 @@ def _fault(code: ProgramCode, weight: np.dtype | None) -> CompileError | None:
             returned = returned_type(function, (*arguments, world)[: max(function.n_arguments, len(arguments))])
         except CompileError as error:
             return CompileError(called, _with_attributes(code, error.reason))
-        wanted, count = _must_return(code, name)
-        if not _fits(returned, count):
+        wanted, lengths = _must_return(code, name)
+        if not _fits(returned, lengths):
             return CompileError(called, f"it must return {wanted}, not {described(returned)} {last_return(python)}")
     return None
 
@@ -109,35 +111,52 @@ def _along(code: ProgramCode, weight: Any) -> Any:
     return types.NamedTuple([from_dtype(code.places), heavy, *properties, reverse], code.edge)
 
 
-def _fits(returned: Any, count: int) -> bool:
+def _several(kind: Any, length: int) -> Any:
+    from numba import types
+
+    return types.UniTuple(kind, length) if length else kind
+
+
+def _fits(returned: Any, lengths: tuple[int, ...]) -> bool:
+    """Whether it is a number, if there are no lengths, or a tuple of numbers (0) and of tuples so long."""
     from numba import types
 
     from hpgraph.semiring.inference import dtype_of
 
     if isinstance(returned, types.BaseTuple):
-        return count > 1 and returned.count == count and all(_fits(member, 1) for member in returned)
-    return count == 1 and dtype_of(returned) is not None and not isinstance(returned, types.Complex)
+        members = zip(returned, lengths, strict=False)
+        return returned.count == len(lengths) and all(_fits(member, (0,) * length) for member, length in members)
+    return not lengths and dtype_of(returned) is not None and not isinstance(returned, types.Complex)
 
 
-def _must_return(code: ProgramCode, name: str) -> tuple[str, int]:
-    """What a function must return, in words, and how many numbers that is."""
-    names = [name for name, _ in code.properties]
+def _must_return(code: ProgramCode, name: str) -> tuple[str, tuple[int, ...]]:
+    """What a function must return, in words, and as `_fits` takes it."""
     if isinstance(code, EdgeProgramCode) and name == "gather" and code.changes:
         new = [code.edge_properties[i][0] for i in code.changes]
         count = len(new) + (1 if code.pair is None else 2)
         sent = "the message, which becomes" if code.pair is None else "key and payload, which become"
-        return f"a tuple of {count} numbers: {sent} {code.in_words}, the new {', '.join(new)}", count
-    if name in ("gather", "reply") and code.pair is not None:
-        return f"a tuple of 2 numbers, key and payload, which become {code.pair}", 2
+        return f"a tuple of {count} numbers: {sent} {code.in_words}, the new {', '.join(new)}", (0,) * count
     if name in ("gather", "reply"):
-        return f"a number, the message, which becomes {code.message}", 1
-    if name == "update" and len(names) == 1:
-        return f"a number, the new {names[0]}", 1
+        if code.pair is not None:
+            return f"a tuple of 2 numbers, key and payload, which become {code.pair}", (0, 0)
+        if code.message_length:
+            return f"a tuple of {code.in_words}, the message", (0,) * code.message_length
+        return f"a number, the message, which becomes {code.message}", ()
     if name == "update":
-        return f"a tuple of {len(names)} numbers, the new {', '.join(names)}", len(names)
+        names, lengths = [name for name, _ in code.properties], code.lengths or (0,) * len(code.properties)
+        if len(names) == 1:
+            return f"{_numbers(lengths[0])}, the new {names[0]}", (0,) * lengths[0]
+        if not code.lengths:
+            return f"a tuple of {len(names)} numbers, the new {', '.join(names)}", lengths
+        each = ", ".join(f"{name}, {_numbers(length)}" for name, length in zip(names, lengths, strict=True))
+        return f"a tuple of the new {each}", lengths
     if name == "aggregate":
-        return "a number" if code.aggregates == 1 else f"a tuple of {code.aggregates} numbers", code.aggregates
-    return "True or False", 1
+        return _numbers(0 if code.aggregates == 1 else code.aggregates), (0,) * (code.aggregates > 1) * code.aggregates
+    return "True or False", ()
+
+
+def _numbers(length: int) -> str:
+    return f"a tuple of {length} numbers" if length else "a number"
 
 
 def _with_attributes(code: ProgramCode, reason: str) -> str:

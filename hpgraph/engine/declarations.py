@@ -23,6 +23,7 @@ from hpgraph.engine.definition import (
     declared,
     function_of,
     is_plain,
+    message_type,
     pair_types,
     reduces_pairs,
     updates_alone,
@@ -204,10 +205,10 @@ class Declarations:
     def _beginnings(self) -> dict[str, tuple[np.dtype, Beginning]]:
         found = {}
         for name, prop in self.properties.items():
-            if np.isscalar(prop.initial):
+            if np.isscalar(prop.initial) or (prop.length and isinstance(prop.initial, tuple | list)):
                 given = getattr(prop.initial, "dtype", np.float64) if prop.dtype is None else prop.dtype
                 dtype = check_dtype(given, name, real=True)
-                found[name] = dtype, beginning(prop.initial, prop.start, dtype, name)
+                found[name] = dtype, beginning(prop.initial, prop.start, dtype, name, prop.length)
         return found
 
     def _code(self, dtypes: tuple[np.dtype, ...]) -> ProgramCode:
@@ -221,11 +222,19 @@ class Declarations:
         pair = None
         if reduces_pairs(self._program):
             pair = PackedPair(self._program.reduce, *pair_types(self._program, dtypes[0]))
+        lengths = tuple(prop.length for prop in self.properties.values())
+        message, message_length = dtypes[0], lengths[0]
+        if pair is not None or self.updates_alone:
+            message, message_length = WORD, 0
+        elif self.message is not None:
+            message, message_length = message_type(self._program)
         return ProgramCode(
             name=self.name,
             properties=tuple(zip(self.properties, dtypes, strict=True)),
             parameters=tuple(parameters),
-            message=WORD if pair else np.dtype(dtypes[0] if self.message is None else self.message),
+            message=message,
+            message_length=message_length,
+            lengths=lengths if any(lengths) else (),
             pair=pair,
             updates_alone=self.updates_alone,
             reduce=self.reduce,
@@ -268,7 +277,7 @@ def declarations_of(
     return found if isinstance(program, type) else found.of_instance(program)
 
 
-def beginning(value: Any, start: Any, dtype: np.dtype, name: str) -> Beginning:
+def beginning(value: Any, start: Any, dtype: np.dtype, name: str, length: int = 0) -> Beginning:
     """What a property begins with, in its type.
 
     Parameters
@@ -279,14 +288,29 @@ def beginning(value: Any, start: Any, dtype: np.dtype, name: str) -> Beginning:
     dtype : numpy.dtype
     name : str
         What messages call the property.
+    length : int
+        How many numbers it has at a vertex, where these are a tuple.
 
     Returns
     -------
     Beginning
     """
+    if length:
+        fill = _tuple(value, dtype, name, length)
+        return Beginning(fill, None if start is None else _tuple(start, dtype, f"{name}'s start", length))
     if start is not None and not (isinstance(start, str) and start == "id"):
         start = scalar(start, dtype, f"{name}'s start")
     return Beginning(scalar(value, dtype, name), start)
+
+
+def _tuple(value: Any, dtype: np.dtype, name: str, length: int) -> tuple[Any, ...]:
+    """So many numbers: those of a sequence, or one number so many times."""
+    if isinstance(value, str):
+        raise TypeError(f"{name} must be a number or a tuple of {length}, not {value!r}")
+    given = tuple(value) if np.ndim(value) else (value,) * length
+    if len(given) != length:
+        raise ValueError(f"{name} must be a number or a tuple of {length}, one for each of its numbers, not {value!r}")
+    return tuple(scalar(one, dtype, name) for one in given)
 
 
 def _nothing(source: Any, weight: Any, target: Any) -> int:
@@ -327,6 +351,9 @@ def _check_attributes(program: type[Definition]) -> None:
         raise ValueError(f'{name}.sends says who is active: that needs activity = "changed", not "all"')
     if function_of(program, "update") is None and reduces_pairs(program):
         raise TypeError(f'{name}.reduce is "{program.reduce}", so it needs update(vertex, key, payload)')
+    shaped = any(prop.length for prop in declared(program, Property).values())
+    if function_of(program, "update") is None and (shaped or isinstance(program.message, tuple)):
+        raise TypeError(f"{name} has tuples at vertices or as messages, so it needs update(vertex, message)")
     if function_of(program, "update") is None and len(declared(program, Property)) > 1:
         raise TypeError(f"{name} has several properties, so it needs update(vertex, message)")
 

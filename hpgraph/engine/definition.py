@@ -24,6 +24,8 @@ FUNCTIONS = {
     "starts": ("vertex",),
     "converged": ("world",),
 }
+# Most numbers that a vertex has in one property, or that a message has.
+LONGEST = 32
 # What `starts` may be instead of a function: whoever the phase before left active.
 LEFT = "left"
 # Names that mean something else where a property or a parameter would be read or given.
@@ -49,16 +51,42 @@ class Property:
     start : scalar or "id", optional
         What the vertices that are active at first have instead; "id" is the vertex's own number. Only where the run
         is given no array.
+    shape : int, optional
+        How many numbers each vertex has, from 1 to 32: ``vertex.p`` is a tuple of so many, and the array has shape
+        (n, shape). `initial` and `start` may be tuples too. Default: one number, which is no tuple.
 
     Examples
     --------
     >>> Property("float32", initial=0.0).dtype
     'float32'
+
+    Two numbers a vertex, of which the neighbours' means are taken:
+
+    >>> import hpgraph as hpg
+    >>> class Means(hpg.VertexProgram):
+    ...     at = hpg.Property("float64", shape=2)
+    ...     edges, reduce, activity, weighted = "all", "plus", "all", False
+    ...     message = "float64", 3
+    ...     def gather(source, weight, target):
+    ...         return source.at[0], source.at[1], 1.0
+    ...     def update(vertex, message):
+    ...         return message[0] / message[2], message[1] / message[2]
+    >>> G = hpg.Graph.from_edges([0, 1], [1, 2])
+    >>> hpg.run(Means, G, at=[[0, 1], [5, 5], [2, 3]], max_iteration=1).at.tolist()
+    [[5.0, 5.0], [1.0, 2.0], [5.0, 5.0]]
     """
 
     dtype: Any = None
     initial: Any = 0
     start: Any = None
+    shape: int | tuple[int] | None = None
+
+    @property
+    def length(self) -> int:
+        """How many numbers each vertex has, where it is a tuple of them; else 0."""
+        if self.shape is None:
+            return 0
+        return int(self.shape[0] if isinstance(self.shape, tuple) else self.shape)
 
 
 # Without ==: what begins with 0.0 is another declaration than what begins with -0.0.
@@ -144,6 +172,8 @@ def check_definition(program: type[Definition]) -> None:
         for name, declaration in declared(program, kind).items():
             if name in TAKEN or name in program._functions or not is_plain(name):
                 raise ValueError(f"{program.__name__}.{name} cannot be called that; choose another name")
+            if kind is Property:
+                _check_length(declaration.shape, f"{program.__name__}.{name}", "hpg.Property('float32', shape=4)")
             if declaration.dtype is not None:
                 check_dtype(declaration.dtype, f"the type of {program.__name__}.{name}", real=True)
     if program.message is None:
@@ -151,7 +181,33 @@ def check_definition(program: type[Definition]) -> None:
     if pairs:
         pair_types(program, None)
     else:
-        check_dtype(program.message, f"{program.__name__}.message", real=True)
+        message_type(program)
+
+
+def _check_length(shape: Any, name: str, example: str) -> None:
+    """Refuse what is no length of a tuple."""
+    one = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else shape
+    if one is None:
+        return
+    if isinstance(one, bool) or not isinstance(one, int | np.integer):
+        raise TypeError(f"the shape of {name} must be a whole number, as in {example}, not {shape!r}")
+    if not 1 <= one <= LONGEST:
+        raise ValueError(f"the shape of {name} must be from 1 to {LONGEST}, what registers hold of a vertex, not {one}")
+
+
+def message_type(program: type[Definition]) -> tuple[np.dtype, int]:
+    """Type of a number of a message, and how many there are where it is a tuple, else 0, as `message` says.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If that is no type that kernels compute in, or no length.
+    """
+    said, name = program.message, f"{program.__name__}.message"
+    if isinstance(said, tuple) and len(said) == 2:
+        _check_length(said[1], name, f'{name} = ("float32", 4)')
+        return check_dtype(said[0], name, real=True), int(said[1][0] if isinstance(said[1], tuple) else said[1])
+    return check_dtype(said, name, real=True), 0
 
 
 def updates_alone(program: type[Definition]) -> bool:

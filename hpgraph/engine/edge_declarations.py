@@ -108,6 +108,10 @@ class EdgeDeclarations(Declarations):
             raise ValueError(f'{name}.activity must be "changed" or "all", not {program.activity!r}')
         if not declared(program, Property):
             raise TypeError(f"{name} has no vertex property; declare one: value = hpg.Property('float64')")
+        shaped = [prop for prop, one in declared(program, Property).items() if one.length]
+        if shaped or (isinstance(program.message, tuple) and not reduces_pairs(program)):
+            what = f"{name}.{shaped[0] if shaped else 'message'}"
+            raise ValueError(f"{what} has a shape, which an EdgeVertexProgram does not know: give each number a name")
         if function_of(program, "edge_compute") is None:
             raise TypeError(f"{name} has no edge_compute(source, edge, target)")
         if program.combiner is None:  # type: ignore[attr-defined]

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.formats import Bitmask
     from hpgraph.kernels.edges.program import EdgeProgramCode
-    from hpgraph.kernels.superstep import Supersteps
+    from hpgraph.kernels.superstep import WorkSpace
 
 
 @dataclass(slots=True)
 class EdgeRun(Run):
     """One run of an edge-vertex program: behind the vertices' properties its state has what lies beside the arcs."""
 
-    def work_space(self, settled: Bitmask | None) -> Supersteps:
+    def work_space(self, settled: Bitmask | None) -> WorkSpace:
         """See `Run.work_space`."""
         assert settled is None
         return self.backend.EdgeSupersteps(self.code, self.state, settled, self.sources.dtype)  # type: ignore[arg-type]

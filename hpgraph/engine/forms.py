@@ -105,6 +105,10 @@ def _form(declared: Declarations, code: ProgramCode) -> Form:
     if code.updates_alone:
         within = "a step of vertices alone runs within hpgraph.Phases([...])"
         raise TypeError(f"{code.name} has no gather(source, weight, target): {within}")
+    if code.is_shaped:
+        if code.reduce.ends_on_anything:
+            raise ValueError(f'{code.name}.reduce is "any", which combines no tuples: use "plus", "min" or "max"')
+        return Form(SUPERSTEPS, code, "properties or messages are tuples of several numbers")
     if code.cells:
         return Form(SUPERSTEPS, code, "gather, cond or edge_cond reads the world, which each superstep changes")
     if code.pair is not None:

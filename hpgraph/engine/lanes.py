@@ -90,6 +90,9 @@ def run_lanes(
         Its arrays lie on the graph's device.
     """
     declared = declarations_of(program)
+    for name, prop in declared.properties.items():
+        if prop.length:
+            raise ValueError(f"{declared.name}.{name} has a shape, which lanes do not know: run it once for each start")
     policy = Direction.of(direction)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
     starts = active if isinstance(active, Starts) else starts_of(active, graph)

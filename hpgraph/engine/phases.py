@@ -294,6 +294,12 @@ def _shared(
     beginnings: tuple[Any, ...] = ()
     owner: dict[str, str] = {}
     for one in declared:
+        for name, prop in one.properties.items():
+            if name in state and (prop.length or 0) != _length(state[name]):
+                raise TypeError(
+                    f"{one.name}.{name} has shape {prop.shape}, but {owner[name]}.{name} has not: phases share "
+                    "properties by name, so give both one shape, or one of them another name"
+                )
         own = {name: prop for name, prop in one.properties.items() if name not in state}
         for name, prop in one.properties.items():
             if name in state and prop.dtype is not None and np.dtype(prop.dtype) != state[name].dtype:
@@ -306,6 +312,11 @@ def _shared(
         beginnings += begun
         owner |= dict.fromkeys(own, one.name)
     return state, beginnings
+
+
+def _length(values: Any) -> int:
+    """Numbers that each vertex has; 0 where a property has no shape."""
+    return int(values.shape[1]) if values.ndim == 2 else 0
 
 
 def _world(declared: list[Declarations], initial: dict[str, Any]) -> dict[str, Any]:
@@ -374,7 +385,8 @@ def _run(
 def _step(backend: Backend, phase: _Phase, sources: Any, own: dict[str, Any]) -> tuple[Trace, Any]:
     """A step of vertices alone."""
     code, n, began = phase.code, len(phase.state[0]), time.perf_counter_ns()
-    steps = backend.Supersteps(code, phase.state, None, sources.dtype)
+    kind: Any = backend.ShapedSupersteps if code.is_shaped else backend.Supersteps
+    steps = kind(code, phase.state, None, sources.dtype)
     device = device_of(*phase.state)
     steps.address(Frontier(n, device=device) if len(sources) == n else Frontier(n, ids=sources))
     changed, sums = steps.apply(phase.arcs, tuple(own.values()), 1, False)

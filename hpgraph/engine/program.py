@@ -40,7 +40,8 @@ class VertexProgram(Definition):
         Whether a `reduce` that is a function gives ``a`` for ``reduce(a, a)``.
     message : dtype-like or None
         Type of a message; None means that of the first property. Of pairs a tuple of two, each int32, uint32 or
-        float32 (key and payload travel as one word of 64 bits); None means the first property's, and int32.
+        float32 (key and payload travel as one word of 64 bits); None means the first property's, and int32. Of a
+        message that is itself a tuple, type and length, ``"float32", 4``: such are combined number by number.
     aggregators : tuple of str
         Names of the sums that `aggregate` contributes to. They reach the next superstep's ``world``.
 
@@ -48,7 +49,8 @@ class VertexProgram(Definition):
     -------------------------
     gather(source, weight, target)
         The message along an arc. ``source`` and ``target`` have ``id`` and the properties as attributes; ``weight``
-        is 1 in an unweighted graph. For "argmin" and "argmax" it returns a tuple, ``key, payload``.
+        is 1 in an unweighted graph. For "argmin" and "argmax" it returns a tuple, ``key, payload``;
+        where a message has a shape, a tuple of so many numbers.
     update(vertex, message) or update(vertex, message, world)
         The new property, or a tuple of all of them in the order of their declaration. ``world`` has ``superstep``
         (from 1), the parameters, and the sums of the last superstep. A program without `update` has one property,

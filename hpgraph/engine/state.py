@@ -10,6 +10,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import Device, array_module, device_of, native, to_device, unmasked
+from hpgraph.core.errors import StreamingError
 from hpgraph.core.number import whole
 from hpgraph.engine.declarations import Declarations, beginning
 from hpgraph.engine.values import array, scalar
@@ -103,9 +104,12 @@ class Run:
         -------
         Supersteps, or WindowSupersteps where arcs come in windows
         """
-        what = self.code, self.state, settled, self.sources.dtype
+        code, backend = self.code, self.backend
+        what = code, self.state, settled, self.sources.dtype
         if self.arcs.in_one_part:
-            return self.backend.Supersteps(*what)
+            return backend.ShapedSupersteps(*what) if code.is_shaped else backend.Supersteps(*what)
+        if code.is_shaped:
+            raise StreamingError(f"{code.name} has tuples at vertices or as messages: use G.in_memory()")
         return windows(self.device).WindowSupersteps(*what, self.everyone)
 
     def begin(self) -> tuple[Frontier, Bitmask | None]:
@@ -157,7 +161,7 @@ def initial_state(
         given = name in initial
         if not given and name in declared.beginnings:
             dtype, usual = declared.beginnings[name]
-            state[name] = xp.empty(n, dtype)
+            state[name] = xp.empty((n, prop.length) if prop.length else n, dtype)
             beginnings.append(usual)
             continue
         value = initial.pop(name) if given else prop.initial
@@ -169,10 +173,15 @@ def initial_state(
         wanted = prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64)
         dtype = check_dtype(wanted, name, real=True)
         if np.ndim(value) == 0:
-            state[name] = xp.empty(n, dtype)
-            beginnings.append(beginning(value, None if given else prop.start, dtype, name))
+            state[name] = xp.empty((n, prop.length) if prop.length else n, dtype)
+            beginnings.append(beginning(value, None if given else prop.start, dtype, name, prop.length))
             continue
-        if value.shape != (n,):
+        if prop.length:
+            if value.shape != (n, prop.length):
+                wanted = f"a scalar or have shape ({n}, {prop.length}), the numbers of each vertex in a row"
+                raise ValueError(f"{name} must be {wanted}, not shape {value.shape}")
+            value = array_module(value).ascontiguousarray(value)
+        elif value.shape != (n,):
             lengths = f"one value for each of the {n} vertices"
             raise ValueError(f"{name} must be a scalar or have {lengths}, not shape {value.shape}")
         state[name] = array(to_device(value, graph.device), value, dtype, name)

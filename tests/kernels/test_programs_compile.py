@@ -14,10 +14,13 @@ from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.spmv.cuda import PULL_ROWS
 from hpgraph.kernels.spmv.cuda_spmspv import PUSHES
+from hpgraph.kernels.superstep import cuda_shaped as superstep
+from hpgraph.kernels.superstep.cuda_shaped import shaped_program
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")
 
+SHAPED = ("hpgraph::send<Program, int>", *superstep.APPLY)
 APPLY = tuple(f"hpgraph::{name}<Program>" for name in ("apply", "contribute", "total", "settle"))
 
 
@@ -62,6 +65,51 @@ class Lightest(hpg.VertexProgram):
         return key, payload
 
 
+class Shaped(hpg.VertexProgram):
+    """Tuples at vertices and as messages, of several types; all functions."""
+
+    at = Property("float32", shape=3)
+    marks = Property("int8", shape=2)
+    on = Property("bool")
+    seed = Parameter("int64")
+    reduce = "plus"
+    message = "float64", 4
+    aggregators = ("total",)
+
+    def gather(source, weight, target, world):
+        return source.at[0] * weight, source.at[1], source.at[2] - target.at[2], hpg.uniform(world.seed, source.id)
+
+    def edge_cond(source, weight, target):
+        return source.marks[0] != target.marks[1]
+
+    def cond(vertex):
+        return vertex.on
+
+    def starts(vertex, world):
+        return vertex.at[0] > world.total
+
+    def update(vertex, message, world):
+        return (message[0], message[1], message[2] / message[3]), (vertex.marks[1], world.superstep), vertex.on
+
+    def aggregate(before, vertex):
+        return before.at[0] - vertex.at[0]
+
+
+class Narrow(hpg.VertexProgram):
+    """A tuple at vertices, one number a message."""
+
+    at = Property("int32", shape=8)
+    reduce = "min"
+    message = "int16"
+
+    def gather(source, weight, target):
+        return source.at[7]
+
+    def update(vertex, message):
+        a = vertex.at
+        return message, a[0], a[1], a[2], a[3], a[4], a[5], a[6]
+
+
 def code_of(program):
     declared = declarations_of(program)
     return declared.code(tuple(np.dtype(prop.dtype) for prop in declared.properties.values()))
@@ -94,6 +142,23 @@ def test_steps_of_vertices_alone():
     for one in (code, code.choosing):
         made = cuda_program(one, None)
         compiles("apply.cuh", made.prologue, made.ltoir, APPLY)
+
+
+@pytest.mark.parametrize("weight", [None, "float32"])
+@pytest.mark.parametrize("program", [Shaped, Narrow])
+def test_tuples(program, weight):
+    made = shaped_program(code_of(program), None if weight is None else np.dtype(weight), np.dtype("int32"))
+    compiles("shaped.cuh", made.prologue, made.ltoir, SHAPED)
+    special = made.product
+    compiles("spmv.cuh", special.prologue, special.ltoir, tuple(f"hpgraph::{name}<Product>" for name in PULL_ROWS))
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+def test_tuples_on_every_generation(arch):
+    code = code_of(Shaped)
+    for one in (code, code.choosing):
+        made = shaped_program(one, None, np.dtype("int64"))
+        compiles("shaped.cuh", made.prologue, made.ltoir, ("hpgraph::send<Program, long long>", *SHAPED[1:]), arch)
 
 
 @pytest.mark.parametrize("program", [Drawing, Lightest])

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hpgraph.kernels.edges.program import EdgeProgramCode
-    from hpgraph.kernels.superstep import Supersteps
+    from hpgraph.kernels.superstep import WorkSpace
 
 
 class EdgePrograms(Protocol):
     """What either backend offers."""
 
-    def EdgeSupersteps(self, code: EdgeProgramCode, state: tuple[Any, ...], settled: None, ids: np.dtype) -> Supersteps:
+    def EdgeSupersteps(self, code: EdgeProgramCode, state: tuple[Any, ...], settled: None, ids: np.dtype) -> WorkSpace:
         """The work space of one run; `state` is the vertices' properties, then what lies beside the arcs."""

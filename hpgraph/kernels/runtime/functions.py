@@ -44,7 +44,23 @@ class ProgramFunctions:
 
     def _vertex(self, id_: str) -> str:
         place = self.own if id_ == "v" else id_
-        return self._vertex_of(id_, [f"state[{i}][{place}]" for i in self._each])
+        return self._vertex_of(id_, self._values(place))
+
+    def _values(self, place: str) -> list[str]:
+        """The properties of the vertex whose values lie at a place."""
+        return [f"state[{i}][{place}]" for i in self._each]
+
+    def _writes(self) -> str:
+        """Text that stores new0, new1, ..."""
+        return "".join(f"\nstate[{i}][{self.own}] = new{i}" for i in self._each)
+
+    def _rounds(self) -> str:
+        """Text that rounds new0, new1, ... to the types of the properties: cast0, cast1, ..."""
+        return "".join(f"\nnew{i} = cast{i}(new{i})" for i in self._each)
+
+    def _differs(self, old: list[str]) -> str:
+        """Whether new0, new1, ... are changes. A value that turns into NaN is none: it differs from itself for ever."""
+        return " or ".join(f"(new{i} != {old[i]} and new{i} == new{i})" for i in self._each)
 
     def _vertex_of(self, id_: str, values: list[str]) -> str:
         return f"Vertex({', '.join([id_, *values])})"
@@ -118,10 +134,9 @@ class ProgramFunctions:
     @cached_property
     def update(self) -> Function:
         """``update(state, v, message, world, step) -> bool``: writes the properties; whether v then sends."""
-        text, names = self._renewal([f"state[{i}][{self.own}]" for i in self._each])
-        writes = "".join(f"\nstate[{i}][{self.own}] = new{i}" for i in self._each)
+        text, names = self._renewal(self._values(self.own))
         return self.code.wrap(
-            "update_at", "state, v, message, world, step", f"{text}{writes}\nreturn changed", **names
+            "update_at", "state, v, message, world, step", f"{text}{self._writes()}\nreturn changed", **names
         )
 
     @cached_property
@@ -157,20 +172,18 @@ class ProgramFunctions:
                 names["unpack"] = code.pair.unpack
         # What is stored is what was compared: a result is first rounded to the property's type.
         casts = {f"cast{i}": dtype.type for i, (_, dtype) in enumerate(code.properties)}
-        rounds = "".join(f"\n{name} = cast{i}({name})" for i, name in enumerate(new))
+        rounds = self._rounds()
         if code.sends is not None:
             before, after = self._vertex_of("v", old), self._vertex_of("v", new)
             world = f", {self._world}" if code.takes_world(code.sends, 2) else ""
             names = {**names, **casts, "sends": code.sends}
             return f"{body}{rounds}\nchanged = bool(sends({before}, {after}{world}))", names
-        # A value that turns into NaN is no change: a NaN differs from itself for ever.
-        differs = " or ".join(f"({name} != {old[i]} and {name} == {name})" for i, name in enumerate(new))
-        return f"{body}{rounds}\nchanged = {differs}", {**names, **casts}
+        return f"{body}{rounds}\nchanged = {self._differs(old)}", {**names, **casts}
 
     @cached_property
     def aggregate(self) -> Function:
         """``aggregate(state, before, v, world, step, sums)``: adds what v contributes; `before` has its old values."""
-        text, parts, names = self._contribution([f"state[{i}][{self.own}]" for i in self._each])
+        text, parts, names = self._contribution(self._values(self.own))
         adds = "".join(f"\nsums[{i}] += {part}" for i, part in enumerate(parts))
         parameters = "state, before, v, world, step, sums"
         return self.code.wrap("aggregate_at", parameters, f"{text}{adds}\nreturn None", **names)
@@ -205,7 +218,7 @@ class ProgramFunctions:
     @cached_property
     def load(self) -> Function:
         """``load(state, v) -> tuple`` of the properties of v."""
-        reads = "".join(f"state[{i}][v], " for i in range(len(self.code.properties)))
+        reads = "".join(f"{value}, " for value in self._values("v"))
         return self.code.wrap("load_at", "state, v", f"return ({reads})")
 
 

@@ -31,9 +31,9 @@ class Beginning:
 
     Parameters
     ----------
-    fill : scalar
+    fill : scalar, or tuple of such
         The value of every vertex.
-    start : scalar, "id" or None
+    start : scalar, tuple, "id" or None
         The value of the sources instead; "id" is the vertex's own number.
     """
 
@@ -55,6 +55,11 @@ def begin(state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], sour
     """
     for values, beginning in zip(state, beginnings, strict=True):
         if beginning is None:
+            continue
+        if isinstance(beginning.fill, tuple):
+            for column, (fill, start) in enumerate(zip(beginning.fill, beginning.start or beginning.fill, strict=True)):
+                values[:, column] = fill
+                values[sources, column] = start
             continue
         values.fill(beginning.fill)
         if beginning.start is not None:
@@ -134,6 +139,10 @@ class ProgramCode:
         Combines messages.
     gather, update, cond, edge_cond, aggregate, sends, starts : function or None
         As in `hpgraph.VertexProgram`.
+    lengths : tuple of int
+        How many numbers each property has at a vertex, where one has several; 0 for one that has no shape.
+    message_length : int
+        How many numbers a message has, likewise.
     updates_alone : bool
         Whether there are no messages, and `update` takes none.
     aggregates : int
@@ -158,6 +167,8 @@ class ProgramCode:
     starts: Callable[..., Any] | None = None
     pair: PackedPair | None = None
     updates_alone: bool = False
+    lengths: tuple[int, ...] = ()
+    message_length: int = 0
 
     @property
     def beside(self) -> tuple[tuple[str, np.dtype], ...]:
@@ -197,6 +208,11 @@ class ProgramCode:
         plain = getattr(function, "py_func", getattr(function, "python", function))
         return int(plain.__code__.co_argcount) > without
 
+    @property
+    def is_shaped(self) -> bool:
+        """Whether properties or messages are tuples of several numbers."""
+        return bool(self.lengths or self.message_length)
+
     @cached_property
     def cells(self) -> tuple[np.dtype, ...]:
         """Types of what stands at the end of the state, one array of length 1 each: superstep and parameters.
@@ -216,7 +232,7 @@ class ProgramCode:
     @property
     def in_words(self) -> str:
         """The type of a message, as its author knows it."""
-        return str(self.pair or self.message)
+        return f"{self.message_length} {self.message}" if self.message_length else str(self.pair or self.message)
 
     def wrap(self, name: str, parameters: str, body: str, **names: Any) -> Function:
         """A generated function ``def name(parameters): body`` over this program's functions and tuples.

@@ -84,7 +84,7 @@ def pull(
     if bits is not None:
         bits.fill(0)
     sets = struct(None if active is None else active.words, None if mask is None else mask.words, bits, int(complement))
-    _directly(rows, special, sets)(state, result)
+    directly(rows, special, sets)(state, result)
     if accum is not None:
         module, n = special.load("spmv.cuh", "accumulate"), len(out)
         launch(module, "accumulate", -(-n // BLOCK), result, bits, np.int64(n), out)
@@ -142,7 +142,7 @@ def ways_of(
     special = specialize_for(rows, gather, reduce, state_dtypes, dtype, None, False)
     everyone = struct(None, None, None, 0)
     own = "hyb" if isinstance(rows, HYB) else "rows"
-    ways: dict[str, tuple[float, Callable[[], Multiply]]] = {own: (0.0, lambda: _directly(rows, special, everyone))}
+    ways: dict[str, tuple[float, Callable[[], Multiply]]] = {own: (0.0, lambda: directly(rows, special, everyone))}
     staged = staged_type(rows, gather, reduce, state_dtypes, dtype, ignores)
     ring = isinstance(gather, Gather)
     targets = gather.semiring.multiply.position if ring else "target" not in ignores
@@ -171,7 +171,7 @@ def ways_of(
 
 def _in_hyb(rows: HYB, special: Specialization, sets: Any) -> Multiply:
     """A product over a HYB matrix that nobody else keeps."""
-    multiply = _directly(rows, special, sets)
+    multiply = directly(rows, special, sets)
 
     def of_rows(state: tuple[Any, ...], out: Any, kept: HYB = rows) -> None:
         multiply(state, out)
@@ -184,7 +184,7 @@ def _whole_products(rows: CSR | HYB) -> dict[tuple[Any, ...], Multiply]:
     return {}
 
 
-def _directly(rows: CSR | HYB, special: Specialization, sets: Any) -> Multiply:
+def directly(rows: CSR | HYB, special: Specialization, sets: Any) -> Multiply:
     """Launches of a product that gathers from the whole vector. Holds addresses of the matrix, not the matrix."""
     module, n, binned = special.load("spmv.cuh", *PULL_ROWS), rows.shape[0], bins(rows)
     tail = struct(*tail_of(rows))
@@ -236,7 +236,7 @@ def pull_rows(module: Module, gather: Any, tail: Any, binned: Bins, sets: Any, o
 
     part = found = np.uint64(0)
     if binned.pieces:
-        part, found = cupy.empty(binned.pieces, out.dtype), cupy.empty(binned.pieces, np.bool_)
+        part, found = cupy.empty((binned.pieces, *out.shape[1:]), out.dtype), cupy.empty(binned.pieces, np.bool_)
     launch(module, "pull_tail", binned.blocks, gather, tail, binned.arguments, sets, out, part, found)
     joiners = -(-binned.long_rows // (BLOCK // 32))
     long_rows = np.int64(binned.long_rows)

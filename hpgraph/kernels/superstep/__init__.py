@@ -28,7 +28,7 @@ class Part(Protocol):
         """The same arcs by the vertex that gathers, in the format that whole products are quickest in."""
 
 
-class Supersteps(Protocol):
+class WorkSpace(Protocol):
     """What either backend's `Supersteps` offers; made anew for each run."""
 
     pushes_repeat: bool
@@ -63,8 +63,13 @@ class General(Protocol):
 
     def Supersteps(
         self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype
-    ) -> Supersteps:
+    ) -> WorkSpace:
         """The work space of one run."""
+
+    def ShapedSupersteps(
+        self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype
+    ) -> WorkSpace:
+        """The same for a program whose properties or messages are tuples of several numbers."""
 
     def starting(self, code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Bitmask:
         """The vertices of which `starts` holds."""

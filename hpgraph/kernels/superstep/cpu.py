@@ -13,10 +13,12 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.trace import Clock
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.kernels.runtime.shaped_functions import shaped_functions_of
 from hpgraph.kernels.spmv.cpu import operators, plain, pull
 from hpgraph.kernels.spmv.cpu_spmspv import is_sorted, target_ranges
 from hpgraph.kernels.superstep import Part, cpu_apply, cpu_frontier
 from hpgraph.kernels.superstep.cpu_frontier import ARCS, BLOCK, SWAPPED, Functions, Inbox, Queues
+from hpgraph.kernels.superstep.cpu_shaped import flat
 
 # Most arcs of a frontier for which one thread runs superstep after superstep: waking the others costs some 10 µs, in
 # which one thread follows some 10,000 arcs.
@@ -246,9 +248,10 @@ def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any
     -------
     float64 array
     """
-    program = functions_of(code)
-    n = state[0].size
+    program = shaped_functions_of(code) if code.is_shaped else functions_of(code)
+    n = len(state[0])
     sums = np.zeros((-(-n // BLOCK), code.aggregates))
+    state = flat(state)
     with team():
         cpu_apply.apply_aggregate(program.aggregate, program.load, state, world, n, sums)
     return sums.sum(axis=0)
@@ -273,7 +276,7 @@ def starting(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any,
     n, chosen = len(state[0]), code.choosing
     cells = tuple(np.full(1, value, dtype) for value, dtype in zip((0, *world), chosen.cells, strict=False))
     with team():
-        words = settled_words(chosen, (*(plain(values) for values in state), *cells), n)
+        words = settled_words(chosen, (*flat(state), *cells), n)
     return Bitmask(n, ~words)
 
 
@@ -286,7 +289,8 @@ def settled_words(code: ProgramCode, state: tuple[np.ndarray, ...], n: int) -> n
     """Bitmask of the vertices that `cond` keeps from receiving; bits past the last vertex are set."""
     words = np.zeros((n + 63) // 64, np.uint64)
     if code.cond is not None:
-        cpu_apply.settle(functions_of(code).cond, state, n, words)
+        made = shaped_functions_of(code) if code.is_shaped else functions_of(code)
+        cpu_apply.settle(made.cond, state, n, words)
     elif n:
         words[-1] = past(n)
     return words

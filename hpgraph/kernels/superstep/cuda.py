@@ -31,7 +31,8 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.spmv.cuda_spmspv import push
-from hpgraph.kernels.superstep import Part
+from hpgraph.kernels.superstep import Part, cuda_shaped
+from hpgraph.kernels.superstep.cuda_shaped import cells, held
 from hpgraph.semiring import get_monoid
 
 # As in apply.cuh.
@@ -59,6 +60,8 @@ _APPLY = tuple(f"hpgraph::{name}<Program>" for name in ("apply", "contribute", "
 
 def aggregate(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> np.ndarray:
     """The sums of `aggregate` over all vertices as they are. Waits for the device."""
+    if code.is_shaped:
+        return cuda_shaped.aggregate(code, state, world)
     import cupy
 
     sums = cupy.empty(code.aggregates + 2, np.float64)
@@ -82,7 +85,7 @@ def aggregate_to(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ..
 
     program = cuda_program(code, None)
     n = len(state[0])
-    state = (*state, *_cells(code)[1])
+    state = (*state, *cells(code, cupy.zeros(len(code.cells), np.uint64)))
     rows = cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
     module = load_program(program, "apply.cuh", *_APPLY)
     module.function("hpgraph::contribute<Program>")(*_grid(n), (program.struct(state, world), np.int64(n), rows))
@@ -110,8 +113,8 @@ class Supersteps:
     def __init__(self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype) -> None:
         import cupy
 
-        self._world, cells = _cells(code)
-        self.code, self.state, self.n = code, (*state, *cells), len(state[0])
+        self._world = cupy.zeros(len(code.cells), np.uint64)
+        self.code, self.state, self.n = code, (*state, *cells(code, self._world)), len(state[0])
         self._message = cupy.empty(self.n, code.message)
         self._received, self._settled = Bitmask.zeros(self.n, "cuda"), settled
 
@@ -125,7 +128,7 @@ class Supersteps:
 
     def turn(self, world: tuple[Any, ...], step: int) -> None:
         """Show what `push` and `pull` do next the world of a superstep."""
-        self._world.set(_held(self.code, (step, *world)))
+        self._world.set(held(self.code, (step, *world)))
 
     def run_small(
         self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
@@ -242,32 +245,18 @@ class Supersteps:
         return Frontier(self.n, bits=active, size=int(total[-2])), total[: code.aggregates]
 
 
-def _cells(code: ProgramCode) -> tuple[Any, tuple[Any, ...]]:
-    """Superstep and parameters for functions that are handed nothing but the state: all in one array, and each in one.
-
-    Eight bytes each, so that one copy brings them all.
-    """
-    import cupy
-
-    world = cupy.zeros(len(code.cells), np.uint64)
-    return world, tuple(world[i : i + 1].view(dtype)[:1] for i, dtype in enumerate(code.cells))
-
-
-def _held(code: ProgramCode, values: tuple[Any, ...]) -> np.ndarray:
-    """What the array of the cells holds."""
-    held = np.zeros(len(code.cells), np.uint64)
-    for i, (value, dtype) in enumerate(zip(values, code.cells, strict=True)):
-        held[i : i + 1].view(dtype)[0] = value
-    return held
-
-
 def starting(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Bitmask:
     """The vertices of which `starts` holds."""
+    if code.is_shaped:
+        return cuda_shaped.starting(code, state, world)
+    import cupy
+
     chosen = code.choosing
-    held, cells = _cells(chosen)
-    if cells:
-        held.set(_held(chosen, (0, *world)))
-    return Bitmask.full(len(state[0]), device="cuda").and_not(_closed(chosen, (*state, *cells))["mask"])
+    shown = cupy.zeros(len(chosen.cells), np.uint64)
+    if chosen.cells:
+        shown.set(held(chosen, (0, *world)))
+    closed = _closed(chosen, (*state, *cells(chosen, shown)))["mask"]
+    return Bitmask.full(len(state[0]), device="cuda").and_not(closed)
 
 
 def _closed(code: ProgramCode, state: tuple[Any, ...]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from hpgraph.core.errors import CompileError
 from hpgraph.kernels.runtime.cuda.compile import Module, load
-from hpgraph.kernels.runtime.cuda.program import CUDAProgram, _c
+from hpgraph.kernels.runtime.cuda.program import CUDAProgram, device_type
 from hpgraph.kernels.runtime.functions import ProgramFunctions
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.semiring.cuda import LinkedCode
@@ -94,7 +94,7 @@ class SweepProgram(CUDAProgram):
         fixed = len(self._world) - self.code.aggregates
         takes = "".join(f" w{fixed + i} = sums[{i}];" for i in range(self.code.aggregates))
         world = "".join(f"w{i}, " for i in range(len(self._world)))
-        types = [_c(dtype) for dtype in self._properties]
+        types = [device_type(dtype) for dtype in self._properties]
         fresh = ", ".join(f"&n{i}" for i in range(len(types)))
         before = ", ".join(f"b{i}" for i in range(len(types)))
         loads = ", ".join(f"p{i}[v]" for i in range(len(types)))

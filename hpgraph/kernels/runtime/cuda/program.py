@@ -97,37 +97,30 @@ class CUDAProgram:
     @cached_property
     def ltoir(self) -> tuple[LinkedCode, ...]:
         """The functions' code, compiled only if no finished kernel is cached."""
-        return tuple(
-            LinkedCode(
-                f"{name}{arguments}->{result}:{function.key}",
-                _producer(function, arguments, result, name),
-                function.is_lasting,
-            )
-            for name, (function, arguments, result) in self._functions.items()
-        )
+        return linked_code(self._functions)
 
     @cached_property
     def prologue(self) -> str:
         """C++ text: the functions' declarations, and the struct ``Program``."""
-        m = _c(self.code.message)
-        arc = f"long long u, {_c(self.weight)} weight, long long v"
-        fields = [f"{_c(dtype)}* p{i};" for i, dtype in enumerate(self._state)]
-        fields += [f"{_c(dtype)} w{i};" for i, dtype in enumerate(self._world)]
+        m = device_type(self.code.message)
+        arc = f"long long u, {device_type(self.weight)} weight, long long v"
+        fields = [f"{device_type(dtype)}* p{i};" for i, dtype in enumerate(self._state)]
+        fields += [f"{device_type(dtype)} w{i};" for i, dtype in enumerate(self._world)]
         # How a property begins: 0 as it is, 1 filled, 2 with another value at the sources, 3 with their ids there.
         for i, dtype in enumerate(self._properties):
-            fields += [f"{_c(dtype)} fill{i}, start{i};", f"unsigned char begins{i};"]
+            fields += [f"{device_type(dtype)} fill{i}, start{i};", f"unsigned char begins{i};"]
         fills = [f"        if (begins{i}) p{i}[v] = fill{i};" for i in range(len(self._properties))]
         starts = [
-            f"        if (begins{i} > 1) p{i}[v] = begins{i} == 3 ? ({_c(dtype)})v : start{i};"
+            f"        if (begins{i} > 1) p{i}[v] = begins{i} == 3 ? ({device_type(dtype)})v : start{i};"
             for i, dtype in enumerate(self._properties)
         ]
-        before = [f"        const {_c(dtype)} b{i} = p{i}[v];" for i, dtype in enumerate(self._properties)]
+        before = [f"        const {device_type(dtype)} b{i} = p{i}[v];" for i, dtype in enumerate(self._properties)]
         adds = []
         if self.code.aggregate is not None:
             adds = [f"        hpg_aggregate({self._p}, {self._list('b', self._properties)}, v{self._w}, step, sums);"]
         return "\n".join(
             [
-                *(self._declaration(name) for name in self._functions),
+                *(declaration(name, *types) for name, (_, *types) in self._functions.items()),
                 "struct Program {",
                 *(f"    {field}" for field in fields),
                 f"    typedef {m} Message;",
@@ -185,11 +178,11 @@ class CUDAProgram:
 
     def _updates(self, name: str, values: list[str]) -> list[str]:
         """A method that updates copies of a vertex's properties, so that they stay in registers, and stores them."""
-        types = [_c(dtype) for dtype in self._properties]
+        types = [device_type(dtype) for dtype in self._properties]
         copies = [f"        {kind} c{i} = {value};" for i, (kind, value) in enumerate(zip(types, values, strict=True))]
-        addresses = ", ".join(f"&c{i}" for i in range(len(types)))
+        addresses, message = ", ".join(f"&c{i}" for i in range(len(types))), device_type(self.code.message)
         return [
-            f"    __device__ bool {name}(long long v, {_c(self.code.message)} message, long long step) const {{",
+            f"    __device__ bool {name}(long long v, {message} message, long long step) const {{",
             *copies,
             f"        const bool changed = hpg_update({addresses}, v, message{self._w}, step);",
             *(f"        p{i}[v] = c{i};" for i in range(len(types))),
@@ -208,14 +201,6 @@ class CUDAProgram:
     @property
     def _w(self) -> str:
         return "".join(f", w{i}" for i in range(len(self._world)))
-
-    def _declaration(self, name: str) -> str:
-        _, arguments, result = self._functions[name]
-        flat: list[Any] = []
-        for argument in arguments:
-            flat += argument if isinstance(argument, tuple) else (argument,)
-        types = [f"{_c(a[:-1])}*" if isinstance(a, str) else _c(a) for a in flat]
-        return f'extern "C" __device__ {"void" if result is None else _c(result)} {name}({", ".join(types)});'
 
     def _method(self, result: str, name: str, parameters: str, arguments: str) -> str:
         called = f"hpg_{name}({self._list('p', self._state)}, {arguments})"
@@ -238,9 +223,52 @@ def _cpp(flag: bool) -> str:
     return "true" if flag else "false"
 
 
-def _c(dtype: Any) -> str:
+def device_type(dtype: Any) -> str:
     """The C type Numba's device functions use: a bool is a byte."""
     return "unsigned char" if dtype == _BOOL else c_type(dtype)
+
+
+def declaration(name: str, arguments: tuple[Any, ...], result: Any) -> str:
+    """The C declaration of a function that Numba compiles.
+
+    Parameters
+    ----------
+    name : str
+    arguments : tuple
+        As for `Function.cuda`: dtypes, pointers as strings, tuples of these.
+    result : numpy.dtype or None
+
+    Returns
+    -------
+    str
+    """
+    flat: list[Any] = []
+    for argument in arguments:
+        flat += argument if isinstance(argument, tuple) else (argument,)
+    types = [f"{device_type(np.dtype(a[:-1]))}*" if isinstance(a, str) else device_type(a) for a in flat]
+    return f'extern "C" __device__ {"void" if result is None else device_type(result)} {name}({", ".join(types)});'
+
+
+def linked_code(functions: dict[str, tuple[Function, tuple[Any, ...], Any]]) -> tuple[LinkedCode, ...]:
+    """The code of functions, compiled only if no finished kernel is cached.
+
+    Parameters
+    ----------
+    functions : dict
+        By C name: the function, the types of its arguments and of its result.
+
+    Returns
+    -------
+    tuple of LinkedCode
+    """
+    return tuple(
+        LinkedCode(
+            f"{name}{arguments}->{result}:{function.key}",
+            _producer(function, arguments, result, name),
+            function.is_lasting,
+        )
+        for name, (function, arguments, result) in functions.items()
+    )
 
 
 def _producer(function: Function, arguments: tuple[Any, ...], result: Any, name: str) -> Callable[[], bytes]:

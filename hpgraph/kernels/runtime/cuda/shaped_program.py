@@ -1,0 +1,152 @@
+"""A vertex program with shapes as C++: a struct of pointers to flat arrays, and the product that gathers its tuples."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hpgraph.kernels.runtime.cuda.program import declaration, device_type, linked_code
+from hpgraph.kernels.runtime.cuda.specialization import Specialization
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.kernels.runtime.shaped_functions import shaped_functions_of
+from hpgraph.semiring.c_types import c_literal, c_type
+from hpgraph.semiring.cuda import LinkedCode
+from hpgraph.semiring.function import Function
+
+_ID = np.dtype(np.int64)
+_BOOL = np.dtype(np.bool_)
+
+
+class ShapedProgram:
+    """The C++ structs ``Program`` and ``Product`` of a program with shapes, and the code to link with them.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        The program.
+    weight : numpy.dtype or None
+        Type of the weights; None for a pattern, whose weights are ones of the messages' type.
+    ids : numpy.dtype
+        Type of vertex ids.
+    """
+
+    def __init__(self, code: ProgramCode, weight: np.dtype | None, ids: np.dtype) -> None:
+        self.code, self._ids = code, ids
+        self._pattern = weight is None
+        self._weight = np.dtype(code.message if weight is None else weight)
+        self._properties = tuple(dtype for _, dtype in code.properties)
+        self._state = (*self._properties, *code.cells)
+        self._world = tuple(dtype for _, dtype in code.parameters)
+        self._made = shaped_functions_of(code)
+
+    def struct(self, state: tuple[Any, ...], world: tuple[Any, ...] | None = None) -> np.ndarray:
+        """The struct's value.
+
+        Parameters
+        ----------
+        state : tuple of CuPy arrays
+            The properties, flat, and the code's cells.
+        world : tuple of scalars, optional
+            The parameters; whoever only sends does not read them here.
+
+        Returns
+        -------
+        numpy array of shape ()
+        """
+        values = world or (0,) * len(self._world)
+        return struct(*state, *(dtype.type(value) for value, dtype in zip(values, self._world, strict=True)))
+
+    def arguments(self, state: tuple[Any, ...]) -> np.ndarray:
+        """What a product passes for its gather: the struct."""
+        return self.struct(state)
+
+    @cached_property
+    def product(self) -> Specialization:
+        """What the templates of spmv.cuh are compiled for."""
+        title = f"messages of {self.code.name}"
+        return Specialization(self.prologue, self.ltoir, self, title)  # type: ignore[arg-type]
+
+    @cached_property
+    def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
+        """Each function by its C name, with the types of its arguments and of its result."""
+        made, code, number = self._made, self.code, self.code.message
+        state, own = (tuple(f"{dtype.name}*" for dtype in types) for types in (self._state, self._properties))
+        arc, place = (state, _ID, self._weight, _ID), f"{number.name}*"
+        found: dict[str, tuple[Function, tuple[Any, ...], Any]] = {
+            "hpg_gather": (made.gather_to, (*arc, place), None),
+            "hpg_reduce": (code.reduce.reduce_for(number), (number, number), number),
+            "hpg_apply": (made.apply, (own, _ID, place, self._world, _ID, "float64*"), _BOOL),
+        }
+        if code.edge_cond is not None:
+            found["hpg_edge_cond"] = (made.edge_cond, arc, _BOOL)
+        if code.cond is not None:
+            found["hpg_cond"] = (made.cond, (state, _ID), _BOOL)
+        if code.aggregate is not None:
+            found["hpg_contribute"] = (made.contribute, (own, _ID, self._world, _ID, "float64*"), None)
+        return found
+
+    @cached_property
+    def ltoir(self) -> tuple[LinkedCode, ...]:
+        """The functions' code, compiled only if no finished kernel is cached."""
+        return linked_code(self._functions)
+
+    @cached_property
+    def prologue(self) -> str:
+        """C++ text: the functions' declarations, and the structs."""
+        number, weight = device_type(self.code.message), c_type(self._weight)
+        everything = ", ".join(f"p{i}" for i in range(len(self._state)))
+        own = ", ".join(f"p{i}" for i in range(len(self._properties)))
+        world = "".join(f", w{i}" for i in range(len(self._world)))
+        fields = [f"    {device_type(dtype)}* p{i};" for i, dtype in enumerate(self._state)]
+        fields += [f"    {device_type(dtype)} w{i};" for i, dtype in enumerate(self._world)]
+        edge_cond = f"hpg_edge_cond({everything}, u, weight, v)" if self.code.edge_cond is not None else "true"
+        cond = f"hpg_cond({everything}, v)" if self.code.cond is not None else "true"
+        adds = f"hpg_contribute({own}, v{world}, step, sums);" if self.code.aggregate is not None else ""
+        # Where edge_cond lets nothing through, a product gathers what is neutral.
+        return f"""#include "several.cuh"
+{chr(10).join(declaration(name, *types) for name, (_, *types) in self._functions.items())}
+struct Program {{
+{chr(10).join(fields)}
+    typedef {number} Number;
+    typedef {weight} Weight;
+    static constexpr int WIDTH = {self._made.width};
+    static constexpr int SUMS = {self.code.aggregates};
+    typedef hpgraph::Several<Number, WIDTH> Message;
+    __device__ static Number identity() {{ return {c_literal(self.code.reduce.identity_for(self.code.message))}; }}
+    __device__ static Number join(Number a, Number b) {{ return hpg_reduce(a, b); }}
+    __device__ static Message neutral() {{
+        Message all;
+        for (int k = 0; k < WIDTH; ++k) all.number[k] = identity();
+        return all;
+    }}
+    __device__ bool cond(long long v) const {{ return {cond}; }}
+    __device__ bool edge_cond(long long u, Weight weight, long long v) const {{ return {edge_cond}; }}
+    __device__ Message operator()(long long u, Weight weight, long long v) const {{
+        if (!edge_cond(u, weight, v)) return neutral();
+        Message sent;
+        hpg_gather({everything}, u, weight, v, sent.number);
+        return sent;
+    }}
+    __device__ bool apply(long long v, Number* message, long long step, double* sums) const {{
+        return hpg_apply({own}, v, message{world}, step, sums);
+    }}
+    __device__ void contribute(long long v, long long step, double* sums) const {{ {adds} }}
+}};
+struct Product {{
+    typedef Program::Message Message;
+    typedef {c_type(self._ids)} Index;
+    typedef Program::Weight Weight;
+    typedef ::Program Gather;
+    static constexpr bool pattern = {"true" if self._pattern else "false"}, filtered = true, terminates = false;
+    __device__ static Message identity() {{ return Program::neutral(); }}
+    __device__ static bool terminal(const Message&) {{ return false; }}
+    __device__ static Message reduce(Message a, const Message& b) {{
+        for (int k = 0; k < Program::WIDTH; ++k) a.number[k] = Program::join(a.number[k], b.number[k]);
+        return a;
+    }}
+    __device__ static Message accumulate(const Message&, const Message& b) {{ return b; }}
+}};
+"""

@@ -1,0 +1,225 @@
+"""Supersteps on the GPU of programs whose properties or messages are short tuples of numbers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.persistent import weight_dtype
+from hpgraph.kernels.runtime.cuda.row_bins import address, words
+from hpgraph.kernels.runtime.cuda.shaped_program import ShapedProgram
+from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.kernels.runtime.shaped_functions import shaped_functions_of
+from hpgraph.kernels.spmv.cuda import directly, pull
+from hpgraph.kernels.superstep import Part
+from hpgraph.semiring import get_monoid
+
+# As in apply.cuh.
+SPAN, THREADS = 2048, 256
+APPLY = tuple(f"hpgraph::{name}<Program>" for name in ("apply_several", "contribute", "total", "settle"))
+# Blocks that send: each multiprocessor has room for some of them, and a warp takes vertex after vertex.
+_BLOCKS = 4096
+
+
+@lru_cache(maxsize=256)
+def shaped_program(code: ProgramCode, weight: np.dtype | None, ids: np.dtype) -> ShapedProgram:
+    """The C++ form of a program; made once.
+
+    Parameters
+    ----------
+    code : ProgramCode
+    weight : numpy.dtype or None
+        Type of the weights; None for a pattern.
+    ids : numpy.dtype
+        Type of vertex ids.
+
+    Returns
+    -------
+    ShapedProgram
+    """
+    return ShapedProgram(code, weight, ids)
+
+
+class ShapedSupersteps:
+    """`hpgraph.kernels.superstep.cuda.Supersteps` of a program with shapes; the parameters are the same."""
+
+    # Messages that meet are joined by atomic operations, in any order.
+    pushes_repeat = False
+
+    def __init__(self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype) -> None:
+        import cupy
+
+        self.code, self.n, self._ids = code, len(state[0]), ids
+        self._world = cupy.zeros(len(code.cells), np.uint64)
+        self.state = flat(code, state, self._world)
+        made = shaped_functions_of(code)
+        identity = code.reduce.identity_for(code.message)
+        self._messages = cupy.full((self.n, made.width), identity, code.message)
+        self._received = Bitmask.zeros(self.n, "cuda")
+
+    def turn(self, world: tuple[Any, ...], step: int) -> None:
+        """Show what `push` and `pull` do next the world of a superstep."""
+        self._world.set(held(self.code, (step, *world)))
+
+    def run_small(
+        self, part: Part, frontier: Frontier, world: tuple[Any, ...], done: int, limit: int
+    ) -> tuple[np.ndarray, int, Frontier] | None:
+        """No frontier is small: superstep follows superstep through Python."""
+        return None
+
+    def push(self, part: Part, frontier: Frontier) -> None:
+        """The active vertices send along the arcs that leave them."""
+        out, count = part.sending, frontier.size
+        self._received = Bitmask.zeros(self.n, "cuda")
+        program = shaped_program(self.code, weight_dtype(out), out.indices.dtype)
+        index = "int" if out.indices.dtype == np.int32 else "long long"
+        name = f"hpgraph::send<Program, {index}>"
+        blocks = min(-(-count // (THREADS // 32)), _BLOCKS)
+        if blocks:
+            _module(program, name).function(name)(
+                (blocks,), (THREADS,),
+                (
+                    program.struct(self.state), np.int64(count), frontier.ids.astype(out.indices.dtype, copy=False),
+                    out.indptr, out.indices, np.uint64(address(out.data)), self._received.words, self._messages,
+                ),
+            )  # fmt: skip
+
+    def pull(self, part: Part, frontier: Frontier) -> None:
+        """Who may receive combines the messages of its active in-neighbours."""
+        code, rows = self.code, part.gathering
+        weight = weight_dtype(rows)
+        ids = (rows.indices if hasattr(rows, "indices") else rows.tail_indices).dtype
+        closed = None if code.cond is None else _settled(code, self.state, self.n)
+        active, self._received = frontier.bits, Bitmask.zeros(self.n, "cuda")
+        # Rows without a message are written as well, with what is neutral.
+        sets = words(address(active.words), address(closed), address(self._received.words), 1)
+        directly(rows, shaped_program(code, weight, ids).product, sets)(self.state, self._messages)
+        if code.edge_cond is not None:
+            import cupy
+
+            passes = cupy.zeros(self.n, np.uint8)
+            pull(
+                rows, shaped_functions_of(code).edge_cond, get_monoid("lor"), self.state, passes, active=active,
+                mask=self._received,
+            )  # fmt: skip
+            self._received = Bitmask.from_bool(passes != 0)
+
+    def address(self, frontier: Frontier) -> None:
+        """Have `apply` update a frontier, as if it had received."""
+        self._received = frontier.bits
+
+    def apply(
+        self, part: Part, world: tuple[Any, ...], step: int, everyone: bool
+    ) -> tuple[Frontier, np.ndarray]:
+        """Update who received, or everyone: who changed, and the sums. Waits for the device."""
+        import cupy
+
+        code, active = self.code, Bitmask.zeros(self.n, "cuda")
+        received = Bitmask.full(self.n, device="cuda") if everyone else self._received
+        program = shaped_program(code, None, self._ids)
+        rows = cupy.empty((-(-self.n // SPAN), code.aggregates + 2), np.float64)
+        module = _module(program, *APPLY)
+        module.function("hpgraph::apply_several<Program>")(
+            (len(rows),), (THREADS,),
+            (
+                program.struct(self.state, world), np.int64(self.n), self._messages, received.words, np.int64(step),
+                active.words, rows,
+            ),
+        )  # fmt: skip
+        total = _total(module, rows)
+        return Frontier(self.n, bits=active, size=int(total[-2])), total[: code.aggregates]
+
+
+def held(code: ProgramCode, values: tuple[Any, ...]) -> np.ndarray:
+    """What the array of the cells holds: superstep and parameters, eight bytes each.
+
+    Parameters
+    ----------
+    code : ProgramCode
+    values : tuple of scalars
+
+    Returns
+    -------
+    uint64 array
+        In NumPy.
+    """
+    made = np.zeros(len(code.cells), np.uint64)
+    for i, (value, dtype) in enumerate(zip(values, code.cells, strict=True)):
+        made[i : i + 1].view(dtype)[0] = value
+    return made
+
+
+def cells(code: ProgramCode, world: Any) -> tuple[Any, ...]:
+    """An array of one element for each cell, in the array that holds them all.
+
+    Parameters
+    ----------
+    code : ProgramCode
+    world : uint64 CuPy array
+
+    Returns
+    -------
+    tuple of CuPy arrays
+    """
+    return tuple(world[i : i + 1].view(dtype)[:1] for i, dtype in enumerate(code.cells))
+
+
+def flat(code: ProgramCode, state: tuple[Any, ...], world: Any) -> tuple[Any, ...]:
+    """Properties as kernels take them, vertex after vertex, and the cells behind them."""
+    return (*(values.reshape(-1) for values in state), *cells(code, world))
+
+
+def aggregate(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> np.ndarray:
+    """The sums of `aggregate` over all vertices as they are. Waits for the device."""
+    import cupy
+
+    n = len(state[0])
+    program = shaped_program(code, None, np.dtype(np.int32))
+    rows = cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
+    module = _module(program, *APPLY)
+    own = flat(code, state, cupy.zeros(len(code.cells), np.uint64))
+    module.function("hpgraph::contribute<Program>")(
+        (len(rows),), (THREADS,), (program.struct(own, world), np.int64(n), rows)
+    )
+    return _total(module, rows)[: code.aggregates]
+
+
+def starting(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Bitmask:
+    """The vertices of which `starts` holds."""
+    import cupy
+
+    chosen, n = code.choosing, len(state[0])
+    shown = cupy.zeros(len(chosen.cells), np.uint64)
+    if chosen.cells:
+        shown.set(held(chosen, (0, *world)))
+    closed = _settled(chosen, flat(chosen, state, shown), n)
+    return Bitmask.full(n, device="cuda").and_not(Bitmask(n, closed, validate=False))
+
+
+def _settled(code: ProgramCode, state: tuple[Any, ...], n: int) -> Any:
+    """Words of the vertices that `cond` keeps from receiving."""
+    import cupy
+
+    found = cupy.empty((n + 63) // 64, np.uint64)
+    program = shaped_program(code, None, np.dtype(np.int32))
+    _module(program, *APPLY).function("hpgraph::settle<Program>")(
+        (-(-(found.size * 64) // THREADS),), (THREADS,), (program.struct(state), np.int64(n), found)
+    )
+    return found
+
+
+def _module(program: ShapedProgram, *names: str) -> Module:
+    return load("shaped.cuh", prologue=program.prologue, ltoir=program.ltoir, names=names, title=program.code.name)
+
+
+def _total(module: Module, rows: Any) -> np.ndarray:
+    import cupy
+
+    sums = cupy.empty(rows.shape[1], np.float64)
+    module.function("hpgraph::total<Program>")((1,), (THREADS,), (rows, np.int64(len(rows)), sums))
+    found: np.ndarray = sums.get()
+    return found

@@ -1,0 +1,64 @@
+// Supersteps of programs whose properties or messages are short tuples of numbers.
+//
+// Messages are gathered by the kernels of spmv.cuh, for which a tuple is one value; or they are sent, number by number, by
+// compare-and-swap. The host writes before this text the structs ``Program`` and ``Product`` over ``Several``.
+#pragma once
+#include "apply.cuh"
+#include "atomics.cuh"
+#include "several.cuh"
+
+namespace hpgraph {
+
+template <class Program>
+struct MeetNumbers {
+    typedef typename Program::Number Number;
+    __device__ static Number apply(Number a, Number b) { return Program::join(a, b); }
+};
+
+// A warp for each vertex of the frontier; who receives is noted in `received`, whose messages were all neutral.
+template <class Program, class Index>
+__global__ void __launch_bounds__(THREADS)
+send(const Program program, const i64 count, const Index* frontier, const i64* indptr, const Index* indices,
+     const typename Program::Weight* data, u32* received, typename Program::Number* messages) {
+    const int lane = threadIdx.x & 31;
+    const i64 warps = (i64)gridDim.x * (THREADS / 32);
+    for (i64 i = (i64)blockIdx.x * (THREADS / 32) + threadIdx.x / 32; i < count; i += warps) {
+        const i64 u = frontier[i], end = indptr[u + 1];
+        for (i64 j = indptr[u] + lane; j < end; j += 32) {
+            const i64 v = indices[j];
+            const auto weight = data ? data[j] : typename Program::Weight(1);
+            if (!program.cond(v) || !program.edge_cond(u, weight, v)) continue;
+            const auto message = program(u, weight, v);
+            atomicOr(received + (v >> 5), 1u << (v & 31));
+#pragma unroll
+            for (int k = 0; k < Program::WIDTH; ++k)
+                op::combine_by_cas<MeetNumbers<Program>>(messages + v * Program::WIDTH + k, message.number[k]);
+        }
+    }
+}
+
+// APPLY where messages are tuples: as in apply.cuh. Messages are neutral again afterwards.
+template <class Program>
+__global__ void __launch_bounds__(THREADS)
+apply_several(Program program, i64 n, typename Program::Number* messages, const u32* received, i64 step, u32* active,
+              double* rows) {
+    const int lane = threadIdx.x & 31;
+    double sums[COLUMNS<Program>] = {};
+    const i64 begin = (i64)blockIdx.x * SPAN;
+    for (i64 v = begin + threadIdx.x; v < begin + SPAN && v - lane < n; v += THREADS) {
+        const u32 wanted = received[v >> 5];
+        bool changed = false;
+        if (v < n && (wanted >> lane & 1)) {
+            typename Program::Number* const mine = messages + v * Program::WIDTH;
+            changed = program.apply(v, mine, step, sums);
+            for (int k = 0; k < Program::WIDTH; ++k) mine[k] = Program::identity();
+            sums[Program::SUMS + 1] += 1;
+        }
+        const u32 bits = __ballot_sync(ALL, changed);
+        if (lane == 0) active[v >> 5] = bits;
+        sums[Program::SUMS] += changed;
+    }
+    sum_block(sums, rows + blockIdx.x * (i64)COLUMNS<Program>);
+}
+
+}  // namespace hpgraph
