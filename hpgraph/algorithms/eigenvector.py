@@ -111,11 +111,14 @@ def eigenvector_centrality(
     xp, n = array_module(graph.device), graph.n_vertices
     if n == 0:
         return CentralityResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64)))
-    value = vertex_values(graph, 1 if start is None else start, "start", dtype)
-    length = float(xp.linalg.norm(value))
-    if not 0 < length < math.inf:
-        raise ValueError("start must not be zero everywhere, nor so large that its squares overflow")
-    value /= dtype.type(length)
+    if start is None:
+        value = xp.full(n, 1 / math.sqrt(n), dtype)
+    else:
+        value = vertex_values(graph, start, "start", dtype)
+        length = float(xp.linalg.norm(value))
+        if not 0 < length < math.inf:
+            raise ValueError("start must not be zero everywhere, nor so large that its squares overflow")
+        value /= dtype.type(length)
     enough = n * tol
     program = _PROGRAMS[weighted and graph.weighted]
     found = run(program, graph, max_iteration=limit, value=value, last=xp.zeros(n, dtype), enough=enough)

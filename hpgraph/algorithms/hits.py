@@ -171,11 +171,14 @@ def hits(
     xp, n = array_module(graph.device), graph.n_vertices
     if n == 0:
         return HITSResult(xp.empty(0, dtype), xp.empty(0, dtype), 0, 0.0, True)
-    hubs = vertex_values(graph, 1 if start is None else start, "start", dtype)
-    total = float(abs(hubs).sum(dtype=np.float64))
-    if not 0 < total < math.inf:
-        raise ValueError("start must not be zero everywhere, nor so large that its sum overflows")
-    hubs /= dtype.type(total)
+    if start is None:
+        hubs = xp.full(n, 1 / n, dtype)
+    else:
+        hubs = vertex_values(graph, start, "start", dtype)
+        total = float(abs(hubs).sum(dtype=np.float64))
+        if not 0 < total < math.inf:
+            raise ValueError("start must not be zero everywhere, nor so large that its sum overflows")
+        hubs /= dtype.type(total)
     iterate = _in_turn if graph.directed else _mutually
     hubs, authorities, iterations, residual = iterate(graph, hubs, weighted and graph.weighted, tol, limit)
     if not bool(xp.isfinite(hubs).all() and xp.isfinite(authorities).all()):

@@ -16,6 +16,9 @@ from hpgraph.core.number import whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
+# Of fewer arcs a vertex in the mean the GPU counts triangles sooner than it finds the vertices of few neighbours.
+_MANY_ARCS = 8
+
 
 def truss_number(G: Graph | Any) -> Any:
     """The largest k for which each edge lies in the k-truss.
@@ -91,7 +94,8 @@ def k_truss(G: Graph | Any, k: int) -> Graph:
 
     Notes
     -----
-    Every k-truss is part of the (k - 1)-core, which takes little time and is looked through alone.
+    Every k-truss is part of the (k - 1)-core, which takes little time and is looked through alone; on the GPU in graphs
+    of many arcs.
 
     References
     ----------
@@ -106,15 +110,14 @@ def k_truss(G: Graph | Any, k: int) -> Graph:
     k = max(whole(k, "k"), 2)
     graph = as_graph(G).undirected
     backend, xp = kernels(graph.device), array_module(graph.device)
-    # Who has too few neighbours goes, and then who has too few left. Where there are loops, some more stay than must.
-    inside = backend.generations(graph.out_csr, xp.maximum(graph.out_degree - (k - 2), 0)) < 0
-    left = int(inside.sum())
-    if left < graph.n_vertices:
-        graph = graph.subgraph(inside)
-    if left == 0:
-        return graph
+    if graph.device == "cpu" or graph.out_csr.nnz >= _MANY_ARCS * graph.n_vertices:
+        # Who has too few neighbours goes, and then who has too few left. With loops some more stay than must.
+        inside = backend.generations(graph.out_csr, xp.maximum(graph.out_degree - (k - 2), 0)) < 0
+        if int(inside.sum()) < graph.n_vertices:
+            graph = graph.subgraph(inside)
     arcs = graph.out_csr
-    return graph.edge_subgraph(backend.truss(arcs, k) if k > 2 else arcs.indices != arcs.expand_rows())
+    flags = backend.truss(arcs, k) if k > 2 else arcs.indices != arcs.expand_rows()
+    return graph.edge_subgraph(flags) if bool(flags.any()) else graph.subgraph([])
 
 
 def _wide(arcs: CSR) -> Any:

@@ -55,6 +55,12 @@ def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any])
             raise TypeError(f"{argument} must be a number, or one for each vertex, or a dict, not {given!r}")
         if values.shape not in ((), (n,)):
             raise ValueError(f"{argument} must have one value for each of the {n} vertices, not shape {values.shape}")
+    if values.ndim == 0 and isinstance(values, np.ndarray | np.generic):
+        with np.errstate(over="ignore"):
+            value = values.astype(dtype)
+        if not np.isfinite(value):
+            raise ValueError(f"{argument} must be finite, in {dtype}")
+        return xp.full(n, value, dtype)
     made = xp.empty(n, dtype)
     made[...] = to_device(values, graph.device)
     if not bool(xp.isfinite(made).all()):

@@ -85,22 +85,23 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
     def launch(name: str, blocks: int, *arguments: Any) -> None:
         module.function(names[name])((blocks,), (THREADS,), arguments)
 
-    launch("begin_trees", each, size, trees)
-    tail, joined, on = (counts[i:] for i in range(3))
+    launch("begin_trees", each, size, trees, counts)
     next_list, other_list = cupy.empty((2, n), ids)
-    first, here, who = "true", n, looking(None, n)
+    first, here, has_long, who = "true", n, True, looking(None, n)
     while True:
-        counts.fill(0)
         blocks = -(-here // THREADS)
-        launch(f"find_lightest {first}", blocks, *rows, who, left_out, trees, listed, tail)
-        launch(f"find_lightest_listed {first}", 2 * multiprocessors(), *rows, trees, listed, tail)
+        launch(f"find_lightest {first}", blocks, *rows, who, left_out, trees, listed, counts)
+        # In the first round all rows are read: where none is long, none will be.
+        if has_long:
+            launch(f"find_lightest_listed {first}", 2 * multiprocessors(), *rows, trees, listed, counts)
         launch("settle_ties", blocks, arcs.indices, data, who, left_out, trees)
-        launch("join_trees", blocks, arcs.indices, data, who, left_out, trees, joined, next_list, on)
-        _, count, here = counts.tolist()
-        if not count or not here:
+        launch("join_trees", blocks, arcs.indices, data, who, left_out, trees, next_list, counts)
+        long_rows, joined, here = counts.tolist()
+        if not joined or not here:
             break
-        launch("flatten_trees", each, size, trees)
+        launch("flatten_trees", each, size, trees, counts)
         launch("most_frequent_root", 1, size, root, left_out)
+        has_long = has_long and (first == "false" or long_rows > 0)
         first, who, next_list, other_list = "false", looking(next_list, here), other_list, next_list
     kept = cupy.flatnonzero(chosen >= 0)
     return source[kept], chosen[kept]

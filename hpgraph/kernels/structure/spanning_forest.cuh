@@ -40,6 +40,11 @@ struct Trees {
     u64 *key, *ends;
 };
 
+// Of one round: rows that are listed, trees that joined another, and vertices that look on.
+struct Counts {
+    u64 listed, joined, looking_on;
+};
+
 // The lightest arc of a row to another tree; rows ascend, so that of equal weights the first is the least.
 struct Lightest {
     u64 key;
@@ -80,8 +85,9 @@ __device__ void settle_lightest(const Trees<Id>& trees, Id v, Id mine, const Lig
 }
 
 template <class Id>
-__global__ void __launch_bounds__(FOREST_THREADS) begin_trees(i64 n, Trees<Id> trees) {
+__global__ void __launch_bounds__(FOREST_THREADS) begin_trees(i64 n, Trees<Id> trees, Counts* counts) {
     const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+    if (v == 0) *counts = Counts{};
     if (v >= n) return;
     trees.root[v] = trees.above[v] = (Id)v;
     trees.arc[v] = trees.chosen[v] = -1;
@@ -101,7 +107,7 @@ struct Looking {
 template <class Id, class Weight, bool FIRST>
 __global__ void __launch_bounds__(FOREST_THREADS)
 find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, const Weight* __restrict__ data,
-              Looking<Id> looking, const Id* left_out, Trees<Id> trees, Id* listed, u64* tail) {
+              Looking<Id> looking, const Id* left_out, Trees<Id> trees, Id* listed, Counts* counts) {
     const i64 i = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
     i64 v = 0, begin = 0, end = 0;
     Id mine = 0;
@@ -124,7 +130,7 @@ find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, co
         const i64 from = __shfl_sync(ALL, begin, owner), to = __shfl_sync(ALL, end, owner);
         const Id u = (Id)__shfl_sync(ALL, v, owner), its = __shfl_sync(ALL, mine, owner);
         if (to - from > MANY_ARCS) {
-            if (lane == owner) listed[atomicAdd(tail, 1ull)] = u;
+            if (lane == owner) listed[atomicAdd(&counts->listed, 1ull)] = u;
             continue;
         }
         Lightest found{NOTHING, -2};
@@ -138,9 +144,9 @@ find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, co
 template <class Id, class Weight, bool FIRST>
 __global__ void __launch_bounds__(FOREST_THREADS)
 find_lightest_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, const Weight* __restrict__ data,
-                     Trees<Id> trees, const Id* __restrict__ listed, const u64* tail) {
+                     Trees<Id> trees, const Id* __restrict__ listed, const Counts* counts) {
     __shared__ Lightest of_warps[FOREST_THREADS / 32];
-    for (u64 i = blockIdx.x; i < *tail; i += gridDim.x) {
+    for (u64 i = blockIdx.x; i < counts->listed; i += gridDim.x) {
         const Id v = listed[i], mine = trees.root[v];
         Lightest found{NOTHING, -2};
         for (i64 at = indptr[v] + threadIdx.x; at < indptr[v + 1]; at += FOREST_THREADS)
@@ -185,7 +191,7 @@ settle_ties(const Id* __restrict__ indices, const Weight* __restrict__ data, Loo
 template <class Id, class Weight>
 __global__ void __launch_bounds__(FOREST_THREADS)
 join_trees(const Id* __restrict__ indices, const Weight* __restrict__ data, Looking<Id> looking, const Id* left_out,
-           Trees<Id> trees, u64* joined, Id* look_on, u64* looking_on) {
+           Trees<Id> trees, Id* look_on, Counts* counts) {
     __shared__ BlockSums sums;
     if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
     __syncthreads();
@@ -206,15 +212,16 @@ join_trees(const Id* __restrict__ indices, const Weight* __restrict__ data, Look
     }
     const bool looks_on = here && trees.arc[v] != -2;
     const int count = __syncthreads_count(joins);
-    if (threadIdx.x == 0 && count) atomicAdd(joined, (u64)count);
-    append_of_block(sums, looks_on, (Id)v, look_on, looking_on);
+    if (threadIdx.x == 0 && count) atomicAdd(&counts->joined, (u64)count);
+    append_of_block(sums, looks_on, (Id)v, look_on, &counts->looking_on);
 }
 
 // Every vertex at the root of its tree, and nothing chosen yet. Paths are halved on the way: whatever another writes there
 // is an ancestor too.
 template <class Id>
-__global__ void __launch_bounds__(FOREST_THREADS) flatten_trees(i64 n, Trees<Id> trees) {
+__global__ void __launch_bounds__(FOREST_THREADS) flatten_trees(i64 n, Trees<Id> trees, Counts* counts) {
     const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+    if (v == 0) *counts = Counts{};
     if (v >= n) return;
     const Id root = trees.root[v] = root_of<Id>(trees.above, trees.root[v]);
     if (root == v) trees.key[v] = trees.ends[v] = NOTHING;
