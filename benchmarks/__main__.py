@@ -18,6 +18,7 @@ COMMANDS = {
     "structures": ("structures", "cores, trusses, forests, sets, colours and searches in depth beside other libraries"),
     "beyond-memory": ("beyond_memory", "topology larger than its memory, streamed from host memory and from a disk"),
     "layouts": ("layouts", "products of many kinds of matrices in every layout, beside cuSPARSE"),
+    "pages": ("page_code", "the code of pages beside plain ids: bytes an arc, and rates"),
     "constants": ("constants", "each constant that a rule chooses, swept beside the rule"),
     "scaling": ("scaling", "times and efficiency from one thread to many"),
     "startup": ("startup", "import, first calls and compilation in new processes"),

@@ -24,9 +24,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
+from hpgraph.kernels.pages.cpu_vectors import REACH, sums, unpack
 from hpgraph.kernels.runtime.cpu.bits import bit_length, lowest_bit
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.prefetch import put
 from hpgraph.semiring.intrinsic import intrinsic
 
 Array = np.ndarray[Any, Any]
@@ -177,7 +177,7 @@ def _bits(typingctx: Any, array: Any, begin: Any, place: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def decode_gaps(stored, count, columns, mask, out):
-    """Write the ids of a page; True where its bytes are no page of so many ids, or an id is none of the columns.
+    """Write the ids of a page, int32; True where its bytes are no page of so many ids, or an id is none of the columns.
 
     Nothing is read beyond `stored`, which begins at a multiple of 8 bytes, and nothing written beyond ``out[:count]``.
     """
@@ -188,8 +188,8 @@ def decode_gaps(stored, count, columns, mask, out):
         return True
     directory = stored[: 8 * groups].view(np.uint32)
     headers = stored[8 * groups : 8 * groups + 2 * blocks].view(np.uint16)
-    values, last = np.empty(BLOCK, np.int64), np.empty(BLOCK, out.dtype)
-    end, id, highest = np.int64(0), np.int64(0), np.int64(-1)
+    values, last = np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.int32)
+    end, id, highest = np.int64(0), np.int64(0), np.int32(-1)
     for block in range(blocks):
         first = block * BLOCK
         if first % GROUP == 0:
@@ -200,9 +200,11 @@ def decode_gaps(stored, count, columns, mask, out):
         if end + length > words:
             return True
         here = begin + 4 * end
-        low = (np.int64(1) << width) - 1
-        for i in range(BLOCK):
-            values[i] = _bits(stored, here, i * width) & low
+        if here + REACH <= len(stored):
+            unpack(stored, here, width, values)
+        else:
+            for i in range(BLOCK):
+                values[i] = _bits(stored, here, i * width) & ((1 << width) - 1)
         if beyond:
             which, behind = _bits(stored, here + 4 * width, 0), here + 4 * width + 4
             high = (np.int64(1) << upper) - 1
@@ -210,26 +212,16 @@ def decode_gaps(stored, count, columns, mask, out):
                 if which == 0:
                     return True
                 i = lowest_bit(np.uint64(which))
-                values[i] |= (_bits(stored, behind, k * upper) & high) << width
+                values[i] |= np.uint32((_bits(stored, behind, k * upper) & high) << width & 0xFFFFFFFF)
                 which &= which - 1
-        whole = first + BLOCK <= count
-        into = out[first : first + BLOCK] if whole else last
-        before = highest
-        if header & 32:
-            for i in range(BLOCK):
-                id = (id + ((values[i] >> 1) ^ -(values[i] & 1)) + 1) & mask
-                put(into, i, out.dtype.type(id))
-                highest = max(highest, id)
+        folded = header & 32 != 0
+        if first + BLOCK <= count:
+            id = sums(values, folded, id, mask, out, first)
         else:
-            for i in range(BLOCK):
-                id = (id + values[i] + 1) & mask
-                put(into, i, out.dtype.type(id))
-                highest = max(highest, id)
-        if not whole:
             # What the last block holds beyond the page's ids is nobody's.
-            highest = before
-            for i in range(count - first):
-                out[first + i] = last[i]
-                highest = max(highest, np.int64(last[i]))
+            sums(values, folded, id, mask, last, 0)
+            out[first:count] = last[: count - first]
         end += length
+    for i in range(count):
+        highest = max(highest, out[i])
     return highest >= columns
