@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from hpgraph.algebra.select import select
     from hpgraph.algebra.transpose import transpose
     from hpgraph.algorithms.acyclic import dag_longest_path, is_dag, is_directed_acyclic_graph, topological_sort
+    from hpgraph.algorithms.adjacency_operator import AdjacencyOperator
     from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length
     from hpgraph.algorithms.belief_propagation import BeliefResult, belief_propagation
     from hpgraph.algorithms.betweenness import betweenness_centrality, edge_betweenness_centrality
@@ -136,6 +137,7 @@ _MODULE_OF = {
     "vxm": "hpgraph.algebra.mxv",
     "techniques": "hpgraph.kernels.runtime.techniques",
     "transpose": "hpgraph.algebra.transpose",
+    "AdjacencyOperator": "hpgraph.algorithms.adjacency_operator",
     "BeliefResult": "hpgraph.algorithms.belief_propagation",
     "belief_propagation": "hpgraph.algorithms.belief_propagation",
     "betweenness_centrality": "hpgraph.algorithms.betweenness",
@@ -238,6 +240,7 @@ _SUBPACKAGES = ("algebra", "algorithms", "csgraph", "datasets", "formats", "inte
 
 # All but `id` and `open`, which a star import would put in the place of Python's own.
 __all__ = [
+    "AdjacencyOperator",
     "BFSResult",
     "BeliefResult",
     "BiconnectedComponents",

@@ -71,4 +71,4 @@ def as_graph(obj: Any) -> Graph:
     >>> hpg.as_graph((numpy.array([0, 1]), numpy.array([1, 0]))).directed
     False
     """
-    return obj if isinstance(obj, Graph) else Graph(obj)
+    return obj.at_hand if isinstance(obj, Graph) else Graph(obj)

@@ -140,6 +140,11 @@ class GraphStorage:
         return self.out_csr.dtype
 
     @property
+    def at_hand(self) -> Self:
+        """The graph that work is done on: this one, unless it lies elsewhere and is small enough to be brought."""
+        return self
+
+    @property
     def id_dtype(self) -> np.dtype[Any]:
         """Type of vertex ids: int32 while they fit."""
         dtype: np.dtype[Any] = self.out_csr.indices.dtype

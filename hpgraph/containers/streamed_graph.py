@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import as_names
+from hpgraph.core.config import config
 from hpgraph.core.device import Device, array_module, normalize_device
 from hpgraph.core.errors import StreamingError
 from hpgraph.formats import CSR, Pages
@@ -41,7 +43,8 @@ class StreamedGraph(Graph):
         Where to work.
     memory : int, optional
         Bytes of the device's memory for the topology: offsets, buffers, and pages that are kept. None is no limit on
-        the CPU, and on the GPU half of what is free.
+        the CPU, and on the GPU half of what is free. Where it has room for three times the plain arcs, algorithms bring
+        them all, the first time, and run as in memory.
     host_memory : int, optional
         Bytes of main memory for pages, where they come from a file.
 
@@ -222,6 +225,31 @@ class StreamedGraph(Graph):
             if values is not None:
                 yield values
 
+    @property
+    def at_hand(self) -> Any:
+        """The graph that work is done on: this one, or where `memory` has room for all of it, one in memory.
+
+        That is when three times the size of its plain arcs fit: products lay out arcs once more in the order that suits
+        them. It is brought the first time, and stays.
+        """
+        limit = self._budgets["memory"]
+        if limit is None or 3 * self._plain > limit:
+            return self
+        return self._layouts.once("in_memory", self._brought)
+
+    @property
+    def _plain(self) -> int:
+        """Bytes of the graph in memory."""
+        sides = [self._out] if self._in is self._out or not self.directed else [self._out, self._out]
+        of_arc = self.id_dtype.itemsize + (0 if self.dtype is None else self.dtype.itemsize)
+        return sum(pages.nnz * of_arc + 8 * (self.n_vertices + 1) for pages in sides)
+
+    def _brought(self) -> Graph:
+        for store in self._stores.values():
+            store.close()
+        self._stores.clear()
+        return self.in_memory()
+
     def in_memory(self) -> Graph:
         """The same graph with its topology in the memory of its device.
 
@@ -243,11 +271,16 @@ class StreamedGraph(Graph):
         pages = self._out
         indices = np.empty(pages.nnz, pages.id_dtype)
         values = None if pages.dtype is None else np.empty(pages.nnz, pages.dtype)
-        for page in range(pages.n_pages):
+
+        def bring(page: int) -> None:
             pages.check(page)
             pages.check(page, values=True)
             at = slice(int(pages.first_arc[page]), int(pages.first_arc[page + 1]))
             decode(pages, page, indices[at], None if values is None else values[at])
+
+        with ThreadPoolExecutor(config.threads) as threads:
+            for _ in threads.map(bring, range(pages.n_pages)):
+                pass
         csr = CSR(pages.shape, np.array(pages.indptr), indices, values, validate=False)
         graph = object.__new__(Graph)._set(csr, self.directed, self._names)
         return graph.to(self._device)

@@ -105,8 +105,29 @@ def test_conditions_on_arcs(G):
     assert (host(found) == expected).all()
 
 
+def test_searches_from_several(G):
+    found = hpg.bfs(G, sources=[3, 7, 3])
+    assert host(found.level).dtype == np.int8 and found.level.shape == (3, 200)
+    for row, source in enumerate([3, 7, 3]):
+        assert (host(found.level[row]) == levels(SMALL, source)).all()
+
+
+def test_products(G):
+    A, x = hpg.AdjacencyOperator(G), np.linspace(-1, 1, 200)
+    assert np.allclose(host(A @ x), SMALL @ x) and np.allclose(host(A.rmatvec(x)), SMALL.T @ x)
+    assert np.allclose(host(A @ np.stack([x, x**2], axis=1)), SMALL @ np.stack([x, x**2], axis=1))
+
+
+def test_what_fits_the_budget_is_brought(device, tmp_path):
+    roomy = streamed(SMALL, device, "file", tmp_path, True, memory=1 << 20)
+    assert hpg.bfs(roomy, 3).trace.loop.startswith("traversal") and roomy.at_hand is roomy.at_hand
+    assert hpg.triangle_count(streamed(BOTH, device, "file", tmp_path, False, memory=1 << 20)) == hpg.triangle_count(
+        hpg.Graph(BOTH)
+    )
+
+
 def test_what_is_kept(device, tmp_path):
-    roomy = streamed(BOTH, device, "file", tmp_path, False, memory=1 << 24)
+    roomy = streamed(BOTH, device, "file", tmp_path, False, memory=40_000)
     first, second = hpg.pagerank(roomy, max_iteration=3, tol=0).trace, hpg.pagerank(roomy, max_iteration=2, tol=0).trace
     assert first.traffic[0, 2] == 4 * BOTH.nnz and first.traffic[1:, 2].sum() == 0
     assert second.traffic[:, 1:3].sum() == 0

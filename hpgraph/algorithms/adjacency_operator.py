@@ -1,0 +1,122 @@
+"""The adjacency matrix of a graph as a linear operator, whose entries need not be in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.device import array_module, to_device
+from hpgraph.engine.definition import Property
+from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.run import run
+
+
+class _Product(VertexProgram):
+    """One product: what a vertex's arcs lead to, times their weights."""
+
+    edges = "out"
+    reduce = "plus"
+    activity = "all"
+    max_iteration = 1
+    x = Property()
+    y = Property()
+
+    def gather(source, weight, target):
+        return source.x * weight
+
+    def update(vertex, message):
+        return vertex.x, message
+
+
+class _Transposed(_Product):
+    edges = "in"
+
+
+class AdjacencyOperator:
+    """``A @ x`` for the adjacency matrix of a graph: what SciPy's and CuPy's solvers ask of a linear operator.
+
+    Products stream the arcs of a `StreamedGraph`, so that the matrix may be larger than memory; ``A[i, j]`` is the
+    weight of the arc from i to j, 1 where there are no weights.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+    dtype : float32 or float64
+        Type that products are computed in.
+
+    Raises
+    ------
+    TypeError
+        For another type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse.linalg
+    >>> import hpgraph as hpg
+    >>> G = hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], [2.0, 3.0, 4.0]))
+    >>> A = hpg.AdjacencyOperator(G)
+    >>> (A @ np.array([1.0, 10.0, 100.0])).tolist()
+    [20.0, 300.0, 4.0]
+    >>> scipy.sparse.linalg.aslinearoperator(A).rmatvec(np.array([1.0, 10.0, 100.0])).tolist()
+    [400.0, 2.0, 30.0]
+    """
+
+    def __init__(self, G: Graph | Any, dtype: Any = np.float64) -> None:
+        self._graph = as_graph(G)
+        self.dtype = np.dtype(dtype)
+        if self.dtype not in (np.float32, np.float64):
+            raise TypeError(f"dtype must be float32 or float64, not {self.dtype}")
+        self.shape = (self._graph.n_vertices, self._graph.n_vertices)
+
+    def matvec(self, x: Any) -> Any:
+        """The product with a vector.
+
+        Parameters
+        ----------
+        x : array of shape (n,) or (n, 1)
+
+        Returns
+        -------
+        array of shape (n,)
+            On the graph's device.
+
+        Raises
+        ------
+        ValueError
+            When the length is not that of the matrix.
+        """
+        return self._times(_Product, x)
+
+    def rmatvec(self, x: Any) -> Any:
+        """The product of the transpose with a vector, as `matvec`."""
+        return self._times(_Transposed, x)
+
+    def matmat(self, X: Any) -> Any:
+        """The product with each column of a matrix.
+
+        Parameters
+        ----------
+        X : array of shape (n, k)
+
+        Returns
+        -------
+        array of shape (n, k)
+        """
+        return array_module(self._graph.device).stack([self.matvec(column) for column in X.T], axis=1)
+
+    def __matmul__(self, x: Any) -> Any:
+        return self.matmat(x) if np.ndim(x) == 2 else self.matvec(x)
+
+    def _times(self, program: type[_Product], x: Any) -> Any:
+        x = to_device(x, self._graph.device)
+        if x.size != self.shape[1] or x.ndim > 2:
+            raise ValueError(f"x must have {self.shape[1]} elements, not shape {x.shape}")
+        x = x.reshape(-1).astype(self.dtype, copy=False)
+        n = self.shape[0]
+        return run(program, self._graph, x=x, y=array_module(self._graph.device).zeros(n, self.dtype)).y
+
+    def __repr__(self) -> str:
+        return f"<AdjacencyOperator {self.shape[0]}x{self.shape[1]}, {self.dtype}, of {self._graph!r}>"
