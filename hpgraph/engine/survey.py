@@ -18,7 +18,7 @@ from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.state import ENDLESS
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_traversal, kernels
-from hpgraph.kernels.lanes import Starts
+from hpgraph.kernels.lanes import Starts, Totals
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -108,19 +108,30 @@ def survey(
                    np.array([k], np.int64), [])  # fmt: skip
     declared = declarations_of(Levels)
     form = form_of(declared, declared.code((np.dtype(np.int32),)))
+    histogram = found.histogram
+
+    def collect(group: np.ndarray, totals: Totals) -> np.ndarray:
+        for name in ("reached", "total", "inverse", "farthest"):
+            getattr(found, name)[group] = to_device(getattr(totals, name), "cpu")
+        trace = Trace(totals.rows, form)
+        found.traces.append(trace)
+        return _longer(histogram, trace.rows[:, 4])
+
     with kernels(device).interruptible():
         most = lanes_at_most(lanes, k, joint.MOST_SURVEYED)
+        running: tuple[np.ndarray, Totals] | None = None
         for group in groups(order_of(listed, arcs.sending, most), most, "searches"):
             totals = joint.survey_lanes(
                 arcs.sending, arcs.by_target, some_of(starts, group, device), alpha=policy.alpha, beta=policy.beta,
                 forced=policy.forced, limit=ENDLESS if max_depth is None else max_depth,
             )  # fmt: skip
-            for name in ("reached", "total", "inverse", "farthest"):
-                getattr(found, name)[group] = to_device(getattr(totals, name), "cpu")
-            trace = Trace(totals.rows, form)
-            found.traces.append(trace)
-            found = found._replace(histogram=_longer(found.histogram, trace.rows[:, 4]))
-    return found
+            # A GPU goes on with this group while the host collects the last.
+            if running is not None:
+                histogram = collect(*running)
+            running = group, totals
+        if running is not None:
+            histogram = collect(*running)
+    return found._replace(histogram=histogram)
 
 
 def _longer(histogram: np.ndarray, settled: np.ndarray) -> np.ndarray:

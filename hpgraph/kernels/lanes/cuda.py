@@ -46,6 +46,8 @@ MOST_LANES = MOST_SURVEYED = 128
 MANY_ARCS, THREADS_OF_MANY_ARCS = 8, 1024
 # Vertices of a superstep that goes through all of them, in the time of an arc of one that does not.
 _SWEPT = 4
+# As in lane_direction.cuh.
+LENGTHS = 32
 # Room for vertices that send in a lane by itself, if there are so many.
 SENDERS = 16384
 # What an arc of a push costs, in neighbours that a pull looks at: besides a look it has its bits set. Measured on an
@@ -54,7 +56,7 @@ PUSHED, PUSHED_FAR = 1.5, 3.0
 # As in lane_words.cuh and lane_history.cuh.
 HISTORIES, HISTORY_THREADS = 4, 256
 
-_SUMS = dict.fromkeys(("count", "arcs", "pairs", "sent", "looked", "waiting"), "u64")
+_SUMS = dict.fromkeys(("count", "arcs", "pairs", "looked"), "u64")
 _TAILS = dict.fromkeys(("light", "pieces", "put_off", "told", "told_pieces"), "u64")
 _TALLY = Layout("LanesTally", **_SUMS, live=("u64", 2), **_TAILS)
 _APART = Layout("LaneApart", arcs="u64", count="u64", parked="i64")
@@ -64,7 +66,7 @@ HEADER = Layout(
 ).of()  # fmt: skip
 POLICY = Layout(
     "LanesPolicy", alpha="i64", beta="i64", forced="int", limit="i64", arcs="i64", rows="i64", few="i64",
-    pushed="double", waits="int",
+    pushed="double", looks=("double", LENGTHS), waits="int",
 ).of()  # fmt: skip
 STARTS = Layout("LaneStarts<{Index}>", vertices="*", lanes="*", count="i64", k="i64")
 _ERRAND = Layout("Errand<{Index}>", bits="u64", start="i64", vertex="Index", degree="unsigned")
@@ -120,6 +122,15 @@ def _listening(in_: CSR) -> int:
     return in_.shape[0] - empty_rows(in_).count()
 
 
+@attached
+def _looks(in_: CSR) -> tuple[np.float64, ...]:
+    """Neighbours at which vertices that have any look if each stops after 2^i, in the mean; waits once a graph."""
+    import cupy
+
+    sums = cupy.stack([cupy.minimum(in_.degrees, 1 << i).sum() for i in range(LENGTHS)]).get()
+    return tuple(np.float64(total / max(_listening(in_), 1)) for total in sums)
+
+
 class _Work:
     """Work space of one launch, cleared where it must be, and the structs that describe it."""
 
@@ -127,8 +138,8 @@ class _Work:
         import cupy
 
         n, ids, count = out.shape[0], out.indices.dtype, len(starts.vertices)
-        self.words, self.few = 1 if starts.k <= 64 else 2, n // _SWEPT
-        room, bits = max(self.few, count, min(n, SENDERS) * starts.k), 8 * n * self.words
+        self.words, self._few = 1 if starts.k <= 64 else 2, n // _SWEPT
+        room, bits = max(self._few, count, min(n, SENDERS) * starts.k), 8 * n * self.words
         errands = room * _ERRAND.of(Index=ids).size
         pieces = max(heavy_pieces(out), heavy_pieces(in_)) * 2 * ids.itemsize
         cleared = HEADER.size, beyond, bits
@@ -144,12 +155,17 @@ class _Work:
         self.record = Record(n)
         self.pairs = cupy.empty(self.record.capacity, np.int64)
         self._bands = bands(in_) if len(out.indices) >= MANY_ARCS * n else Bands(1, None)
-        self.pushed = PUSHED if self._bands.number == 1 else PUSHED_FAR
+        self._graph = n, len(out.indices), _listening(in_), _looks(in_)
         self.space = SPACE.of(Index=ids)(
             header, self.reached, front, next_, one, room, other, room, light, pieces_at, self.history,
             parked, self._bands.ends, self._bands.number, *self.record.fields, self.pairs,
         )  # fmt: skip
         self.starts = STARTS.of(Index=ids)(starts.vertices, starts.lanes, count, starts.k)
+
+    def policy(self, alpha: float, beta: float, forced: int, limit: int, waits: bool) -> np.ndarray:
+        """The struct ``LanesPolicy``."""
+        pushed = PUSHED if self._bands.number == 1 else PUSHED_FAR
+        return _policy(*self._graph, alpha, beta, forced, limit, self._few, pushed, waits)
 
     def rows(self) -> np.ndarray:
         """The trace with its fifth column; waits for the kernel."""
@@ -159,12 +175,12 @@ class _Work:
 
 @lru_cache(maxsize=256)
 def _policy(
-    n: int, arcs: int, rows: int, alpha: float, beta: float, forced: int, limit: int, few: int, pushed: float,
-    waits: bool,
+    n: int, arcs: int, rows: int, looks: tuple[np.float64, ...], alpha: float, beta: float, forced: int, limit: int,
+    few: int, pushed: float, waits: bool,
 ) -> np.ndarray:
     # An endless share is as good as a very large one.
     bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
-    return POLICY(*bounds, np.int32(forced), limit, arcs, rows, few, np.float64(pushed), np.int32(waits))
+    return POLICY(*bounds, np.int32(forced), limit, arcs, rows, few, np.float64(pushed), *looks, np.int32(waits))
 
 
 def _fill(values: Any, fill: Any) -> None:
@@ -254,7 +270,7 @@ def _traverse(
         elif beginning is not None:
             _fill(flat[-1], beginning.fill)
     program, work = cuda_program(code, weight_dtype(out)), _Work(out, in_, starts, waits=waits)
-    n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype
+    n, ids = out.shape[0], out.indices.dtype
     by_arc = "true" if differ_by_arc(code) else "false"
     kernel(
         program, "lanes.cuh", "traverse_lanes", f", {work.words}, {by_arc}", ids, out.data is None,
@@ -263,7 +279,7 @@ def _traverse(
         (
             program.struct(tuple(flat), world, beginnings), program.struct(tuple(samples or flat), world, beginnings),
             np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
-            _policy(n, arcs, _listening(in_), alpha, beta, forced, limit, work.few, work.pushed, waits), work.space,
+            work.policy(alpha, beta, forced, limit, waits), work.space,
         ),
     )  # fmt: skip
     for values, sample in zip(flat, samples, strict=False):
@@ -315,7 +331,7 @@ def survey_lanes(
     """Breadth-first search in every lane, of which only totals are kept; see `hpgraph.kernels.lanes`."""
     import cupy
 
-    n, arcs, ids = out.shape[0], len(out.indices), out.indices.dtype
+    n, ids = out.shape[0], out.indices.dtype
     sums = cupy.zeros((4, starts.k), np.int64)
     reached, total, farthest, inverse = sums[0], sums[1], sums[2], sums[3].view(np.float64)
     launches = []
@@ -325,7 +341,7 @@ def survey_lanes(
         _survey_kernel(ids, work.words, _chosen(), cupy.cuda.runtime.getDevice(), threads_for(out))(
             (
                 np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
-                _policy(n, arcs, _listening(in_), alpha, beta, forced, limit, work.few, work.pushed, False), work.space,
+                work.policy(alpha, beta, forced, limit, False), work.space,
                 SURVEY(
                     work.beyond, work.beyond + 8 * MOST_LANES, reached[lanes], total[lanes], farthest[lanes],
                     inverse[lanes],

@@ -4,16 +4,29 @@
 // serve one lane, bring nothing then. A block that has a lane for itself needs no barrier but its own, no lane waits for
 // another's superstep, and its queue lies in shared memory. A lane whose frontier outgrows a block waits, as bits in an
 // array, until the others are over or have outgrown theirs, and joins the joint frontier at its own superstep.
+//
+// Meanwhile the bits of who was reached lie lane after lane: those of 256 neighbouring vertices in one sector, which stays in
+// the second-level cache while a lane's frontier passes through them.
 #pragma once
+#include "bit_matrix.cuh"
 #include "lane_errands.cuh"
+#include "one_block.cuh"
 #include "trace.cuh"
 
 namespace hpgraph {
 
 // Supersteps in a row of errands that seldom serve two lanes, after which lanes part: about what parting and meeting again
-// may cost. And arcs of a superstep that are few enough for a block, times lanes: the more of them, the less of the grid is
-// a lane's share of it.
-constexpr i64 PARTING = 64, ARCS_OF_BLOCK = 1024;
+// may cost.
+constexpr i64 PARTING = 64;
+// Where a lane's share of the grid would be this many blocks or fewer, one block by itself is as quick (measured on an H200
+// and a lattice of four million vertices, with 2, 8, 32 and 128 lanes); where it is more, while a superstep of the lane has
+// so few arcs.
+constexpr i64 BLOCKS_OF_LANE = 4, ARCS_OF_BLOCK = 1024;
+
+__device__ inline bool is_crowded(i64 lanes) { return BLOCKS_OF_LANE * lanes >= gridDim.x; }
+
+// Whether lanes that have hardly met should part, with so many arcs to go along in all.
+__device__ inline bool should_part(i64 lanes, u64 arcs) { return lanes > 1 && (is_crowded(lanes) || arcs <= THIN * lanes); }
 
 // A vertex that sends in a lane, and its arcs.
 template <class Index>
@@ -36,30 +49,54 @@ struct Apart {
     const Delivery& delivery;
     const Arcs<Index, Weight>& out;
     u64 *reached, *parked;
+    u32* seen;                         // `reached` lane after lane, in place of the frontier's bits
     LanesHeader* header;
     LanesBlock<W>& block;
     ApartTally* tallies;               // shared, of three: one read, one filled, one cleared
     Errands<Index> even, odd;          // the room of what does not fit a block's memory
     const Trace& trace;
     i64* pairs;
-    i64 limit;
+    i64 n, k, limit;
     i64 room, most;                    // for so many senders of a lane; arcs of a superstep that a block takes on
 
     __device__ Apart(const Delivery& delivery, const Arcs<Index, Weight>& out, u64* reached, u64* parked,
-                     LanesHeader* header, LanesBlock<W>& block, ApartTally* tallies, const Errands<Index>& even,
-                     const Errands<Index>& odd, const Trace& trace, i64* pairs, i64 k, i64 limit)
-        : delivery(delivery), out(out), reached(reached), parked(parked), header(header), block(block),
-          tallies(tallies), even(even), odd(odd), trace(trace), pairs(pairs), limit(limit),
+                     u64* front, LanesHeader* header, LanesBlock<W>& block, ApartTally* tallies, const Errands<Index>& even,
+                     const Errands<Index>& odd, const Trace& trace, i64* pairs, i64 n, i64 k, i64 limit)
+        : delivery(delivery), out(out), reached(reached), parked(parked), seen((u32*)front), header(header), block(block),
+          tallies(tallies), even(even), odd(odd), trace(trace), pairs(pairs), n(n), k(k), limit(limit),
           room(even.room * (i64)sizeof(Errand<Index>) / ((i64)sizeof(Sender<Index>) * k)),
-          most(min(room, ARCS_OF_BLOCK * k)) {}
+          most(is_crowded(k) ? room : min(room, ARCS_OF_BLOCK)) {}
 
     // By the whole grid, before lanes part: nothing is parked, and from the first time on rows of the trace are sums.
-    __device__ void clear(i64 n, i64 step, bool is_first) const {
+    __device__ void clear(i64 step, bool is_first) const {
         const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
         for (i64 i = thread; i < n * W; i += threads) parked[i] = 0;
         for (i64 i = step + thread; is_first && i < trace.room; i += threads) trace.rows[i] = TraceRow{}, pairs[i] = 0;
         if (thread < MOST_LANES) header->lanes[thread] = LaneApart{0, 0, NOT_PARKED};
         if (thread == 0) header->step = step, header->left = 0;
+    }
+
+    // By the whole grid: who was reached, from a vertex's lanes side by side to a lane's vertices side by side, and back.
+    template <bool back>
+    __device__ void turn_bits() const {
+        const i64 words = (n + 31) / 32, warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
+        for (i64 tile = warp; tile < words; tile += warps) {
+            const i64 v = tile * 32 + lane_of_warp();
+            Bits<W> bits{};
+            if (!back && v < n) bits = load_bits<W>(reached, v);
+#pragma unroll
+            for (int half = 0; half < 2 * W; ++half) {
+                const int lane = 32 * half + lane_of_warp();
+                u32* const place = seen + lane * words + tile;
+                if constexpr (back) {
+                    bits.word[half / 2] |= (u64)transpose_bits(lane < k ? *place : 0) << 32 * (half & 1);
+                } else {
+                    const u32 of_lane = transpose_bits((u32)(bits.word[half / 2] >> 32 * (half & 1)));
+                    if (lane < k) *place = of_lane;
+                }
+            }
+            if (back && v < n) store_bits(reached, v, bits);
+        }
     }
 
     // An errand's lanes: first their arcs are counted; then those that a block takes on are dealt to their lists, and the
@@ -123,7 +160,7 @@ struct Apart {
     }
 
     // By the whole grid: lanes parked at a superstep join the frontier.
-    __device__ void join(u64* front, i64 n, i64 step) const {
+    __device__ void join(u64* front, i64 step) const {
         u64 lanes[W] = {};
         for (int lane = 0; lane < 64 * W; ++lane)
             if (header->lanes[lane].parked == step) lanes[W == 1 ? 0 : lane >> 6] |= 1ull << (lane & 63);
@@ -183,8 +220,8 @@ private:
 
     // Along some arcs, by the whole warp: who hears for the first time sends next.
     __device__ void claim(int lane, i64 step, u32 which, const Batch<Index, SIZE>& batch, ApartTally& found) const {
-        const u32 flag = 1u << (lane & 31);
-        u32* const words = (u32*)reached + (lane >> 5);
+        u32* const words = seen + lane * ((n + 31) / 32);
+        const auto flag = [](Index v) { return 1u << (v & 31); };
         Index v[SIZE];
         bool news[SIZE];
         u32 before[SIZE], settled = 0, senders = 0;
@@ -192,18 +229,18 @@ private:
 #pragma unroll
         for (int j = 0; j < SIZE; ++j) v[j] = batch.live[j] ? out.indices[batch.arc[j]] : 0;
 #pragma unroll
-        for (int j = 0; j < SIZE; ++j) news[j] = batch.live[j] && !(words[(i64)v[j] * 2 * W] & flag);
+        for (int j = 0; j < SIZE; ++j) news[j] = batch.live[j] && !(__ldcg(words + (v[j] >> 5)) & flag(v[j]));
 #pragma unroll
         for (int j = 0; j < SIZE; ++j) {
             if constexpr (Delivery::CHOOSES)
                 news[j] = news[j] && delivery.passing(batch.source[j], out.weight(batch.arc[j]), v[j], lane >> 6, 1ull << (lane & 63));
-            before[j] = news[j] ? atomicOr(words + (i64)v[j] * 2 * W, flag) : flag;
+            before[j] = news[j] ? atomicOr(words + (v[j] >> 5), flag(v[j])) : ALL;
             begin[j] = news[j] ? out.indptr[v[j]] : 0, end[j] = news[j] ? out.indptr[v[j] + 1] : 0;
         }
         u32 votes[SIZE];
 #pragma unroll
         for (int j = 0; j < SIZE; ++j) {
-            news[j] = !(before[j] & flag);
+            news[j] = !(before[j] & flag(v[j]));
             settled += __popc(__ballot_sync(ALL, news[j]));
             news[j] = news[j] && delivery.deliver_alone(batch.source[j], out.weight(batch.arc[j]), v[j], lane, step);
             votes[j] = __ballot_sync(ALL, news[j]), senders += __popc(votes[j]);

@@ -3,7 +3,7 @@
 // A vertex that listens leaves its row when all lanes that wait have heard. One lane whose search has hardly begun, from a
 // source that lies off, would keep all vertices at all their neighbours in vain. So lanes are put in classes by the arcs
 // that leave their frontiers: those of higher classes listen, while the vertices of the others' tell whom they reach.
-// How many arcs those are is seen from a sample of arcs, that every block takes for itself, and alike.
+// How many arcs those are, and who waits, is seen from a sample that every block takes for itself, and alike.
 #pragma once
 #include "bit_matrix.cuh"
 #include "lane_words.cuh"
@@ -11,8 +11,13 @@
 namespace hpgraph {
 
 constexpr int TOP_DOWN = 0, BOTTOM_UP = 1;
-// What a vertex of the sweep costs that lists who tells while others listen, in neighbours that a pull looks at.
-constexpr float LISTED_VERTEX = .25f;
+// What a vertex of the sweep costs that lists who tells while others listen, in neighbours that a pull looks at; in arcs of
+// other pushes, an arc along which they tell, as it is checked against two arrays; and the share of the cost of a pull of all
+// lanes beyond which it is not worth it: samples of a thousand tell no finer.
+constexpr float LISTED_VERTEX = .25f, TOLD_ARC = 2, WORTH_TELLING = .75f;
+
+// Neighbours at which vertices look at the most if each stops after 1, 2, 4, 8, ... of them, in the mean.
+constexpr int LENGTHS = 32;
 
 struct LanesPolicy {
     i64 alpha;   // arcs above which a push may turn into a pull
@@ -23,6 +28,7 @@ struct LanesPolicy {
     i64 rows;    // vertices that some arc reaches
     i64 few;     // arcs of a superstep that are not worth a sweep over all vertices
     double pushed;  // what an arc of a push costs, in neighbours that a pull looks at
+    double looks[LENGTHS];  // see above
     int waits;   // whether messages may wait for the end: then all of a superstep are alike
 };
 
@@ -34,8 +40,8 @@ static_assert(THREADS < 1 << (CLASSES - 1), "a sampled arc a thread");
 template <int W>
 struct LaneClasses {
     u32 counts[64 * W];
-    // Of each class: its lanes, and the sampled arcs they send along.
-    u32 lanes[CLASSES], sent[CLASSES];
+    // Of each class: its lanes, and the sampled arcs they send along; sampled vertices that wait for any, and for how many.
+    u32 lanes[CLASSES], sent[CLASSES], waiting[CLASSES], awaited[CLASSES];
     // Of all lower classes: the lanes, and the sampled arcs that any of them sends along.
     u64 lower[CLASSES][W];
     u32 told[CLASSES];
@@ -49,15 +55,23 @@ struct PullCost {
     int lowest;  // class that listens
 };
 
-// By all threads of the block.
+// A number below some, for each thread another: Fibonacci hashing spreads them (D. Knuth, The Art of Computer Programming,
+// vol. 3, 6.4).
+__device__ inline i64 sampled(i64 below) { return (i64)__umul64hi(threadIdx.x * 0x9E3779B97F4A7C15ull, (u64)below); }
+
+// By all threads of the block: an arc and a vertex each.
 template <int W, class Index, class Weight>
-__device__ void sample_lanes(LaneClasses<W>& classes, const Arcs<Index, Weight>& in, i64 arcs, const u64* front) {
+__device__ void sample_lanes(LaneClasses<W>& classes, const Arcs<Index, Weight>& in, i64 arcs, i64 n, const u64* front,
+                             const u64* reached) {
     for (int i = threadIdx.x; i < 64 * W; i += THREADS) classes.counts[i] = 0;
-    if (threadIdx.x < CLASSES) classes.lanes[threadIdx.x] = classes.sent[threadIdx.x] = classes.told[threadIdx.x] = 0;
+    if (threadIdx.x < CLASSES) {
+        classes.lanes[threadIdx.x] = classes.sent[threadIdx.x] = classes.told[threadIdx.x] = 0;
+        classes.waiting[threadIdx.x] = classes.awaited[threadIdx.x] = 0;
+    }
     __syncthreads();
-    // Fibonacci hashing spreads the sample over the arcs (D. Knuth, The Art of Computer Programming, vol. 3, 6.4).
-    const u64 arc = __umul64hi(threadIdx.x * 0x9E3779B97F4A7C15ull, (u64)arcs);
-    const Bits<W> bits = load_bits<W>(front, in.indices[arc]);
+    const i64 v = sampled(n);
+    const Bits<W> bits = load_bits<W>(front, in.indices[sampled(arcs)]), known = load_bits<W>(reached, v);
+    const bool hears = in.indptr[v + 1] > in.indptr[v];
 #pragma unroll
     for (int half = 0; half < 2 * W; ++half) {
         const u32 sends = __popc(transpose_bits((u32)(bits.word[half / 2] >> 32 * (half & 1))));
@@ -75,34 +89,51 @@ __device__ void sample_lanes(LaneClasses<W>& classes, const Arcs<Index, Weight>&
         }
     }
     __syncthreads();
-    for (int kind = 1; kind < CLASSES; ++kind) {
-        Bits<W> lower;
+    for (int kind = 0; kind < CLASSES; ++kind) {
+        u64 tells = 0;
+        u32 awaits = 0;
 #pragma unroll
-        for (int w = 0; w < W; ++w) lower.word[w] = classes.lower[kind][w];
-        lower.keep(bits);
-        const u32 votes = __ballot_sync(ALL, lower.any());
-        if (votes && lane_of_warp() == 0) atomicAdd(classes.told + kind, (u32)__popc(votes));
+        for (int w = 0; w < W; ++w) {
+            const u64 lower = classes.lower[kind][w], next = kind + 1 < CLASSES ? classes.lower[kind + 1][w] : classes.live[w];
+            tells |= bits.word[w] & lower;
+            awaits += hears ? __popcll(next & ~lower & ~known.word[w]) : 0;
+        }
+        const u32 told = __popc(__ballot_sync(ALL, tells != 0)), waiting = __popc(__ballot_sync(ALL, awaits));
+        const u32 awaited = (u32)warp_sum((u64)awaits);
+        if (lane_of_warp() == 0) {
+            if (told) atomicAdd(classes.told + kind, told);
+            if (waiting) atomicAdd(classes.waiting + kind, waiting), atomicAdd(classes.awaited + kind, awaited);
+        }
     }
     __syncthreads();
 }
 
-// The cheapest class to be the lowest that listens, from a sample; by whole warps, all alike. `waiting` vertices of so many
-// arcs `each` wait. Of equally frequent lanes, of which one sends along an arc with probability p, the last has been heard
-// after some H / p neighbours, with H = 1 + 1/2 + ... + 1/lanes; of all classes, that of the class which takes longest.
+// The cheapest class to be the lowest that listens, from a sample; by whole warps, all alike. Of equally frequent lanes, of
+// which one sends along an arc with probability p, a vertex has heard the last of those it waits for after some H / p
+// neighbours, with H = 1 + 1/2 + ... + 1/lanes, if it has so many; of all classes, the one that takes longest counts.
 template <int W>
-__device__ PullCost pull_cost(const LaneClasses<W>& classes, float n, float arcs, float waiting, float each,
-                               float pushed) {
+__device__ PullCost pull_cost(const LaneClasses<W>& classes, float n, const LanesPolicy& policy) {
     const int kind = lane_of_warp();
-    const bool exists = kind < CLASSES;
-    float lanes = exists ? (float)classes.lanes[kind] : 0, needed = 0;
-    if (lanes) needed = fminf(__fdividef((logf(lanes) + 0.6f) * lanes * THREADS, (float)classes.sent[kind]), arcs);
-    for (int d = 1; d < 32; d <<= 1) {
-        const float above = __shfl_down_sync(ALL, needed, d), more = __shfl_down_sync(ALL, lanes, d);
-        if (kind + d < 32) needed = fmaxf(needed, above), lanes += more;
+    const float arcs = (float)policy.arcs, share = 1.0f / THREADS;
+    float lanes = 0, needed = 0, all = 0;
+    if (kind < CLASSES) lanes = (float)classes.lanes[kind];
+    if (lanes && classes.waiting[kind]) {
+        const float waiting = (float)classes.waiting[kind], each = __fdividef((float)classes.awaited[kind], waiting);
+        needed = fminf(__fdividef((logf(each) + 0.6f) * lanes * THREADS, (float)classes.sent[kind]), arcs);
+        const float place = log2f(fmaxf(needed, 1));
+        const int below = min((int)place, LENGTHS - 2);
+        const float low = (float)policy.looks[below], high = (float)policy.looks[below + 1];
+        all = waiting * share * n * (low + (high - low) * fminf(place - below, 1));
     }
-    float all = waiting * fminf(each, needed);
-    if (exists && kind) all += __fdividef((float)classes.told[kind], (float)THREADS) * arcs * pushed + LISTED_VERTEX * n;
-    if (!lanes) all = arcs * 64 * W;
+    for (int d = 1; d < 32; d <<= 1) {
+        const float longest = __shfl_down_sync(ALL, needed, d), dearest = __shfl_down_sync(ALL, all, d);
+        const float more = __shfl_down_sync(ALL, lanes, d);
+        if (kind + d < 32) needed = fmaxf(needed, longest), all = fmaxf(all, dearest), lanes += more;
+    }
+    const float together = __shfl_sync(ALL, all, 0);
+    if (kind && kind < CLASSES)
+        all += classes.told[kind] * share * arcs * TOLD_ARC * (float)policy.pushed + LISTED_VERTEX * n;
+    if (!lanes || (kind && all > WORTH_TELLING * together)) all = arcs * 64 * W;
     int best = kind;
     for (int d = 16; d; d >>= 1) {
         const float other = __shfl_xor_sync(ALL, all, d);

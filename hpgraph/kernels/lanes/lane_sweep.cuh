@@ -11,7 +11,7 @@ namespace hpgraph {
 // whether they change a vertex.
 template <class T, int W, class Delivery, class Index, class Weight>
 __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out, const Arcs<Index, Weight>& in,
-                       i64 n, i64 step, const u64* live, u64* reached, u64* next, u64* history, bool change,
+                       i64 n, i64 step, u64* reached, u64* next, u64* history, bool change,
                        LanesSums<W>& sums) {
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     u32 counts[2 * W] = {};
@@ -19,7 +19,6 @@ __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out,
         const i64 v = first + lane_of_warp();
         const bool exists = v < n;
         Bits<W> fresh{}, known{};
-        bool waits = false;
         if (exists) {
             fresh = load_bits<W>(next, v), known = load_bits<W>(reached, v);
             if constexpr (!Delivery::BY_ARC) {
@@ -28,12 +27,10 @@ __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out,
                 if (fresh.any()) store_bits(reached, v, known);
             }
             if (history) store_bits(history, v, fresh);
-#pragma unroll
-            for (int w = 0; w < W; ++w) waits |= (live[w] & ~known.word[w]) != 0;
         }
         // The two row pointers are asked for before the messages, which do not need them.
-        const i64 degree = exists && (waits || fresh.any()) ? out.indptr[v + 1] - out.indptr[v] : 0;
-        u32 sending = 0;
+        const i64 degree = fresh.any() ? out.indptr[v + 1] - out.indptr[v] : 0;
+        bool sends = false;
 #pragma unroll
         for (int w = 0; w < W; ++w) {
             if constexpr (!Delivery::BY_ARC) sums.pairs += __popcll(fresh.word[w]);
@@ -51,12 +48,11 @@ __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out,
                     }
                 }
             }
-            sending += __popcll(fresh.word[w]);
+            sends |= fresh.word[w] != 0;
             sums.live[w] |= fresh.word[w];
         }
         if (exists) store_bits(next, v, fresh);
-        if (sending) sums.note(degree), sums.sent += (u64)degree * sending;
-        sums.waiting += waits && (out.indptr == in.indptr ? degree > 0 : in.indptr[v + 1] > in.indptr[v]);
+        if (sends) sums.note(degree);
     }
     if constexpr (Delivery::COUNTS) {
 #pragma unroll
@@ -75,15 +71,15 @@ __device__ void queue_from_lanes(LanesBlock<W>& block, const u64* front, const u
     LanesSums<W> sums;
     for (i64 first = warp * 32; first < n; first += warps * 32) {
         const i64 v = first + lane_of_warp();
-        u32 sending = 0;
+        bool sends = false;
         const Bits<W> bits = v < n ? load_bits<W>(front, v) : Bits<W>{};
 #pragma unroll
         for (int w = 0; w < W; ++w) {
-            sending += __popcll(counts ? bits.word[w] : bits.word[w] & lanes[w]);
+            sends |= (counts ? bits.word[w] : bits.word[w] & lanes[w]) != 0;
             if (counts) sums.live[w] |= bits.word[w];
         }
-        const i64 degree = sending ? indptr[v + 1] - indptr[v] : 0;
-        if (counts && sending) sums.note(degree), sums.sent += (u64)degree * sending;
+        const i64 degree = sends ? indptr[v + 1] - indptr[v] : 0;
+        if (counts && sends) sums.note(degree);
         light.add(degree > 0 && degree <= T::PIECE, (Index)v);
         append_pieces<T>((Index)v, degree, queue.pieces, pieces_tail);
     }

@@ -75,13 +75,11 @@ struct LanesTally {
     u64 count;    // vertices of the joint frontier, or errands of a short one
     u64 arcs;     // that leave them
     u64 pairs;    // of a vertex and a lane, settled
-    u64 sent;     // arcs that leave them, each as often as lanes will send along it
     u64 looked;   // neighbours that a pull looked at
-    u64 waiting;  // vertices that some lane with a frontier has not reached; 0: nobody counted
     u64 live[2];
     u64 light, pieces, put_off, told, told_pieces;
 };
-constexpr int SUMS = 6;
+constexpr int SUMS = 4;
 
 // Supersteps whose messages may wait until the last is over.
 constexpr int HISTORIES = 4;
@@ -106,8 +104,8 @@ struct LanesHeader {
 // What a thread has found in a superstep; see LanesTally.
 template <int W>
 struct LanesSums {
-    u32 count = 0, pairs = 0, waiting = 0;
-    u64 arcs = 0, sent = 0, looked = 0;
+    u32 count = 0, pairs = 0;
+    u64 arcs = 0, looked = 0;
     u64 live[W] = {};
 
     __device__ void note(i64 degree) { ++count, arcs += degree; }
@@ -127,7 +125,7 @@ struct LanesBlock {
 template <int W>
 __device__ void bring(LanesBlock<W>& block, const LanesSums<W>& sums, LanesTally* tally) {
     const int lane = lane_of_warp(), warp = threadIdx.x >> 5;
-    const u64 mine[SUMS] = {sums.count, sums.arcs, sums.pairs, sums.sent, sums.looked, sums.waiting};
+    const u64 mine[SUMS] = {sums.count, sums.arcs, sums.pairs, sums.looked};
 #pragma unroll
     for (int field = 0; field < SUMS; ++field) {
         const u64 sum = warp_sum(mine[field]);

@@ -30,7 +30,7 @@ template <class Index>
 struct LanesSpace {
     LanesHeader* header;
     u64* reached;          // a bit a lane: who receives nothing any more
-    u64* front[2];         // used in turn: one read, one filled
+    u64* front[2];         // used in turn: one read, one filled; side by side
     Errands<Index> errands[2];
     Frontier<Index> queue;
     u64* history;          // HISTORIES times as many words as `reached`
@@ -91,7 +91,6 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
     int direction = TOP_DOWN, histories = 0;
     u32 phase = 0;
     i64 step = 0, previous = 0;
-    i64 settled = space.header->tally[0].pairs;
     // What every superstep asks of the tally; the rest is read where it is wanted, and takes no registers.
     Queued now(space.header->tally[0]);
     bool listed = true, queued = false;  // the frontier is errands; or a joint one, and a list of vertices besides
@@ -104,8 +103,9 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
     // Supersteps in a row in which lanes hardly met; where the next lane is parked; since when lanes have been apart.
     i64 scattered = 0, parked = NOT_PARKED, first_apart = -1, farthest = 0, began = 0;
     const auto lanes_apart = [&] {
-        return Apart<W, Delivery, Index, Weight>(delivery, out, space.reached, space.parked, space.header, block, tallies,
-                                                 following(), errands(), space.trace, space.pairs, starts.k, policy.limit);
+        return Apart<W, Delivery, Index, Weight>(delivery, out, space.reached, space.parked, space.front[0],
+                                                 space.header, block, tallies, following(), errands(), space.trace,
+                                                 space.pairs, n, starts.k, policy.limit);
     };
 
     while ((now.count || parked < NOT_PARKED) && step < policy.limit) {
@@ -115,7 +115,8 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
             if (is_first) first_apart = step, began = clock64();
             scattered = 0;
             if constexpr (Delivery::COUNTS) delivery.account(step);
-            apart.clear(n, step, is_first);
+            apart.clear(step, is_first);
+            apart.template turn_bits<false>();
             barrier.wait();
             for_each_errand(errands(), now.light, now.pieces, [&](const Errand<Index>& one) { apart.count(one); });
             barrier.wait();
@@ -123,8 +124,10 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
             barrier.wait();
             for (int lane = blockIdx.x; lane < starts.k; lane += gridDim.x) apart.run(lane, step);
             barrier.wait();
+            apart.template turn_bits<true>();
             step = space.header->step, now = Queued(LanesTally{}), parked = apart.next_parked(0);
             farthest = max(farthest, step);
+            barrier.wait();
             continue;
         }
         const bool joins = parked < NOT_PARKED && (now.count == 0 || parked == step);
@@ -147,7 +150,7 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
                 for_each_errand(errands(), now.light, now.pieces, [&](const Errand<Index>& one) {
                     atomicOr(to + (i64)one.vertex * W + one.word(), one.bits);
                 });
-            if (joins) lanes_apart().join(to, n, step), parked = lanes_apart().next_parked(step);
+            if (joins) lanes_apart().join(to, step), parked = lanes_apart().next_parked(step);
             barrier.wait();
             LanesTally* const tally = next_tally();
             queue_from_lanes<T, W, true>(block, front(), nullptr, out.indptr, n, space.queue, tally, &tally->light,
@@ -180,9 +183,8 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
             if (policy.forced < 0 && arcs > policy.alpha &&
                 !(direction == BOTTOM_UP && count < policy.beta && count < previous)) {
                 __syncthreads();
-                sample_lanes<W>(classes, in, policy.arcs, front());
-                const i64 waiting = last->waiting ? (i64)last->waiting : min(policy.rows, policy.rows * starts.k - settled);
-                pulling = pull_cost<W>(classes, (float)n, (float)policy.arcs, (float)waiting, each, (float)policy.pushed);
+                sample_lanes<W>(classes, in, policy.arcs, n, front(), space.reached);
+                pulling = pull_cost<W>(classes, (float)n, policy);
                 pulls = pulling.all < (float)arcs * (float)policy.pushed;
             }
             direction = pulls ? BOTTOM_UP : TOP_DOWN;
@@ -229,7 +231,7 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
                 barrier.wait();
             }
             LanesTally* const tally = next_tally();
-            settle<T, W>(delivery, out, in, n, step, classes.live, space.reached, next(), history, changes, sums);
+            settle<T, W>(delivery, out, in, n, step, space.reached, next(), history, changes, sums);
             histories += history != nullptr;
             if constexpr (Delivery::COUNTS) __syncthreads();
             bring(block, sums, tally);
@@ -240,8 +242,8 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
         previous = count;
         const LanesTally& left = space.header->tally[phase % 3];
         now = Queued(left);
-        settled += left.pairs;
-        scattered = few && starts.k > 1 && parked == NOT_PARKED && left.pairs < 2 * now.count ? scattered + 1 : 0;
+        const bool parts = few && parked == NOT_PARKED && left.pairs < 2 * now.count && should_part(starts.k, now.arcs);
+        scattered = parts ? scattered + 1 : 0;
         if (!Trace::is_writer()) continue;
         const i64 looked = direction == TOP_DOWN ? arcs : (i64)left.looked;
         if (first_apart < 0) space.trace.add(step, direction, count, looked);
