@@ -48,6 +48,24 @@ def test_plus_times(device, form, columns):
     np.testing.assert_array_equal(run(device, matrix, X, form=form), dense_product(matrix.toarray(), X))
 
 
+@pytest.mark.parametrize("columns", [2, 5])
+@pytest.mark.parametrize("pattern", [False, True])
+def test_a_hub_among_many_short_rows(device, columns, pattern):
+    """Row 0 in pieces, the others of one entry each; with values, and without."""
+    n, hub = 5001, 5000
+    entries = hub + n - 1
+    indptr = np.concatenate([[0], hub + np.arange(n)])
+    data = None if pattern else np.full(entries, 2, np.float32)
+    rows = CSR((n, entries), indptr, np.arange(entries), data).to(device)
+    X = np.random.default_rng(3).integers(1, 9, (entries, columns)).astype(np.float64)
+    ring = get_semiring("plus_times")
+    gather = ring.gather(np.dtype(bool) if pattern else data.dtype, X.dtype, X.dtype)
+    out = array_on(device, np.full((n, columns), 77.0))
+    kernels(device).pull_dense(rows, gather, ring.add, (array_on(device, X),), out)
+    expected = np.concatenate([X[:hub].sum(axis=0, keepdims=True), X[hub:]])
+    np.testing.assert_array_equal(host(out), expected if pattern else 2 * expected)
+
+
 @pytest.mark.parametrize("form", ["csr", "hyb"])
 @pytest.mark.parametrize("columns", [3, 40])
 def test_hub_and_several_threads(device, form, columns):

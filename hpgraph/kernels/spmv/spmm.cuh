@@ -63,11 +63,14 @@ __global__ void __launch_bounds__(BLOCK) dense_tail(typename P::Gather gather, T
     auto* place = is_piece ? part + task * columns : out + v * columns;
     auto value = P::identity();
     if (!is_piece && tail.continues && lanes.share == 0 && lanes.live) value = place[lanes.column];
-    // Not unrolled: NVRTC 13.0 then loses, on sm_90, what all lanes but the first added in a grid's later blocks.
+    // All lanes go round as often: where some left the loop before others, the code that NVRTC 13.0 makes for sm_90 loses what
+    // short rows add (seen unrolled, and in matrices without values).
 #pragma unroll 1
-    for (i64 j = begin + lanes.share; j < end; j += lanes.shares) {
+    for (i64 first = begin; first < end; first += lanes.shares) {
+        const i64 j = first + lanes.share;
+        if (!lanes.live || j >= end) continue;
         const i64 u = tail.entries.indices[j];
-        if (lanes.live) value = P::reduce(value, gather(u, tail.entries.weight(j), v, lanes.column));
+        value = P::reduce(value, gather(u, tail.entries.weight(j), v, lanes.column));
     }
     value = lanes.join<P>(value);
     if (lanes.share == 0 && lanes.live) place[lanes.column] = value;

@@ -45,16 +45,27 @@ struct Counts {
     u64 listed, joined, looking_on;
 };
 
+// Whether an arc leads to another tree. At first every vertex is its own root, which need not be read.
+template <bool FIRST, class Id>
+__device__ bool leaves(const Id* indices, const Id* root, Id mine, i64 at) {
+    return (FIRST ? indices[at] : root[indices[at]]) != mine;
+}
+
 // The lightest arc of a row to another tree; rows ascend, so that of equal weights the first is the least.
 struct Lightest {
     u64 key;
     i64 arc;
 
-    // At first every vertex is its own root, which need not be read.
+    // Whether it comes before another, as nothing does.
+    __device__ bool precedes(u64 other_key, i64 other) const {
+        return arc < 0 || key < other_key || (key == other_key && arc < other);
+    }
+    // An arc that lies behind `past`, up to which all lead into the vertex's own tree.
     template <bool FIRST, class Id, class Weight>
-    __device__ void look(const Id* indices, const Weight* data, const Id* root, Id mine, i64 at) {
+    __device__ void look(const Id* indices, const Weight* data, const Id* root, Id mine, i64 at, const Lightest& past) {
         const u64 weight = key_of(data, at);
-        if ((arc < 0 || weight < key) && (FIRST ? indices[at] : root[indices[at]]) != mine) key = weight, arc = at;
+        if ((arc < 0 || weight < key) && past.precedes(weight, at) && leaves<FIRST>(indices, root, mine, at))
+            key = weight, arc = at;
     }
     __device__ void take(u64 other_key, i64 other) {
         if (other >= 0 && (arc < 0 || other_key < key || (other_key == key && other < arc))) key = other_key, arc = other;
@@ -111,6 +122,7 @@ find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, co
     const i64 i = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
     i64 v = 0, begin = 0, end = 0;
     Id mine = 0;
+    Lightest past{NOTHING, -2};
     if (i < looking.count) {
         v = looking.vertex(i);
         mine = trees.root[v];
@@ -118,11 +130,12 @@ find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, co
         if (known != -2 && mine != *left_out) {
             if (known >= 0 && trees.root[indices[known]] != mine) atomicMin(trees.key + mine, key_of(data, known));
             else if ((begin = indptr[v]) == (end = indptr[v + 1])) trees.arc[v] = -2;
+            else if (known >= 0) past = Lightest{key_of(data, known), known};
         }
     }
     if (begin < end && end - begin <= FEW_ARCS) {
         Lightest found{NOTHING, -2};
-        for (i64 at = begin; at < end; ++at) found.template look<FIRST>(indices, data, trees.root, mine, at);
+        for (i64 at = begin; at < end; ++at) found.template look<FIRST>(indices, data, trees.root, mine, at, past);
         settle_lightest(trees, (Id)v, mine, found);
     }
     for (u32 rest = __ballot_sync(ALL, end - begin > FEW_ARCS); rest; rest &= rest - 1) {
@@ -133,9 +146,17 @@ find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, co
             if (lane == owner) listed[atomicAdd(&counts->listed, 1ull)] = u;
             continue;
         }
-        Lightest found{NOTHING, -2};
-        for (i64 at = from + lane; at < to; at += 32) found.template look<FIRST>(indices, data, trees.root, its, at);
+        // The lightest that is left most likely leads to another tree, so that it is looked up alone before all are.
+        Lightest behind{__shfl_sync(ALL, past.key, owner), __shfl_sync(ALL, past.arc, owner)}, found{NOTHING, -2};
+        for (i64 at = from + lane; at < to; at += 32)
+            if (const u64 key = key_of(data, at); behind.precedes(key, at)) found.take(key, at);
         found.of_warp(from);
+        if (found.arc >= 0 && !leaves<FIRST>(indices, trees.root, its, found.arc)) {
+            behind = found, found = Lightest{NOTHING, -2};
+            for (i64 at = from + lane; at < to; at += 32)
+                found.template look<FIRST>(indices, data, trees.root, its, at, behind);
+            found.of_warp(from);
+        }
         if (lane == 0) settle_lightest(trees, u, its, found);
     }
 }
@@ -150,7 +171,7 @@ find_lightest_listed(const i64* __restrict__ indptr, const Id* __restrict__ indi
         const Id v = listed[i], mine = trees.root[v];
         Lightest found{NOTHING, -2};
         for (i64 at = indptr[v] + threadIdx.x; at < indptr[v + 1]; at += FOREST_THREADS)
-            found.template look<FIRST>(indices, data, trees.root, mine, at);
+            found.template look<FIRST>(indices, data, trees.root, mine, at, Lightest{NOTHING, -2});
         found.of_warp(indptr[v]);
         if ((threadIdx.x & 31) == 0) of_warps[threadIdx.x / 32] = found;
         __syncthreads();
