@@ -13,7 +13,15 @@ import numpy as np
 
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs, Array
-from hpgraph.io.edge_list import as_written, fault, named_edges, numbered_tables, read_edge_list, text_weights
+from hpgraph.io.edge_list import (
+    NAME_BYTES,
+    as_written,
+    fault,
+    named_edges,
+    numbered_tables,
+    read_edge_list,
+    text_weights,
+)
 from hpgraph.io.hpg_reader import GraphFile
 from hpgraph.io.line_format import LineFormat, find_line_format
 from hpgraph.io.matrix_market_stream import matrix_market_blocks
@@ -55,6 +63,7 @@ class ArcStream:
 def edge_list_stream(
     path: Path,
     progress: bool | None,
+    budget: Budget,
     *,
     comments: tuple[str, ...],
     delimiter: str | None,
@@ -74,10 +83,9 @@ def edge_list_stream(
     """
     form = find_line_format(path, comments, delimiter, names)
     if form is None or form.columns == 0:
-        none = Budget(1 << 20)
         return of_arcs(
             read_edge_list(
-                path, progress, none, comments=comments, delimiter=delimiter, n_vertices=n_vertices, names=names
+                path, progress, budget, comments=comments, delimiter=delimiter, n_vertices=n_vertices, names=names
             )
         )
     own = form.own
@@ -91,7 +99,7 @@ def edge_list_stream(
             )
         number_of: defaultdict[str, int] = defaultdict(itertools.count().__next__)
         return ArcStream(
-            lambda: _named(path, progress, form, comments, number_of), directed, names=lambda: list(number_of)
+            lambda: _named(path, progress, budget, form, comments, number_of), directed, names=lambda: list(number_of)
         )
     numbers = own is not None and own.ids == "number"
     if n_vertices is None and own is not None and not numbers:
@@ -113,9 +121,18 @@ def _numbered(path: Path, progress: bool | None, form: LineFormat, comments: tup
 
 
 def _named(
-    path: Path, progress: bool | None, form: LineFormat, comments: tuple[str, ...], number_of: dict[str, int]
+    path: Path,
+    progress: bool | None,
+    budget: Budget,
+    form: LineFormat,
+    comments: tuple[str, ...],
+    number_of: dict[str, int],
 ) -> Iterator[Block]:
-    for source, target, fields, _ in named_edges(path, progress, form, comments, number_of):
+    letters = known = 0
+    for source, target, fields, read in named_edges(path, progress, form, comments, number_of):
+        if len(number_of) > known:
+            letters, known = letters + read, len(number_of)
+            budget.check(known * NAME_BYTES + letters, f"the names of {known} vertices and more of {path}")
         weight = None if form.weight is None else text_weights(path, fields, form, comments)
         ends = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)
         yield *ends, as_written(path, weight, form)

@@ -16,7 +16,9 @@ from hpgraph.core.errors import FileFormatError, MissingExtraError
 from hpgraph.core.progress import progress_bar
 from hpgraph.io.arc_stream import ArcStream, Block
 from hpgraph.io.arcs import Array
+from hpgraph.io.edge_list import NAME_BYTES
 from hpgraph.io.line_format import titled_columns
+from hpgraph.io.memory import Budget
 
 ARROW = (".parquet", ".arrow", ".feather")
 """Suffixes of such files."""
@@ -24,7 +26,7 @@ ARROW = (".parquet", ".arrow", ".feather")
 _ROWS = 1 << 17
 
 
-def arrow_stream(path: Path, progress: bool | None, *, n_vertices: int | None, names: bool | None) -> ArcStream:
+def arrow_stream(path: Path, progress: bool | None, budget: Budget, *, n_vertices: int | None, names: bool | None) -> ArcStream:
     """The rows of a table as arcs.
 
     Parameters
@@ -33,6 +35,8 @@ def arrow_stream(path: Path, progress: bool | None, *, n_vertices: int | None, n
         ``.parquet``, or ``.arrow`` and ``.feather``, Arrow's own files.
     progress, n_vertices, names
         As for `hpgraph.read`. Columns of text hold names.
+    budget : Budget
+        What names may take of the memory.
 
     Returns
     -------
@@ -62,9 +66,9 @@ def arrow_stream(path: Path, progress: bool | None, *, n_vertices: int | None, n
         if names is False or n_vertices is not None:
             raise ValueError(f"the vertices of {path} have names that are text: leave names and n_vertices out")
         number_of: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-        return ArcStream(lambda: _blocks(path, columns, progress, number_of), True, names=lambda: list(number_of))
+        return ArcStream(lambda: _blocks(path, columns, progress, budget, number_of), True, names=lambda: list(number_of))
     relabel = True if names else None if n_vertices is None and names is None else False
-    return ArcStream(lambda: _blocks(path, columns, progress, None), True, n_vertices, relabel)
+    return ArcStream(lambda: _blocks(path, columns, progress, budget, None), True, n_vertices, relabel)
 
 
 def _columns(path: Path, schema: Any) -> list[str]:
@@ -109,10 +113,11 @@ class _Table:
 
 
 def _blocks(
-    path: Path, columns: list[str], progress: bool | None, number_of: dict[str, int] | None
+    path: Path, columns: list[str], progress: bool | None, budget: Budget, number_of: dict[str, int] | None
 ) -> Iterator[Block]:
     import pyarrow
 
+    known = letters = 0
     show = config.show_progress() if progress is None else bool(progress)
     with closing(_Table(path)) as table, progress_bar(
         total=table.rows, desc=f"reading {path.name}", unit="rows", unit_scale=True, disable=not show, delay=1.0
@@ -123,6 +128,9 @@ def _blocks(
                 if number_of is not None:
                     # In the order in which they come, row by row.
                     numbers = [number_of[name] for ends in zip(*arrays[:2], strict=True) for name in ends]
+                    letters += sum(map(len, itertools.islice(number_of, known, None)))
+                    known = len(number_of)
+                    budget.check(known * NAME_BYTES + letters, f"the names of {known} vertices and more of {path}")
                     arrays[0], arrays[1] = np.array(numbers, dtype=np.int64).reshape(-1, 2).T
                 yield arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None
                 bar.update(len(batch))

@@ -222,15 +222,17 @@ class _Conversion:
             self._sorter = self._new_sorter()
             if reverse is not None:
                 bar.reset(arcs)
+                reverse.limit(self._room // 2)
                 into = PageCutter(writer, "in", arcs_per_page, folder)
                 for row, col, weight in reverse.sorted():
                     into.add(row, col, weight)
                     bar.update(len(row))
                 into.finish()
         writer.header = dataclasses.replace(writer.header, n_arcs=arcs, weight_dtype=dtype)
-        names = self._ids if self._arcs.names is None else np.asarray(self._arcs.names())
-        if names is not None and len(names) and not _are_indices(names):
-            writer.names(names, self._target)
+        if self._ids is not None and not np.array_equal(self._ids, np.arange(len(self._ids))):
+            writer.names(self._ids, self._target)
+        elif self._arcs.names is not None:
+            writer.names(self._arcs.names(), self._target)
 
     def _renumbered(self, sorter: ArcSorter) -> Iterator[Block]:
         """The arcs in order, by places of ids among all; these rise with the ids, so that the order stays."""
@@ -264,9 +266,3 @@ class _Used:
         if self.largest >= self._most:
             return None
         return 2 * int(np.count_nonzero(self._bits)) < self.largest + 1
-
-
-def _are_indices(names: Array) -> bool:
-    return names.dtype.kind in "iu" and bool(np.array_equal(names, np.arange(len(names))))
-
-

@@ -35,10 +35,11 @@ from hpgraph.io.stream import count_lines, open_text, shortened
 _INT64_MAX = 2**63 - 1
 # Characters of the lines read at a time.
 _BLOCK = 1 << 16
-# Bytes at the peak: of what one field of a table of numbers becomes, and of an edge and a vertex among names.
+# Bytes at the peak: of what one field of a table of numbers becomes, and of an edge among names.
 _FIELD_BYTES = 16
 _NAMED_EDGE_BYTES = 48
-_NAME_BYTES = 200
+NAME_BYTES = 200
+"""Bytes of a name, with the number that it goes by, beside its letters."""
 
 
 def read_edge_list(
@@ -314,7 +315,7 @@ def _read_names(
         weights += fields
         letters += read
         # All that was read may be names, but no more than there are of them.
-        needed = len(source) * _NAMED_EDGE_BYTES + len(number_of) * _NAME_BYTES + letters
+        needed = len(source) * _NAMED_EDGE_BYTES + len(number_of) * NAME_BYTES + letters
         budget.check(needed, f"reading {len(source)} edges and more of {path}")
     weight = None if form.weight is None else text_weights(path, weights, form, comments)
     ends = np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)

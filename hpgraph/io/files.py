@@ -164,7 +164,7 @@ def stream(
     if kind not in ("edge list", "Arrow"):
         _only_for_edge_lists(place, n_vertices=n_vertices, names=names)
     if kind == "Arrow":
-        return arrow_stream(place, progress, n_vertices=_count(n_vertices), names=names)
+        return arrow_stream(place, progress, budget, n_vertices=_count(n_vertices), names=names)
     if kind == "Matrix Market":
         return matrix_market_stream(place, progress, budget)
     if kind == "npz":
@@ -175,6 +175,7 @@ def stream(
     return edge_list_stream(
         place,
         progress,
+        budget,
         comments=marks,
         delimiter=_delimiter(delimiter, marks),
         n_vertices=_count(n_vertices),

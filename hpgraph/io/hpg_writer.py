@@ -70,28 +70,34 @@ class GraphWriter:
             self.add(piece)
         self._sections[name] = dataclasses.replace(self._sections[name], checksum=checksum)
 
-    def names(self, names: Array, path: Path) -> None:
-        """The names of vertices.
+    def names(self, names: Array | list[str], path: Path) -> None:
+        """The names of vertices: as an array, or text as a list.
 
         Raises
         ------
         ValueError
             Where they are objects other than text and whole numbers of 64 bits, or of several types.
         """
+        if isinstance(names, list):
+            self._text(names)
+            return
         known = text_or_numbers(names) if names.dtype.hasobject else names
         if known is None:
             raise ValueError(
                 f"{path}: .hpg holds names that are all text or all numbers, and some are neither; pickle holds any"
             )
         if known.dtype.kind == "U":
-            # Names of one long word would otherwise all be as long.
-            encoded = [name.encode("utf-8", "surrogatepass") for name in known.tolist()]
-            self.whole("names.ends", np.cumsum([0, *map(len, encoded)], dtype=np.int64))
-            self.whole("names.text", np.frombuffer(b"".join(encoded), dtype=np.uint8))
+            self._text(known.tolist())
             return
         code = known.dtype.newbyteorder("<").str.encode().ljust(32, b"\0")
         self.whole("names.type", np.frombuffer(code, dtype=np.uint8))
         self.whole("names.values", known.view(np.int64) if known.dtype.kind in "mM" else known)
+
+    def _text(self, names: list[str]) -> None:
+        """Names one after the other: in an array of text all would be as long as the longest."""
+        encoded = [name.encode("utf-8", "surrogatepass") for name in names]
+        self.whole("names.ends", np.cumsum([0, *map(len, encoded)], dtype=np.int64))
+        self.whole("names.text", np.frombuffer(b"".join(encoded), dtype=np.uint8))
 
     def finish(self) -> None:
         """Write the header, which makes the file one."""

@@ -339,3 +339,10 @@ def test_what_is_no_table_is_refused(tmp_path, suffix):
     (tmp_path / f"edges{suffix}").write_bytes(b"0 1\n1 2\n" * 10)
     with pytest.raises(FileFormatError, match=f"no whole {suffix} file"):
         hpg.convert(tmp_path / f"edges{suffix}", tmp_path / "made.hpg")
+
+
+def test_names_that_do_not_fit_are_refused(tmp_path):
+    (tmp_path / "edges.csv").write_text("".join(f"name{k},name{k + 1}\n" for k in range(200_000)))
+    with pytest.raises(DeviceMemoryError, match=r"the names of \d+ vertices and more of .*edges\.csv"):
+        hpg.convert(tmp_path / "edges.csv", tmp_path / "made.hpg", memory=LITTLE)
+    assert [file.name for file in tmp_path.iterdir()] == ["edges.csv"]
