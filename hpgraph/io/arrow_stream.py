@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator
@@ -26,7 +27,9 @@ ARROW = (".parquet", ".arrow", ".feather")
 _ROWS = 1 << 17
 
 
-def arrow_stream(path: Path, progress: bool | None, budget: Budget, *, n_vertices: int | None, names: bool | None) -> ArcStream:
+def arrow_stream(
+    path: Path, progress: bool | None, budget: Budget, *, n_vertices: int | None, names: bool | None
+) -> ArcStream:
     """The rows of a table as arcs.
 
     Parameters
@@ -66,7 +69,8 @@ def arrow_stream(path: Path, progress: bool | None, budget: Budget, *, n_vertice
         if names is False or n_vertices is not None:
             raise ValueError(f"the vertices of {path} have names that are text: leave names and n_vertices out")
         number_of: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-        return ArcStream(lambda: _blocks(path, columns, progress, budget, number_of), True, names=lambda: list(number_of))
+        blocks = functools.partial(_blocks, path, columns, progress, budget, number_of)
+        return ArcStream(blocks, True, names=lambda: list(number_of))
     relabel = True if names else None if n_vertices is None and names is None else False
     return ArcStream(lambda: _blocks(path, columns, progress, budget, None), True, n_vertices, relabel)
 

@@ -194,7 +194,7 @@ def _equal(found: hpg.Graph, graph: hpg.Graph) -> bool:
 
 def _stream(path: Path, graph: hpg.Graph, random: Random, repaired: bool) -> None:
     """Algorithms over the file; where it is the graph that was read, their answers are those on that."""
-    opened = hpg.open(path, memory=MEMORY)
+    opened = hpg.open(path, memory=random.choice([MEMORY, 400_000, 100_000]))
     if not graph.n_vertices:
         return
     source = random.randrange(graph.n_vertices)
