@@ -68,7 +68,9 @@ def rooted_forest(arcs: CSR) -> RootedForest:
     source, target = source[sorted_], target[sorted_]
     back = xp.argsort(target * n + source)
     first = xp.searchsorted(source, xp.arange(n + 1, dtype=np.int64))
-    place, ends = _tour(source, back, first, roots[tree], tree, xp.bincount(tree, minlength=count), xp)
+    # Sorted, not counted: most vertices often lie in one tree, and would wait for each other at one counter.
+    ends = xp.searchsorted(xp.sort(tree), xp.arange(count + 1)).astype(np.int64, copy=False)
+    place = _tour(source, back, first, roots[tree], tree, ends, xp)
 
     down = xp.flatnonzero(place < place[back])
     parent, number, size = vertices, xp.empty(n, np.int64), xp.empty(n, np.int64)
@@ -83,13 +85,11 @@ def rooted_forest(arcs: CSR) -> RootedForest:
     return RootedForest(parent, number, size)
 
 
-def _tour(source: Any, back: Any, first: Any, root: Any, tree: Any, sizes: Any, xp: Any) -> tuple[Any, Any]:
-    """The place of each arc in a walk around all trees, one after the other; and the vertices before each tree."""
+def _tour(source: Any, back: Any, first: Any, root: Any, tree: Any, ends: Any, xp: Any) -> Any:
+    """The place of each arc in a walk around all trees, one after the other; `ends` are the vertices before each."""
     arcs = len(source)
-    ends = xp.zeros(len(sizes) + 1, np.int64)
-    xp.cumsum(sizes, out=ends[1:])
     if arcs == 0:
-        return xp.empty(0, np.int64), ends
+        return xp.empty(0, np.int64)
     here = xp.arange(arcs, dtype=np.int64)
     # After an arc comes the one that follows its reverse around the vertex.
     following = here + 1
@@ -104,4 +104,4 @@ def _tour(source: Any, back: Any, first: Any, root: Any, tree: Any, sizes: Any, 
         following = following[following]
     tree = tree[source]
     # A tree of so many vertices has two arcs fewer than twice as many.
-    return 2 * (ends[tree + 1] - tree - 1) - 1 - steps, ends
+    return 2 * (ends[tree + 1] - tree - 1) - 1 - steps

@@ -76,12 +76,13 @@ def _below(values: Any, forest: RootedForest, better: Any) -> Any:
     xp = array_module(values)
     table, found = xp.empty_like(values), xp.empty_like(values)
     table[forest.number] = values
-    largest, width = int(forest.size.max()) if len(values) else 0, 1
-    while width <= largest:
-        here = xp.flatnonzero((forest.size >= width) & (forest.size < 2 * width))
-        begin = forest.number[here]
-        found[here] = better(table[begin], table[begin + forest.size[here] - width])
-        table = better(table[:-width], table[width:])
+    rest, width = xp.arange(len(values)), 1
+    while len(rest):
+        size = forest.size[rest]
+        done = size < 2 * width
+        here, begin = rest[done], forest.number[rest[done]]
+        found[here] = better(table[begin], table[begin + size[done] - width])
+        table, rest = better(table[:-width], table[width:]), rest[~done]
         width *= 2
     return found
 
