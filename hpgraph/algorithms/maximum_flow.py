@@ -221,16 +221,23 @@ def _flow(graph: Graph, capacity: Any, s: int, t: int) -> tuple[int, Any]:
             height[start] = lowest
             if start == s:
                 height[other] = 0
-            searched = run(Heights, graph, active=id(start), height=height, capacity=capacity, flow=flow)
-            active = (excess > 0) & (searched.height < top)
+            searched = run(
+                Heights, graph, active=id(start), direction="push", height=height, capacity=capacity, flow=flow
+            )
+            height, worth = searched.height, int(searched.trace.edges.sum())
+            active = (excess > 0) & (height < top)
             active[xp.asarray([s, t])] = False
-            if not bool(active.any()):
-                break
-            pushed = run(
-                Push, graph, active=active, max_iteration=supersteps, height=searched.height, excess=excess,
-                capacity=capacity, flow=flow, source=s, sink=t, top=top,
-            )  # fmt: skip
-            excess, flow, waiting = pushed.excess, pushed.flow, len(pushed.active) > 0
-            cheaper = int(pushed.trace.edges.sum()) < int(searched.trace.edges.sum())
-            supersteps = 2 * supersteps if cheaper else max(supersteps // 2 & ~1, FEWEST)
+            active = id(active.nonzero()[0])
+            waiting = len(active.index) > 0
+            while waiting and worth > 0:
+                pushed = run(
+                    Push, graph, active=active, direction="push", max_iteration=supersteps, height=height,
+                    excess=excess, capacity=capacity, flow=flow, source=s, sink=t, top=top,
+                )  # fmt: skip
+                height, excess, flow, active = pushed.height, pushed.excess, pushed.flow, id(pushed.active)
+                waiting = len(pushed.active) > 0
+                cost = int(pushed.trace.edges.sum())
+                worth -= cost
+                # Each run takes time by the size of the graph: so many supersteps that few runs make up a search.
+                supersteps = 2 * supersteps if cost < worth else max(supersteps // 2 & ~1, FEWEST)
     return int(excess[t]), flow

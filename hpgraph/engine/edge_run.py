@@ -132,7 +132,10 @@ def _edge_values(declared: EdgeDeclarations, name: str, graph: Graph, value: Any
             f"{name} must be a scalar or have one value for each of the {m} arcs, in the order of "
             f"G.edges(both_ways=True), not shape {value.shape}"
         )
-    return array(to_device(value, graph.device), value, dtype, name)
+    moved = to_device(value, graph.device)
+    if declared.edge_properties[name].constant and moved.dtype == dtype and moved.flags.c_contiguous:
+        return moved
+    return array(moved, value, dtype, name)
 
 
 def _beside(code: EdgeProgramCode, graph: Graph, arcs: NumberedArcs, edges: dict[str, Any]) -> dict[str, Any]:
@@ -150,7 +153,10 @@ def _beside(code: EdgeProgramCode, graph: Graph, arcs: NumberedArcs, edges: dict
             found[name] = xp.zeros(graph.n_edges, dtype)
     for i in code.changes if code.keeps_two else ():
         name = code.edge_properties[i][0]
-        found[name] = xp.repeat(found[name], 2)
+        # Nobody reads the other one before it is written.
+        both = xp.empty(2 * graph.n_edges, found[name].dtype)
+        both[::2] = found[name]
+        found[name] = both
     return found
 
 
