@@ -251,11 +251,21 @@ def hear_many(functions, state, arcs, inbox, frontier, workers):
             _hear_some(functions, state, arcs, inbox, frontier, begin, min(begin + ROWS, frontier.size))
 
 
+@part(forceinline=True)
+def _heard(reply, inbox, v):
+    """What `v` has from the arcs that leave it, where arcs reply: whether there is something, and what."""
+    found, value = False, inbox.identity
+    if reply is not None:
+        found = test(inbox.received, v)
+        if found:
+            value = inbox.message[v]
+    return found, value
+
+
 @part(error_model="numpy", forceinline=True)
 def _pull_row(functions, terminal, state, arcs, inbox, active, v):
     """Fold the messages of the active in-neighbours of `v` into what it has; true if there is one."""
-    found = test(inbox.received, v)
-    value = inbox.message[v] if found else inbox.identity
+    found, value = _heard(functions.reply, inbox, v)
     for j in range(arcs.indptr[v], arcs.indptr[v + 1]):
         u = vertex(arcs.indices, j)
         if test(active, u):
