@@ -206,6 +206,10 @@ def pagerank(
     have 32 bits; a personalization takes the size of one rank more. The graph keeps its out-degrees, 4 bytes a vertex.
     Nothing is taken for an arc, but a directed graph is transposed first, and keeps that.
 
+    From k personalizations a GPU sends changes of ranks along arcs, in single precision, with what rounding leaves
+    carried over to the next iteration. Ranks in double precision then end where those of k single calls do, and differ
+    on the way by less than 2⁻²⁴ of their sum.
+
     Examples
     --------
     >>> import hpgraph as hpg

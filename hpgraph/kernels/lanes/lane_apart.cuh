@@ -5,8 +5,8 @@
 // another's superstep, and its queue lies in shared memory. A lane whose frontier outgrows a block waits, as bits in an
 // array, until the others are over or have outgrown theirs, and joins the joint frontier at its own superstep.
 //
-// Meanwhile the bits of who was reached lie lane after lane: those of 256 neighbouring vertices in one sector, which stays in
-// the second-level cache while a lane's frontier passes through them.
+// Meanwhile the bits of who was reached lie lane after lane: those of 256 neighbouring vertices in one sector, which
+// stays in the second-level cache while a lane's frontier passes through them.
 #pragma once
 #include "bit_matrix.cuh"
 #include "lane_errands.cuh"
@@ -79,7 +79,8 @@ struct Apart {
     // By the whole grid: who was reached, from a vertex's lanes side by side to a lane's vertices side by side, and back.
     template <bool back>
     __device__ void turn_bits() const {
-        const i64 words = (n + 31) / 32, warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
+        const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
+        const i64 words = (n + 31) / 32;
         for (i64 tile = warp; tile < words; tile += warps) {
             const i64 v = tile * 32 + lane_of_warp();
             Bits<W> bits{};
@@ -233,7 +234,8 @@ private:
 #pragma unroll
         for (int j = 0; j < SIZE; ++j) {
             if constexpr (Delivery::CHOOSES)
-                news[j] = news[j] && delivery.passing(batch.source[j], out.weight(batch.arc[j]), v[j], lane >> 6, 1ull << (lane & 63));
+                news[j] = news[j] && delivery.passing(batch.source[j], out.weight(batch.arc[j]), v[j], lane >> 6,
+                                                      1ull << (lane & 63));
             before[j] = news[j] ? atomicOr(words + (v[j] >> 5), flag(v[j])) : ALL;
             begin[j] = news[j] ? out.indptr[v[j]] : 0, end[j] = news[j] ? out.indptr[v[j] + 1] : 0;
         }

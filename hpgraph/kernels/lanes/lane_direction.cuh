@@ -11,9 +11,9 @@
 namespace hpgraph {
 
 constexpr int TOP_DOWN = 0, BOTTOM_UP = 1;
-// What a vertex of the sweep costs that lists who tells while others listen, in neighbours that a pull looks at; in arcs of
-// other pushes, an arc along which they tell, as it is checked against two arrays; and the share of the cost of a pull of all
-// lanes beyond which it is not worth it: samples of a thousand tell no finer.
+// What a vertex of the sweep costs that lists who tells while others listen, in neighbours that a pull looks at. What an arc
+// costs along which they tell, in arcs of other pushes: it is checked against two arrays. And the share of the cost of a
+// pull of all lanes above which telling is not worth it: samples of a thousand tell no finer.
 constexpr float LISTED_VERTEX = .25f, TOLD_ARC = 2, WORTH_TELLING = .75f;
 
 // Neighbours at which vertices look at the most if each stops after 1, 2, 4, 8, ... of them, in the mean.
@@ -94,7 +94,8 @@ __device__ void sample_lanes(LaneClasses<W>& classes, const Arcs<Index, Weight>&
         u32 awaits = 0;
 #pragma unroll
         for (int w = 0; w < W; ++w) {
-            const u64 lower = classes.lower[kind][w], next = kind + 1 < CLASSES ? classes.lower[kind + 1][w] : classes.live[w];
+            const u64 lower = classes.lower[kind][w];
+            const u64 next = kind + 1 < CLASSES ? classes.lower[kind + 1][w] : classes.live[w];
             tells |= bits.word[w] & lower;
             awaits += hears ? __popcll(next & ~lower & ~known.word[w]) : 0;
         }

@@ -4,10 +4,10 @@
 
 namespace hpgraph {
 
-// `lanes` are told, and `heard` takes up what is sent. Where all messages of a superstep are alike it begins as the bits of all who were reached
-// before, and a sweep settles afterwards who hears for the first time; if not, it begins empty, each arc claims bits in
-// `reached`, and those whose messages change the vertex go to `heard`. `besides`: other lanes have listened in the same
-// superstep, so that `heard` has what they heard, and nothing else.
+// `lanes` are told, and `heard` takes up what is sent. Where all messages of a superstep are alike it begins as the bits of
+// all who were reached before, and a sweep settles afterwards who hears for the first time; if not, it begins empty, each
+// arc claims bits in `reached`, and those whose messages change the vertex go to `heard`. `besides`: other lanes have
+// listened in the same superstep, so that `heard` has what they heard, and nothing else.
 template <class T, int W, class Delivery, class Index, class Weight>
 struct Telling {
     const Delivery& delivery;

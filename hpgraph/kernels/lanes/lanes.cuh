@@ -3,8 +3,9 @@
 //
 // As in traversal.cuh, a barrier of the grid separates supersteps, and every block takes the same decision from the same
 // tally. There are three kinds of superstep. One of few arcs runs errands (one barrier): a road network has thousands of
-// those. Otherwise the frontier is joint, a bit array: its vertices tell whoever has not heard, or every vertex listens
-// until all lanes have heard, and a sweep over all vertices settles what came of it.
+// those; where its lanes hardly meet, each goes on by itself for as long as that holds (lane_apart.cuh). Otherwise the
+// frontier is joint, a bit array: its vertices tell whoever has not heard, or every vertex listens until all lanes have
+// heard, and a sweep over all vertices settles what came of it.
 #pragma once
 #include "grid_barrier.cuh"
 #include "lane_apart.cuh"
@@ -216,9 +217,11 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
             }
             if (!pulls || pulling.lowest) {
                 // Who tells while others listen has a queue with tails of its own.
-                u64 *const light = pulls ? &last->told : &last->light, *const pieces = pulls ? &last->told_pieces : &last->pieces;
+                u64* const light = pulls ? &last->told : &last->light;
+                u64* const pieces = pulls ? &last->told_pieces : &last->pieces;
                 if (pulls || !queued)
-                    queue_from_lanes<T, W, false>(block, front(), classes.telling, out.indptr, n, space.queue, last, light, pieces);
+                    queue_from_lanes<T, W, false>(block, front(), classes.telling, out.indptr, n, space.queue, last, light,
+                                                  pieces);
                 if (!pulls) copy_words(Delivery::BY_ARC ? nullptr : space.reached, next(), n * W);
                 barrier.wait();
                 const Tally all{now.count, now.arcs, 0, *light, *pieces, 0};
@@ -248,8 +251,12 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
         const i64 looked = direction == TOP_DOWN ? arcs : (i64)left.looked;
         if (first_apart < 0) space.trace.add(step, direction, count, looked);
         if (step > space.trace.room) continue;
-        if (first_apart < 0) space.pairs[step - 1] = left.pairs;
-        else space.pairs[step - 1] += left.pairs, space.trace.rows[step - 1].active += count, space.trace.rows[step - 1].looked += looked;
+        if (first_apart < 0) {
+            space.pairs[step - 1] = left.pairs;
+            continue;
+        }
+        TraceRow& row = space.trace.rows[step - 1];
+        space.pairs[step - 1] += left.pairs, row.active += count, row.looked += looked;
     }
     if constexpr (Delivery::COUNTS)
         if (step) delivery.account(step);
