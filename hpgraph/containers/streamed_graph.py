@@ -126,12 +126,11 @@ class StreamedGraph(Graph):
         key = id(pages), weighted
         if key not in self._stores:
             # Both ways share the budget; weights lie apart, and who needs none has a store without.
-            share = 2 if self._in is not None and self._in is not self._out else 1
-            budgets = {name: None if limit is None else limit // share for name, limit in self._budgets.items()}
+            shares = 2 if self._in is not None and self._in is not self._out else 1
             for other in [k for k in self._stores if k[0] == key[0]]:
                 self._stores.pop(other).close()
             chosen = pages if weighted or pages.values is None else pages.pattern()
-            self._stores[key] = windows(self._device).PageStore(chosen, **budgets, **self._options)
+            self._stores[key] = windows(self._device).PageStore(chosen, **self._budgets, shares=shares, **self._options)
         return self._stores[key]
 
     @property

@@ -7,6 +7,7 @@ import os
 import numpy as np
 import programs
 import pytest
+import scipy.sparse
 from reference_algorithms import check_shortest_paths, check_tree, levels, pagerank, random_digraph
 from test_run import (  # noqa: F401
     SMALL,
@@ -19,7 +20,9 @@ from test_run import (  # noqa: F401
 import hpgraph as hpg
 from hpgraph.formats import CSR, Pages
 from hpgraph.formats.file_stretch import FileStretch
+from hpgraph.kernels.pages import cut
 from hpgraph.kernels.windows.keeping import keeping
+from hpgraph.kernels.windows.requests import requests_for
 
 BOTH = SMALL.maximum(SMALL.T).tocsr()
 PLACES = ["array", "file", "gaps"]
@@ -145,11 +148,12 @@ def test_it_says_what_it_cannot(G, undirected, device):
 def test_a_budget_that_is_too_small_is_said_before_anything_is_read(device, place, tmp_path):
     if place == "array" and device == "cpu":
         return  # plain pages in memory take no more of it
-    with pytest.raises(hpg.BudgetError, match=r"memory=2,000 .* give at least (\S+)") as said:
-        streamed(BOTH, device, place, tmp_path, False, memory=2_000)
-    least = int(str(said.value).rpartition(" ")[2].replace(",", ""))
-    least_that_does = streamed(BOTH, device, place, tmp_path, False, memory=least)
-    assert (host(hpg.bfs(least_that_does, 3).level) == levels(BOTH, 3)).all()
+    for matrix, directed in ((BOTH, False), (SMALL, True)):
+        with pytest.raises(hpg.BudgetError, match=r"memory=2,000 .* give at least (\S+)") as said:
+            streamed(matrix, device, place, tmp_path, directed, memory=2_000)
+        least = int(str(said.value).rpartition(" ")[2].replace(",", ""))
+        least_that_does = streamed(matrix, device, place, tmp_path, directed, memory=least)
+        assert (host(hpg.bfs(least_that_does, 3).level) == levels(matrix, 3)).all()
 
 
 def test_damage_names_the_page(device, tmp_path):
@@ -167,6 +171,37 @@ def test_damage_names_the_page(device, tmp_path):
 def streamed_again(G, folder):
     """The same file as it is now, through tables that know nothing of what became of it."""
     return hpg.StreamedGraph(G._out, directed=False, device=G.device, memory=20_000)
+
+
+def test_few_rows_are_read_by_themselves(tmp_path):
+    # Pages of 256 KiB, in which a search along a path wants one row at a time.
+    n = 120_000
+    matrix = scipy.sparse.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1]).tocsr()
+    whole = cut(hpg.Graph(matrix, directed=False).out_csr.with_data(None), arcs_per_page=1 << 16)
+    G = hpg.StreamedGraph(in_file(whole, tmp_path, "out"), directed=False, memory=3_000_000, policy="none")
+    level = hpg.bfs(G, 100, max_depth=40).level
+    assert (level == np.where(abs(np.arange(n) - 100) <= 40, abs(np.arange(n) - 100), -1)).all()
+    first = G.store(False, False).moved
+    assert (hpg.bfs(G, 100, max_depth=40).level == level).all()
+    blocks = 40 * 2 * 512
+    assert G.store(False, False).moved - first <= 1.2 * blocks < first
+    traffic = hpg.bfs(G, 100, max_depth=40).trace.traffic
+    assert (traffic[:, 1] == traffic[:, 2]).all(), "what was predicted"
+
+
+def test_requests_are_put_together(tmp_path):
+    matrix = random_digraph(2000, 40_000, seed=9)
+    pages = cut(hpg.Graph(matrix).out_csr.with_data(None), arcs_per_page=1 << 13)
+    rows = np.unique(np.random.default_rng(3).integers(0, 2000, 40))
+    for gap in (0, 512, 1 << 20):
+        found = requests_for(pages, rows, 0, pages.n_pages, gap)
+        assert (found.begin[1:] > found.end[:-1] + gap).all()
+        held = np.zeros(pages.offset[-1], bool)
+        for low, high in zip(found.begin, found.end, strict=True):
+            held[low:high] = True
+        for row in rows:
+            assert held[4 * pages.indptr[row] : 4 * pages.indptr[row + 1]].all()
+    assert len(found.begin) == 1
 
 
 def test_lately_used_pages_are_of_no_use_to_sweeps():

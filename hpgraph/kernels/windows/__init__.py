@@ -150,8 +150,8 @@ class Survey(NamedTuple):
     counts : int64 array of shape (pages, 2), or None
         On the GPU, of each page, how many of the rows and of their arcs.
     copied : array of bool, or None
-        On the GPU, of each page, whether it is brought as a whole.
-    rows : Frontier, Bitmask or None
+        On the GPU, of each page, whether it is brought as a whole; on the CPU, whether only its wanted rows are.
+    rows : Frontier, Bitmask, array of ids or None
         Which rows; None for all.
     more : Bitmask or None
         Rows to leave out are not in it.
@@ -163,7 +163,7 @@ class Survey(NamedTuple):
     seconds: float
     counts: np.ndarray | None = None
     copied: np.ndarray | None = None
-    rows: Frontier | Bitmask | None = None
+    rows: Any = None
     more: Bitmask | None = None
 
 
@@ -271,5 +271,7 @@ class Windows(Protocol):
     ) -> WindowSupersteps:
         """The work space of one run."""
 
-    def PageStore(self, pages: Any, memory: int | None, host_memory: int | None) -> Store:
+    def PageStore(
+        self, pages: Any, memory: int | None = None, host_memory: int | None = None, *, shares: int = 1, **options: Any
+    ) -> Store:
         """Where pages are brought and kept, within budgets in bytes."""

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from hpgraph.kernels.pages import decode
 from hpgraph.kernels.windows import Head, Resident, Survey, Window
 from hpgraph.kernels.windows.keeping import keeping
 from hpgraph.kernels.windows.reading import Region
+from hpgraph.kernels.windows.requests import GAP, requests_for, sparse_pages
 from hpgraph.kernels.windows.runs import Pieces, gaps, most_stored, rows_of, runs_of
 
 # Arcs of a window: enough that a kernel's start is nothing beside it, few enough for the processor's outer cache.
@@ -43,6 +45,10 @@ class PageStore:
         Windows read ahead, at the most.
     heads : bool
         Whether a neighbour of each vertex may be kept.
+    gap : int
+        Bytes between two wanted rows that are read along.
+    shares : int
+        How many stores share the budgets.
 
     Raises
     ------
@@ -52,7 +58,7 @@ class PageStore:
 
     def __init__(
         self, pages: Pages, memory: int | None = None, host_memory: int | None = None, policy: str = "frequency",
-        ahead: int = AHEAD, heads: bool = True,
+        ahead: int = AHEAD, heads: bool = True, gap: int = GAP, *, shares: int = 1,
     ) -> None:  # fmt: skip
         self.pages = pages
         self._stored = Region(pages.stored)
@@ -60,7 +66,7 @@ class PageStore:
         # Plain pages in memory are windows already.
         self._in_place = not self._stored.in_file and pages.encoding == "none"
         budget = min((limit for limit in (memory, host_memory) if limit is not None), default=None)
-        self._arcs, self._slots, room = self._shares(budget, ahead)
+        self._arcs, self._slots, room = self._shares(budget, ahead, shares)
         self.head: Head | None = None
         # 4 bytes a vertex and a bit, where there is plenty; plain pages in memory need no such thing.
         taken = pages.shape[0] * 33 // 8
@@ -72,9 +78,10 @@ class PageStore:
         # Arrays in memory are looked at once, files each time they are read: somebody else may write to them.
         self._checked = np.zeros(pages.n_pages, np.bool_)
         self._threads: ThreadPoolExecutor | None = None
-        self._moved, self._seconds = 0, 0.0
+        self._moved, self._seconds, self._gap = 0, 0.0, gap
+        self._sparse = Survey(np.empty(0, np.int64), 0, 0, 0.0)
 
-    def _shares(self, budget: int | None, ahead: int) -> tuple[int, int, int]:
+    def _shares(self, budget: int | None, ahead: int, shares: int) -> tuple[int, int, int]:
         """Arcs of a window, windows in the ring, and bytes for pages that are kept."""
         pages = self.pages
         if self._in_place or pages.n_pages == 0:
@@ -87,17 +94,17 @@ class PageStore:
             return max(WINDOW_ARCS, arcs), ahead + 1, int(pages.nbytes)
         offsets = 8 * (pages.shape[0] + 1)
         least = offsets + 2 * of_page
+        budget //= shares
         if budget < least:
             raise BudgetError(
-                f"memory={budget:,} bytes is too little for a graph in pages: its offsets take {offsets:,} "
-                f"and two pages in work {2 * of_page:,}; give at least {least:,}"
+                f"memory={budget * shares:,} bytes is too little for a graph in pages: its offsets take "
+                f"{offsets * shares:,} and two pages in work {2 * of_page * shares:,}; give at least {least * shares:,}"
             )
         # At the most a quarter for what is in work.
         left = budget - offsets
         slots = int(np.clip(left // 4 // of_page, 2, ahead + 1))
-        window = int(np.clip(left // 4 // slots // max(of_page // arcs, 1), arcs, max(WINDOW_ARCS, arcs)))
-        most = -(-window // arcs) * of_page
-        return window, slots, left - slots * most
+        together = int(np.clip(left // 4 // slots // of_page, 1, max(WINDOW_ARCS // arcs, 1)))
+        return together * arcs, slots, left - slots * together * of_page
 
     @property
     def resident(self) -> Resident:
@@ -138,16 +145,25 @@ class PageStore:
             arcs = int((self.pages.indptr[ids + 1] - self.pages.indptr[ids]).sum())
         if self._in_place:
             return Survey(pages, arcs, 0, 0.0)
+        by_rows = None
+        if spread and chosen is not None and self._stored.in_file and self.pages.encoding == "none":
+            # Only of pages that had their checksum when they were read as wholes.
+            by_rows = sparse_pages(self.pages, ids, self._checked & ~self._kept.here)
         missing = pages[~self._kept.here[pages]]
+        if by_rows is not None:
+            missing = missing[~by_rows[missing]]
         nbytes = int((self.pages.offset[missing + 1] - self.pages.offset[missing]).sum())
         if self._values is not None and self.pages.dtype is not None:
             first = self.pages.first_arc
             nbytes += int((first[pages + 1] - first[pages]).sum()) * self.pages.dtype.itemsize
+        if by_rows is not None and by_rows.any():
+            for run in runs_of(np.flatnonzero(by_rows), self.pages.first_arc, self._arcs):
+                nbytes += requests_for(self.pages, ids, run.begin, run.end, self._gap).nbytes
         rate = self._moved / self._seconds if self._moved > MEASURED else EXPECTED
-        return Survey(pages, arcs, nbytes, nbytes / rate)
+        return Survey(pages, arcs, nbytes, nbytes / rate, None, by_rows, ids if by_rows is not None else None)
 
     def visits(self, wanted: Survey) -> Iterator[Window]:
-        """`windows`: pages are read as wholes."""
+        """`windows`, but of pages of which few rows are wanted only those are read: a window then holds no others."""
         return self.windows(wanted)
 
     def windows(self, wanted: Survey) -> Iterator[Window]:
@@ -160,12 +176,13 @@ class PageStore:
         OSError
             When a file cannot be read any more.
         """
-        runs = runs_of(wanted.pages, self.pages.first_arc, self._arcs)
+        runs = self._runs(wanted)
         if self._in_place:
             for run in runs:
                 yield self._view(run)
             return
         self._kept.begin(wanted.pages)
+        self._sparse = wanted
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
         while len(self._ring) < self._slots:
@@ -188,6 +205,16 @@ class PageStore:
                 if not future.cancelled():
                     future.exception()
 
+    def _runs(self, wanted: Survey) -> list[Pieces]:
+        """Pages that are read as wholes, and those that are not, in windows of their own."""
+        first, by_rows = self.pages.first_arc, wanted.copied
+        if by_rows is None:
+            return runs_of(wanted.pages, first, self._arcs)
+        apart = by_rows[wanted.pages]
+        return sorted(
+            runs_of(wanted.pages[apart], first, self._arcs) + runs_of(wanted.pages[~apart], first, self._arcs)
+        )
+
     def _view(self, run: Pieces) -> Window:
         pages = self.pages
         first, last = int(pages.first_arc[run.begin]), int(pages.first_arc[run.end])
@@ -206,7 +233,18 @@ class PageStore:
     def _bring(self, run: Pieces, slot: _Slot) -> Window:
         """By a thread: the pages of a run, read where they are not kept, decoded side by side."""
         pages = self.pages
+        slot.brought.clear()
         first, last = int(pages.first_arc[run.begin]), int(pages.first_arc[run.end])
+        values = None
+        if self._values is not None and pages.dtype is not None:
+            size = pages.dtype.itemsize
+            values = self._read(self._values, first * size, last * size, slot.values, run.begin).view(pages.dtype)
+            for page in range(run.begin, run.end):
+                self._verify(page, values[pages.first_arc[page] - first : pages.first_arc[page + 1] - first], True)
+        by_rows, rows = self._sparse.copied, self._sparse.rows
+        if by_rows is not None and by_rows[run.begin]:
+            ids = self._by_rows(run, rows, slot)
+            return Window(pages.indptr, ids, values, rows_of(pages, run), first)
         kept = {page: held for page in range(run.begin, run.end) if (held := self._bytes.get(page)) is not None}
         for begin, end in gaps(run, np.array([page in kept for page in range(run.end)])):
             low, high = int(pages.offset[begin]), int(pages.offset[end])
@@ -218,13 +256,24 @@ class PageStore:
                 slot.brought[page] = payload.copy() if self._kept.wants(page) else None
         for page, payload in kept.items():
             self._decode(page, payload, first, slot)
-        values = None
-        if self._values is not None and pages.dtype is not None:
-            size = pages.dtype.itemsize
-            values = self._read(self._values, first * size, last * size, slot.values, run.begin).view(pages.dtype)
-            for page in range(run.begin, run.end):
-                self._verify(page, values[pages.first_arc[page] - first : pages.first_arc[page + 1] - first], True)
         return Window(self.pages.indptr, slot.ids[: last - first], values, rows_of(pages, run), first)
+
+    def _by_rows(self, run: Pieces, rows: Any, slot: _Slot) -> np.ndarray:
+        """Of pages of plain ids, those of the wanted rows, in their places."""
+        pages = self.pages
+        wanted = requests_for(pages, rows, run.begin, run.end, self._gap)
+        low, high = int(pages.offset[run.begin]), int(pages.offset[run.end])
+        parts = [(max(a, low), min(b, high)) for a, b in zip(wanted.begin.tolist(), wanted.end.tolist(), strict=True)]
+        try:
+            read = self._stored.read_parts(low, high, parts, slot.stored)
+        except EOFError:
+            raise pages.damaged(run.begin, "the file ends before the page does, or one soon after it") from None
+        self._moved += wanted.nbytes
+        for a, b in parts:
+            ids = read[a - low : b - low].view(pages.id_dtype)
+            if len(ids) and (int(ids.min()) < 0 or int(ids.max()) >= pages.shape[1]):
+                raise pages.damaged(run.begin, "an id, of it or of a page soon after it, is none of the columns")
+        return read.view(pages.id_dtype)
 
     def _decode(self, page: int, payload: np.ndarray, first: int, slot: _Slot) -> None:
         arcs = self.pages.first_arc
@@ -248,10 +297,11 @@ class PageStore:
     def _keep(self, run: Pieces, slot: _Slot) -> None:
         """By the caller, in order: what a window brought is kept where it is to be."""
         for page in range(run.begin, run.end):
-            self._checked[page] = True
             if page not in slot.brought:
-                self._kept.found(page)
+                if page in self._kept:
+                    self._kept.found(page)
                 continue
+            self._checked[page] = True
             payload = slot.brought.pop(page)
             if payload is not None:
                 for victim in self._kept.admits(page) or ():

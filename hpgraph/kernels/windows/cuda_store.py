@@ -57,6 +57,8 @@ class PageStore:
         How many streams copy, and how much at a time.
     heads : bool
         Whether a neighbour of each vertex may be kept.
+    shares : int
+        How many stores share the budgets.
 
     Raises
     ------
@@ -67,15 +69,16 @@ class PageStore:
     def __init__(
         self, pages: Pages, memory: int | None = None, host_memory: int | None = None, policy: str = "frequency",
         in_place: bool = True, streams: int = STREAMS, window_bytes: int | None = None, heads: bool = True,
+        *, shares: int = 1,
     ) -> None:  # fmt: skip
         self.pages = pages
-        self.host = HostPages(pages, host_memory)
+        self.host = HostPages(pages, None if host_memory is None else host_memory // shares)
         self._streams_wanted = max(streams, 1)
         if window_bytes is None:
             window_bytes = WINDOW_BYTES if self.host.resident else REQUEST_BYTES
         self._in_place = in_place and self.host.resident
         memory = free_memory("cuda") // 2 if memory is None else memory
-        self._arcs, self._slots, room = self._shares(memory, window_bytes)
+        self._arcs, self._slots, room = self._shares(memory, window_bytes, shares)
         self.head: Head | None = None
         # 4 bytes a vertex and a bit, where there is plenty.
         taken = pages.shape[0] * 33 // 8
@@ -88,7 +91,7 @@ class PageStore:
         self._ring: list[_Slot] = []
         self._threads: ThreadPoolExecutor | None = None
 
-    def _shares(self, budget: int, window_bytes: int) -> tuple[int, int, int]:
+    def _shares(self, budget: int, window_bytes: int, shares: int) -> tuple[int, int, int]:
         """Arcs of a window, windows in the ring, and bytes for pages that are kept."""
         pages = self.pages
         if pages.n_pages == 0:
@@ -98,10 +101,12 @@ class PageStore:
         of_values = 0 if pages.dtype is None else pages.dtype.itemsize
         tables = 8 * (pages.shape[0] + 1) + 48 * (pages.n_pages + 1)
         least = tables + 2 * (stored + arcs * of_values)
+        budget //= shares
         if budget < least:
             raise BudgetError(
-                f"memory={budget:,} bytes is too little for a graph in pages: its offsets take {tables:,} "
-                f"and two pages in work {least - tables:,}; give at least {least:,}"
+                f"memory={budget * shares:,} bytes is too little for a graph in pages: its offsets take "
+                f"{tables * shares:,} and two pages in work {(least - tables) * shares:,}; give at least "
+                f"{least * shares:,}"
             )
         # At the most a quarter for what is in work.
         left, slots = budget - tables, SLOTS if self.host.resident else REQUESTS

@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,34 @@ class Region:
             if count % BLOCK and done < length:
                 self._direct = False
         return buffer[at - start : length]
+
+    def read_parts(self, begin: int, end: int, parts: Iterable[tuple[int, int]], buffer: np.ndarray) -> np.ndarray:
+        """The bytes begin..end of a file, of which only some parts are read; what lies between holds anything.
+
+        Parameters
+        ----------
+        begin, end : int
+        parts : iterable of (int, int)
+            Each within begin..end.
+        buffer : array of uint8, from `buffer`
+
+        Returns
+        -------
+        array of uint8
+            A view of `buffer`.
+
+        Raises
+        ------
+        EOFError, OSError
+            As `read`.
+        """
+        assert isinstance(self._array, FileStretch)
+        at = self._array.at
+        start = (at + begin) // BLOCK * BLOCK
+        for low, high in parts:
+            # Every part at its own place: where a file's block begins there begins one of the buffer's.
+            self.read(low, high, buffer[(at + low) // BLOCK * BLOCK - start :])
+        return buffer[at + begin - start :][: end - begin]
 
     def _read(self, stretch: FileStretch, into: np.ndarray, at: int) -> int:
         try:
