@@ -28,7 +28,7 @@ from .peers_gpu import CuPy
 from .record import RESULTS, Record
 from .report import aligned
 
-WAYS = ("rows", "stretches", "hyb", "blocks")
+WAYS = ("rows", "stretches", "hyb", "sell", "blocks")
 # Products in a row, rows of them, and iterations of PageRank.
 PRODUCTS, ROWS, ITERATIONS = 10, 5, 20
 # An iteration of cuGraph's PageRank in float64 on an H200, ms: pylibcugraph 26.10 through its Python API.
@@ -106,20 +106,20 @@ def chosen_way(A: hpg.Matrix, kind: np.dtype[Any]) -> str:
     """The way that the matrix's products go."""
     rows = A.rows
     if rows.nnz < cuda_choice.CHOICE_ENTRIES:
-        return "hyb" if A.layout == "hyb" else "rows"
+        return "rows" if A.layout == "csr" else A.layout
     predicted = cuda_choice.predict(rows, kind.itemsize, kind.itemsize)
-    own = {"hyb", "blocks"} if A.layout == "hyb" else {"rows", "stretches", "blocks"}
+    own = {A.layout, "blocks"} if A.layout in ("hyb", "sell") else {"rows", "stretches", "blocks"}
     return min(own & predicted.keys(), key=predicted.__getitem__)
 
 
 def _by_way(csr: CSR, x: Any, expected: Any, wrong: list[str]) -> dict[str, Any]:
     """Predicted and measured seconds of each way the product can go."""
     gather, reduce, dtype = plan(get_semiring("plus_times"), csr.dtype, x.dtype)
-    predicted = cuda_choice.predict(csr, x.dtype.itemsize, x.dtype.itemsize, unsure=True)
+    predicted = cuda_choice.predict(csr, x.dtype.itemsize, x.dtype.itemsize, unsure=True, slices=True)
     shape = cuda_choice.shape_of(csr, x.dtype.itemsize, x.dtype.itemsize)
     out = expected.copy()
     found = {}
-    for way, (_, make) in ways_of(csr, gather, reduce, (x.dtype,), dtype, frozenset(), True).items():
+    for way, (_, make) in ways_of(csr, gather, reduce, (x.dtype,), dtype, frozenset(), True, True).items():
         out.fill(-1)
         made = make()
         made((x,), out)

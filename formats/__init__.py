@@ -1,7 +1,7 @@
 """How nonzeros and active sets lie in memory.
 
-Plain frozen containers over NumPy or CuPy arrays, the same class on both: `CSR`, `COO`, `ELL`, `HYB` for matrices,
-`Bitmask` and `Frontier` for sets of vertices; `Pages`, over host memory or a file, for matrices larger than memory.
+Plain frozen containers over NumPy or CuPy arrays, the same class on both: `CSR`, `COO`, `ELL`, `HYB`, `SELL` for
+matrices, `Bitmask` and `Frontier` for sets of vertices; `Pages`, over host memory or a file, for what is larger.
 Nothing here knows what a product or an algorithm is. Values are optional in every matrix: without them it is a pattern.
 """
 
@@ -15,7 +15,14 @@ from hpgraph.formats.ell import ELL
 from hpgraph.formats.frontier import Frontier
 from hpgraph.formats.hyb import HYB
 from hpgraph.formats.pages import Pages
+from hpgraph.formats.sell import SELL
 from hpgraph.formats.storage import Storage
 from hpgraph.formats.width import hyb_width
 
-__all__ = ["COO", "CSR", "ELL", "HYB", "Bitmask", "Frontier", "Pages", "Storage", "hyb_width", "index_dtype"]
+__all__ = [
+    "COO", "CSR", "ELL", "HYB", "SELL", "Bitmask", "Frontier", "Pages", "RowFormat", "Storage",
+    "hyb_width", "index_dtype",
+]  # fmt: skip
+
+# What a matrix's products read row by row.
+RowFormat = CSR | HYB | SELL

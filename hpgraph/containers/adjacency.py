@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory, device_of, is_cuda, native, unmasked
-from hpgraph.formats import COO, CSR, ELL, HYB, index_dtype
+from hpgraph.formats import COO, CSR, ELL, HYB, SELL, index_dtype
 from hpgraph.formats.checks import as_value_dtype
 
 MAX_ID = int(np.iinfo(np.int64).max) - 1
@@ -23,7 +23,7 @@ def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
 
     Parameters
     ----------
-    source : SciPy or CuPy sparse array or matrix, Matrix, CSR, COO, ELL, HYB or tuple of arrays
+    source : SciPy or CuPy sparse array or matrix, Matrix, CSR, COO, ELL, HYB, SELL or tuple of arrays
         The arcs.
     both_ways : bool
         Whether each arc stands for its reverse as well; a CSR is trusted to hold them.
@@ -45,7 +45,7 @@ def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
     if isinstance(source, tuple) and len(source) in (2, 3):
         weight = source[2] if len(source) == 3 else None
         return from_arcs(source[0], source[1], weight, None, both_ways=both_ways, copy=copy)
-    if isinstance(source, COO | ELL | HYB):
+    if isinstance(source, COO | ELL | HYB | SELL):
         csr = from_container(source)
     elif isinstance(getattr(source, "csr", None), CSR):
         csr = from_container(source.csr)  # Matrix
@@ -96,12 +96,12 @@ def from_sparse(matrix: Any, *, copy: bool = True) -> CSR:
     return CSR.from_scipy(matrix, pattern=pattern, copy=copy, duplicates="min")
 
 
-def from_container(container: CSR | COO | ELL | HYB) -> CSR:
+def from_container(container: CSR | COO | ELL | HYB | SELL) -> CSR:
     """The adjacency matrix that one of hpgraph's own containers holds.
 
     Parameters
     ----------
-    container : CSR, COO, ELL or HYB, shape (n, n)
+    container : CSR, COO, ELL, HYB or SELL, shape (n, n)
         A CSR is taken as it is when its rows are sorted and free of duplicates, and its ids no wider than they must.
 
     Returns

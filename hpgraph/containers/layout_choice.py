@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import RowFormat
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.layout_cost import RATES, row_lengths, rows_seconds
@@ -25,7 +25,7 @@ _CHOICE_ENTRIES = 1 << 14
 _REPEATS = 5
 
 
-def choose(matrix: MatrixStorage) -> Literal["csr", "hyb"]:
+def choose(matrix: MatrixStorage) -> Literal["csr", "hyb", "sell"]:
     """The layout that products are predicted to be quickest in, ``A @ x`` with x of the matrix's type.
 
     Parameters
@@ -34,7 +34,7 @@ def choose(matrix: MatrixStorage) -> Literal["csr", "hyb"]:
 
     Returns
     -------
-    {"csr", "hyb"}
+    {"csr", "hyb", "sell"}
         On the CPU, which multiplies in CSR alone, that; and where products go by blocks of columns, which take as long
         from either, as CSR takes less memory.
 
@@ -45,11 +45,16 @@ def choose(matrix: MatrixStorage) -> Literal["csr", "hyb"]:
     if matrix.device == "cpu" or matrix.nnz < _CHOICE_ENTRIES:
         return "csr"
     predicted = predict(matrix)
-    return "csr" if "blocks" in predicted or predicted["csr"] <= predicted["hyb"] else "hyb"
+    if "blocks" in predicted:
+        return "csr"
+    names: tuple[Literal["csr", "hyb", "sell"], ...] = ("csr", "hyb", "sell")
+    return min((name for name in names if name in predicted), key=predicted.__getitem__)
 
 
-def predict(matrix: MatrixStorage) -> dict[str, float]:
+def predict(matrix: MatrixStorage, slices: bool = False) -> dict[str, float]:
     """Seconds of a product by layout; "blocks" only where products go by blocks of columns.
+
+    "sell" where it may be chosen, or is asked for by `slices`.
 
     On the CPU there is nothing to choose: a product of HYB reads the CSR that is kept with it.
 
@@ -69,10 +74,9 @@ def predict(matrix: MatrixStorage) -> dict[str, float]:
         return {"csr": 0.0, "hyb": 0.0}
     from hpgraph.kernels.spmv import cuda_choice
 
-    ways = cuda_choice.predict(csr, size, size)
+    ways = cuda_choice.predict(csr, size, size, slices=slices)
     found = {"csr": min(ways["rows"], ways.get("stretches", ways["rows"])), "hyb": ways["hyb"]}
-    if "blocks" in ways:
-        found["blocks"] = ways["blocks"]
+    found |= {name: ways[name] for name in ("sell", "blocks") if name in ways}
     return found
 
 
@@ -80,7 +84,7 @@ def _operand_type(matrix: MatrixStorage) -> np.dtype[Any]:
     return np.dtype(np.float32) if matrix.is_pattern else matrix.dtype
 
 
-def _measure(matrix: MatrixStorage, rows: CSR | HYB, by_blocks: bool) -> float:
+def _measure(matrix: MatrixStorage, rows: RowFormat, by_blocks: bool) -> float:
     """Seconds of a product, the device idle before and after: the median of some."""
     xp, pull = array_module(matrix.device), kernels(matrix.device).pull
     x = xp.ones(rows.shape[1], _operand_type(matrix))
@@ -100,7 +104,7 @@ def _measure(matrix: MatrixStorage, rows: CSR | HYB, by_blocks: bool) -> float:
 
 def explain(matrix: MatrixStorage, measure: bool = False) -> str:
     """See `hpgraph.Matrix.explain`."""
-    predicted = predict(matrix)
+    predicted = predict(matrix, slices=matrix.layout == "sell")
     chosen = "blocks" if "blocks" in predicted else matrix.layout
     measured: dict[str, float] = {}
     if measure and min(matrix.shape):
@@ -145,5 +149,5 @@ def _reason(matrix: MatrixStorage, chosen: str, predicted: dict[str, float]) -> 
         return f"{what}: csr, in which the CPU multiplies"
     if matrix.nnz < _CHOICE_ENTRIES:
         return f"{what}: csr, as of fewer than {_CHOICE_ENTRIES:,} entries; launches or threads take longer than either"
-    other = "hyb" if chosen == "csr" else "csr"
+    other = min(predicted.keys() - {chosen}, key=predicted.__getitem__)
     return f"{what}: {chosen} is predicted to take {predicted[chosen] / predicted[other]:.2f} of the time of {other}"

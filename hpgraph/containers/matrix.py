@@ -9,16 +9,16 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layout_choice import choose, explain
 from hpgraph.containers.layouts import Layouts
+from hpgraph.containers.matrix_layouts import built_csr, built_hyb, built_sell, new_layouts
 from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense
 from hpgraph.core.device import Device, array_module, check_memory, normalize_device
-from hpgraph.formats import COO, CSR, ELL, HYB
+from hpgraph.formats import COO, CSR, ELL, HYB, SELL, RowFormat
 from hpgraph.formats.checks import as_shape, as_value_dtype
-from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.spmv.origin import hyb_of, remember
+from hpgraph.kernels.spmv.origin import remember
 from hpgraph.kernels.spmv.product_plan import value_dtype
 
-Format = Literal["auto", "csr", "hyb"]
+Format = Literal["auto", "csr", "hyb", "sell"]
 
 
 class MatrixStorage:
@@ -38,15 +38,15 @@ class MatrixStorage:
     def __init__(
         self, source: Any, shape: Any = None, dtype: Any = None, copy: bool = True, *, format: Format = "auto"
     ) -> None:
-        if format not in ("auto", "csr", "hyb"):
-            raise ValueError(f'format must be "auto", "csr" or "hyb", not {format!r}')
+        if format not in ("auto", "csr", "hyb", "sell"):
+            raise ValueError(f'format must be "auto", "csr", "hyb" or "sell", not {format!r}')
         kind = None if dtype is None else as_value_dtype(dtype, "dtype")
         if isinstance(source, tuple):
-            layouts, turned = _new(csr_from_tuple(source, shape, kind, copy)), False
+            layouts, turned = new_layouts(csr_from_tuple(source, shape, kind, copy)), False
         else:
             layouts, turned = _layouts_of(source, copy)
         if kind is not None and kind != layouts["dtype"]:
-            layouts, turned = _new(_csr(layouts, turned).astype(kind)), False
+            layouts, turned = new_layouts(built_csr(layouts, turned).astype(kind)), False
         self._set(layouts, turned, format)
         if shape is not None and as_shape(shape) != self.shape:
             raise ValueError(f"shape is {as_shape(shape)}, and the matrix given has {self.shape}: use A.resize(shape)")
@@ -76,7 +76,7 @@ class MatrixStorage:
     @classmethod
     def _of(cls, csr: CSR, format: Format = "auto") -> Self:
         """The matrix of a CSR that is known to have sorted rows free of duplicates."""
-        return object.__new__(cls)._set(_new(csr), False, format)
+        return object.__new__(cls)._set(new_layouts(csr), False, format)
 
     def _with(self, csr: CSR) -> Self:
         """Another matrix of the same kind."""
@@ -84,7 +84,7 @@ class MatrixStorage:
 
     def _rebind(self, csr: CSR) -> Self:
         """Make this matrix another one; what was taken from it before stays as it was."""
-        return self._set(_new(csr), False, self._format)
+        return self._set(new_layouts(csr), False, self._format)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -119,7 +119,7 @@ class MatrixStorage:
 
     @property
     def layout(self) -> str:
-        """The layout that products read: "csr" or "hyb"."""
+        """The layout that products read: "csr", "hyb" or "sell"."""
         if not self.is_auto:
             return self._format
         if not techniques.hyb:
@@ -141,11 +141,11 @@ class MatrixStorage:
 
         Parameters
         ----------
-        name : {"csr", "hyb"}
+        name : {"csr", "hyb", "sell"}
 
         Returns
         -------
-        CSR, HYB or None
+        CSR, HYB, SELL or None
         """
         return self._layouts.get(f"{name}_t" if self._turned else name)
 
@@ -193,17 +193,23 @@ class MatrixStorage:
     @property
     def csr(self) -> CSR:
         """The matrix as CSR."""
-        return _csr(self._layouts, self._turned)
+        return built_csr(self._layouts, self._turned)
 
     @property
     def hyb(self) -> HYB:
         """The matrix as HYB."""
-        return _hyb(self._layouts, self._turned)
+        return built_hyb(self._layouts, self._turned)
 
     @property
-    def rows(self) -> CSR | HYB:
+    def sell(self) -> SELL:
+        """The matrix as SELL-32-σ."""
+        return built_sell(self._layouts, self._turned)
+
+    @property
+    def rows(self) -> RowFormat:
         """The layout that products read."""
-        return self.hyb if self.layout == "hyb" else self.csr
+        layout = self.layout
+        return self.hyb if layout == "hyb" else self.sell if layout == "sell" else self.csr
 
     @property
     def stored_dtype(self) -> np.dtype[Any] | None:
@@ -352,33 +358,7 @@ class MatrixStorage:
         return {"csr": self.csr, "format": self._format}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set(_new(state["csr"]), False, state["format"])
-
-
-def _new(csr: CSR, **others: Any) -> Layouts:
-    return Layouts(shape=csr.shape, nnz=csr.nnz, dtype=csr.dtype, device=csr.device, csr=csr, **others)
-
-
-def _csr(layouts: Layouts, turned: bool) -> CSR:
-    """The matrix, or its transpose, as CSR. Layouts of the transpose have names that end in ``_t``."""
-    here, there = ("_t", "") if turned else ("", "_t")
-
-    def build() -> CSR:
-        if f"hyb{here}" in layouts:
-            made: CSR = layouts[f"hyb{here}"].to_csr()
-            return made
-        if f"csr{there}" not in layouts:
-            layouts[f"csr{there}"] = layouts[f"hyb{there}"].to_csr()
-        turned_csr: CSR = kernels(layouts["device"]).transpose(layouts[f"csr{there}"])
-        return turned_csr
-
-    csr: CSR = layouts.once(f"csr{here}", build)
-    return csr
-
-
-def _hyb(layouts: Layouts, turned: bool) -> HYB:
-    hyb: HYB = layouts.once("hyb_t" if turned else "hyb", lambda: hyb_of(_csr(layouts, turned)))
-    return hyb
+        self._set(new_layouts(state["csr"]), False, state["format"])
 
 
 def _layouts_of(source: Any, copy: bool) -> tuple[Layouts, bool]:
@@ -387,16 +367,17 @@ def _layouts_of(source: Any, copy: bool) -> tuple[Layouts, bool]:
         return source._settle(), source._turned
     if isinstance(source, Graph):
         turned = source._layouts.get("in_csr")
-        return _new(source.out_csr, **({} if turned is None else {"csr_t": turned})), False
+        return new_layouts(source.out_csr, **({} if turned is None else {"csr_t": turned})), False
     if isinstance(source, CSR):
-        return _new(source.canonical()), False
+        return new_layouts(source.canonical()), False
     if isinstance(source, COO):
-        return _new(CSR.from_coo(source.row, source.col, source.data, source.shape, copy=False)), False
-    if isinstance(source, ELL | HYB):
+        return new_layouts(CSR.from_coo(source.row, source.col, source.data, source.shape, copy=False)), False
+    if isinstance(source, ELL | HYB | SELL):
         csr = source.to_csr()
-        sorted_csr = csr.canonical()
-        kept = {"hyb": remember(source, csr)} if isinstance(source, HYB) and sorted_csr is csr else {}
-        return _new(sorted_csr, **kept), False
+        sorted_csr, kept = csr.canonical(), {}
+        if sorted_csr is csr and not isinstance(source, ELL):
+            kept["hyb" if isinstance(source, HYB) else "sell"] = remember(source, csr)
+        return new_layouts(sorted_csr, **kept), False
     if hasattr(source, "tocsr"):
-        return _new(CSR.from_scipy(source, copy=copy)), False
-    return _new(csr_of_dense(source)), False
+        return new_layouts(CSR.from_scipy(source, copy=copy)), False
+    return new_layouts(csr_of_dense(source)), False

@@ -20,7 +20,7 @@ class Matrix(Comparisons, Reductions, Ufuncs):
 
     Parameters
     ----------
-    source : SciPy or CuPy sparse array or matrix, 2-d array, Matrix, Graph, CSR, COO, ELL or HYB, or tuple
+    source : SciPy or CuPy sparse array or matrix, 2-d array, Matrix, Graph, CSR, COO, ELL, HYB or SELL, or tuple
         The entries. Those at the same place are summed, explicit zeros kept. Of a dense array the zeros are left out,
         and masked elements. Tuples are SciPy's: ``(rows, columns)`` is a shape without entries, ``(values, (rows,
         columns))`` and ``(values, indices, indptr)`` are arrays.
@@ -32,10 +32,10 @@ class Matrix(Comparisons, Reductions, Ufuncs):
         Whether to copy arrays that could be shared with `source`, as those of a CSR that is sorted and free of
         duplicates. False saves the memory, and such arrays must not be written to any more: layouts made of them
         before would not follow, and ``A @ x`` and ``A.T @ x`` disagree.
-    format : {"auto", "csr", "hyb"}, optional
+    format : {"auto", "csr", "hyb", "sell"}, optional
         The layout that products read; "auto" is CSR on the CPU; on CUDA it chooses by predicted time, which
         `explain` shows: mostly HYB. Others are made when asked for. On the CPU products with a HYB read the CSR that is
-        kept with it.
+        kept with it. "sell" is SELL-32-σ, slices of 32 rows sorted by length (`hpgraph.formats.SELL`).
 
     Raises
     ------

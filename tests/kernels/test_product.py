@@ -11,7 +11,7 @@ from reference_product import messages, product, total
 
 from hpgraph import config
 from hpgraph.core.device import is_cuda
-from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.formats import CSR, HYB, SELL, Bitmask
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring import Function, get_binary, get_monoid, get_semiring
 
@@ -72,7 +72,8 @@ def entries_of(csr, one=1):
 def run(device, csr, semiring, x, out, *, form="csr", active=None, mask=None, accum=None, **others):
     """`pull` on a device, sets given as flags; returns the result and who received, on the host."""
     ring = get_semiring(semiring)
-    rows = (HYB.from_csr(csr, width=3) if form == "hyb" else csr).to(device)
+    made = {"hyb": lambda: HYB.from_csr(csr, width=3), "sell": lambda: SELL.from_csr(csr, sigma=64), "csr": lambda: csr}
+    rows = made[form]().to(device)
     weight = out.dtype if csr.data is None else csr.data.dtype
     gather = ring.gather(weight, x.dtype, out.dtype)
     moved = {name: array_on(device, value) for name, value in (("x", x), ("out", out.copy()))}
@@ -136,7 +137,8 @@ def test_dtypes(device, dtype):
 
 # In each form one semiring that reads rows to their ends, and one that stops at a terminal.
 @pytest.mark.parametrize(
-    ("semiring", "form"), [("plus_times", "csr"), ("min_plus", "csr"), ("plus_times", "hyb"), ("lor_land", "hyb")]
+    ("semiring", "form"),
+    [("plus_times", "csr"), ("min_plus", "csr"), ("plus_times", "hyb"), ("lor_land", "hyb"), ("lor_land", "sell")],
 )
 def test_mask_active_and_accumulator(device, semiring, form):
     rng = np.random.default_rng(3)
@@ -164,12 +166,17 @@ def test_another_accumulator_leaves_rows_without_messages_alone(device):
     np.testing.assert_array_equal(received, [True, False, True])
 
 
-@pytest.mark.parametrize("form", ["csr", "hyb"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("form", "dtype"), [(form, dtype) for form in ("csr", "hyb") for dtype in (np.float32, np.float64)]
+    + [("sell", np.float64)],
+)  # fmt: skip
 def test_scipy_multiplies_the_same(device, form, dtype):
     rng = np.random.default_rng(4)
     matrix = sp.random_array((500, 400), density=0.03, rng=rng, dtype=dtype).tocsr()
-    x, out = rng.random(400).astype(dtype), np.full(500, np.nan, dtype)
+    if form == "sell":
+        # Rows of more than one piece, of several and of no entries, in one slice and in windows of their own.
+        matrix = sp.vstack([matrix, np.ones((3, 400)), sp.csr_array((40, 400)), np.ones((1, 400))]).tocsr()
+    x, out = rng.random(400).astype(dtype), np.full(matrix.shape[0], np.nan, dtype)
     result, _ = run(device, CSR.from_scipy(matrix), "plus_times", x, out, form=form)
     np.testing.assert_allclose(result, matrix @ x, rtol=1e-5 if dtype == np.float32 else 1e-13)
 

@@ -8,6 +8,7 @@ from cuda_build import GENERATIONS, compiles
 
 from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.spmv.cuda import PULL_ROWS
+from hpgraph.kernels.spmv.cuda_sell import KERNELS as SLICES
 from hpgraph.kernels.spmv.cuda_spmm import DENSE_ROWS, specialize_dense
 from hpgraph.kernels.spmv.cuda_spmspv import PUSHES, specialize_sorted
 from hpgraph.semiring import Function, get_binary, get_monoid, get_semiring
@@ -35,6 +36,11 @@ def instance(semiring, dtype, *, index="int32", pattern=False, filtered=False, a
 @pytest.mark.parametrize(("semiring", "dtype"), INSTANCES)
 def test_pull(semiring, dtype):
     product_compiles("spmv.cuh", instance(semiring, dtype), PULL_ROWS)
+
+
+@pytest.mark.parametrize(("semiring", "dtype"), INSTANCES)
+def test_pull_of_slices(semiring, dtype):
+    product_compiles("sell.cuh", instance(semiring, dtype, filtered=True, pattern=dtype == "int64"), SLICES)
 
 
 @pytest.mark.parametrize("arch", GENERATIONS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from hpgraph.formats import CSR, HYB, Bitmask
+    from hpgraph.formats import CSR, Bitmask, RowFormat
 
 
 class Products(Protocol):
@@ -18,7 +18,7 @@ class Products(Protocol):
 
     def pull(
         self,
-        rows: CSR | HYB,
+        rows: RowFormat,
         gather: Any,
         reduce: Any,
         state: tuple[Any, ...],
@@ -47,12 +47,12 @@ class Products(Protocol):
     ) -> Any:
         """The rows of a list send along their entries; who received, ascending."""
 
-    def pull_dense(self, rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
+    def pull_dense(self, rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
         """`pull` for each column of a dense operand at once."""
 
 
 def check_pull(
-    rows: CSR | HYB, out: Any, active: Bitmask | None, mask: Bitmask | None, complement: bool, received: Bitmask | None
+    rows: RowFormat, out: Any, active: Bitmask | None, mask: Bitmask | None, complement: bool, received: Bitmask | None
 ) -> None:
     """Lengths that the arguments of `pull` must have.
 
@@ -88,7 +88,7 @@ def check_push(rows: CSR, out: Any, mask: Bitmask | None, complement: bool) -> N
     _check_writing(out, mask, complement)
 
 
-def check_pull_dense(rows: CSR | HYB, state: tuple[Any, ...], out: Any) -> None:
+def check_pull_dense(rows: RowFormat, state: tuple[Any, ...], out: Any) -> None:
     """Shapes that the arguments of `pull_dense` must have.
 
     Raises

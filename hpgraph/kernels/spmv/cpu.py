@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.formats import CSR, SELL, Bitmask, RowFormat
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import put
@@ -34,6 +34,7 @@ from hpgraph.kernels.spmv.cpu_fold import (
     longest_row,
 )
 from hpgraph.kernels.spmv.cpu_pairs import pull_pairs
+from hpgraph.kernels.spmv.cpu_sell import pull_slices
 from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.jit import call
 
@@ -154,7 +155,7 @@ def _pull_alone(gather, reduce, accum, terminal, identity, one, state, indptr, i
 
 
 def pull(
-    rows: CSR | HYB,
+    rows: RowFormat,
     gather: Any,
     reduce: Any,
     state: tuple[Any, ...],
@@ -170,7 +171,7 @@ def pull(
 
     Parameters
     ----------
-    rows : CSR or HYB, shape (n, m)
+    rows : CSR, HYB or SELL, shape (n, m)
         Row v lists where v pulls from: the transpose of a graph's adjacency matrix. Of a HYB the CSR is read that it
         was made of, or one that is made at its first product and kept with it.
     gather : Function
@@ -206,10 +207,17 @@ def pull(
     and other idempotent sums of ones keep a byte a row.
     """
     check_pull(rows, out, active, mask, complement, received)
-    rows = csr_of(rows)
     if rows.nnz == 0:
         _pull_nothing(reduce, out, mask, complement, accum, received)
         return
+    if isinstance(rows, SELL):
+        own = tuple(plain(array) for array in state)
+        with team():
+            pull_slices(
+                rows, gather, operators(reduce, accum, out.dtype), own, out, active, mask, complement, received
+            )
+        return
+    rows = csr_of(rows)
     alone = rows.nnz + rows.shape[0] <= SERIAL
     simple = mask is accum is None and (active is None or not alone)
     if simple and pull_pairs(rows, arrays(rows), gather, reduce, active, out, received):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
@@ -93,12 +93,12 @@ def _pull_dense_alone(functions, identity, state, rows, out):
     _block(functions, identity, state, rows, 0, out.shape[0], rows.indices.size, out)
 
 
-def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
+def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
     """Product with a dense matrix: `hpgraph.kernels.spmv.cpu.pull` for every column at once.
 
     Parameters
     ----------
-    rows : CSR or HYB, shape (n, m)
+    rows : CSR, HYB or SELL, shape (n, m)
     gather : Function
         As for `pull`; called once for each entry and column, with that column of the state.
     reduce : Monoid

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, HYB, Bitmask
+from hpgraph.formats import CSR, HYB, SELL, Bitmask, RowFormat
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, Bins, bins
@@ -22,6 +22,7 @@ from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv import check_pull
 from hpgraph.kernels.spmv.cuda_choice import CHOICE_ENTRIES, Multiply, by_time, may_time, predict
 from hpgraph.kernels.spmv.cuda_column_blocks import by_blocks, multiply_by_blocks, staged_type
+from hpgraph.kernels.spmv.cuda_sell import by_slices
 from hpgraph.kernels.spmv.cuda_stretches import by_stretches
 from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.semiring import Gather
@@ -30,7 +31,7 @@ PULL_ROWS = ("pull_slab", "pull_tail", "pull_long")
 
 
 def pull(
-    rows: CSR | HYB,
+    rows: RowFormat,
     gather: Any,
     reduce: Any,
     state: tuple[Any, ...],
@@ -91,13 +92,13 @@ def pull(
 
 
 def whole_product(
-    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
+    rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
 ) -> Multiply:
     """What does a product in which every entry and every row takes part: worked out once, so that a call only launches.
 
     Parameters
     ----------
-    rows : CSR or HYB
+    rows : CSR, HYB or SELL
     gather, reduce, ignores
         As for `pull`.
     state_dtypes : tuple of dtype
@@ -122,8 +123,8 @@ def whole_product(
 
 
 def ways_of(
-    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str],
-    timed: bool,
+    rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str],
+    timed: bool, slices: bool = False,
 ) -> dict[str, tuple[float, Callable[[], Multiply]]]:  # fmt: skip
     """The ways a whole product can go.
 
@@ -133,6 +134,8 @@ def ways_of(
         As for `whole_product`.
     timed : bool
         Whether those are wanted, too, that may not pay for the layout they need.
+    slices : bool, default False
+        Whether "sell" is wanted where it would not be chosen by itself, too.
 
     Returns
     -------
@@ -141,7 +144,7 @@ def ways_of(
     """
     special = specialize_for(rows, gather, reduce, state_dtypes, dtype, None, False)
     everyone = struct(None, None, None, 0)
-    own = "hyb" if isinstance(rows, HYB) else "rows"
+    own = "hyb" if isinstance(rows, HYB) else "sell" if isinstance(rows, SELL) else "rows"
     ways: dict[str, tuple[float, Callable[[], Multiply]]] = {own: (0.0, lambda: directly(rows, special, everyone))}
     staged = staged_type(rows, gather, reduce, state_dtypes, dtype, ignores)
     ring = isinstance(gather, Gather)
@@ -151,7 +154,7 @@ def ways_of(
     if rows.nnz < CHOICE_ENTRIES or (staged is None and not stretched):
         return ways
     operand = staged or (state_dtypes[0] if state_dtypes else dtype)
-    predicted = predict(rows, operand.itemsize, dtype.itemsize, timed)
+    predicted = predict(rows, operand.itemsize, dtype.itemsize, timed, slices)
     ways[own] = predicted[own], ways[own][1]
     if stretched and "stretches" in predicted:
         csr = csr_of(rows)
@@ -164,9 +167,21 @@ def ways_of(
                 multiply_by_blocks, by_blocks(rows, gather, reduce, state_dtypes, dtype, held)
             ),
         )
+    if timed and isinstance(rows, CSR) and "sell" in predicted:
+        ways["sell"] = predicted["sell"], lambda: _in_slices(SELL.from_csr(csr_of(rows)), special, everyone)
     if timed and isinstance(rows, CSR) and techniques.hyb:
         ways["hyb"] = predicted["hyb"], lambda: _in_hyb(HYB.from_csr(csr_of(rows)), special, everyone)
     return ways
+
+
+def _in_slices(rows: SELL, special: Specialization, sets: Any) -> Multiply:
+    multiply = by_slices(rows, special, sets)
+
+    # What is returned by `by_slices` holds addresses; nobody else holds this matrix.
+    def of_rows(state: tuple[Any, ...], out: Any, kept: SELL = rows) -> None:
+        multiply(state, out)
+
+    return of_rows
 
 
 def _in_hyb(rows: HYB, special: Specialization, sets: Any) -> Multiply:
@@ -180,12 +195,14 @@ def _in_hyb(rows: HYB, special: Specialization, sets: Any) -> Multiply:
 
 
 @attached
-def _whole_products(rows: CSR | HYB) -> dict[tuple[Any, ...], Multiply]:
+def _whole_products(rows: RowFormat) -> dict[tuple[Any, ...], Multiply]:
     return {}
 
 
-def directly(rows: CSR | HYB, special: Specialization, sets: Any) -> Multiply:
+def directly(rows: RowFormat, special: Specialization, sets: Any) -> Multiply:
     """Launches of a product that gathers from the whole vector. Holds addresses of the matrix, not the matrix."""
+    if isinstance(rows, SELL):
+        return by_slices(rows, special, sets)
     module, n, binned = special.load("spmv.cuh", *PULL_ROWS), rows.shape[0], bins(rows)
     tail = struct(*tail_of(rows))
     grid = (-(-n // BLOCK),)

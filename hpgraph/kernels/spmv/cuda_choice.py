@@ -14,13 +14,22 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.config import config
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import CSR, SELL, RowFormat
+from hpgraph.formats.sell import slots_of
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda_column_blocks_layout import survey
 from hpgraph.kernels.spmv.cuda_locality import locality
 from hpgraph.kernels.spmv.cuda_stretches import can_stretch
-from hpgraph.kernels.spmv.layout_cost import RATES, Shape, hyb_seconds, row_lengths, rows_seconds, stretches_seconds
+from hpgraph.kernels.spmv.layout_cost import (
+    RATES,
+    Shape,
+    hyb_seconds,
+    row_lengths,
+    rows_seconds,
+    slices_seconds,
+    stretches_seconds,
+)
 from hpgraph.kernels.spmv.origin import csr_of
 
 # Does a whole product, given the state and the array to write.
@@ -62,17 +71,23 @@ def _shapes(csr: CSR) -> dict[tuple[int, int] | None, Shape]:
     return {}
 
 
-def predict(rows: CSR | HYB, operand: int, result: int, unsure: bool = False) -> dict[str, float]:
+def predict(
+    rows: RowFormat, operand: int, result: int, unsure: bool = False, slices: bool = False
+) -> dict[str, float]:
     """Seconds of a whole product of a semiring, by way: "rows", "stretches", "hyb", and "blocks" where it pays.
+
+    And "sell" where the rows are that, or it is asked for, or known well enough to be chosen.
 
     Parameters
     ----------
-    rows : CSR or HYB
+    rows : CSR, HYB or SELL
         On the GPU, with entries.
     operand, result
         As for `shape_of`.
     unsure : bool, default False
         Whether "blocks" is wanted where it may not pay, too.
+    slices : bool, default False
+        Whether "sell" is wanted in any case.
 
     Returns
     -------
@@ -83,11 +98,18 @@ def predict(rows: CSR | HYB, operand: int, result: int, unsure: bool = False) ->
     found = {"rows": rows_seconds(shape, rates), "hyb": hyb_seconds(shape, rates)}
     if techniques.row_stretches and can_stretch(csr) and result in (4, 8):
         found["stretches"] = stretches_seconds(shape, rates)
+    if slices or isinstance(rows, SELL) or rates.by_slices is not None:
+        found["sell"] = slices_seconds(shape, _slots(csr), rates)
     if techniques.column_blocks and operand in (4, 8) and result in (4, 8):
         surveyed = survey(csr, shape, min(found.values()))
         if surveyed is not None and (surveyed.pays or unsure):
             found["blocks"] = surveyed.seconds
     return found
+
+
+@attached
+def _slots(csr: CSR) -> int:
+    return slots_of(csr)
 
 
 def reads_slab(csr: CSR, operand: int, result: int) -> bool:

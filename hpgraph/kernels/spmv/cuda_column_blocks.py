@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import HYB, RowFormat
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import Specialization, specialize_for
@@ -52,13 +52,13 @@ class BlockedProduct:
 
 
 def staged_type(
-    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
+    rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
 ) -> np.dtype[Any] | None:
     """What shared memory would hold for each column, in a product by blocks of columns.
 
     Parameters
     ----------
-    rows : CSR or HYB
+    rows : CSR, HYB or SELL
         The matrix, on the GPU.
     gather : Function
         As for `pull`.
@@ -84,7 +84,7 @@ def staged_type(
         return None
     if not (ring or sources_only) or dtype.itemsize not in (4, 8):
         return None
-    data = rows.data if isinstance(rows, CSR) else rows.tail_data
+    data = rows.tail_data if isinstance(rows, HYB) else rows.data
     once = sources_only or data is None
     if once and not ring and data is not None:
         return None
@@ -93,7 +93,7 @@ def staged_type(
 
 
 def by_blocks(
-    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, staged: np.dtype[Any]
+    rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, staged: np.dtype[Any]
 ) -> BlockedProduct:
     """A whole product by blocks of columns, of which `predict` has said how long it takes.
 
@@ -117,7 +117,7 @@ def by_blocks(
 
 
 def blocked_product(
-    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
+    rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
 ) -> BlockedProduct | None:
     """A whole product by blocks of columns, where it can be and is predicted to pay.
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.core.errors import DeviceMemoryError
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import CSR, RowFormat
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -118,12 +118,12 @@ def pays(seconds: float, directly: float) -> bool:
     return seconds < GAIN * directly
 
 
-def worth_a_look(rows: CSR | HYB) -> bool:
+def worth_a_look(rows: RowFormat) -> bool:
     """Whether a matrix is of a size that products by blocks are for.
 
     Parameters
     ----------
-    rows : CSR or HYB
+    rows : CSR, HYB or SELL
 
     Returns
     -------

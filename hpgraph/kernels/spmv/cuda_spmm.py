@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import CSR, HYB, SELL, RowFormat
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, bins
 from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specialization, contiguous, specialize
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.spmv import check_pull_dense
 from hpgraph.kernels.spmv.cuda import tail_of
+from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.cuda import INCLUDE, LinkedCode, binary_functor
 
@@ -65,12 +66,12 @@ def specialize_dense(
     return specialize(made, reduce, None, weight_dtype, index_dtype, (operand_dtype,), message_dtype, False)
 
 
-def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
+def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
     """Product with a dense matrix: `hpgraph.kernels.spmv.cuda.pull` for every column at once.
 
     Parameters
     ----------
-    rows : CSR or HYB, shape (n, m)
+    rows : CSR, HYB or SELL, shape (n, m)
     gather : Gather
         Of a semiring (`Semiring.gather`).
     reduce : Monoid
@@ -94,6 +95,8 @@ def pull_dense(rows: CSR | HYB, gather: Any, reduce: Any, state: tuple[Any, ...]
             "Semiring.gather, or call pull for each column"
         )
     check_pull_dense(rows, state, out)
+    if isinstance(rows, SELL):
+        rows = csr_of(rows)
     (operand,) = contiguous(state)
     n, columns = rows.shape[0], operand.shape[1]
     if columns == 0:

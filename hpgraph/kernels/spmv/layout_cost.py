@@ -57,6 +57,9 @@ class Rates:
         Seconds in which a multiprocessor loads a block's part of the vector.
     scatter : float
         How much longer adding up partial results takes than streaming them.
+    by_slices : float or None
+        How much longer slots of SELL take than their bytes. None where it has not been measured: SELL is predicted by
+        its bytes then, and not chosen by itself.
     run : float
         Seconds of a warp's load of partial results, of which each block gives each group of rows one or more; a bound.
     """
@@ -80,6 +83,7 @@ class Rates:
     loading: float = 0
     scatter: float = 1
     run: float = 0
+    by_slices: float | None = None
 
 
 RATES = {
@@ -222,6 +226,28 @@ def hyb_seconds(shape: Shape, rates: Rates) -> float:
         + _together(shape, max(streamed / rates.bandwidth, slots * rates.slot), rates)
         + shape.tail_rows * rates.tail_row
     )  # fmt: skip
+
+
+def slices_seconds(shape: Shape, slots: int, rates: Rates) -> float:
+    """A product that reads SELL.
+
+    Parameters
+    ----------
+    shape : Shape
+    slots : int
+        Of the slices, padding included.
+    rates : Rates
+
+    Returns
+    -------
+    float
+    """
+    slower = 1 if rates.by_slices is None else rates.by_slices
+    # A row's place, and its result, which goes where the row was before it was sorted.
+    others = shape.rows * (shape.index + shape.result) + shape.columns * shape.operand
+    streamed = slower * slots * (shape.index + shape.weight) + others
+    launches = 1 if shape.longest <= 64 else 2
+    return launches * rates.launch + _together(shape, max(streamed / rates.bandwidth, slots * rates.slot), rates)
 
 
 def blocks_seconds(shape: Shape, pairs: int, loads: float, runs: int, rates: Rates) -> float:

@@ -1,13 +1,17 @@
-"""The CSR matrix that a HYB was made of, remembered: some kernels want a matrix row by row."""
+"""The CSR matrix that a HYB or SELL was made of, remembered: some kernels want a matrix row by row."""
 
 from __future__ import annotations
 
-from hpgraph.formats import CSR, HYB
+from typing import TypeVar
+
+from hpgraph.formats import CSR, HYB, SELL, RowFormat
 from hpgraph.kernels.runtime.attached import attached
+
+Made = TypeVar("Made", bound=HYB | SELL)
 
 
 @attached
-def _origin(hyb: HYB) -> list[CSR]:
+def _origin(rows: HYB | SELL) -> list[CSR]:
     return []
 
 
@@ -26,29 +30,44 @@ def hyb_of(csr: CSR) -> HYB:
     return remember(HYB.from_csr(csr), csr)
 
 
-def remember(hyb: HYB, csr: CSR) -> HYB:
+def sell_of(csr: CSR) -> SELL:
+    """A matrix in SELL, which remembers the CSR.
+
+    Parameters
+    ----------
+    csr : CSR
+        Kept for as long as what is returned.
+
+    Returns
+    -------
+    SELL
+    """
+    return remember(SELL.from_csr(csr), csr)
+
+
+def remember(rows: Made, csr: CSR) -> Made:
     """Note that both are the same matrix.
 
     Parameters
     ----------
-    hyb : HYB
+    rows : HYB or SELL
     csr : CSR
 
     Returns
     -------
-    HYB
+    HYB or SELL
         The first.
     """
-    _origin(hyb)[:] = [csr]
-    return hyb
+    _origin(rows)[:] = [csr]
+    return rows
 
 
-def csr_of(rows: CSR | HYB) -> CSR:
+def csr_of(rows: RowFormat) -> CSR:
     """A matrix in CSR: the one that it was made of, else one made now and remembered.
 
     Parameters
     ----------
-    rows : CSR or HYB
+    rows : CSR, HYB or SELL
 
     Returns
     -------

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import HYB, RowFormat
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.structs import struct
@@ -224,13 +224,13 @@ def contiguous(state: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def specialize_for(
-    rows: CSR | HYB, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, accum: Any, filtered: bool
+    rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, accum: Any, filtered: bool
 ) -> Specialization:
     """`specialize` for the types of a matrix.
 
     Parameters
     ----------
-    rows : CSR or HYB
+    rows : CSR, HYB or SELL
     gather, reduce, state_dtypes, accum, filtered
         As for `specialize`.
     dtype : dtype
@@ -240,6 +240,6 @@ def specialize_for(
     -------
     Specialization
     """
-    indices, data = (rows.indices, rows.data) if isinstance(rows, CSR) else (rows.tail_indices, rows.tail_data)
+    indices, data = (rows.tail_indices, rows.tail_data) if isinstance(rows, HYB) else (rows.indices, rows.data)
     weight = None if data is None else data.dtype
     return specialize(gather, reduce, accum, weight, indices.dtype, state_dtypes, dtype, filtered)

@@ -1,0 +1,261 @@
+"""SELL-32-σ: slices of 32 rows of similar length, each padded to its longest and stored column by column.
+
+M. Kreutzer, G. Hager, G. Wellein, H. Fehske, A. R. Bishop, "A unified sparse matrix data format for efficient general
+sparse matrix-vector multiplication on modern processors with wide SIMD units", SISC 36(5), 2014: 32 is C, the rows that
+a warp of a GPU takes side by side, and σ the rows of a window within which they are sorted by length. Rows are sorted
+approximately, into buckets of lengths up to 1, 2, 4, 8, ... (Zhong et al.): rows of a bucket keep their order, and so
+their neighbours in the vectors, and no slice within a bucket is padded to twice its entries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import array_module, check_memory, device_of
+from hpgraph.formats.checks import as_ids, as_offsets, as_shape, as_values, index_dtype
+from hpgraph.formats.csr import CSR
+from hpgraph.formats.ell import entry_bytes
+from hpgraph.formats.ownership import own
+from hpgraph.formats.storage import Storage, backend
+
+# Rows of a slice: C.
+SLICE = 32
+# Padding above which windows grow: slots per entry.
+_PADDED = 1.25
+# Rows of the smallest windows, as many slices as a slice has rows, and how many times as many each next size has. Small
+# windows keep neighbours together; a matrix whose rows differ much within them takes larger ones.
+_WINDOW, _GROWTH = 1024, 8
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
+class SELL(Storage):
+    """Slices of 32 rows. Entry k of the row in place i is ``indices[slices[i // 32] + 32 * k + i % 32]``.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns.
+    order : array of integers, shape (rows,)
+        The row in each place; a permutation.
+    slices : array of integers, shape (ceil(rows / 32) + 1,)
+        Where each slice begins, in slots, and where the last one ends; multiples of 32, kept as int64.
+    indices : array of integers, shape (slots,)
+        Columns of the entries, -1 where a row has fewer than its slice is wide. A row's entries come first.
+    data : array, shape (slots,), optional
+        Their values, anything where the slot is padding; None makes a pattern.
+    nnz : int, optional
+        How many slots are not padding; counted when not given.
+    validate : bool, default True
+        Whether to read the arrays and check them; on CUDA that waits for the stream.
+    copy : bool, default True
+        Whether to copy arrays that are the caller's. Without it they are shared, and must not be written to.
+
+    Raises
+    ------
+    ValueError
+        When lengths do not match, `order` is no permutation, or padding stands before an entry.
+    IndexError
+        When a row or column is beyond the shape.
+    TypeError
+        When arrays hold unfit types or lie on different devices.
+
+    Examples
+    --------
+    >>> from hpgraph.formats import CSR, SELL
+    >>> sell = SELL.from_csr(CSR((3, 3), [0, 1, 1, 3], [2, 0, 1]))
+    >>> sell.order, sell.slices, sell.indices[[0, 32, 1, 33]]
+    (array([2, 0, 1], dtype=int32), array([ 0, 64]), array([ 0,  1,  2, -1], dtype=int32))
+    """
+
+    shape: tuple[int, int]
+    order: Any
+    slices: Any
+    indices: Any
+    data: Any = None
+    nnz: int = -1
+    validate: InitVar[bool] = True
+    copy: InitVar[bool] = True
+
+    def __post_init__(self, validate: bool, copy: bool) -> None:
+        if validate:
+            rows, columns = as_shape(self.shape)
+            indices = as_ids(self.indices, "indices", columns, "column", low=-1)
+            order = as_ids(self.order, "order", rows, "row").astype(indices.dtype, copy=False)
+            xp = array_module(indices)
+            if len(order) != rows or bool((xp.bincount(order, minlength=rows) != 1).any()):
+                raise ValueError(f"order must name each of the {rows} rows once")
+            count = -(-rows // SLICE)
+            slices = as_offsets(self.slices, "slices", count, len(indices))
+            if bool((slices % SLICE != 0).any()):
+                raise ValueError(f"slices must begin at multiples of {SLICE}, the rows of one")
+            data = as_values(self.data, "data", indices.shape)
+            made = {"order": order, "slices": slices, "indices": indices, "data": data}
+            object.__setattr__(self, "shape", (rows, columns))
+            for name, array in made.items():
+                object.__setattr__(self, name, own(array, getattr(self, name)) if copy else array)
+            device_of(*self.arrays)
+            place, rank = self._slots()
+            if bool((place >= rows).any()):
+                raise IndexError(f"indices has entries in places beyond the last of the {rows} rows")
+            if bool((rank >= self._lengths()[place]).any()):
+                raise ValueError("indices has padding (-1) before an entry: move each row's entries to its first slots")
+        if validate or self.nnz < 0:
+            held = int(array_module(self.indices).count_nonzero(self.indices >= 0))
+            if self.nnz not in (-1, held):
+                raise ValueError(f"nnz must be the number of slots that are not padding, {held}, not {self.nnz}")
+            object.__setattr__(self, "nnz", held)
+
+    def _slots(self) -> tuple[Any, Any]:
+        """Place of the row, and number in it, of each slot that holds an entry."""
+        xp = array_module(self.indices)
+        slot = xp.flatnonzero(self.indices >= 0)
+        part = xp.searchsorted(self.slices, slot, side="right") - 1
+        inside = slot - self.slices[part]
+        return part * SLICE + inside % SLICE, inside // SLICE
+
+    def _lengths(self) -> Any:
+        """Entries of the row in each place, and of the places beyond the last row."""
+        return array_module(self.indices).bincount(self._slots()[0], minlength=(len(self.slices) - 1) * SLICE)
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """Type of the values; None for a pattern."""
+        return None if self.data is None else self.data.dtype
+
+    @property
+    def padding_ratio(self) -> float:
+        """Slots per entry; 1 where none is padding."""
+        return len(self.indices) / self.nnz if self.nnz else 1.0
+
+    @classmethod
+    def from_csr(cls, csr: CSR, sigma: int | None = None) -> SELL:
+        """From CSR, on its device; each row keeps its order.
+
+        Parameters
+        ----------
+        csr : CSR
+            The matrix.
+        sigma : int, optional
+            Rows of a window, a multiple of 32. By default the fewest of 1,024, 8,192, 65,536, ... that leave no more
+            than a quarter of the entries in padding, or all rows.
+
+        Returns
+        -------
+        SELL
+
+        Raises
+        ------
+        ValueError
+            When `sigma` is not positive, or no multiple of 32.
+        DeviceMemoryError
+            When it will not fit.
+
+        Notes
+        -----
+        Beside the result it takes some 24 bytes an entry and 40 a row at its peak. On CUDA it waits for the stream, to
+        learn how many slots there are.
+
+        Examples
+        --------
+        >>> from hpgraph.formats import CSR, SELL
+        >>> SELL.from_csr(CSR((2, 3), [0, 2, 3], [0, 2, 1]), sigma=32).to_csr().indices
+        array([0, 2, 1], dtype=int32)
+        """
+        rows, xp = csr.shape[0], array_module(csr.indices)
+        if sigma is not None and (sigma <= 0 or sigma % SLICE):
+            raise ValueError(f"sigma must be a positive multiple of {SLICE}, not {sigma}")
+        lengths = csr.indptr[1:] - csr.indptr[:-1]
+        order, slices = _sorted(lengths, _window(lengths, csr.nnz) if sigma is None else sigma)
+        slots = int(slices[-1])
+        check_memory(slots * entry_bytes(csr) + 24 * csr.nnz + 40 * rows, f"a SELL matrix of {slots} slots", csr.device)
+        place = xp.empty(rows, np.int64)
+        place[order] = xp.arange(rows)
+        row = backend("convert", csr.indptr).expand_rows(csr.indptr, csr.nnz, index_dtype(max(rows, 1)))
+        slot = (slices[place // SLICE] + place % SLICE - SLICE * csr.indptr[:-1])[row]
+        slot += SLICE * xp.arange(csr.nnz)
+        indices = xp.full(slots, -1, csr.indices.dtype)
+        indices[slot] = csr.indices
+        data = None
+        if csr.data is not None:
+            data = xp.zeros(slots, csr.data.dtype)
+            data[slot] = csr.data
+        order = order.astype(csr.indices.dtype)
+        return cls(csr.shape, order, slices, indices, data, nnz=csr.nnz, validate=False)
+
+    def to_csr(self) -> CSR:
+        """As CSR, each row in the order of its slots: what `from_csr` was given.
+
+        Returns
+        -------
+        CSR
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit.
+        """
+        xp, rows = array_module(self.indices), self.shape[0]
+        check_memory(48 * self.nnz + 24 * rows, "a CSR matrix from SELL", self.device)
+        place, rank = self._slots()
+        lengths = xp.zeros(rows, np.int64)
+        lengths[self.order] = self._lengths()[:rows]
+        indptr = xp.zeros(rows + 1, np.int64)
+        xp.cumsum(lengths, out=indptr[1:])
+        to = indptr[self.order[place]] + rank
+        slot = xp.flatnonzero(self.indices >= 0)
+        indices = xp.empty(self.nnz, self.indices.dtype)
+        indices[to] = self.indices[slot]
+        data = None
+        if self.data is not None:
+            data = xp.empty(self.nnz, self.data.dtype)
+            data[to] = self.data[slot]
+        return CSR(self.shape, indptr, indices, data, validate=False)
+
+
+def slots_of(csr: CSR) -> int:
+    """How many slots a matrix takes in SELL, padding included; on CUDA this waits for the stream.
+
+    Parameters
+    ----------
+    csr : CSR
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from hpgraph.formats import CSR
+    >>> slots_of(CSR((3, 3), [0, 1, 1, 3], [2, 0, 1]))
+    64
+    """
+    lengths = csr.indptr[1:] - csr.indptr[:-1]
+    return int(_sorted(lengths, _window(lengths, csr.nnz))[1][-1])
+
+
+def _sorted(lengths: Any, window: int) -> tuple[Any, Any]:
+    """Which row comes in each place, and where slices begin, for windows of so many rows."""
+    xp, rows = array_module(lengths), len(lengths)
+    row = xp.arange(rows)
+    # Rows of up to 2**k entries are in bucket k; the longest come first, so that no warp begins with them last.
+    bucket = xp.ceil(xp.log2(xp.maximum(lengths, 1))).astype(np.int64) + (lengths > 0)
+    key = (row // window * 64 + (63 - bucket)) * window + row % window
+    order = xp.argsort(key)
+    count = -(-rows // SLICE)
+    padded = xp.zeros(count * SLICE, np.int64)
+    padded[:rows] = lengths[order]
+    slices = xp.zeros(count + 1, np.int64)
+    if count:
+        xp.cumsum(padded.reshape(count, SLICE).max(axis=1) * SLICE, out=slices[1:])
+    return order, slices
+
+
+def _window(lengths: Any, entries: int) -> int:
+    """The smallest window that leaves little padding."""
+    window = _WINDOW
+    while window < len(lengths) and int(_sorted(lengths, window)[1][-1]) > _PADDED * entries:
+        window *= _GROWTH
+    return window

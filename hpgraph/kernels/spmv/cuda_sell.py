@@ -1,0 +1,96 @@
+"""Products over SELL on the GPU: their launches, and the pieces of wide slices. See sell.cuh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.formats import SELL
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
+from hpgraph.kernels.runtime.cuda.specialization import Specialization, launch
+from hpgraph.kernels.runtime.cuda.structs import struct
+
+# As in sell.cuh.
+PIECE_WIDTH = 64
+KERNELS = ("pull_slices", "join_slices")
+
+
+class Pieces(NamedTuple):
+    """How slices are cut.
+
+    Attributes
+    ----------
+    arguments : numpy void
+        ``struct Slices`` of sell.cuh.
+    pieces, wide : int
+        How many pieces there are, and how many slices have several.
+    arrays : tuple of CuPy arrays
+        What `arguments` points to; the last lists the slices that have several.
+    """
+
+    arguments: Any
+    pieces: int
+    wide: int
+    arrays: tuple[Any, ...]
+
+
+@attached
+def pieces_of(rows: SELL) -> Pieces:
+    """Found once, on the device; waits for it.
+
+    Parameters
+    ----------
+    rows : SELL
+        On the GPU.
+
+    Returns
+    -------
+    Pieces
+    """
+    import cupy
+
+    width = (rows.slices[1:] - rows.slices[:-1]) // 32
+    # A slice without entries has a piece as well: its rows are written.
+    each = cupy.maximum(-(-width // PIECE_WIDTH), 1)
+    first = cupy.zeros(len(each) + 1, np.int64)
+    cupy.cumsum(each, out=first[1:])
+    pieces = int(first[-1])
+    owner = (cupy.searchsorted(first, cupy.arange(pieces), side="right") - 1).astype(np.uint32)
+    wide = cupy.flatnonzero(each > 1).astype(np.uint32)
+    arguments = struct(rows.slices, first, owner, len(each), rows.shape[0], pieces)
+    return Pieces(arguments, pieces, len(wide), (first, owner, wide))
+
+
+def by_slices(rows: SELL, special: Specialization, sets: Any) -> Callable[[tuple[Any, ...], Any], None]:
+    """What does a product: one launch, or two where a slice is wide. It holds addresses of the matrix, not the matrix.
+
+    Parameters
+    ----------
+    rows : SELL
+        On the GPU.
+    special : Specialization
+    sets : numpy void
+        ``struct Sets`` of spmv.cuh.
+
+    Returns
+    -------
+    callable
+        Takes the state, a tuple of contiguous arrays, and the array to write. It takes memory for the results of
+        pieces.
+    """
+    import cupy
+
+    module, cut, order = special.load("sell.cuh", *KERNELS), pieces_of(rows), np.uint64(rows.order.data.ptr)
+    slots, warps = struct(rows.indices, rows.data), BLOCK // 32
+    blocks, joining, kept = -(-cut.pieces // warps), -(-cut.wide // warps), cut.pieces * 32 if cut.wide else 0
+
+    def multiply(state: tuple[Any, ...], out: Any) -> None:
+        part, found = cupy.empty((kept, *out.shape[1:]), out.dtype), cupy.empty(kept, np.bool_)
+        where = order, cut.arguments, sets, out, part, found
+        launch(module, "pull_slices", blocks, special.gather.arguments(state), slots, *where)
+        launch(module, "join_slices", joining, cut.arrays[2], np.int64(cut.wide), *where)
+
+    return multiply

@@ -1,0 +1,87 @@
+// The generalized product over SELL: a thread for each row of a slice, and as many warps for a slice as it has pieces.
+//
+// A slice's rows are of similar length, so that its lanes end together, and each step reads 32 entries that lie side by
+// side (M. Kreutzer et al., SISC 36(5), 2014). Slices wider than PIECE_WIDTH are cut in pieces of so many columns; a second
+// phase joins their results in order. No atomic operation touches a value, so results repeat bit for bit.
+#pragma once
+#include "spmv.cuh"
+
+namespace hpgraph {
+
+constexpr int PIECE_WIDTH = 64;
+
+struct Slices {
+    const i64* begin;          // where each slice begins, in slots
+    const i64* first_piece;    // the first of each slice's pieces, and how many there are of all
+    const u32* piece_slice;    // which slice each piece is of
+    i64 count, rows, pieces;
+};
+
+template <class P>
+__global__ void __launch_bounds__(BLOCK)
+pull_slices(typename P::Gather gather, Entries<P> slots, const typename P::Index* order, Slices slices, Sets sets,
+            typename P::Message* out, typename P::Message* part, bool* part_found) {
+    const i64 piece = i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    if (piece >= slices.pieces) return;
+    const i64 slice = slices.piece_slice[piece], place = slice * 32 + lane;
+    if (place >= slices.rows) return;
+    const i64 v = order[place];
+    if (!sets.allows(v)) return;
+    const i64 number = piece - slices.first_piece[slice];
+    const bool alone = slices.first_piece[slice + 1] - slices.first_piece[slice] == 1;
+    const i64 width = (slices.begin[slice + 1] - slices.begin[slice]) / 32;
+    const i64 from = number * PIECE_WIDTH, to = alone || from + PIECE_WIDTH > width ? width : from + PIECE_WIDTH;
+    const i64 base = slices.begin[slice] + lane;
+    Fold<P> fold{P::identity(), false};
+    for (i64 k = from; k < to; k += BATCH) {
+        typename P::Index u[BATCH];
+        typename P::Weight w[BATCH];
+        bool live[BATCH];
+#pragma unroll
+        for (int i = 0; i < BATCH; ++i) {
+            const bool inside = k + i < to;
+            u[i] = inside ? stream(slots.indices + base + (k + i) * 32) : typename P::Index(-1);
+            w[i] = inside ? slots.weight(base + (k + i) * 32) : typename P::Weight();
+            live[i] = u[i] >= 0;
+        }
+        const bool last = !live[BATCH - 1];
+        fold_batch<P>(gather, u, w, live, v, sets, fold);
+        if (last) break;
+        if constexpr (P::terminates) {
+            if (P::terminal(fold.value)) break;
+        }
+    }
+    if (alone) {
+        out[v] = fold.value;
+        if (fold.found) sets.note(v);
+    } else {
+        part[piece * 32 + lane] = fold.value;
+        part_found[piece * 32 + lane] = fold.found;
+    }
+}
+
+// A warp for each slice of several pieces; a thread joins those of its row in their order.
+template <class P>
+__global__ void __launch_bounds__(BLOCK)
+join_slices(const u32* wide, i64 count, const typename P::Index* order, Slices slices, Sets sets,
+            typename P::Message* out, const typename P::Message* part, const bool* part_found) {
+    const i64 i = i64(blockIdx.x) * (BLOCK / 32) + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    if (i >= count) return;
+    const i64 slice = wide[i], place = slice * 32 + lane;
+    if (place >= slices.rows) return;
+    const i64 v = order[place];
+    if (!sets.allows(v)) return;
+    auto value = P::identity();
+    bool found = false;
+#pragma unroll 8
+    for (i64 piece = slices.first_piece[slice]; piece < slices.first_piece[slice + 1]; ++piece) {
+        value = P::reduce(value, part[piece * 32 + lane]);
+        found |= part_found[piece * 32 + lane];
+    }
+    out[v] = value;
+    if (found) sets.note(v);
+}
+
+}  // namespace hpgraph
