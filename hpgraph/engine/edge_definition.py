@@ -14,6 +14,7 @@ EDGE_FUNCTIONS = {
     "reply_cond": ("source", "edge", "target"),
     "vertex_compute": ("vertex", "message"),
     "vote_to_halt": ("before", "vertex"),
+    "starts": ("vertex",),
     "aggregate": ("before", "vertex"),
     "converged": ("world",),
 }

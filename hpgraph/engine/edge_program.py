@@ -63,12 +63,14 @@ class EdgeVertexProgram(EdgeDefinition):
     vote_to_halt(before, vertex), optional
         Whether a vertex that was updated rests in the next superstep, until a message wakes it. Without it those do of
         which no property changed.
+    starts(vertex), optional
+        Who is active in the first superstep, where the run does not say; without it everyone is.
     aggregate(before, vertex) or aggregate(before, vertex, world), optional
         What an updated vertex adds to the sums: a number, or a tuple of as many as there are aggregators.
     converged(world), optional
         Whether to stop; Python asks it after each superstep, with the new sums.
 
-    The functions of arcs and `vote_to_halt` may take ``world``, too, behind the others.
+    The functions of arcs, `vote_to_halt` and `starts` may take ``world``, too, behind the others.
 
     Raises
     ------

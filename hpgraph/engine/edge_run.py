@@ -15,7 +15,7 @@ from hpgraph.engine.edge_definition import EdgeDefinition
 from hpgraph.engine.forms import SUPERSTEPS, Form
 from hpgraph.engine.numbered_arcs import NumberedArcs
 from hpgraph.engine.result import RunResult
-from hpgraph.engine.state import Run, initial_state, limit_of, parameters, sources_of
+from hpgraph.engine.state import Run, begin_where, initial_state, limit_of, parameters, sources_of
 from hpgraph.engine.superstep import supersteps
 from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import array, scalar
@@ -107,6 +107,10 @@ def run_edges(
             backend, declared, code, arcs, (*state.values(), *beside.values()),
             (*beginnings, *(None for _ in beside)), world, sources, policy, limit,
         )  # fmt: skip
+        if active is None and code.starts is not None:
+            values = tuple(world.values())
+            this.sources = begin_where(backend, code, this.state, values, this.state, this.beginnings, None, graph)
+            this.beginnings = (None,) * len(this.beginnings)
         rows, left = supersteps(this, *this.begin())
     xp = array_module(graph.device)
     for i in code.changes if code.keeps_two else ():

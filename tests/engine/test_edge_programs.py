@@ -116,6 +116,16 @@ def test_pairs_and_functions_of_the_world(direction, device):
     compare(hpg.run(Suitors, G, direction=direction), *expected)
 
 
+def test_who_starts(device):
+    G = random_graph(SMALL, 4 * SMALL, True, device)
+    starting = type("Starting", (Ledger,), {"starts": lambda vertex, world: vertex.id % world.most == 1})
+    given = {"max_iteration": 3, "most": 4}
+    result, same = hpg.run(starting, G, **given), hpg.run(Ledger, G, active=range(1, SMALL, 4), **given)
+    assert result.trace.active[0] == SMALL // 4
+    for name in ("wealth", "turns", "paid", "times"):
+        assert host(getattr(result, name)) == host(getattr(same, name))
+
+
 def test_sums_reach_python(device):
     G = random_graph(SMALL, 4 * SMALL, True, device, weighted=False)
     result = hpg.run(Taxed, G, least=0.5)
@@ -163,6 +173,7 @@ def rumour(**members):
         ({"combiner": lambda a, b: a - b, "identity": 0}, ValueError, "'Rumour.combiner' is no monoid"),
         ({"reduce": "max"}, ValueError, "here it is combiner"),
         ({"edges": "out"}, ValueError, "here it is G.reverse"),
+        ({"starts": "left"}, TypeError, "only in Phases"),
         ({"reply_cond": lambda source, edge, target: True}, TypeError, "has reply_cond, but no reply"),
         ({"activity": "some"}, ValueError, 'activity must be "changed" or "all"'),
         ({"edge_compute": None}, TypeError, "no edge_compute"),
