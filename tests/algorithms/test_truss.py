@@ -21,6 +21,9 @@ CASES = {
     "disconnected": nx.disjoint_union_all([nx.path_graph(5), nx.complete_graph(3), nx.complete_graph(12)]),
     "trusses within trusses": nx.powerlaw_cluster_graph(150, 6, 0.6, seed=2),
     "random": nx.gnp_random_graph(60, 0.25, seed=4),
+    # Rows that take a block of the GPU each, and rows too even for a degree order.
+    "hubs": nx.compose(nx.gnp_random_graph(600, 0.01, seed=3), nx.complete_bipartite_graph(2, 598)),
+    "even": nx.watts_strogatz_graph(120, 20, 0.1, seed=1),
 }
 
 
