@@ -27,6 +27,7 @@ from hpgraph.io.line_format import LineFormat, find_line_format
 from hpgraph.io.matrix_market_stream import matrix_market_blocks
 from hpgraph.io.memory import Budget
 from hpgraph.io.npz import read_npz
+from hpgraph.io.npz_stream import NpzEntries
 from hpgraph.kernels.pages import decode
 
 Block = tuple[Array, Array, Array | None]
@@ -150,13 +151,17 @@ def matrix_market_stream(path: Path, progress: bool | None, budget: Budget) -> A
 
 
 def npz_stream(path: Path, progress: bool | None, budget: Budget) -> ArcStream:
-    """The entries of a sparse array, which is compressed as a whole and so is read as a whole.
+    """The entries of a sparse array; of blocks and diagonals, all of them at once.
 
     Returns
     -------
     ArcStream
     """
-    return of_arcs(read_npz(path, progress, budget))
+    entries = NpzEntries.of(path, progress, budget)
+    if entries is None:
+        return of_arcs(read_npz(path, progress, budget))
+    names = entries.names
+    return ArcStream(entries.blocks, entries.directed, entries.n, names=None if names is None else lambda: names)
 
 
 def of_arcs(arcs: Arcs) -> ArcStream:

@@ -58,10 +58,12 @@ def convert(
         The ``.hpg`` file.
     memory : int or str, optional
         Bytes to work in, or an amount such as ``"2GiB"``; three quarters of what is free by default. Offsets of rows,
-        8 bytes a vertex, and names must fit, arcs need not. The interpreter and its libraries are not counted. A
-        ``.npz`` array is compressed as a whole and has to fit, too, as has a Matrix Market ``array``.
+        8 bytes a vertex, and names must fit, arcs need not. The interpreter and its libraries are not counted. Arrays
+        that are stored with their zeros, by blocks or by diagonals, in Matrix Market and ``.npz`` files, have to fit,
+        too.
     directed : bool, optional
-        False adds the reverse of each arc; by default as the file says, as for `hpgraph.read`.
+        False adds the reverse of each arc; by default as the file says, as for `hpgraph.read`. Where that is whether an
+        array is symmetric, hashes are compared, which err once in 2¹²⁸ random graphs.
     transpose : bool, default False
         Whether to turn all arcs round.
     duplicates : {"min", "sum"}
@@ -110,7 +112,7 @@ def convert(
     with replacing(place) as file:
         work = _Conversion(place, arcs, budget, duplicates)
         work.read(None if directed is None else bool(directed), bool(transpose))
-        header = Header(work.n, 0, work.reversed is not None, None, check_compression(compression, work.n))
+        header = Header(work.n, 0, False, None, check_compression(compression, work.n))
         writer = GraphWriter(file, header)
         work.write(writer, arcs_per_page, progress)
         writer.finish()
@@ -123,7 +125,7 @@ class _Conversion:
         self._target, self._arcs, self._budget, self._duplicates = target, arcs, budget, duplicates
         self.n = 0
         self._ids: Array | None = None
-        self._placed = False
+        self._placed = self._unsaid = False
         self._sorter = self._new_sorter()
         self.reversed: ArcSorter | None = None
 
@@ -138,7 +140,8 @@ class _Conversion:
     def read(self, directed: bool | None, transpose: bool) -> None:
         """Go through the arcs and sort them; find out how many vertices there are, and whether ids are names."""
         arcs, used = self._arcs, _Used(self._budget.nbytes // 16)
-        both = (arcs.directed if directed is None else directed) is False
+        directed = arcs.directed if directed is None else directed
+        both, self._unsaid = directed is False, directed is None
         if not self._add_all(arcs.blocks(), used, both, transpose):
             # Ids beyond 32 bits: first which there are, then the arcs anew by their places among them.
             self._ids, self._placed = self._all_ids(), True
@@ -208,6 +211,7 @@ class _Conversion:
         """Write the arcs in order, by source and then, unless each has its reverse, by target, and the names."""
         show = config.show_progress() if progress is None else bool(progress)
         folder, reverse = self._target.parent, self.reversed
+        mirror = _Mirror() if reverse is not None and self._unsaid else None
         with progress_bar(
             total=self._sorter.count, desc=f"writing {self._target.name}", unit="arcs", unit_scale=True,
             disable=not show, delay=1.0,
@@ -217,10 +221,13 @@ class _Conversion:
                 out.add(row, col, weight)
                 if reverse is not None:
                     reverse.add(col, row, weight)
+                if mirror is not None:
+                    mirror.add(row, col, weight)
                 bar.update(len(row))
             dtype, arcs = out.finish(), out.count
             self._sorter = self._new_sorter()
-            if reverse is not None:
+            directed = reverse is not None and (mirror is None or not mirror.agrees)
+            if reverse is not None and directed:
                 bar.reset(arcs)
                 reverse.limit(self._room // 2)
                 into = PageCutter(writer, "in", arcs_per_page, folder)
@@ -228,7 +235,7 @@ class _Conversion:
                     into.add(row, col, weight)
                     bar.update(len(row))
                 into.finish()
-        writer.header = dataclasses.replace(writer.header, n_arcs=arcs, weight_dtype=dtype)
+        writer.header = dataclasses.replace(writer.header, n_arcs=arcs, weight_dtype=dtype, directed=directed)
         if self._ids is not None and not np.array_equal(self._ids, np.arange(len(self._ids))):
             writer.names(self._ids, self._target)
         elif self._arcs.names is not None:
@@ -238,6 +245,45 @@ class _Conversion:
         """The arcs in order, by places of ids among all; these rise with the ids, so that the order stays."""
         arcs = sorter.sorted()
         return arcs if self._ids is None or self._placed else map(self._by_place, arcs)
+
+
+class _Mirror:
+    """Whether arcs are the same as their reverses, seen from sums of hashes.
+
+    Hashing a multiset by the sum of its members' hashes is D. Clarke et al., "Incremental multiset hash functions and
+    their application to memory integrity checking", ASIACRYPT 2003.
+    """
+
+    def __init__(self) -> None:
+        self._excess = [0, 0]
+
+    def add(self, row: Array, col: Array, weight: Array | None) -> None:
+        """Take some arcs."""
+        value = np.zeros(len(row), np.uint64)
+        if weight is not None:
+            # The two zeros are one number, and have other bits until one is added.
+            floats = weight.dtype.kind == "f"
+            value = (weight.astype(np.float64) + 0.0).view(np.uint64) if floats else weight.astype(np.uint64)
+        for seed in (0, 1):
+            there, back = (int(_mixed(a, b, value, seed).sum(dtype=np.uint64)) for a, b in ((row, col), (col, row)))
+            self._excess[seed] += there - back
+
+    @property
+    def agrees(self) -> bool:
+        """Whether they are, so far."""
+        return all(excess % 2**64 == 0 for excess in self._excess)
+
+
+def _mixed(first: Array, second: Array, value: Array, seed: int) -> Array:
+    """64 bits that hang on all bits of an arc: the finalizer of SplitMix64 (G. Steele et al., OOPSLA'14), thrice."""
+    word = np.full(len(first), 0x9E3779B97F4A7C15 * (seed + 1) % 2**64, np.uint64)
+    for part in (first.astype(np.uint64), second.astype(np.uint64), value):
+        word ^= part
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            word ^= word >> np.uint64(shift)
+            word *= np.uint64(factor)
+        word ^= word >> np.uint64(31)
+    return word
 
 
 class _Used:

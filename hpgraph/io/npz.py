@@ -12,6 +12,7 @@ import struct
 import tokenize
 import zipfile
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +30,9 @@ from hpgraph.io.stream import open_bytes, shortened
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
-_DIRECTED = "hpgraph_directed"
-_PATTERN = "hpgraph_pattern"
-_NAMES = "hpgraph_names"
+DIRECTED = "hpgraph_directed"
+PATTERN = "hpgraph_pattern"
+NAMES = "hpgraph_names"
 
 # Arrays of each format beside the values, and their dimensions; those of the values.
 _ARRAYS = {
@@ -45,7 +46,7 @@ _ARRAYS = {
 _ENTRY_BYTES = 40
 _ROW_BYTES = 32
 # What zipfile, its decompressors and NumPy raise for a damaged archive.
-_DAMAGE = (
+DAMAGE = (
     ValueError,
     TypeError,
     LookupError,
@@ -94,32 +95,77 @@ def read_npz(path: Path, progress: bool | None, budget: Budget) -> Arcs:
             return _arcs(path, Archive(path, content), budget)
         except FileFormatError:
             raise
-        except _DAMAGE as error:
+        except DAMAGE as error:
             raise FileFormatError(path, f"not a whole NumPy archive of a sparse array ({error})") from None
 
 
-def _arcs(path: Path, archive: Archive, budget: Budget) -> Arcs:
+@dataclass(frozen=True)
+class Inside:
+    """What an archive says that it holds, checked as far as types and shapes go.
+
+    Attributes
+    ----------
+    layout : str
+        SciPy's name of the format.
+    n : int
+        Rows and columns.
+    members : dict
+        The arrays of the format, by name.
+    own : dict
+        What `hpgraph.io.write` has added.
+    """
+
+    layout: str
+    n: int
+    members: dict[str, Member]
+    own: dict[str, Member]
+
+
+def inspect_npz(path: Path, archive: Archive) -> Inside:
+    """Look at the arrays of an archive without reading them.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        For messages.
+    archive : Archive
+
+    Returns
+    -------
+    Inside
+
+    Raises
+    ------
+    FileFormatError
+        Where it is no sparse array, or not one of a graph.
+    """
     layout, n = _layout_and_size(path, archive)
     beside, data_dimensions = _ARRAYS[layout]
     if layout == "coo" and "coords" in archive:
         beside = {"coords": 2}
     members = {name: archive.member(name) for name in [*beside, "data"]}
     _check_members(path, layout, n, members, {**beside, "data": data_dimensions})
-    own = {name: archive.member(name) for name in (_DIRECTED, _PATTERN, _NAMES) if name in archive}
-    for name in own.keys() - {_NAMES}:
+    own = {name: archive.member(name) for name in (DIRECTED, PATTERN, NAMES) if name in archive}
+    for name in own.keys() - {NAMES}:
         if own[name].shape != () or own[name].dtype.kind != "b":
             raise FileFormatError(path, f"{name} is True or False, not {own[name].dtype} of shape {own[name].shape}")
-    if _NAMES in own and (own[_NAMES].shape != (n,) or own[_NAMES].dtype.kind not in "iuU"):
-        names = own[_NAMES]
+    if NAMES in own and (own[NAMES].shape != (n,) or own[NAMES].dtype.kind not in "iuU"):
+        names = own[NAMES]
         raise FileFormatError(path, f"{math.prod(names.shape)} names of type {names.dtype} for {n} vertices")
+    return Inside(layout, n, members, own)
+
+
+def _arcs(path: Path, archive: Archive, budget: Budget) -> Arcs:
+    inside = inspect_npz(path, archive)
+    layout, n, members, own = inside.layout, inside.n, inside.members, inside.own
     held = sum(member.nbytes for member in (*members.values(), *own.values()))
     needed = held + _ENTRY_BYTES * math.prod(members["data"].shape) + _ROW_BYTES * n
     budget.check(needed, f"the array of {n} rows in {path}")
 
     row, col, data = _entries(layout, n, {name: archive.read(name) for name in members})
-    weight = None if _PATTERN in own and archive.read(_PATTERN) else data
-    directed = bool(archive.read(_DIRECTED)) if _DIRECTED in own else not _is_symmetric(n, row, col, data)
-    return Arcs(row, col, weight, n, directed, archive.read(_NAMES) if _NAMES in own else None)
+    weight = None if PATTERN in own and archive.read(PATTERN) else data
+    directed = bool(archive.read(DIRECTED)) if DIRECTED in own else not _is_symmetric(n, row, col, data)
+    return Arcs(row, col, weight, n, directed, archive.read(NAMES) if NAMES in own else None)
 
 
 def _check_members(path: Path, layout: str, n: int, members: dict[str, Member], dimensions: dict[str, int]) -> None:
@@ -215,8 +261,8 @@ def write_npz(graph: Graph, path: Path) -> None:
         "indices": csr.indices,
         "data": np.ones(csr.nnz, np.int8) if csr.data is None else csr.data,
         "_is_array": np.array(True),
-        _DIRECTED: np.array(graph.directed),
-        _PATTERN: np.array(csr.data is None),
+        DIRECTED: np.array(graph.directed),
+        PATTERN: np.array(csr.data is None),
     }
     if graph.names is not None:
         # Floats and dates keep their type in an array as well.
@@ -226,7 +272,7 @@ def write_npz(graph: Graph, path: Path) -> None:
                 f"{path}: .npz holds names that are all text or all whole numbers, and some are neither; pickle holds "
                 "any"
             )
-        arrays[_NAMES] = names
+        arrays[NAMES] = names
     with replacing(path) as target:
         np.savez_compressed(target, **arrays)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -103,6 +104,37 @@ class Archive:
         if min(shape, default=0) < 0 or taken + member.nbytes != size:
             raise FileFormatError(self._path, f"{name}.npy does not have the size that its shape {shape} says")
         return member
+
+    def pieces(self, name: str, count: int) -> Iterator[Array]:
+        """An array of one dimension, whose `member` was looked at before, some elements at a time.
+
+        Parameters
+        ----------
+        name : str
+            The array's.
+        count : int
+            Elements of a piece.
+
+        Yields
+        ------
+        numpy.ndarray
+            In the byte order of this machine.
+
+        Raises
+        ------
+        EOFError
+            Where the archive ends before the array does.
+        """
+        member = self.member(name)
+        with self._zip.open(self._member_of[name]) as stream:
+            stream.read(self._zip.getinfo(self._member_of[name]).file_size - member.nbytes)
+            for begin in range(0, member.shape[0], count):
+                wanted = min(count, member.shape[0] - begin)
+                content = stream.read(wanted * member.dtype.itemsize)
+                if len(content) < wanted * member.dtype.itemsize:
+                    raise EOFError(f"{name}.npy ends early")
+                piece = np.frombuffer(content, dtype=member.dtype)
+                yield piece.astype(member.dtype.newbyteorder("="), copy=False)
 
     def read(self, name: str) -> Array:
         """An array, whose `member` was looked at before.

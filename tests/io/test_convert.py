@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import hpgraph as hpg
 from hpgraph.cli import main
@@ -346,3 +347,36 @@ def test_names_that_do_not_fit_are_refused(tmp_path):
     with pytest.raises(DeviceMemoryError, match=r"the names of \d+ vertices and more of .*edges\.csv"):
         hpg.convert(tmp_path / "edges.csv", tmp_path / "made.hpg", memory=LITTLE)
     assert [file.name for file in tmp_path.iterdir()] == ["edges.csv"]
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "bsr", "dia"])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_arrays_of_scipy(tmp_path, layout, symmetric):
+    source, target = edges(3000, 80_000)
+    matrix = sp.coo_array((np.arange(1.0, source.size + 1), (source, target)), shape=(3000, 3000)).tocsr()
+    if layout == "dia":
+        matrix = sp.diags_array([np.arange(1.0, 3000), np.full(3000, 2.0)], offsets=[1, 0], shape=(3000, 3000))
+    matrix = (matrix + matrix.T if symmetric else matrix).asformat(layout)
+    sp.save_npz(tmp_path / "array.npz", matrix)
+    hpg.convert(tmp_path / "array.npz", tmp_path / "made.hpg", memory="1GiB" if layout in ("bsr", "dia") else LITTLE)
+    expected = hpg.read(tmp_path / "array.npz")
+    assert expected.directed is not symmetric
+    same(hpg.read(tmp_path / "made.hpg"), expected)
+
+
+def test_damaged_arrays(tmp_path):
+    path = tmp_path / "array.npz"
+    hpg.Graph.from_edges(*edges(3000, 200_000), n_vertices=3000).save(path)
+    content = path.read_bytes()
+    for share in (0.2, 0.5, 0.8):
+        damaged = bytearray(content)
+        damaged[int(share * len(content))] ^= 255
+        path.write_bytes(damaged)
+        with pytest.raises(FileFormatError, match="not a whole NumPy archive"):
+            hpg.convert(path, tmp_path / "made.hpg", memory=LITTLE)
+    np.savez(path, format=b"csr", shape=[2, 2], indptr=[0, 1, 2], indices=[0, 7], data=[1, 1])
+    with pytest.raises(FileFormatError, match="indices holds 7"):
+        hpg.convert(path, tmp_path / "made.hpg")
+    np.savez(path, format=b"csr", shape=[2, 2], indptr=[0, 3, 2], indices=[0, 1], data=[1, 1])
+    with pytest.raises(FileFormatError, match="indptr must never fall"):
+        hpg.convert(path, tmp_path / "made.hpg")

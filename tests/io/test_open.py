@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -146,3 +147,19 @@ def test_bad_input(tmp_path):
     ):
         with pytest.raises(kind, match=message):
             hpg.open(*arguments)
+
+
+def test_reading_that_was_interrupted_is_repeated(tmp_path):
+    path = tmp_path / "graph.hpg"
+    graph = some_graph()
+    write_hpg(graph, path, arcs_per_page=500)
+    opened = hpg.open(path, memory=LITTLE)
+    right = hpg.bfs(graph, 0).level
+    for after in (0.02, 0.1, 0.2):
+        timer = threading.Timer(after, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            for _ in range(10_000):
+                hpg.bfs(opened, 0)
+        timer.join()
+        assert (hpg.bfs(opened, 0).level == right).all()
