@@ -20,6 +20,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 
+from hpgraph.semiring.code_library import inner_libraries
 from hpgraph.semiring.intrinsic import intrinsic
 
 _NAME = "hpgraph_stop"
@@ -86,7 +87,15 @@ class _LookingLowering(BaseNativeLowering):
 
 
 class StoppableCompiler(CompilerBase):
-    """Numba's compiler, for functions whose ``while`` loops can be stopped; a ``pipeline_class`` of `numba.njit`."""
+    """Numba's compiler, for functions whose ``while`` loops can be stopped; a ``pipeline_class`` of `numba.njit`.
+
+    Only other compiled functions call them.
+    """
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile for the types that this compiler was made for."""
+        with inner_libraries(self.state.targetctx.codegen()):
+            return super().compile_extra(func)
 
     def define_pipelines(self) -> list[Any]:
         """Numba's usual passes, but for the one that generates code."""

@@ -15,13 +15,14 @@ from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache
-from numba.core.compiler import CompileResult
+from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 from numba.extending import is_jitted
 
 from hpgraph.core import cache_folder
 from hpgraph.kernels.runtime.cpu import compilation
+from hpgraph.semiring.code_library import KernelLibrary, inner_libraries
 
 
 def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **options: Any) -> Any:
@@ -45,6 +46,8 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
     if not cache:
         # Up to half of the time to compile a small function goes into ways to call it from Python and from C.
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    else:
+        options |= {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
     dispatcher = numba.njit(function, **options)
     # Under NUMBA_DISABLE_JIT it is the function itself.
     if is_jitted(dispatcher):
@@ -61,6 +64,22 @@ class InnerKernel(CPUDispatcher):  # type: ignore[misc]
     def __call__(self, *args: Any) -> Any:
         """Refuse."""
         raise TypeError(f"{self.py_func.__qualname__} is called by other kernels alone; py_func is it in Python")
+
+
+class KernelCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's compiler, for what Python calls: what it calls has no machine code of its own."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        """Compile for the types that this compiler was made for."""
+        codegen = self.state.targetctx.codegen()
+        self.state.library = KernelLibrary(codegen, func.__qualname__)
+        self.state.library.enable_object_caching()
+        with inner_libraries(codegen):
+            return super().compile_extra(func)
+
+    def define_pipelines(self) -> list[Any]:
+        """Numba's usual passes."""
+        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]

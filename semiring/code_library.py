@@ -1,0 +1,94 @@
+"""Machine code for kernels alone: what they call is linked into them as LLVM's intermediate code. Imports Numba.
+
+Numba makes machine code of each compiled function, then links its intermediate code into its callers, where it is
+inlined: only what Python calls is ever entered by an address. The body of a parallel loop passes through two wrappers
+besides, each optimized and made machine code with the body inside. Both come to a quarter of the time to compile.
+
+Functions are still optimized before they are linked. Without that, kernels compile quicker by another tenth, and some
+run slower by a third: how well a function is optimized in its caller depends on what it was before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from numba.core.codegen import JITCodeLibrary, RuntimeLinker
+from numba.core.environment import Environment, lookup_environment
+
+# What Numba puts before the names of a function's environment, a global variable of the code.
+_ENVIRONMENT = "_ZN08NumbaEnv"
+
+
+class InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a function that only other compiled functions call, without machine code.
+
+    A function that calls itself, in whatever way, is called by its address, and so treated as Numba does.
+    """
+
+    @property
+    def codegen(self) -> Any:
+        """What Numba tells where the environment is; here the kernel does so."""
+        return self._codegen if self._is_recursive() else _Unplaced(self._codegen)
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Address of a function, 0 for none."""
+        self._ensure_finalized()
+        return int(super().get_pointer_to_function(name)) if self._is_recursive() else 0
+
+    def _is_recursive(self) -> bool:
+        return any(variable.name.startswith(RuntimeLinker.PREFIX) for variable in self._final_module.global_variables)
+
+    def _optimize_final_module(self) -> None:
+        # Numba has this set for functions, and not for the wrappers of a parallel loop, which the kernel optimizes.
+        if self._object_caching_enabled or self._is_recursive():
+            super()._optimize_final_module()
+
+    def _finalize_final_module(self) -> None:
+        if self._is_recursive():
+            super()._finalize_final_module()
+        else:
+            self._finalize_dynamic_globals()
+            self._finalized = True
+
+
+class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a kernel, with all that it calls."""
+
+    def _finalize_specific(self) -> None:
+        super()._finalize_specific()
+        for variable in self._final_module.global_variables:
+            if variable.name.startswith(_ENVIRONMENT):
+                environment = lookup_environment(variable.name)
+                if environment is not None:
+                    self._codegen.set_env(variable.name, environment)
+
+
+class _Unplaced:
+    """Numba's code generator as functions without machine code see it: there is no place for an environment yet."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Environment) -> None:
+        """Do nothing."""
+
+
+@contextlib.contextmanager
+def inner_libraries(codegen: Any) -> Iterator[None]:
+    """Context manager: functions compiled inside the block are `InnerLibrary`, Numba's own among them.
+
+    Parameters
+    ----------
+    codegen : numba.core.codegen.JITCPUCodegen
+        Used under Numba's lock alone, as is this.
+    """
+    usual, codegen._library_class = codegen._library_class, InnerLibrary
+    try:
+        yield
+    finally:
+        codegen._library_class = usual
