@@ -88,7 +88,9 @@ class PageStore:
             return WINDOW_ARCS, 0, 0
         stored = int(np.diff(pages.offset).max())
         arcs = int(np.diff(pages.first_arc).max())
-        of_arc = pages.id_dtype.itemsize + (0 if pages.dtype is None else pages.dtype.itemsize)
+        # Plain ids from a file are worked on where they are read.
+        self._decodes = pages.encoding != "none"
+        of_arc = pages.id_dtype.itemsize * self._decodes + (0 if pages.dtype is None else pages.dtype.itemsize)
         of_page = stored + arcs * of_arc
         if budget is None:
             return max(WINDOW_ARCS, arcs), ahead + 1, int(pages.nbytes)
@@ -186,7 +188,7 @@ class PageStore:
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
         while len(self._ring) < self._slots:
-            self._ring.append(_Slot(self.pages, self._arcs))
+            self._ring.append(_Slot(self.pages, self._arcs, self._decodes))
         coming: deque[Future[Window]] = deque()
         try:
             for k in range(min(self._slots - 1, len(runs))):
@@ -245,6 +247,8 @@ class PageStore:
         if by_rows is not None and by_rows[run.begin]:
             ids = self._by_rows(run, rows, slot)
             return Window(pages.indptr, ids, values, rows_of(pages, run), first)
+        if pages.encoding == "none" and self._stored.in_file:
+            return Window(pages.indptr, self._plain(run, slot), values, rows_of(pages, run), first)
         kept = {page: held for page in range(run.begin, run.end) if (held := self._bytes.get(page)) is not None}
         for begin, end in gaps(run, np.array([page in kept for page in range(run.end)])):
             low, high = int(pages.offset[begin]), int(pages.offset[end])
@@ -257,6 +261,32 @@ class PageStore:
         for page, payload in kept.items():
             self._decode(page, payload, first, slot)
         return Window(self.pages.indptr, slot.ids[: last - first], values, rows_of(pages, run), first)
+
+    def _plain(self, run: Pieces, slot: _Slot) -> np.ndarray:
+        """The ids of a run of pages that store them as they are: in the buffer that they are read into."""
+        pages, offset = self.pages, self.pages.offset
+        kept = {page: held for page in range(run.begin, run.end) if (held := self._bytes.get(page)) is not None}
+        missing = list(gaps(run, np.array([page in kept for page in range(run.end)])))
+        low = int(offset[run.begin])
+        parts = [(int(offset[begin]), int(offset[end])) for begin, end in missing]
+        began = time.perf_counter()
+        try:
+            read = self._stored.read_parts(low, int(offset[run.end]), parts, slot.stored)
+        except EOFError:
+            raise pages.damaged(run.begin, "the file ends before the page does, or one soon after it") from None
+        self._moved += sum(b - a for a, b in parts)
+        self._seconds += (time.perf_counter() - began) / max(self._slots - 1, 1)
+        for begin, end in missing:
+            for page in range(begin, end):
+                payload = read[offset[page] - low : offset[page + 1] - low]
+                self._verify(page, payload)
+                slot.brought[page] = payload.copy() if self._kept.wants(page) else None
+        for page, payload in kept.items():
+            read[offset[page] - low : offset[page + 1] - low] = payload
+        ids = read.view(pages.id_dtype)
+        if len(ids) and (int(ids.min()) < 0 or int(ids.max()) >= pages.shape[1]):
+            raise pages.damaged(run.begin, "an id, of it or of a page soon after it, is none of the columns")
+        return ids
 
     def _by_rows(self, run: Pieces, rows: Any, slot: _Slot) -> np.ndarray:
         """Of pages of plain ids, those of the wanted rows, in their places."""
@@ -320,9 +350,9 @@ class PageStore:
 class _Slot:
     """Buffers of one window."""
 
-    def __init__(self, pages: Pages, arcs: int) -> None:
+    def __init__(self, pages: Pages, arcs: int, decodes: bool) -> None:
         self.stored = Region.buffer(most_stored(pages, arcs))
-        self.ids = np.empty(arcs, pages.id_dtype)
+        self.ids = np.empty(arcs if decodes else 0, pages.id_dtype)
         self.values = None if pages.dtype is None else Region.buffer(arcs * pages.dtype.itemsize)
         # Stored bytes of pages that this window brought and that may be kept.
         self.brought: dict[int, np.ndarray | None] = {}

@@ -35,7 +35,7 @@ class Kept:
     >>> kept.begin(np.array([2]))
     >>> kept.begin(np.array([2]))
     >>> kept.admits(2), 0 in kept, 2 in kept
-    ([0], False, True)
+    ([1], True, True)
     """
 
     def __init__(self, sizes: np.ndarray, room: int) -> None:

@@ -92,7 +92,7 @@ def requests_for(pages: Pages, rows: np.ndarray, begin: int, end: int, gap: int 
     >>> from hpgraph.kernels.pages import cut
     >>> pages = cut(CSR((9, 9), np.arange(10) * 1000, np.tile(np.arange(1000) % 9, 9), validate=False))
     >>> requests_for(pages, np.array([0, 1, 5]), 0, 1, gap=0)
-    Ranges(begin=array([    0, 19968]), end=array([ 8192, 24064]))
+    Ranges(begin=array([    0, 39936]), end=array([16384, 48128]))
     """
     size, first = pages.id_dtype.itemsize, pages.first_arc
     low, high = pages.indptr[rows], pages.indptr[rows + 1]

@@ -1,0 +1,57 @@
+"""A graph of 40 MB runs in 8 MiB, under a limit that the operating system keeps."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+from hpgraph.formats import CSR
+
+# What a run takes besides the budget: what belongs to vertices, and what libraries hold.
+REST = 12 << 20
+INSIDE = """
+import resource, sys, threading, warnings
+import hpgraph as hpg
+
+def data():
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmData"))
+
+threading.stack_size(1 << 18)
+warnings.simplefilter("ignore")
+path, small, memory, rest = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+
+def work(graph):
+    hpg.pagerank(graph, max_iteration=3)
+    return len(hpg.bfs(graph, 0).level), graph.n_edges
+
+work(hpg.open(small, memory=memory // 2))
+limit = data() + memory + rest
+resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+print(*work(hpg.open(path, memory=memory) if sys.argv[5] == "streamed" else hpg.read(path)))
+"""
+
+
+def circulant(n: int, half: int) -> hpg.Graph:
+    """Every vertex beside the `half` before it and behind it."""
+    offsets = np.concatenate((np.arange(-half, 0), np.arange(1, half + 1)))
+    indices = np.sort((np.arange(n)[:, None] + offsets) % n, axis=1).astype(np.int32).ravel()
+    return hpg.Graph(CSR((n, n), np.arange(n + 1, dtype=np.int64) * 2 * half, indices), directed=False)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits and accounts of memory are Linux's")
+def test_a_budget_holds_under_a_limit(tmp_path):
+    circulant(100_000, 50).save(tmp_path / "large.hpg", compression="none")
+    circulant(10_000, 50).save(tmp_path / "small.hpg", compression="none")
+    command = [
+        sys.executable, "-c", INSIDE, str(tmp_path / "large.hpg"), str(tmp_path / "small.hpg"), str(8 << 20), str(REST)
+    ]  # fmt: skip
+    done = subprocess.run([*command, "streamed"], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["100000", "10000000"]
+    whole = subprocess.run([*command, "in memory"], capture_output=True, text=True, timeout=300, check=False)
+    assert whole.returncode != 0 and "MemoryError" in whole.stderr, "the limit is one that the graph does not fit"
