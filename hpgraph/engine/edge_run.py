@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, to_device, unmasked
+from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.core.device import array_module, check_memory, to_device, unmasked
+from hpgraph.core.errors import StreamingError
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.edge_declarations import EdgeDeclarations, edge_declarations_of
@@ -21,6 +23,7 @@ from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import array, scalar
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.edges.functions import current
+from hpgraph.kernels.edges.program import STAMP
 from hpgraph.semiring.dtypes import check_dtype
 
 if TYPE_CHECKING:
@@ -84,8 +87,15 @@ def run_edges(
     ------
     TypeError, ValueError, IndexError, CompileError
         As `hpgraph.run`.
+    StreamingError
+        If the arcs are not in memory.
     """
     declared, policy = edge_declarations_of(program), Direction.of(direction)
+    if isinstance(graph, StreamedGraph):
+        raise StreamingError(
+            f"{declared.name} is an EdgeVertexProgram, whose arcs must be in memory, and this graph's stay in pages: "
+            "load it with G.in_memory()"
+        )
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
     known = [*declared.properties, *declared.edge_properties, *declared.parameters]
     for name in initial:
@@ -144,7 +154,10 @@ def _edge_values(declared: EdgeDeclarations, name: str, graph: Graph, value: Any
 
 def _beside(code: EdgeProgramCode, graph: Graph, arcs: NumberedArcs, edges: dict[str, Any]) -> dict[str, Any]:
     """The arrays beside the arcs by name, in the order of the code."""
-    xp = array_module(graph.device)
+    xp, m = array_module(graph.device), graph.n_edges
+    twice = [code.edge_properties[i][1] for i in code.changes if code.keeps_two]
+    size = sum(2 * dtype.itemsize for dtype in twice) + STAMP.itemsize * code.keeps_stamps
+    check_memory(m * size, f"the arcs of {code.name}", graph.device)
     found: dict[str, Any] = {}
     for name, dtype in code.beside:
         if name in edges:
@@ -154,11 +167,11 @@ def _beside(code: EdgeProgramCode, graph: Graph, arcs: NumberedArcs, edges: dict
         elif name == "reverse":
             found[name] = arcs.reverses
         else:
-            found[name] = xp.zeros(graph.n_edges, dtype)
+            found[name] = xp.zeros(m, dtype)
     for i in code.changes if code.keeps_two else ():
         name = code.edge_properties[i][0]
         # Nobody reads the other one before it is written.
-        both = xp.empty(2 * graph.n_edges, found[name].dtype)
+        both = xp.empty(2 * m, found[name].dtype)
         both[::2] = found[name]
         found[name] = both
     return found

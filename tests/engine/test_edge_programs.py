@@ -145,6 +145,26 @@ def test_a_run_goes_on_from_another(device):
     assert whole.supersteps == 4
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_numbers_of_arcs(directed, device):
+    G = random_graph(SMALL, 3 * SMALL, directed, device)
+    arcs, _ = lists(G)
+    number = {arc: e for e, arc in enumerate(arcs)}
+    assert host(G.reverse_arcs) == [number.get((v, u), -1) for u, v in arcs]
+    rows = G.numbered_in_csr
+    came = zip(host(rows.indices), host(rows.expand_rows()), strict=True)
+    assert host(rows.data) == [number[arc] for arc in came]
+    assert host(G.numbered_out_csr.data) == list(range(len(arcs)))
+    assert G.numbered_out_csr.indices is G.out_csr.indices, "nothing is stored twice"
+    if not directed:
+        assert G.reverse_arcs is rows.data
+
+
+def test_arcs_must_be_in_memory():
+    with pytest.raises(hpg.StreamingError, match="Rumour is an EdgeVertexProgram"):
+        hpg.run(rumour(), hpg.StreamedGraph.of(hpg.Graph.from_edges([0], [1])))
+
+
 @pytest.mark.parametrize("arcs", [([], []), ([0], [0])])
 def test_hardly_any_arc(arcs, device):
     source, target = (np.array(ends, np.int32) for ends in arcs)
