@@ -311,7 +311,7 @@ class TestRefused:
             hpg.Matrix(np.ones(3))
 
     def test_layout(self) -> None:
-        with pytest.raises(ValueError, match=r'format must be "auto", "csr" or "hyb", not \'ell\''):
+        with pytest.raises(ValueError, match=r'format must be "auto", "csr", "hyb" or "sell", not \'ell\''):
             hpg.Matrix(sparse(), format="ell")
 
     def test_casting(self) -> None:

@@ -242,7 +242,7 @@ def _go_round(
                     began = True
                     keeps = made[(i + 1) % len(made)].begins_left
                     trace, left = _run(backend, phase, sources, world, policy, keeps)
-                    left = nobody if left is None else left
+                    left = nobody if left is None else left.astype(nobody.dtype, copy=False)
                     traces.append((phase.code.name, trace))
             if not began or (phases.until is not None and _stops(backend, phases.until, world)):
                 break
