@@ -39,7 +39,7 @@ def bucket_of(value, origin, density, now):
     return BUCKETS if place >= BUCKETS else int(place)
 
 
-@part(forceinline=True)
+@part
 def put(v, bucket, row, store, link, board):
     """Add a vertex to a bucket."""
     place = row[bucket]

@@ -148,7 +148,13 @@ def _relax(gather, reduce, cond, edge_cond, state, indptr, indices, data, waitin
                 alone,
             )  # fmt: skip
             if bucket >= 0:
-                put(vertex(indices, j), bucket, row, store, link, board)
+                # Within a block, `put` by hand: a call would count references of four arrays.
+                place = row[bucket]
+                if place % BLOCK != 0:
+                    store[place] = vertex(indices, j)
+                    row[bucket] = place + 1
+                else:
+                    put(vertex(indices, j), bucket, row, store, link, board)
     return stop - begin, sent
 
 
