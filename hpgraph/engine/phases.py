@@ -132,7 +132,9 @@ class Phases:
             raise ValueError("phases must hold at least one vertex program")
         for phase in phases:
             kind = phase if isinstance(phase, type) else type(phase)
-            if not issubclass(kind, Definition) or issubclass(kind, EdgeDefinition):
+            if issubclass(kind, EdgeDefinition):
+                raise TypeError(f"phases cannot hold {kind.__name__}: an EdgeVertexProgram runs by itself")
+            if not issubclass(kind, Definition):
                 raise TypeError(f"phases must hold vertex programs, not {phase!r}")
         if until is not None and not callable(until):
             raise TypeError(f"until must be a function of world, not {until!r}")
