@@ -170,7 +170,9 @@ class ArcSorter:
 
     def _ranges(self) -> Iterator[tuple[list[int], list[int]]]:
         """Where in each run ranges of keys begin and end, one range after the other, none empty."""
-        samples = np.sort(np.concatenate([run.samples for run in self._runs])) if self._runs else np.empty(0, np.uint64)
+        if not self._runs:
+            return
+        samples = np.sort(np.concatenate([run.samples for run in self._runs]))
         every = max(self._most // self._step - len(self._runs), 1)
         begins = [0] * len(self._runs)
         for key in np.unique(samples[every::every]):

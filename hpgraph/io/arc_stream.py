@@ -185,7 +185,9 @@ def hpg_stream(path: Path) -> ArcStream:
 
     def blocks() -> Iterator[Block]:
         pages = file.pages("out")
-        owner = pages.indptr
+        owner, none = pages.indptr, np.empty(0, np.int64)
+        # Even no weights have a type.
+        yield none, none, None if pages.dtype is None else np.empty(0, pages.dtype)
         for page in range(pages.n_pages):
             begin, end = int(pages.first_arc[page]), int(pages.first_arc[page + 1])
             ids, stored, values = np.empty(end - begin, pages.id_dtype), pages.payload(page), pages.values_of(page)

@@ -6,11 +6,13 @@ import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from hpgraph.core.config import config
 from hpgraph.core.progress import progress_bar
+from hpgraph.formats.checks import as_value_dtype
 from hpgraph.io.arc_sorter import ArcSorter
 from hpgraph.io.arc_stream import ArcStream, Block
 from hpgraph.io.arcs import Array
@@ -126,6 +128,7 @@ class _Conversion:
         self.n = 0
         self._ids: Array | None = None
         self._placed = self._unsaid = False
+        self._weight_dtype: np.dtype[Any] | None = None
         self._sorter = self._new_sorter()
         self.reversed: ArcSorter | None = None
 
@@ -165,6 +168,8 @@ class _Conversion:
         """Sort the arcs of some blocks; False where ids turn out to be names that take more than 32 bits."""
         arcs = self._arcs
         for first, second, weight in blocks:
+            if weight is not None:
+                self._weight_dtype = as_value_dtype(weight.dtype, "weights", real=True)
             if not len(first):
                 continue
             least, most = int(min(first.min(), second.min())), int(max(first.max(), second.max()))
@@ -216,7 +221,7 @@ class _Conversion:
             total=self._sorter.count, desc=f"writing {self._target.name}", unit="arcs", unit_scale=True,
             disable=not show, delay=1.0,
         ) as bar:  # fmt: skip
-            out = PageCutter(writer, "out", arcs_per_page, folder)
+            out = PageCutter(writer, "out", arcs_per_page, folder, self._weight_dtype)
             for row, col, weight in self._renumbered(self._sorter):
                 out.add(row, col, weight)
                 if reverse is not None:
@@ -230,7 +235,7 @@ class _Conversion:
             if reverse is not None and directed:
                 bar.reset(arcs)
                 reverse.limit(self._room // 2)
-                into = PageCutter(writer, "in", arcs_per_page, folder)
+                into = PageCutter(writer, "in", arcs_per_page, folder, self._weight_dtype)
                 for row, col, weight in reverse.sorted():
                     into.add(row, col, weight)
                     bar.update(len(row))

@@ -80,6 +80,9 @@ def _entries(path: Path, progress: bool | None, budget: Budget, header: Header) 
             yield matrix.row, matrix.col, None if header.field == "pattern" else matrix.data
     if taken != header.entries:
         raise _refused(path, budget)
+    if not taken:
+        # Even no weights have a type.
+        yield from _of_array(path, False, budget)
 
 
 def _pieces(content: BinaryIO) -> Iterator[bytes]:

@@ -103,11 +103,11 @@ class NpzEntries:
         with open_bytes(self.path, self.progress) as content, _in_our_words(self.path):
             archive = Archive(self.path, content)
             ends = self._by_entry(archive) if self.layout == "coo" else self._by_row(archive)
-            values = archive.pieces("data", _PIECE)
+            values, none = archive.pieces("data", _PIECE), np.empty(0, np.int64)
+            # Even no values have a type.
+            yield none, none, None if self.pattern else np.empty(0, archive.member("data").dtype.newbyteorder("="))
             for row, col in ends:
                 value = next(values)[: len(row)]
-                if not len(row):
-                    return
                 first, second = (col, row) if self.layout == "csc" else (row, col)
                 yield first, second, None if self.pattern else value
 

@@ -28,9 +28,13 @@ class PageCutter:
     arcs_per_page : int
     folder : pathlib.Path
         Where weights wait.
+    weight_dtype : numpy.dtype or None
+        Type of weights that there are none of, if no arc comes.
     """
 
-    def __init__(self, writer: GraphWriter, side: str, arcs_per_page: int, folder: Path) -> None:
+    def __init__(
+        self, writer: GraphWriter, side: str, arcs_per_page: int, folder: Path, weight_dtype: np.dtype[Any] | None
+    ) -> None:
         self._writer, self._side, self._most = writer, side, arcs_per_page
         self._pages = PageWriter(writer, side)
         self._folder = folder
@@ -38,7 +42,7 @@ class PageCutter:
         self._waiting: list[tuple[Array, Array, Array | None]] = []
         self._held = 0
         self._weights: BinaryIO | None = None
-        self._weight_type: np.dtype[Any] | None = None
+        self._weight_type = weight_dtype
         self.count = 0
 
     def add(self, row: Array, col: Array, weight: Array | None) -> None:
@@ -85,9 +89,12 @@ class PageCutter:
     def finish(self) -> np.dtype[Any] | None:
         """Write what is left, the weights and the tables; the type of the weights, or None."""
         self._cut(final=True)
+        if self._weights is None and self.count:
+            self._weight_type = None
+        if self._weight_type is not None:
+            self._writer.begin(f"{self._side}.weights")
         if self._weights is not None and self._weight_type is not None:
             self._weights.flush()
-            self._writer.begin(f"{self._side}.weights")
             held = FileStretch(self._weights, 0, self.count, self._weight_type)
             for begin in range(0, self.count, _PIECE):
                 self._writer.add(held[begin : begin + _PIECE])

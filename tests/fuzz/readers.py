@@ -100,7 +100,10 @@ def _work(folder: Path, seed: int, first: int, cases: int) -> int:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                graph = hpg.read(path, memory=MEMORY, **_arguments(random, suffix))
+                arguments = _arguments(random, suffix)
+                if random.random() < 0.25:
+                    _convert(path, arguments)
+                graph = hpg.read(path, memory=MEMORY, **arguments)
             _check(graph)
             accepted += 1
         except BaseException as error:
@@ -132,6 +135,34 @@ def _check(graph: hpg.Graph) -> None:
     assert csr.indices.size == 0 or (csr.indices.min() >= 0 and csr.indices.max() < graph.n_vertices)
     assert csr.data is None or csr.data.size == csr.indices.size
     assert graph.names is None or len(graph.names) == graph.n_vertices
+
+
+def _convert(path: Path, arguments: dict[str, Any]) -> None:
+    """A conversion ends as reading does: with the same graph, or an error of ours."""
+    arguments = {name: value for name, value in arguments.items() if name != "dtype"}
+    made = path.with_name("made.hpg")
+    graph = other = None
+    try:
+        graph = hpg.read(path, memory=MEMORY, **arguments)
+    except Exception as error:
+        other = error
+    try:
+        hpg.convert(path, made, memory=MEMORY, **arguments)
+    except Exception as error:
+        # What needs no memory here may need too much there, but not the other way round.
+        assert graph is None, f"read, and not converted: {error!r}"
+        if not _is_ours(error):
+            raise
+        return
+    assert graph is not None or isinstance(other, MemoryError), f"converted, and not read: {other!r}"
+    if graph is not None:
+        found = hpg.read(made)
+        assert found.directed == graph.directed, "directed"
+        assert (found.names is None) == (graph.names is None), "names"
+        assert graph.names is None or found.names.tolist() == graph.names.tolist(), "names"
+        for name in ("indptr", "indices", "data"):
+            one, two = getattr(found.out_csr, name), getattr(graph.out_csr, name)
+            assert (one is None) == (two is None) and (one is None or np.array_equal(one, two, equal_nan=True)), name
 
 
 def _is_ours(error: BaseException) -> bool:

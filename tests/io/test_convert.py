@@ -98,6 +98,16 @@ def test_weights_of_types_that_change_on_the_way(tmp_path):
         same(hpg.read(tmp_path / "made.hpg"), hpg.read(tmp_path / "edges.txt"))
 
 
+@pytest.mark.parametrize("suffix", [".el", ".mtx", ".npz", ".hpg"])
+@pytest.mark.parametrize("dtype", [None, "float64"])
+def test_graphs_without_arcs(tmp_path, suffix, dtype):
+    weight = None if dtype is None else np.empty(0, dtype)
+    graph = hpg.Graph.from_edges([], [], weight, n_vertices=3)
+    graph.save(tmp_path / f"graph{suffix}")
+    hpg.convert(tmp_path / f"graph{suffix}", tmp_path / "made.hpg")
+    same(hpg.read(tmp_path / "made.hpg"), hpg.read(tmp_path / f"graph{suffix}"))
+
+
 def test_transposed_and_summed(tmp_path):
     source, target = edges(300, 20_000)
     weight = np.arange(source.size)
@@ -379,4 +389,7 @@ def test_damaged_arrays(tmp_path):
         hpg.convert(path, tmp_path / "made.hpg")
     np.savez(path, format=b"csr", shape=[2, 2], indptr=[0, 3, 2], indices=[0, 1], data=[1, 1])
     with pytest.raises(FileFormatError, match="indptr must never fall"):
+        hpg.convert(path, tmp_path / "made.hpg")
+    np.savez(path, format=b"csr", shape=[2, 2], indptr=[0, 1, 2], indices=[0, 1], data=np.ones(2, np.float16))
+    with pytest.raises(TypeError, match=r"weights must be .* not float16"):
         hpg.convert(path, tmp_path / "made.hpg")
