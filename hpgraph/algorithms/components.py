@@ -16,7 +16,7 @@ from hpgraph.engine.definition import Property
 from hpgraph.engine.heads import head_of
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
-from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.backend import kernels, windows
 from hpgraph.kernels.structure.numbering import numbered
 
 # The lower half of a color: a vertex's number. The upper half is the part of the graph in which it lies.
@@ -54,18 +54,6 @@ class Color(VertexProgram):
 
     def gather(source, weight, target):  # noqa: D102
         return source.color
-
-
-class Smallest(VertexProgram):
-    """The smallest vertex that is joined to a vertex, whichever way the arcs go."""
-
-    edges = "all"
-    weighted = False
-    reduce = "min"
-    smallest = Property(initial=lambda graph: np.arange(graph.n_vertices, dtype=graph.id_dtype))
-
-    def gather(source, weight, target):  # noqa: D102
-        return source.smallest
 
 
 class Ancestors(VertexProgram):
@@ -139,13 +127,9 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
 
 def _in_pages(graph: StreamedGraph) -> ComponentsResult:
     store = graph.store(False, False)
-    if graph.device == "cpu" or store is None:
-        return ComponentsResult(*numbered(run(Smallest, graph).smallest))
-    # Its pages are brought by the kernels' own store of the GPU.
-    from hpgraph.kernels.windows.cuda_components import components
-
+    assert store is not None
     head = None if graph.directed else head_of(store, graph)
-    return ComponentsResult(*components(store, head, not graph.directed))
+    return ComponentsResult(*windows(graph.device).components(store, head, not graph.directed))
 
 
 def _strong(graph: Graph) -> Any:

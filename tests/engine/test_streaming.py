@@ -18,7 +18,7 @@ from test_run import (  # noqa: F401
 )
 
 import hpgraph as hpg
-from hpgraph.formats import CSR, Pages
+from hpgraph.formats import CSR, Bitmask, Pages
 from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.kernels.pages import cut
 from hpgraph.kernels.windows.keeping import keeping
@@ -187,6 +187,28 @@ def test_few_rows_are_read_by_themselves(tmp_path):
     assert G.store(False, False).moved - first <= 1.2 * blocks < first
     traffic = hpg.bfs(G, 100, max_depth=40).trace.traffic
     assert (traffic[:, 1] == traffic[:, 2]).all(), "what was predicted"
+
+
+def test_a_window_holds_all_rows_that_were_asked_for(tmp_path):
+    matrix = random_digraph(4000, 400_000, seed=11)
+    whole = hpg.Graph(matrix).out_csr.with_data(None)
+    G = hpg.StreamedGraph(in_file(cut(whole, arcs_per_page=1 << 17), tmp_path, "out"), directed=False, policy="none")
+    store = G.store(False, False)
+    read = sum(len(window.indices) for window in store.windows(store.survey(None)))
+    assert read == whole.nnz
+    for window in store.windows(store.survey(None)):
+        window.indices[:] = -1  # what the buffers hold must not be what is right already
+    rows = np.array([5, 700, 701, 3000])
+    bits, more = Bitmask.from_indices(rows, 4000), Bitmask.from_indices(rows[::2], 4000)
+    wanted, seen = store.survey(bits, more, spread=True), set()
+    assert wanted.copied.any() and wanted.nbytes < whole.nnz
+    for window in store.visits(wanted):
+        for row in rows:
+            low, high = whole.indptr[row] - window.first, whole.indptr[row + 1] - window.first
+            if low >= 0 and high <= len(window.indices):
+                assert (window.indices[low:high] == whole.indices[whole.indptr[row] : whole.indptr[row + 1]]).all()
+                seen.add(int(row))
+    assert seen >= set(rows[::2].tolist())
 
 
 def test_requests_are_put_together(tmp_path):

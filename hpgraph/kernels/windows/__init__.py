@@ -271,6 +271,9 @@ class Windows(Protocol):
     ) -> WindowSupersteps:
         """The work space of one run."""
 
+    def components(self, store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:
+        """How many weakly connected components there are, and the number of each vertex's."""
+
     def PageStore(
         self, pages: Any, memory: int | None = None, host_memory: int | None = None, *, shares: int = 1, **options: Any
     ) -> Store:

@@ -149,7 +149,10 @@ class PageStore:
             return Survey(pages, arcs, 0, 0.0)
         by_rows = None
         if spread and chosen is not None and self._stored.in_file and self.pages.encoding == "none":
-            # Only of pages that had their checksum when they were read as wholes.
+            # Only of pages that had their checksum when they were read as wholes. Rows that are left out are read all
+            # the same: whoever works on the window does not leave them out.
+            if more is not None and rows is not None:
+                ids = rows.ids if isinstance(rows, Frontier) else rows.to_indices()
             by_rows = sparse_pages(self.pages, ids, self._checked & ~self._kept.here)
         missing = pages[~self._kept.here[pages]]
         if by_rows is not None:

@@ -16,10 +16,11 @@ from hpgraph.kernels.structure.cuda_degree_order import c_type
 from hpgraph.kernels.superstep import cuda
 from hpgraph.kernels.sweep.cuda_program import ignored
 from hpgraph.kernels.windows import Head, Spread, Tiles
+from hpgraph.kernels.windows.cuda_components import components
 from hpgraph.kernels.windows.cuda_store import MOST_PAGES, PageStore
 from hpgraph.kernels.windows.cuda_visits import THREADS, functor_struct, visit
 
-__all__ = ["PageStore", "WindowSupersteps"]
+__all__ = ["PageStore", "WindowSupersteps", "components"]
 
 CARRY = Layout("Carry<{Message}>", start="*", last_row="*", first="*", last="*", found="*")
 

@@ -1,0 +1,85 @@
+"""Weakly connected components of a graph in pages, on the CPU: one pass over the pages at the most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.formats import Bitmask
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.sampling import most_frequent
+from hpgraph.kernels.spmv.cpu import plain
+from hpgraph.kernels.structure.cpu_components import CHUNK, _flatten, _hook
+from hpgraph.kernels.structure.numbering import numbered
+from hpgraph.kernels.windows import Head, Store
+from hpgraph.semiring.stop import is_stopped
+
+
+def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:
+    """How many components there are, and the number of each vertex's.
+
+    Where every arc has its reverse, those that start in the largest tree are passed over: the other end sees them.
+
+    Parameters
+    ----------
+    store : Store
+        Without weights.
+    head : Head or None
+        One neighbour of each vertex.
+    symmetric : bool
+        Whether every arc has its reverse.
+
+    Returns
+    -------
+    int, array
+
+    References
+    ----------
+    M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
+    IPDPS'18.
+    """
+    n, ids = store.pages.shape[0], store.pages.id_dtype
+    label, rows, largest = np.arange(n, dtype=ids), None, -1
+    if n == 0:
+        return 0, label
+    if head is not None:
+        with team():
+            link_heads(plain(head.neighbour), label)
+            _flatten(label)
+        if symmetric:
+            largest = most_frequent(label)
+            rows = Bitmask.from_bool(label != largest)
+    for window in store.windows(store.survey(rows, None if rows is None or head is None else head.more)):
+        with team():
+            indptr, indices, (begin, end) = plain(window.indptr), plain(window.indices), window.rows
+            link_window(indptr, indices, begin, end, window.first, largest, label)
+            if symmetric and largest < 0:
+                _flatten(label)
+                largest = most_frequent(label)
+    with team():
+        _flatten(label)
+    return numbered(label)
+
+
+@njit(parallel=True, cache=True)
+def link_heads(neighbour, label):
+    """Join every vertex and the one that is kept for it."""
+    n = label.size
+    for chunk in prange((n + CHUNK - 1) // CHUNK):
+        for v in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(n, (chunk + 1) * CHUNK)):
+            if neighbour[v] >= 0:
+                _hook(label, v, neighbour[v])
+
+
+@njit(parallel=True, cache=True)
+def link_window(indptr, indices, begin, end, first, largest, label):
+    """Join the rows of a window and what their arcs lead to, but for those in the largest tree."""
+    for chunk in prange((end - begin + CHUNK - 1) // CHUNK):
+        low = begin + chunk * CHUNK
+        for v in range(low, low if is_stopped() else min(end, low + CHUNK)):
+            if label[v] != largest:
+                for at in range(max(indptr[v] - first, 0), min(indptr[v + 1] - first, indices.size)):
+                    _hook(label, v, indices[at])
