@@ -215,10 +215,12 @@ class GraphStorage:
     @property
     def numbered_in_csr(self) -> CSR:
         """`in_csr` with the number that each arc has in `out_csr` for its weight."""
-        csr: CSR = self._layouts.once(
-            "numbered_in_csr", lambda: numbered_arcs.by_target(self.numbered_out_csr, self._layouts.get("in_csr"))
-        )
+        csr: CSR = self._layouts.once("numbered_in_csr", self._build_numbered_in_csr)
         return csr
+
+    def _build_numbered_in_csr(self) -> CSR:
+        known = self.out_csr if self.known_undirected else self._layouts.get("in_csr")
+        return numbered_arcs.by_target(self.numbered_out_csr, known)
 
     @property
     def reverse_arcs(self) -> Any:

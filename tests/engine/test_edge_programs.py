@@ -157,7 +157,7 @@ def test_numbers_of_arcs(directed, device):
     assert host(G.numbered_out_csr.data) == list(range(len(arcs)))
     assert G.numbered_out_csr.indices is G.out_csr.indices, "nothing is stored twice"
     if not directed:
-        assert G.reverse_arcs is rows.data
+        assert G.reverse_arcs is rows.data and rows.indices is G.out_csr.indices
 
 
 def test_arcs_must_be_in_memory():
