@@ -181,26 +181,28 @@ def test_sets_and_trusses(karate: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert nx.is_maximal_matching(g, pairs)
 
 
-def test_connectivity(karate: str, roads: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_connectivity(
+    karate: str, roads: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     g, out = nx.karate_club_graph(), str(tmp_path / "each.csv")
-    assert main(["components", roads, "--directed", "-o", out]) == 0
+    assert main(["components", roads, "--directed", "--device", device, "-o", out]) == 0
     said = capsys.readouterr().out
-    assert "1 weak component on cpu" in said
+    assert f"1 weak component on {device}" in said
     assert "  5 vertices" in said
     assert {row["component"] for row in table(Path(out))} == {"0"}
-    assert main(["components", roads, "--directed", "--strong"]) == 0
+    assert main(["components", roads, "--directed", "--strong", "--device", device]) == 0
     assert "5 strong components" in capsys.readouterr().out
 
-    assert main(["cuts", karate, "--undirected", "-o", out]) == 0
+    assert main(["cuts", karate, "--undirected", "--device", device, "-o", out]) == 0
     assert "  bridges: 0 - 11\n" in capsys.readouterr().out
     found = {v for v, row in enumerate(table(Path(out))) if row["articulation_point"] == "1"}
     assert found == set(nx.articulation_points(g))
 
-    assert main(["bipartite", karate, "--undirected"]) == 0
+    assert main(["bipartite", karate, "--undirected", "--device", device]) == 0
     assert "not bipartite" in capsys.readouterr().out
     star = tmp_path / "star.el"
     star.write_text("0 1\n0 2\n0 3\n")
-    assert main(["bipartite", str(star), "-o", out]) == 0
+    assert main(["bipartite", str(star), "--device", device, "-o", out]) == 0
     assert "sides of 1 vertex and 3 vertices" in capsys.readouterr().out
     assert [row["side"] for row in table(Path(out))] == ["0", "1", "1", "1"]
 

@@ -36,23 +36,24 @@ def cuts(arguments: Any) -> None:
     import numpy as np
 
     import hpgraph as hpg
+    from hpgraph.core.device import to_device
 
     check_output(arguments.output)
-    graph = load(arguments, "cpu")
+    graph = load(arguments, arguments.device)
     (edges, vertices, parts), seconds = timed(
-        "cpu",
+        arguments.device,
         lambda: (hpg.bridges(graph), hpg.articulation_points(graph), hpg.biconnected_components(graph)),
     )
     print(
         f"{plural(len(edges), 'bridge')}, {plural(len(vertices), 'articulation point')}, "
-        f"{plural(len(parts), 'biconnected component')}; {seconds:.3g} s with loading the kernels"
+        f"{plural(len(parts), 'biconnected component')} on {arguments.device}; {seconds:.3g} s with loading the kernels"
     )
     if len(edges):
         print(f"  bridges: {_first([f'{u} - {v}' for u, v in edges[:_NAMED].tolist()], len(edges))}")
     if len(vertices):
         print(f"  articulation points: {_first(vertices[:_NAMED].tolist(), len(vertices))}")
     cut = np.zeros(graph.n_vertices, np.int64)
-    cut[graph.indices_of(vertices)] = 1
+    cut[to_device(graph.indices_of(vertices), "cpu")] = 1
     save(arguments.output, graph, articulation_point=cut)
 
 
