@@ -32,6 +32,9 @@ class Arcs:
         Bytes of a message, by which the layout is chosen.
     """
 
+    # Whether parts are windows over pages, which take kernels of their own.
+    in_windows = False
+
     def __init__(self, graph: Graph, edges: str, weighted: bool, size: int = 8) -> None:
         self._graph = graph.undirected if edges == "all" else graph
         self._reversed = edges == "out"

@@ -61,7 +61,7 @@ class PagedArcs:
         When the graph's pages lie the other way.
     """
 
-    in_one_part = False
+    in_one_part, in_windows = False, True
 
     def __init__(self, graph: StreamedGraph, edges: str, weighted: bool) -> None:
         if edges == "all" and graph.directed:

@@ -106,7 +106,7 @@ class Run:
         """
         code, backend = self.code, self.backend
         what = code, self.state, settled, self.sources.dtype
-        if self.arcs.in_one_part:
+        if not self.arcs.in_windows:
             return backend.ShapedSupersteps(*what) if code.is_shaped else backend.Supersteps(*what)
         if code.is_shaped:
             raise StreamingError(f"{code.name} has tuples at vertices or as messages: use G.in_memory()")
