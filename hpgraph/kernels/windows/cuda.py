@@ -17,7 +17,8 @@ from hpgraph.kernels.superstep import cuda
 from hpgraph.kernels.sweep.cuda_program import ignored
 from hpgraph.kernels.windows import Head, Spread, Tiles
 from hpgraph.kernels.windows.cuda_components import components
-from hpgraph.kernels.windows.cuda_store import MOST_PAGES, PageStore
+from hpgraph.kernels.windows.cuda_ring import MOST_PAGES
+from hpgraph.kernels.windows.cuda_store import PageStore
 from hpgraph.kernels.windows.cuda_visits import THREADS, functor_struct, visit
 
 __all__ = ["PageStore", "WindowSupersteps", "components"]

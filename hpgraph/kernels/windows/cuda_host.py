@@ -115,18 +115,21 @@ class HostPages:
         assert held is not None
         return HostArray(Pointer(held.ctypes.data), self.pages.dtype)
 
-    def place(self, low: int, high: int, buffer: np.ndarray | None) -> int:
-        """The address of pages low..high, one after the other; read into a buffer where they are not resident."""
+    def place(self, run: Pieces, parts: list[tuple[int, int]], buffer: np.ndarray | None) -> int:
+        """The address of a run's first byte; stretches of its pages are read into a buffer if they are not resident."""
         offset = self.pages.offset
+        begin, end = int(offset[run.begin]), int(offset[run.end])
         if self.resident:
-            return int(self._here()[0].ctypes.data + offset[low])
+            return int(self._here()[0].ctypes.data + begin)
         assert buffer is not None
+        wanted = [(int(offset[low]), int(offset[high])) for low, high in parts]
         try:
-            read = self._regions[0].read(int(offset[low]), int(offset[high]), buffer)
+            read = self._regions[0].read_parts(begin, end, wanted, buffer)
         except EOFError:
-            raise self.pages.damaged(low, "the file ends before the page does, or one soon after it") from None
-        for page in range(low, high):
-            self.pages.check(page, read[offset[page] - offset[low] : offset[page + 1] - offset[low]])
+            raise self.pages.damaged(run.begin, "the file ends before the page does, or one soon after it") from None
+        for low, high in parts:
+            for page in range(low, high):
+                self.pages.check(page, read[offset[page] - begin : offset[page + 1] - begin])
         return read.ctypes.data
 
     def place_of_values(self, run: Pieces, buffer: np.ndarray | None) -> int:

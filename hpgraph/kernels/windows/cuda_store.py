@@ -16,22 +16,22 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import free_memory
-from hpgraph.core.errors import BudgetError
 from hpgraph.formats import Bitmask, Frontier, Pages
 from hpgraph.kernels.pages.cpu_gaps import GROUP
 from hpgraph.kernels.windows import Head, Resident, Spread, Survey, Tiles
-from hpgraph.kernels.windows.cuda_host import HostArray, HostPages, Pointer, addressed
+from hpgraph.kernels.windows.cuda_host import HostArray, HostPages, Pointer
+from hpgraph.kernels.windows.cuda_ring import MOST_PAGES, Slot, pages_are_damaged, shares_of
 from hpgraph.kernels.windows.cuda_visits import groups_of, survey
 from hpgraph.kernels.windows.keeping import Slab, keeping
-from hpgraph.kernels.windows.runs import Pieces, gaps, most_stored, rows_of, runs_of
+from hpgraph.kernels.windows.runs import Pieces, gaps, rows_of, runs_of
 
 # Bytes of a window: a link to host memory is near its full speed from some MiB on, and to launch what works on a window
 # takes the host some 60 microseconds, in which a link brings 3 MiB. From a disk, what it takes in one request.
 WINDOW_BYTES, REQUEST_BYTES = 16 << 20, 4 << 20
-# Windows in the ring, from memory and from a disk, and streams that copy.
-SLOTS, REQUESTS, STREAMS = 4, 9, 2
-# As in window.cuh: arcs of a tile, and pages of a window.
-TILE, MOST_PAGES = 4096, 64
+# Streams that copy.
+STREAMS = 2
+# As in window.cuh: arcs of a tile.
+TILE = 4096
 # Bytes a second from host memory and from a disk, until they are measured.
 LINK, DISK = 53e9, 2e9
 # A group of arcs in place costs the link what so many bytes do: of plain ids 48 million a second, however few are read,
@@ -78,7 +78,7 @@ class PageStore:
             window_bytes = WINDOW_BYTES if self.host.resident else REQUEST_BYTES
         self._in_place = in_place and self.host.resident
         memory = free_memory("cuda") // 2 if memory is None else memory
-        self._arcs, self._slots, room = self._shares(memory, window_bytes, shares)
+        self._arcs, self._slots, room = shares_of(pages, memory, window_bytes, self.host.resident, shares)
         self.head: Head | None = None
         # 4 bytes a vertex and a bit, where there is plenty.
         taken = pages.shape[0] * 33 // 8
@@ -88,34 +88,8 @@ class PageStore:
         self._slab = Slab(self._kept.room)
         self._place = np.full(pages.n_pages, -1, np.int64)
         self._moved = 0
-        self._ring: list[_Slot] = []
+        self._ring: list[Slot] = []
         self._threads: ThreadPoolExecutor | None = None
-
-    def _shares(self, budget: int, window_bytes: int, shares: int) -> tuple[int, int, int]:
-        """Arcs of a window, windows in the ring, and bytes for pages that are kept."""
-        pages = self.pages
-        if pages.n_pages == 0:
-            return 1, 2, 0
-        stored = int(np.diff(pages.offset).max())
-        arcs = int(np.diff(pages.first_arc).max())
-        of_values = 0 if pages.dtype is None else pages.dtype.itemsize
-        tables = 8 * (pages.shape[0] + 1) + 48 * (pages.n_pages + 1)
-        least = tables + 2 * (stored + arcs * of_values)
-        budget //= shares
-        if budget < least:
-            raise BudgetError(
-                f"memory={budget * shares:,} bytes is too little for a graph in pages: its offsets take "
-                f"{tables * shares:,} and two pages in work {(least - tables) * shares:,}; give at least "
-                f"{least * shares:,}"
-            )
-        # At the most a quarter for what is in work.
-        left, slots = budget - tables, SLOTS if self.host.resident else REQUESTS
-        most = max(left // 4 // (stored + arcs * of_values), 2)
-        slots = int(min(slots, most))
-        count = int(max(min(most // slots, window_bytes // stored, MOST_PAGES), 1))
-        arcs *= count
-        taken = slots * (most_stored(pages, arcs) + arcs * of_values)
-        return arcs, slots, max(left - taken, 0)
 
     @cached_property
     def _first_tile(self) -> np.ndarray:
@@ -194,7 +168,8 @@ class PageStore:
             in_place = at_once * GROUP_BYTES[pages.encoding]
             if self._in_place:
                 copied = in_place >= costs
-            copied &= ~self._kept.here
+            if not self._values_are_read:
+                copied &= ~self._kept.here
             costs = np.where(copied | self._kept.here, costs, in_place)
         nbytes = int(costs[here].sum())
         arcs = pages.nnz if counts is None else int(counts[:, 1].sum())
@@ -203,6 +178,11 @@ class PageStore:
     @property
     def _values_by_window(self) -> bool:
         return self.pages.dtype is not None
+
+    @property
+    def _values_are_read(self) -> bool:
+        """Whether weights have to be read from a file each time, with the whole of their page."""
+        return self._values_by_window and not self.host.resident
 
     def windows(self, wanted: Survey) -> Iterator[Tiles]:
         """The windows over these pages, ascending; each is there until the next one is asked for.
@@ -214,15 +194,19 @@ class PageStore:
         """
         pages, tiles = self.pages, self._first_tile
         for run, slot in self._brought(wanted.pages, True):
-            first = int(pages.first_arc[run.begin])
-            data = None
-            if slot.values is not None and pages.dtype is not None:
-                data = HostArray(Pointer(slot.values.data.ptr - first * pages.dtype.itemsize), pages.dtype)
+            first, data = int(pages.first_arc[run.begin]), self._values_of(run, slot)
             row = int(pages.first_row[run.begin])
             count = int(tiles[run.end] - tiles[run.begin])
             before = row if pages.indptr[row] < first else -1
             yield Tiles(pages, self._tables, data, (run.begin, run.end), slot.places, count, before, self._damaged)
         self._raise_damage(wanted.pages)
+
+    def _values_of(self, run: Pieces, slot: Slot) -> HostArray | None:
+        """The weights of a run, as if those of all arcs were there."""
+        if slot.values is None or self.pages.dtype is None:
+            return None
+        begins = int(self.pages.first_arc[run.begin]) * self.pages.dtype.itemsize
+        return HostArray(Pointer(slot.values.data.ptr - begins), self.pages.dtype)
 
     def visits(self, wanted: Survey) -> Iterator[Spread]:
         """The rows that were surveyed, to be visited where they lie, and where whole pages were cheaper to copy, there.
@@ -243,7 +227,7 @@ class PageStore:
         there = wanted.pages[~wanted.copied[wanted.pages]]
         chosen = np.zeros(pages.n_pages, np.uint8)
         common = self._tables[0], self._tables[1], self._tables[4]
-        data = self.host.values
+        data = None if self._values_are_read else self.host.values
         self._kept.begin(wanted.pages)
         if len(there):
             where = self.host.addresses.copy()
@@ -258,7 +242,8 @@ class PageStore:
                 groups_of(counts[there]), self._damaged,
             )  # fmt: skip
         copied = wanted.pages[wanted.copied[wanted.pages]]
-        for run, slot in self._brought(copied, False):
+        for run, slot in self._brought(copied, self._values_are_read):
+            data = self._values_of(run, slot) if self._values_are_read else data
             where = np.zeros(pages.n_pages, np.uint64)
             chosen = np.zeros(pages.n_pages, np.uint8)
             chosen[run.begin : run.end] = 1
@@ -275,18 +260,18 @@ class PageStore:
                 self.pages.check(page)
             raise self.pages.damaged(int(wanted[0]), "its bytes, or those of a page after it, are no page")
 
-    def _brought(self, wanted: np.ndarray, values: bool) -> Iterator[tuple[Pieces, _Slot]]:
+    def _brought(self, wanted: np.ndarray, values: bool) -> Iterator[tuple[Pieces, Slot]]:
         """Runs of pages, each in a buffer on the device, copied while earlier ones are worked on."""
         import cupy
 
         pages = self.pages
-        runs = runs_of(wanted, pages.first_arc, self._arcs)
+        runs = runs_of(wanted, pages.first_arc, self._arcs, MOST_PAGES)
         if not runs:
             return
         if values:
             self._kept.begin(wanted)
         while len(self._ring) < self._slots:
-            self._ring.append(_Slot(self.pages, self._arcs, not self.host.resident))
+            self._ring.append(Slot(self.pages, self._arcs, not self.host.resident))
         now, count = cupy.cuda.get_current_stream(), len(self._ring)
         coming: deque[Any] = deque()
 
@@ -339,7 +324,7 @@ class PageStore:
         with cupy.cuda.Device(device):
             self._bring(*what)
 
-    def _bring(self, run: Pieces, slot: _Slot, stream: Any, values: bool) -> None:
+    def _bring(self, run: Pieces, slot: Slot, stream: Any, values: bool) -> None:
         """Copy what is not kept of a run, on a stream, once the buffer's last window is done with."""
         from cupy.cuda import runtime
 
@@ -350,10 +335,10 @@ class PageStore:
         if slot.pinned is not None and slot.used:
             # The pinned buffer is read by the last copy out of it.
             slot.ready.synchronize()
+        source = self.host.place(run, slot.brought, slot.pinned)
         for low, high in slot.brought:
-            at, nbytes = int(pages.offset[low]), int(pages.offset[high] - pages.offset[low])
-            source = self.host.place(low, high, slot.pinned)
-            runtime.memcpyAsync(slot.stored.data.ptr + at - begin, source, nbytes, 1, stream.ptr)
+            at, nbytes = int(pages.offset[low]) - begin, int(pages.offset[high] - pages.offset[low])
+            runtime.memcpyAsync(slot.stored.data.ptr + at, source + at, nbytes, 1, stream.ptr)
             self._moved += nbytes
         if values and slot.values is not None:
             size = pages.dtype.itemsize  # type: ignore[union-attr]
@@ -363,7 +348,7 @@ class PageStore:
             self._moved += last - first
         slot.ready.record(stream)
 
-    def _keep(self, run: Pieces, slot: _Slot, now: Any) -> None:
+    def _keep(self, run: Pieces, slot: Slot, now: Any) -> None:
         """Of what was brought, that which is to be kept; on the stream of the work, in its order."""
         from cupy.cuda import runtime
 
@@ -400,32 +385,3 @@ class PageStore:
             self._threads = None
         self._ring.clear()
         self.host.close()
-
-
-class _Slot:
-    """Buffers of one window."""
-
-    def __init__(self, pages: Pages, arcs: int, from_file: bool) -> None:
-        import cupy
-
-        most = most_stored(pages, arcs)
-        self.stored = cupy.empty(most, np.uint8)
-        self.values = None if pages.dtype is None else cupy.empty(arcs, pages.dtype)
-        self.pinned = addressed(most + (1 << 14)) if from_file else None
-        self.pinned_values = (
-            addressed(arcs * pages.dtype.itemsize + (1 << 14)) if from_file and pages.dtype is not None else None
-        )
-        self.ready = cupy.cuda.Event(disable_timing=True)
-        self.free = cupy.cuda.Event(disable_timing=True)
-        self.used = False
-        # Stretches of pages that are copied for the window now in it, and where all of its pages lie.
-        self.brought: list[tuple[int, int]] = []
-        self.places = np.empty(0, np.uint64)
-
-
-def pages_are_damaged(damaged: Any) -> bool:
-    """Whether a kernel met a page that is none; waits for the device, and forgets it."""
-    if not int(damaged[0]):
-        return False
-    damaged.fill(0)
-    return True

@@ -18,7 +18,7 @@ class Pieces(NamedTuple):
     end: int
 
 
-def runs_of(pages: np.ndarray, first_arc: np.ndarray, most: int) -> list[Pieces]:
+def runs_of(pages: np.ndarray, first_arc: np.ndarray, most: int, together: int | None = None) -> list[Pieces]:
     """Cut ascending page numbers into stretches of adjacent ones with at most so many arcs, or a page alone.
 
     Parameters
@@ -29,6 +29,8 @@ def runs_of(pages: np.ndarray, first_arc: np.ndarray, most: int) -> list[Pieces]
         `Pages.first_arc`.
     most : int
         Arcs.
+    together : int, optional
+        Pages of a stretch, at the most.
 
     Returns
     -------
@@ -38,11 +40,14 @@ def runs_of(pages: np.ndarray, first_arc: np.ndarray, most: int) -> list[Pieces]
     --------
     >>> runs_of(np.array([0, 1, 2, 5]), np.arange(7) * 10, 20)
     [Pieces(begin=0, end=2), Pieces(begin=2, end=3), Pieces(begin=5, end=6)]
+    >>> len(runs_of(np.arange(6), np.arange(7), 100, together=2))
+    3
     """
     found: list[Pieces] = []
     begin = end = -1
     for page in pages.tolist():
-        if page != end or first_arc[page + 1] - first_arc[begin] > most:
+        many = together is not None and page - begin >= together
+        if page != end or many or first_arc[page + 1] - first_arc[begin] > most:
             if begin >= 0:
                 found.append(Pieces(begin, end))
             begin = page

@@ -1,0 +1,96 @@
+"""The buffers on the GPU through which windows come, one after another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.errors import BudgetError
+from hpgraph.formats import Pages
+from hpgraph.kernels.windows.cuda_host import addressed
+from hpgraph.kernels.windows.runs import most_stored
+
+# Pages of a window at the most, as in window.cuh.
+MOST_PAGES = 64
+# Windows in the ring, from memory and from a disk.
+SLOTS, REQUESTS = 4, 9
+
+
+def shares_of(
+    pages: Pages, budget: int, window_bytes: int, resident: bool, shares: int
+) -> tuple[int, int, int]:  # fmt: skip
+    """How a budget is shared out: arcs of a window, windows in the ring, and bytes for pages that are kept.
+
+    Parameters
+    ----------
+    pages : Pages
+    budget : int
+        Bytes, of all stores together.
+    window_bytes : int
+        Bytes of a window, at the most.
+    resident : bool
+        Whether pages come from main memory.
+    shares : int
+        How many stores share the budget.
+
+    Returns
+    -------
+    int, int, int
+
+    Raises
+    ------
+    BudgetError
+        When it does not suffice for offsets and two windows of a page.
+    """
+    if pages.n_pages == 0:
+        return 1, 2, 0
+    stored = int(np.diff(pages.offset).max())
+    arcs = int(np.diff(pages.first_arc).max())
+    of_values = 0 if pages.dtype is None else pages.dtype.itemsize
+    tables = 8 * (pages.shape[0] + 1) + 48 * (pages.n_pages + 1)
+    least = tables + 2 * (stored + arcs * of_values)
+    budget //= shares
+    if budget < least:
+        raise BudgetError(
+            f"memory={budget * shares:,} bytes is too little for a graph in pages: its offsets take "
+            f"{tables * shares:,} and two pages in work {(least - tables) * shares:,}; give at least "
+            f"{least * shares:,}"
+        )
+    # At the most a quarter for what is in work.
+    left, slots = budget - tables, SLOTS if resident else REQUESTS
+    most = max(left // 4 // (stored + arcs * of_values), 2)
+    slots = int(min(slots, most))
+    count = int(max(min(most // slots, window_bytes // stored, MOST_PAGES), 1))
+    arcs *= count
+    taken = slots * (most_stored(pages, arcs) + arcs * of_values)
+    return arcs, slots, max(left - taken, 0)
+
+
+class Slot:
+    """Buffers of one window."""
+
+    def __init__(self, pages: Pages, arcs: int, from_file: bool) -> None:
+        import cupy
+
+        most = most_stored(pages, arcs)
+        self.stored = cupy.empty(most, np.uint8)
+        self.values = None if pages.dtype is None else cupy.empty(arcs, pages.dtype)
+        self.pinned = addressed(most + (1 << 14)) if from_file else None
+        self.pinned_values = (
+            addressed(arcs * pages.dtype.itemsize + (1 << 14)) if from_file and pages.dtype is not None else None
+        )
+        self.ready = cupy.cuda.Event(disable_timing=True)
+        self.free = cupy.cuda.Event(disable_timing=True)
+        self.used = False
+        # Stretches of pages that are copied for the window now in it, and where all of its pages lie.
+        self.brought: list[tuple[int, int]] = []
+        self.places = np.empty(0, np.uint64)
+
+
+def pages_are_damaged(damaged: Any) -> bool:
+    """Whether a kernel met a page that is none; waits for the device, and forgets it."""
+    if not int(damaged[0]):
+        return False
+    damaged.fill(0)
+    return True
