@@ -49,9 +49,9 @@ apply_several(Program program, i64 n, typename Program::Number* messages, const 
         const u32 wanted = received[v >> 5];
         bool changed = false;
         if (v < n && (wanted >> lane & 1)) {
-            typename Program::Number* const mine = messages + v * Program::WIDTH;
-            changed = program.apply(v, mine, step, sums);
-            for (int k = 0; k < Program::WIDTH; ++k) mine[k] = Program::identity();
+            // Takes v's message out of all of them by itself.
+            changed = program.apply(v, messages, step, sums);
+            for (int k = 0; k < Program::WIDTH; ++k) messages[v * Program::WIDTH + k] = Program::identity();
             sums[Program::SUMS + 1] += 1;
         }
         const u32 bits = __ballot_sync(ALL, changed);

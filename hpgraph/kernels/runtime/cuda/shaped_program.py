@@ -130,8 +130,8 @@ struct Program {{
         hpg_gather({everything}, u, weight, v, sent.number);
         return sent;
     }}
-    __device__ bool apply(long long v, Number* message, long long step, double* sums) const {{
-        return hpg_apply({own}, v, message{world}, step, sums);
+    __device__ bool apply(long long v, Number* messages, long long step, double* sums) const {{
+        return hpg_apply({own}, v, messages{world}, step, sums);
     }}
     __device__ void contribute(long long v, long long step, double* sums) const {{ {adds} }}
 }};
