@@ -106,6 +106,23 @@ def test_replies_to_the_source(n, direction, device):
 
 
 @pytest.mark.parametrize("direction", ["push", "pull"])
+def test_replies_in_used_memory(direction, device, monkeypatch):
+    """Each superstep launched by itself, in memory that others have written: who does not send hears no reply."""
+    monkeypatch.setattr("hpgraph.kernels.superstep.cuda.ONE_LAUNCH_ARCS", -1)
+    G = random_graph(SMALL, 7 * SMALL, True, device, weighted=False)
+    arcs, _ = lists(G)
+    expected = run_slowly(
+        Bargain, arcs, {"stock": [5] * SMALL}, {"offered": [1] * len(arcs)}, operator.add, range(0, SMALL, 2), limit=6
+    )
+    if device == "cuda":
+        import cupy
+
+        # Freed at once, and so what is allocated next is made of these.
+        [cupy.full(SMALL, 99, np.int64) for _ in range(64)]
+    compare(hpg.run(Bargain, G, direction=direction, active=range(0, SMALL, 2), max_iteration=6), *expected)
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
 def test_pairs_and_functions_of_the_world(direction, device):
     G = random_graph(SMALL, 4 * SMALL, True, device)
     arcs, weights = lists(G)

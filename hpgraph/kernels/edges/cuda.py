@@ -53,6 +53,8 @@ class EdgeSupersteps(cuda.Supersteps):
         if code.reply is None:
             return None
         assert isinstance(made, EdgeFunctions)
+        # The product leaves alone who does not send; what is sent to these is joined to what stands there, too.
+        self._message.fill(code.reduce.identity_for(code.message))
         # By rows of out-arcs: whoever sends is here the one that receives.
         pull(
             part.sending, made.heard, code.reduce, state, self._message, received=Bitmask.zeros(self.n, "cuda"),
