@@ -46,7 +46,7 @@ class StreamedGraph(Graph):
         the CPU, and on the GPU half of what is free. Where it has room for three times the plain arcs, algorithms bring
         them all, the first time, and run as in memory.
     host_memory : int, optional
-        Bytes of main memory for pages, where they come from a file.
+        Bytes of main memory for pages that come from a file, and on the GPU for the pinned copy of any pages.
 
     Raises
     ------

@@ -9,9 +9,10 @@ import numpy as np
 
 from hpgraph.algorithms.maximum_flow import maximum_flow as by_pushing
 from hpgraph.containers.graph import Graph
-from hpgraph.core.device import is_cuda
-from hpgraph.csgraph.graph_input import as_graph_input, as_scipy
-from hpgraph.scipy_api.matrix import Matrix
+from hpgraph.csgraph.graph_input import as_graph_input, as_scipy, lies_on_cuda
+
+# From here on float64 takes some whole numbers for their neighbours.
+_MOST = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class MaximumFlowResult:
     ----------
     flow_value : int
     flow : csr matrix, shape (n, n)
+        Of int32 from SciPy, and of float64 from the GPU.
     """
 
     flow_value: int
@@ -33,8 +35,9 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
 
     Parameters
     ----------
-    csgraph : csr_array or csr_matrix of int32, Graph or Matrix, shape (n, n)
-        The graph; entry (i, j) is the capacity of the arc from i to j.
+    csgraph : csr_array or csr_matrix, Graph or Matrix, shape (n, n)
+        The graph; entry (i, j) is the capacity of the arc from i to j: of int32 on the CPU, whole numbers of any type
+        on the GPU.
     source, sink : int
         Vertices.
     method : {"dinic", "edmonds_karp"}
@@ -43,7 +46,14 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
     Returns
     -------
     object with `flow_value` and `flow`
-        The flow is antisymmetric, on the device of the graph.
+        The flow is antisymmetric, on the device of the graph. On the GPU it is a `cupyx.scipy.sparse.csr_matrix` of
+        float64, which holds whole numbers below 2**53 exactly: CuPy's sparse matrices hold no integers.
+
+    Raises
+    ------
+    ValueError
+        On the GPU for capacities that are no whole numbers below 2**53 (`hpgraph.maximum_flow` counts in int64); on
+        both devices for a method that is neither.
 
     Notes
     -----
@@ -60,16 +70,18 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
     >>> int(csgraph.maximum_flow(capacity, 0, 2).flow_value)
     3
     """
-    on_gpu = csgraph.device == "cuda" if isinstance(csgraph, Graph | Matrix) else is_cuda(csgraph)
-    if not on_gpu:
+    if not lies_on_cuda(csgraph):
         import scipy.sparse.csgraph
 
         return scipy.sparse.csgraph.maximum_flow(as_scipy(csgraph, "maximum_flow"), source, sink, method=method)
     if method not in ("dinic", "edmonds_karp"):
         raise ValueError(f'method must be "dinic" or "edmonds_karp", not {method!r}')
     given = as_graph_input(csgraph)
-    capacity = given.csr.data.astype(np.int64)
-    if not bool((capacity == given.csr.data).all()):
-        raise ValueError("capacities must be integers")
-    found = by_pushing(Graph(given.csr.with_data(capacity), directed=True), source, sink)
-    return MaximumFlowResult(found.flow_value, found.flow.astype(np.int32).tocsr())
+    weight = given.csr.data
+    whole = weight == given.xp.rint(weight)
+    if not bool((whole & (abs(weight) < _MOST)).all()):
+        raise ValueError(
+            "capacities must be whole numbers below 2**53: hpgraph.maximum_flow takes larger ones, of int64"
+        )
+    found = by_pushing(Graph(given.csr.astype(np.int64), directed=True), source, sink)
+    return MaximumFlowResult(found.flow_value, given.sparse(found.flow.csr.astype(np.float64)))

@@ -104,11 +104,17 @@ def test_of_csgraph(device):
     if device == "cuda":
         import cupyx.scipy.sparse
 
-        given = cupyx.scipy.sparse.csr_matrix(network)
+        given = cupyx.scipy.sparse.csr_matrix(network.astype(np.float64))
     found = csgraph.maximum_flow(given, 0, 59)
     expected = maximum_flow(network, 0, 59)
     assert found.flow_value == expected.flow_value
-    flow = found.flow.get() if device == "cuda" else found.flow
-    assert (flow.toarray() == -flow.toarray().T).all() and flow.dtype == np.int32
+    flow = (found.flow.get() if device == "cuda" else found.flow).toarray()
+    assert (flow == -flow.T).all() and flow.dtype == (np.float64 if device == "cuda" else np.int32)
+    assert (flow <= network.toarray()).all() and flow[0].sum() == expected.flow_value
+    assert not flow[1:59].sum(axis=1).any()
+    if device == "cuda":
+        for wrong in (0.5, 2.0**54):
+            with pytest.raises(ValueError, match="whole numbers"):
+                csgraph.maximum_flow(given * wrong, 0, 59)
     with pytest.raises(ValueError, match="method"):
         csgraph.maximum_flow(given, 0, 59, method="magic")

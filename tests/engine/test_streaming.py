@@ -136,9 +136,9 @@ def test_what_is_kept(device, tmp_path):
     assert second.traffic[:, 1:3].sum() == 0
 
 
-def test_pages_of_a_file_that_main_memory_has_no_room_for(device, tmp_path):
+def test_pages_that_main_memory_has_no_room_for(device, place, tmp_path):
     host_memory = 1_000 if device == "cuda" else 30_000  # there that would have to do for all
-    G = streamed(SMALL, device, "file", tmp_path, True, host_memory=host_memory, memory=30_000)
+    G = streamed(SMALL, device, place, tmp_path, True, host_memory=host_memory, memory=30_000)
     assert (host(hpg.bfs(G, 3).level) == levels(SMALL, 3)).all()
     rank = host(hpg.pagerank(G, tol=0, max_iteration=4).rank)
     assert np.allclose(rank, pagerank((SMALL != 0).toarray().astype(float), 4), rtol=1e-12)

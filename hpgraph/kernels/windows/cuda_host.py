@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -12,8 +13,8 @@ from hpgraph.formats.file_stretch import FileStretch
 from hpgraph.kernels.windows.reading import BLOCK, Region
 from hpgraph.kernels.windows.runs import Pieces
 
-# Bytes read, or pinned and checked, by one thread at a time.
-_PIECE = 16 << 20
+# cudaErrorMemoryAllocation.
+_NO_MEMORY = 2
 
 
 class Pointer(NamedTuple):
@@ -29,12 +30,41 @@ class HostArray(NamedTuple):
     dtype: np.dtype
 
 
+class Pinned:
+    """Pinned memory of its own, given back when nothing refers to it and the device can no longer be reading it.
+
+    Arrays are copied into such memory rather than pinned where they are. What is pinned is whole pages of the system's;
+    those at an array's ends it shares with whatever else the process has there, and CUDA refuses to copy an array of
+    which only a part is pinned. CuPy's pool would keep the memory, and hand it out again while the device still reads.
+    """
+
+    def __init__(self, nbytes: int) -> None:
+        import cupy
+        from cupy.cuda import runtime
+
+        try:
+            address = runtime.hostAlloc(nbytes, 0)
+        except runtime.CUDARuntimeError as error:
+            if error.status != _NO_MEMORY:
+                raise
+            raise MemoryError(
+                f"{nbytes:,} bytes of main memory for pages cannot be pinned: give a host_memory that is smaller"
+            ) from None
+        self.__array_interface__ = {"data": (address, False), "shape": (nbytes,), "typestr": "|u1", "version": 3}
+        weakref.finalize(self, _unpin, address, cupy.cuda.Device()).atexit = False
+
+
+def _unpin(address: int, device: Any) -> None:
+    from cupy.cuda import runtime
+
+    with device:
+        runtime.deviceSynchronize()
+        runtime.freeHost(address)
+
+
 def addressed(nbytes: int) -> np.ndarray:
     """Pinned memory of so many bytes, from a multiple of a disk's block on."""
-    import cupy
-
-    memory = cupy.cuda.alloc_pinned_memory(nbytes + BLOCK)
-    made = np.frombuffer(memory, np.uint8, nbytes + BLOCK)
+    made = np.asarray(Pinned(nbytes + BLOCK))
     return made[-made.ctypes.data % BLOCK :][:nbytes]
 
 
@@ -44,18 +74,16 @@ class HostPages:
     Parameters
     ----------
     pages : Pages
-        Arrays are pinned where they are; files are read into pinned memory when first wanted, if it may be so much.
+        Copied, or read from their file, into pinned memory when first wanted, if it may be so much.
     host_memory : int or None
         Bytes; None is no limit.
     """
 
     def __init__(self, pages: Pages, host_memory: int | None) -> None:
         self.pages = pages
-        in_file = isinstance(pages.stored, FileStretch)
-        self.resident = not in_file or host_memory is None or pages.nbytes <= host_memory
+        self.resident = host_memory is None or pages.nbytes <= host_memory
         self._regions = Region(pages.stored), None if pages.values is None else Region(pages.values)
         self._arrays: tuple[np.ndarray | None, np.ndarray | None] | None = None
-        self._pinned: list[int] = []
 
     def _here(self) -> tuple[np.ndarray, np.ndarray | None]:
         if self._arrays is None:
@@ -63,16 +91,12 @@ class HostPages:
         return self._arrays  # type: ignore[return-value]
 
     def _bring(self, array: Any, values: bool) -> np.ndarray | None:
-        """Pin an array, or read a file; every page is compared with its checksum once."""
+        """Copy an array, or read a file; every page is compared with its checksum once."""
         if array is None or len(array) == 0:
             return np.empty(0, np.uint8) if array is not None else None
         pages = self.pages
         ends = pages.first_arc * array.dtype.itemsize if values else pages.offset
-        if isinstance(array, FileStretch):
-            held = addressed(array.nbytes)
-        else:
-            held = array.view(np.uint8)
-            self._pin(held)
+        held = addressed(array.nbytes)
 
         def check(page: int) -> None:
             piece = held[ends[page] : ends[page + 1]]
@@ -80,24 +104,13 @@ class HostPages:
                 first = int(ends[page]) // array.dtype.itemsize
                 if array.read(first, piece.view(array.dtype)) * array.dtype.itemsize < len(piece):
                     raise pages.damaged(page, "the file ends before the page does")
+            else:
+                piece[:] = array.view(np.uint8)[ends[page] : ends[page + 1]]
             pages.check(page, piece.view(array.dtype) if values else piece, values=values)
 
         with ThreadPoolExecutor(8) as threads:
             list(threads.map(check, range(pages.n_pages)))
         return held
-
-    def _pin(self, array: np.ndarray) -> None:
-        from cupy.cuda import runtime
-
-        # Whole pages of the system's, as far as they lie within the array: what is around it may be somebody else's.
-        try:
-            runtime.hostRegister(array.ctypes.data, array.nbytes, 0)
-        except runtime.CUDARuntimeError as error:
-            # Somebody has pinned it before.
-            if error.status != 712:
-                raise
-            return
-        self._pinned.append(array.ctypes.data)
 
     @property
     def addresses(self) -> np.ndarray:
@@ -116,7 +129,7 @@ class HostPages:
         return HostArray(Pointer(held.ctypes.data), self.pages.dtype)
 
     def place(self, run: Pieces, parts: list[tuple[int, int]], buffer: np.ndarray | None) -> int:
-        """The address of a run's first byte; stretches of its pages are read into a buffer if they are not resident."""
+        """The address of a run's first byte; parts of its pages are brought into a buffer if they are not resident."""
         offset = self.pages.offset
         begin, end = int(offset[run.begin]), int(offset[run.end])
         if self.resident:
@@ -141,8 +154,9 @@ class HostPages:
             return int(held.ctypes.data + first[run.begin] * size)
         assert buffer is not None and self._regions[1] is not None
         begin = int(first[run.begin])
+        between = begin * size, int(first[run.end]) * size
         try:
-            read = self._regions[1].read(begin * size, int(first[run.end]) * size, buffer)
+            read = self._regions[1].read_parts(*between, [between], buffer)
         except EOFError:
             raise self.pages.damaged(run.begin, "the file ends before its weights do") from None
         for page in range(run.begin, run.end):
@@ -151,13 +165,7 @@ class HostPages:
         return read.ctypes.data
 
     def close(self) -> None:
-        """Unpin what was pinned."""
-        if self._pinned:
-            from cupy.cuda import runtime
-
-            for address in self._pinned:
-                runtime.hostUnregister(address)
-            self._pinned.clear()
+        """Give back what it holds."""
         self._arrays = None
         for region in self._regions:
             if region is not None:

@@ -48,7 +48,7 @@ class PageStore:
     memory : int or None
         Bytes of the device for offsets, buffers and pages that are kept; None is half of what is free.
     host_memory : int or None
-        Bytes of pinned memory for pages of a file; None is all that they take. With less they are read each time.
+        Bytes of pinned memory for pages; None is all that they take. With less they are read, or copied, each time.
     policy : {"frequency", "lru", "none"}
         Which pages are kept.
     in_place : bool

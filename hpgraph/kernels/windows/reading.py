@@ -90,7 +90,7 @@ class Region:
         return buffer[at - start : length]
 
     def read_parts(self, begin: int, end: int, parts: Iterable[tuple[int, int]], buffer: np.ndarray) -> np.ndarray:
-        """The bytes begin..end of a file, of which only some parts are read; what lies between holds anything.
+        """The bytes begin..end, of which only some parts are read or copied; what lies between holds anything.
 
         Parameters
         ----------
@@ -109,7 +109,10 @@ class Region:
         EOFError, OSError
             As `read`.
         """
-        assert isinstance(self._array, FileStretch)
+        if not isinstance(self._array, FileStretch):
+            for low, high in parts:
+                buffer[low - begin : high - begin] = self.read(low, high, None)
+            return buffer[: end - begin]
         at = self._array.at
         start = (at + begin) // BLOCK * BLOCK
         for low, high in parts:
