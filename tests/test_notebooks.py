@@ -6,7 +6,9 @@ import collections
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.sparse.csgraph
 
 import hpgraph as hpg
 
@@ -41,10 +43,11 @@ def executed(tmp_path_factory):
 
 
 def test_there_are_notebooks():
-    assert [path.name for path in NOTEBOOKS][:3] == [
+    assert [path.name for path in NOTEBOOKS] == [
         "01-first-steps.ipynb",
         "02-algebra.ipynb",
         "03-who-is-central.ipynb",
+        "04-larger-than-memory.ipynb",
     ]
 
 
@@ -145,3 +148,19 @@ def test_who_is_central_says_what_is_true(executed):
     for name, down, up in re.findall(r"^(\S+) +needs +([\d,]+) packages, +([\d,]+) need it$", everything, re.MULTILINE):
         assert int(down.replace(",", "")) == len(nx.descendants(graph, name))
         assert int(up.replace(",", "")) == len(nx.descendants(back, name))
+
+
+def test_larger_than_memory_says_what_is_true(executed):
+    """Against SciPy's components: arcs go both ways there, so that one number is left in each."""
+    everything = "\n".join(text(cell) for cell in executed(NOTEBOOKS[3]).cells if cell.cell_type == "code")
+    sizes = re.findall(r"([\d,]+) (?:bytes of|in the file)", everything)
+    plain, stored = (int(size.replace(",", "")) for size in sizes)
+    graph = hpg.datasets.social(17).out_csr
+    # One direction takes as much as plain ids of four bytes each; both take less in the file.
+    assert plain == 4 * graph.nnz and stored < plain
+    assert "bytes predicted" in everything
+    first, same = re.findall(r"an iteration, first (\d+)", everything)
+    assert first == same
+    count = scipy.sparse.csgraph.connected_components(graph.to_scipy(np.float64), directed=False)[0]
+    assert f"{count:,} different numbers are left" in everything
+    assert "triangle_count needs the whole topology in memory" in everything

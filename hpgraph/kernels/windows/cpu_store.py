@@ -65,8 +65,10 @@ class PageStore:
         self._values = None if pages.values is None else Region(pages.values)
         # Plain pages in memory are windows already.
         self._in_place = not self._stored.in_file and pages.encoding == "none"
-        budget = min((limit for limit in (memory, host_memory) if limit is not None), default=None)
-        self._arcs, self._slots, room = self._shares(budget, ahead, shares)
+        # Here both are main memory: the smaller one counts.
+        given = {"memory": memory, "host_memory": host_memory}
+        limits = [(limit, name) for name, limit in given.items() if limit is not None]
+        self._arcs, self._slots, room = self._shares(min(limits, default=None), ahead, shares)
         self.head: Head | None = None
         # 4 bytes a vertex and a bit, where there is plenty; plain pages in memory need no such thing.
         taken = pages.shape[0] * 33 // 8
@@ -81,8 +83,8 @@ class PageStore:
         self._moved, self._seconds, self._gap = 0, 0.0, gap
         self._sparse = Survey(np.empty(0, np.int64), 0, 0, 0.0)
 
-    def _shares(self, budget: int | None, ahead: int, shares: int) -> tuple[int, int, int]:
-        """Arcs of a window, windows in the ring, and bytes for pages that are kept."""
+    def _shares(self, limit: tuple[int, str] | None, ahead: int, shares: int) -> tuple[int, int, int]:
+        """Arcs of a window, windows in the ring, and bytes for pages that are kept; of a budget and its name."""
         pages = self.pages
         if self._in_place or pages.n_pages == 0:
             return WINDOW_ARCS, 0, 0
@@ -92,14 +94,14 @@ class PageStore:
         self._decodes = pages.encoding != "none"
         of_arc = pages.id_dtype.itemsize * self._decodes + (0 if pages.dtype is None else pages.dtype.itemsize)
         of_page = stored + arcs * of_arc
-        if budget is None:
+        if limit is None:
             return max(WINDOW_ARCS, arcs), ahead + 1, int(pages.nbytes)
         offsets = 8 * (pages.shape[0] + 1)
         least = offsets + 2 * of_page
-        budget //= shares
+        budget, name = limit[0] // shares, limit[1]
         if budget < least:
             raise BudgetError(
-                f"memory={budget * shares:,} bytes is too little for a graph in pages: its offsets take "
+                f"{name}={limit[0]:,} bytes is too little for a graph in pages: its offsets take "
                 f"{offsets * shares:,} and two pages in work {2 * of_page * shares:,}; give at least {least * shares:,}"
             )
         # At the most a quarter for what is in work.
