@@ -10,13 +10,9 @@ number: ``--seed S --first K --cases 1`` repeats one.
 
 from __future__ import annotations
 
-import argparse
 import faulthandler
-import shutil
 import struct
-import subprocess
 import sys
-import tempfile
 import traceback
 import zlib
 from pathlib import Path
@@ -27,52 +23,11 @@ import numpy as np
 import hpgraph as hpg
 from hpgraph.io.hpg_layout import PAGE
 from hpgraph.io.hpg_writer import write_hpg
-from tests.fuzz.readers import _check, _is_ours
+from tests.fuzz.supervised import check, is_ours, keep, run
 
 SECONDS = 60
 """That one file may take."""
-ENOUGH = 40
-"""Failures to stop at."""
 MEMORY = 16 << 20
-
-
-def main() -> int:
-    """Run the cases; the exit status says whether one failed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.graph_files", description=__doc__)
-    parser.add_argument("--cases", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0, help="number of the first case")
-    parser.add_argument("--keep", type=Path, help="folder for the files of cases that failed (default: a new one)")
-    parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.worker is not None:
-        return _work(arguments.worker, arguments.seed, arguments.first, arguments.cases)
-    with tempfile.TemporaryDirectory() as folder:
-        failures = _supervise(Path(folder), arguments)
-    print(f"graph files: {arguments.cases} files from seed {arguments.seed}, {failures} failures")
-    return failures > 0
-
-
-def _supervise(folder: Path, arguments: argparse.Namespace) -> int:
-    """Start a worker, and another after the case that ended it."""
-    failures, first, end = 0, arguments.first, arguments.first + arguments.cases
-    while first < end and failures < ENOUGH:
-        command = [sys.executable, "-m", "tests.fuzz.graph_files", "--worker", str(folder)]
-        command += ["--seed", str(arguments.seed), "--first", str(first), "--cases", str(end - first)]
-        worker = subprocess.run(command, capture_output=True, text=True)
-        sys.stdout.write(worker.stdout)
-        failures += worker.stdout.count("FAILED")
-        case = int((folder / "case").read_text()) if (folder / "case").exists() else first
-        first = case + 1
-        if worker.returncode != 0:
-            print(f"FAILED case {case}: exit status {worker.returncode}\n{worker.stderr[-3000:]}")
-            failures += 1
-            _keep(folder, case)
-    if failures:
-        keep = arguments.keep or Path(tempfile.mkdtemp(prefix="hpgraph-fuzz-"))
-        shutil.copytree(folder / "failed", keep, dirs_exist_ok=True)
-        print(f"their files are in {keep}")
-    return failures
 
 
 def _work(folder: Path, seed: int, first: int, cases: int) -> int:
@@ -89,7 +44,7 @@ def _work(folder: Path, seed: int, first: int, cases: int) -> int:
         faulthandler.dump_traceback_later(SECONDS, exit=True)
         try:
             found = hpg.read(path, memory=MEMORY)
-            _check(found)
+            check(found)
             if _equal(found, graph):
                 same += 1
             else:
@@ -99,9 +54,9 @@ def _work(folder: Path, seed: int, first: int, cases: int) -> int:
                 _stream(path, found, random, repaired)
         except BaseException as error:
             refused += 1
-            if not _is_ours(error):
+            if not is_ours(error):
                 print(f"FAILED case {case}: {''.join(traceback.format_exception(error)[-4:])}", flush=True)
-                _keep(folder, case)
+                keep(folder, case)
         faulthandler.cancel_dump_traceback_later()
     print(f"cases {first} to {case}: {refused} refused, {same} unchanged, {other} other graphs")
     return 0
@@ -205,11 +160,5 @@ def _stream(path: Path, graph: hpg.Graph, random: Random, repaired: bool) -> Non
         assert np.allclose(rank, hpg.pagerank(graph, max_iteration=20).rank), "another rank"
 
 
-def _keep(folder: Path, case: int) -> None:
-    (folder / "failed").mkdir(exist_ok=True)
-    if (folder / "graph.hpg").exists():
-        shutil.copy(folder / "graph.hpg", folder / "failed" / f"{case}.hpg")
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("tests.fuzz.graph_files", __doc__, "graph files", 10_000, _work))
