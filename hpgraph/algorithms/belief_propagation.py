@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.power_iteration import as_numpy, checked, ending, warn_unless
+from hpgraph.algorithms.array_result import ArrayResult
+from hpgraph.algorithms.power_iteration import checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
@@ -27,7 +28,7 @@ from hpgraph.kernels.backend import kernels
 
 
 @dataclass(frozen=True)
-class BeliefResult:
+class BeliefResult(ArrayResult, array="belief"):
     """Beliefs about each vertex, and how they were come by. ``numpy.asarray`` takes it for the beliefs.
 
     Attributes
@@ -48,12 +49,6 @@ class BeliefResult:
     iterations: int
     residual: float
     converged: bool
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return as_numpy(self.belief, dtype, copy)
-
-    def __len__(self) -> int:
-        return len(self.belief)
 
     def __repr__(self) -> str:
         return f"<BeliefResult: {len(self)} vertices, {self.belief.shape[1]} states, {ending(self)}>"

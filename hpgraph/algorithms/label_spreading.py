@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.arc_sums import arc_sums, inverse
-from hpgraph.algorithms.power_iteration import as_numpy, checked, ending, warn_unless
+from hpgraph.algorithms.array_result import ArrayResult
+from hpgraph.algorithms.power_iteration import checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module, check_memory, device_of, to_device
@@ -23,7 +24,7 @@ from hpgraph.core.number import real
 
 
 @dataclass(frozen=True)
-class LabelResult:
+class LabelResult(ArrayResult, array="label"):
     """A label for each vertex, and how it was come by. ``numpy.asarray`` takes it for the labels.
 
     Attributes
@@ -47,12 +48,6 @@ class LabelResult:
     iterations: int
     residual: float
     converged: bool
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return as_numpy(self.label, dtype, copy)
-
-    def __len__(self) -> int:
-        return len(self.label)
 
     def __repr__(self) -> str:
         return f"<LabelResult: {len(self)} vertices, {len(self.classes)} labels, {ending(self)}>"

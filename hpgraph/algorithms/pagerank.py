@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distribution import distribution
 from hpgraph.algorithms.pagerank_delta import spread_changes
 from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult, Rules, is_of_lanes, jumps_of, rank_in_lanes
-from hpgraph.algorithms.power_iteration import as_numpy, ending
+from hpgraph.algorithms.power_iteration import ending
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module
@@ -104,7 +105,7 @@ _PROGRAMS: dict[tuple[bool, bool], type[PageRank]] = {
 
 
 @dataclass(frozen=True)
-class PageRankResult:
+class PageRankResult(ArrayResult, array="rank"):
     """Ranks, and how they were come by. ``numpy.asarray`` takes it for the ranks.
 
     Attributes
@@ -123,12 +124,6 @@ class PageRankResult:
     residual: float
     converged: bool
     trace: Trace
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return as_numpy(self.rank, dtype, copy)
-
-    def __len__(self) -> int:
-        return len(self.rank)
 
     def __repr__(self) -> str:
         return f"<PageRankResult: {len(self)} vertices, {ending(self)}>"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.algorithms.power_iteration import as_numpy
+from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, check_memory, fits, native, to_device, unmasked
 from hpgraph.engine.grouping import groups
@@ -28,7 +28,7 @@ PIECE = 4096
 
 
 @dataclass(frozen=True)
-class PageRankLanesResult:
+class PageRankLanesResult(ArrayResult, array="rank"):
     """Ranks from each of several personalizations. ``numpy.asarray`` takes it for the ranks.
 
     Attributes
@@ -49,12 +49,6 @@ class PageRankLanesResult:
     residual: np.ndarray
     converged: np.ndarray
     traces: list[Trace]
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return as_numpy(self.rank, dtype, copy)
-
-    def __len__(self) -> int:
-        return len(self.rank)
 
     def __repr__(self) -> str:
         k, n = self.rank.shape
@@ -242,7 +236,7 @@ class _Group:
         rules, found = self._rules, self._found
         begun = self._begin(jumps, group, first)
         leaving = self._arrays.leaving
-        dangling = as_numpy(-begun[leaving < 0].sum(axis=0, dtype=np.float64), None, None)
+        dangling = to_device(-begun[leaving < 0].sum(axis=0, dtype=np.float64), "cpu")
         ranks = self._step.ranks(self._arrays, begun)
         del begun
         # The lane of each column, -1 once that is over.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import to_device
+from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real, whole
 from hpgraph.engine.program import VertexProgram
@@ -16,7 +16,7 @@ from hpgraph.engine.trace import Trace
 
 
 @dataclass(frozen=True)
-class CentralityResult:
+class CentralityResult(ArrayResult, array="centrality"):
     """One number a vertex, and how it was come by. ``numpy.asarray`` takes it for the array.
 
     Attributes
@@ -36,22 +36,8 @@ class CentralityResult:
     converged: bool
     trace: Trace
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return as_numpy(self.centrality, dtype, copy)
-
-    def __len__(self) -> int:
-        return len(self.centrality)
-
     def __repr__(self) -> str:
         return f"<CentralityResult: {len(self)} vertices, {ending(self)}>"
-
-
-def as_numpy(array: Any, dtype: Any, copy: bool | None) -> np.ndarray[Any, Any]:
-    """An array as ``__array__`` is to give it; from the GPU it is copied."""
-    made = to_device(array, "cpu")
-    if dtype is not None and made.dtype != dtype:
-        return np.asarray(made.astype(dtype))
-    return np.array(made) if copy else np.asarray(made)
 
 
 def ending(result: Any) -> str:

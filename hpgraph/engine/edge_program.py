@@ -6,14 +6,11 @@ heirs: a function for edges, one for vertices, and a combiner between the two.
 
 from __future__ import annotations
 
-from typing import Any
-
 from hpgraph.engine.edge_definition import EdgeDefinition
-from hpgraph.engine.result import RunResult
-from hpgraph.engine.run import run
+from hpgraph.engine.run import Runnable
 
 
-class EdgeVertexProgram(EdgeDefinition):
+class EdgeVertexProgram(EdgeDefinition, Runnable):
     """Base class of edge-vertex programs. A subclass's functions are plain Python, without ``self``; they run compiled.
 
     In a superstep `edge_compute` runs along every arc that leaves an active vertex. Its messages are combined where
@@ -109,18 +106,3 @@ class EdgeVertexProgram(EdgeDefinition):
     >>> r.best.tolist(), r.told.tolist()
     ([9, 9, 9, 9], [0, 1, 1, 0, 2, 0])
     """
-
-    def run(self, graph: Any, **arguments: Any) -> RunResult:
-        """Run the program on a graph; the same as ``hpg.run(program, graph, ...)``.
-
-        Parameters
-        ----------
-        graph : Graph or what `hpgraph.as_graph` takes
-        **arguments
-            As for `hpgraph.run`.
-
-        Returns
-        -------
-        RunResult
-        """
-        return run(self, graph, **arguments)

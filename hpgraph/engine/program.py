@@ -7,14 +7,11 @@ new properties. Ligra's `cond` (J. Shun, G. Blelloch, PPoPP'13) says who may sti
 
 from __future__ import annotations
 
-from typing import Any
-
 from hpgraph.engine.definition import Definition
-from hpgraph.engine.result import RunResult
-from hpgraph.engine.run import run
+from hpgraph.engine.run import Runnable
 
 
-class VertexProgram(Definition):
+class VertexProgram(Definition, Runnable):
     """Base class of vertex programs. A subclass's functions are plain Python, without ``self``; they run compiled.
 
     Attributes
@@ -138,18 +135,3 @@ class VertexProgram(Definition):
     >>> r.weight.tolist(), r.source.tolist()
     ([inf, 5.0, 1.0], [-1, 0, 0])
     """
-
-    def run(self, graph: Any, **arguments: Any) -> RunResult:
-        """Run the program on a graph; the same as ``hpg.run(program, graph, ...)``.
-
-        Parameters
-        ----------
-        graph : Graph or what `hpgraph.as_graph` takes
-        **arguments
-            As for `hpgraph.run`.
-
-        Returns
-        -------
-        RunResult
-        """
-        return run(self, graph, **arguments)

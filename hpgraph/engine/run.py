@@ -137,3 +137,22 @@ def run(
 
     brought = arcs.table() if isinstance(arcs, PagedArcs) else None
     return RunResult(state, Trace(outcome.rows, outcome.form, brought), still_active, world)
+
+
+class Runnable:
+    """What both kinds of programs do: run."""
+
+    def run(self, graph: Any, **arguments: Any) -> RunResult:
+        """Run the program on a graph; the same as ``hpg.run(program, graph, ...)``.
+
+        Parameters
+        ----------
+        graph : Graph or what `hpgraph.as_graph` takes
+        **arguments
+            As for `hpgraph.run`.
+
+        Returns
+        -------
+        RunResult
+        """
+        return run(self, graph, **arguments)  # type: ignore[arg-type]
