@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.sssp import SSSPLanesResult, SSSPResult, sssp
     from hpgraph.algorithms.triangles import triangle_count, triangles
     from hpgraph.algorithms.truss import k_truss, truss_number
+    from hpgraph.containers.divided_graph import DividedGraph
     from hpgraph.containers.graph import Graph, as_graph
     from hpgraph.containers.streamed_graph import StreamedGraph
     from hpgraph.containers.vertices import id as id
@@ -221,6 +222,7 @@ _MODULE_OF = {
     "Trace": "hpgraph.engine.trace",
     "VertexProgram": "hpgraph.engine.program",
     "Graph": "hpgraph.containers.graph",
+    "DividedGraph": "hpgraph.containers.divided_graph",
     "StreamedGraph": "hpgraph.containers.streamed_graph",
     "as_graph": "hpgraph.containers.graph",
     "from_networkx": "hpgraph.interop.networkx",
@@ -254,6 +256,7 @@ __all__ = [
     "DeviceError",
     "DeviceMemoryError",
     "Direction",
+    "DividedGraph",
     "EdgeProperty",
     "EdgeVertexProgram",
     "FileFormatError",

@@ -27,6 +27,8 @@ class Graph(GraphSets):
         Whether to copy arrays that the graph could share with `source`: indices and values of a canonical CSR, columns
         and weights of arcs in order. Copying takes some hundredths of the time in which a graph is built; False saves
         the memory, and such arrays must not be written to any more, or push and pull will see different graphs.
+    device : str or list of str, optional
+        Where the graph is to lie, as for `Graph.to`; by default where `source` does.
 
     Raises
     ------

@@ -12,9 +12,10 @@ from hpgraph.containers.html_table import html_table
 from hpgraph.containers.layouts import Layouts, pattern_of
 from hpgraph.containers.names import Names, as_names
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
-from hpgraph.containers.public import save_graph
+from hpgraph.containers.public import divide_graph, save_graph
 from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
-from hpgraph.core.device import Device, array_module, normalize_device
+from hpgraph.core.device import Device, array_module
+from hpgraph.core.devices import Devices, device_index, require_current
 from hpgraph.formats import CSR, HYB
 from hpgraph.formats.ownership import read_only
 from hpgraph.kernels.backend import kernels
@@ -28,10 +29,13 @@ class GraphStorage:
     """The arcs of a graph, what it says of itself, and its layouts; `hpgraph.Graph` describes the arguments."""
 
     _names: Names | None
+    # The GPU that it was brought to by number, where that was not the current one.
+    _index: int | None = None
 
     def __init__(
-        self, source: Any, *, directed: bool | None = None, names: Iterable[Any] | None = None, copy: bool = True
-    ) -> None:
+        self, source: Any, *, directed: bool | None = None, names: Iterable[Any] | None = None, copy: bool = True,
+        device: Any = None,
+    ) -> None:  # fmt: skip
         if directed is not None and not isinstance(directed, bool | np.bool_):
             raise TypeError(f"directed must be True, False or None (find out), not {directed!r}")
         directed = None if directed is None else bool(directed)
@@ -44,6 +48,10 @@ class GraphStorage:
         else:
             csr, own = adjacency.of(source, both_ways=directed is False, copy=copy), None
         self._set(csr, directed, own if names is None else as_names(names, csr.shape[0]))
+        if device is not None:
+            # On several devices it is of another class.
+            moved = self.to(device)
+            self.__class__, self.__dict__ = type(moved), moved.__dict__
 
     def _set(self, csr: CSR, directed: bool | None, names: Names | None) -> Self:
         self._names = names
@@ -141,7 +149,15 @@ class GraphStorage:
 
     @property
     def at_hand(self) -> Self:
-        """The graph that work is done on: this one, unless it lies elsewhere and is small enough to be brought."""
+        """The graph that work is done on: this one, unless it lies elsewhere and is small enough to be brought.
+
+        Raises
+        ------
+        DeviceError
+            When it lies on another GPU than CuPy's current one.
+        """
+        if self._index is not None:
+            require_current(self._index, "the graph")
         return self
 
     @property
@@ -351,13 +367,15 @@ class GraphStorage:
         """
         save_graph(self, path, compression=compression)
 
-    def to(self, device: str) -> Self:
+    def to(self, device: Any) -> Self:
         """The graph on a device, with every layout built so far; the graph itself where it lies there already.
 
         Parameters
         ----------
-        device : {"cpu", "cuda"}
-            Where to.
+        device : str, or list of str
+            "cpu"; "cuda", CuPy's current GPU; "cuda:1", a GPU by number, which must be the current one wherever the
+            graph is worked on (``with cupy.cuda.Device(1): ...``); or several, "cuda:0,1", "cuda:all" or
+            ``["cuda:0", "cuda:1"]``, between which the graph is divided, as a `DividedGraph`.
 
         Returns
         -------
@@ -365,10 +383,12 @@ class GraphStorage:
 
         Raises
         ------
+        ValueError
+            For another name, or the same GPU twice.
         DeviceMemoryError
             When it will not fit.
         MissingExtraError, DeviceError
-            When CUDA cannot be had.
+            When CUDA, or the GPU of that number, cannot be had.
 
         Examples
         --------
@@ -377,12 +397,19 @@ class GraphStorage:
         >>> G.to("cpu") is G
         True
         """
-        device = normalize_device(device)
-        if device == self.device:
+        wanted = Devices.of(device)
+        if len(wanted) > 1:
+            divided: Self = divide_graph(self, wanted)
+            return divided
+        lies = device_index(self.out_csr.indptr)
+        if wanted.kind == self.device and wanted.indices in ((), (lies,)):
             return self
         graph = object.__new__(type(self))
         graph._names = self._names
-        graph._layouts = self._layouts.to(device, "the graph")
+        with wanted.here:
+            graph._layouts = self._layouts.to(wanted.kind, "the graph")
+        # Anywhere else than on the current GPU it says so when it is used.
+        graph._index = wanted.indices[0] if wanted.indices else None
         return graph
 
     def __getstate__(self) -> dict[str, Any]:

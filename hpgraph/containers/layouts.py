@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from hpgraph.core.device import Device, array_module, check_memory, normalize_device, to_device
+from hpgraph.core.device import Device, array_module, check_memory, is_cuda, normalize_device, to_device
+from hpgraph.core.devices import Devices, bring
 from hpgraph.core.locks import Lock
 from hpgraph.formats import CSR, ELL, HYB, Storage
 
@@ -150,7 +151,8 @@ def _move(value: Any, device: Device, moved: dict[int, Any]) -> Any:
     elif hasattr(value, "to"):
         result = value.to(device)
     elif hasattr(value, "nbytes"):
-        result = to_device(value, device)
+        # Another GPU may be the current one.
+        result = bring(value, Devices(device)) if is_cuda(value) else to_device(value, device)
     moved[id(value)] = result
     return result
 

@@ -35,6 +35,11 @@ def save_graph(graph: Any, path: Any, **options: Any) -> None:
     _public("io").write(graph, path, **options)
 
 
+def divide_graph(graph: Any, devices: Any) -> Any:
+    """A `hpgraph.DividedGraph`, which is a `Graph` itself."""
+    return _public("DividedGraph").of(graph, devices)
+
+
 def make_matrix(source: Any) -> Matrix:
     """``hpgraph.Matrix(source)``."""
     made: Matrix = _public("Matrix")(source)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.core.device import normalize_device
+from hpgraph.core.devices import Devices
 from hpgraph.io.arc_stream import ArcStream, edge_list_stream, hpg_stream, matrix_market_stream, npz_stream
 from hpgraph.io.arrow_stream import ARROW, arrow_stream
 from hpgraph.io.edge_list import read_edge_list
@@ -39,7 +39,7 @@ def read(
     dtype: Any = None,
     progress: bool | None = None,
     memory: int | str | None = None,
-    device: str = "cpu",
+    device: Any = "cpu",
 ) -> Graph:
     r"""Read a graph from a file; the suffix of its name says the format.
 
@@ -78,8 +78,8 @@ def read(
     memory : int or str, optional
         Bytes that reading may take at its peak, or an amount such as ``"4GiB"``; three quarters of what is free by
         default.
-    device : {"cpu", "cuda"}, optional
-        Where the graph is to lie.
+    device : str or list of str, optional
+        Where the graph is to lie, as for `Graph.to`.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def read(
     (3, 4, ['Bonn', 'Mainz', 'Trier'])
     """
     place = given_path(path)
-    device = normalize_device(device)
+    device = Devices.of(device)
     weight_dtype = _weight_dtype(dtype)
     budget = Budget.of(memory)
     kind = _format(place)
@@ -134,7 +134,7 @@ def read(
     budget.check(16 * (arcs.n_vertices + 1), f"a graph of {arcs.n_vertices} vertices, as {place} says,")
     weight = arcs.weight if weight_dtype is None else _cast(arcs.weight, weight_dtype, place)
     graph = arcs.graph(weight, arcs.directed if directed is None else bool(directed))
-    return graph if device == "cpu" else graph.to(device)
+    return graph.to(device)
 
 
 def stream(

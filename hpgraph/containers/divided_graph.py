@@ -1,0 +1,376 @@
+"""A graph whose vertices are divided into ranges, each with its arcs on a device of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.layouts import Layouts
+from hpgraph.core.device import Device, array_module, check_memory
+from hpgraph.core.devices import Devices, bring, copy_between, even_ranges, reach_each_other
+from hpgraph.formats import CSR
+from hpgraph.formats.ownership import read_only
+
+# Times as many vertices in the largest range as in an even one, from which vertices are dealt out anew: what is done
+# for each vertex, and what ranges tell each other of theirs, would else wait for one device.
+UNEVEN = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """The arcs of one range of vertices, on one device.
+
+    Attributes
+    ----------
+    device : Devices
+        One.
+    first, last : int
+        The range: from `first` to before `last`. Both are multiples of 64, but for the end of the last range.
+    out_csr : CSR of shape (last - first, n)
+        Row r holds the targets of the arcs that leave vertex ``first + r``, numbered as in the whole graph.
+    in_csr : CSR of shape (last - first, n)
+        Row r holds the sources of the arcs that reach it; of an undirected graph the same object.
+    """
+
+    device: Devices
+    first: int
+    last: int
+    out_csr: CSR
+    in_csr: CSR
+
+
+class DividedGraph(Graph):
+    """A graph on several GPUs: ``G.to("cuda:0,1")``, or ``hpgraph.Graph(..., device="cuda:all")``, makes one.
+
+    Vertices are divided into ranges of about equally many arcs. Algorithms and vertex programs take it as any other
+    graph; results lie on the first device, in the order of the graph's own ids. What is not made for several devices
+    works on the whole graph, which is put together on the first one when it is first asked for.
+
+    Attributes
+    ----------
+    shards : tuple of Shard
+        One a device.
+    devices : Devices
+    order : array of vertex ids, or None
+        Where vertices were dealt out anew, so that ranges are even: the id of the vertex that shards know by the number
+        of each place. On the first device.
+    place : array of vertex ids, or None
+        The other way: by what number shards know each vertex.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> from hpgraph.containers.divided_graph import divide
+    >>> G = divide(hpg.datasets.kron(8), ["cpu", "cpu"])
+    >>> G
+    DividedGraph: 256 vertices, 4,264 arcs, undirected, no weights, cpu, cpu
+    >>> int(hpg.bfs(G, 0).level.max())
+    3
+    """
+
+    shards: tuple[Shard, ...]
+    order: Any
+    place: Any
+
+    @classmethod
+    def of(cls, graph: Graph, devices: Devices) -> DividedGraph:
+        """`divide`, for what cannot import it."""
+        return divide(graph, devices)
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self.shards[-1].last
+
+    @property
+    def n_edges(self) -> int:
+        """Number of stored arcs: an undirected edge counts twice, a loop once."""
+        return sum(shard.out_csr.nnz for shard in self.shards)
+
+    @property
+    def directed(self) -> bool:
+        """Whether some arc lacks a reverse of the same weight."""
+        return bool(self._layouts["directed"])
+
+    @property
+    def weighted(self) -> bool:
+        """Whether arcs have weights."""
+        return self.shards[0].out_csr.data is not None
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """Type of the weights, or None."""
+        return self.shards[0].out_csr.dtype
+
+    @property
+    def id_dtype(self) -> np.dtype[Any]:
+        """Type of vertex ids."""
+        dtype: np.dtype[Any] = self.shards[0].out_csr.indices.dtype
+        return dtype
+
+    @property
+    def device(self) -> Device:
+        """What kind of devices it lies on, the first of which has the results."""
+        return self.shards[0].device.kind
+
+    @property
+    def devices(self) -> Devices:
+        """The devices, in the order of the shards."""
+        return Devices(self.device, tuple(index for shard in self.shards for index in shard.device.indices))
+
+    @property
+    def bounds(self) -> tuple[int, ...]:
+        """Where ranges begin, and n."""
+        return (*(shard.first for shard in self.shards), self.n_vertices)
+
+    @property
+    def whole(self) -> Graph:
+        """The same graph on the first device, with the graph's own ids; put together when first asked for, and kept.
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit there.
+        """
+        graph: Graph = self._layouts.once("whole", self._build_whole)
+        return graph
+
+    def _build_whole(self) -> Graph:
+        first = self.shards[0].device
+        nbytes = sum(shard.out_csr.nbytes for shard in self.shards)
+        with first.here:
+            check_memory(nbytes, "the whole of a divided graph, which this is not made without,", first.kind)
+            xp = array_module(first.kind)
+            lengths = xp.concatenate([bring(shard.out_csr.degrees, first) for shard in self.shards])
+            indptr = xp.zeros(self.n_vertices + 1, np.int64)
+            xp.cumsum(lengths, out=indptr[1:])
+            indices = _joined([shard.out_csr.indices for shard in self.shards], first)
+            data = _joined([shard.out_csr.data for shard in self.shards], first) if self.weighted else None
+            csr = CSR((self.n_vertices, self.n_vertices), indptr, indices, data, validate=False)
+            if self.order is not None:
+                csr = renumbered(csr, self.order)
+            return object.__new__(Graph)._set(csr, self.directed, self._names)
+
+    @property
+    def out_csr(self) -> CSR:
+        """That of `whole`."""
+        return self.whole.out_csr
+
+    @property
+    def in_csr(self) -> CSR:
+        """That of `whole`."""
+        return self.whole.in_csr
+
+    @property
+    def undirected(self) -> Self:
+        """The graph in which each arc goes both ways, divided likewise; itself if undirected."""
+        if not self.directed:
+            return self
+        scatter = self.order is not None
+        graph: Self = self._layouts.once("undirected", lambda: self._again(self.whole.undirected, scatter))
+        return graph
+
+    @property
+    def by_own_ids(self) -> Self:
+        """The same graph, divided without dealing out vertices anew: for programs that read them."""
+        if self.order is None:
+            return self
+        graph: Self = self._layouts.once("by_own_ids", lambda: self._again(self.whole, False))
+        return graph
+
+    def _again(self, graph: Graph, scatter: bool) -> Any:
+        return divide(graph, [shard.device for shard in self.shards], scatter=scatter)
+
+    @property
+    def out_degree(self) -> Any:
+        """Number of arcs that leave each vertex: int64 array of shape (n,), read-only, on the first device."""
+        return read_only(self._layouts.once("out_degree", lambda: self._degrees("out_csr")))
+
+    @property
+    def in_degree(self) -> Any:
+        """Number of arcs that reach each vertex: int64 array of shape (n,), read-only, on the first device."""
+        return read_only(self._layouts.once("in_degree", lambda: self._degrees("in_csr")))
+
+    def _degrees(self, of: str) -> Any:
+        return self.in_own_order(_joined([getattr(shard, of).degrees for shard in self.shards], self.shards[0].device))
+
+    def in_own_order(self, values: Any) -> Any:
+        """Values by the shards' numbers, on the first device, brought into the order of the graph's ids."""
+        return values if self.place is None else values[self.place]
+
+    def in_order_of_shards(self, values: Any) -> Any:
+        """Values by the graph's ids, on the first device, brought into the order of the shards' numbers."""
+        return values if self.order is None else values[self.order]
+
+    def once(self, name: str, build: Callable[[], Any]) -> Any:
+        """What was worked out from the graph under a name; built now if it is not there."""
+        return self._layouts.once(name, build)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the shards, on all devices together."""
+        arrays = {id(a): a for shard in self.shards for csr in (shard.out_csr, shard.in_csr) for a in csr.arrays}
+        return sum(array.nbytes for array in arrays.values())
+
+    def to(self, device: Any) -> Any:
+        """The graph on another device, or on others.
+
+        Parameters
+        ----------
+        device : str or list of str
+            As for `Graph.to`.
+
+        Returns
+        -------
+        Graph
+        """
+        wanted = Devices.of(device)
+        return self if len(wanted) > 1 and wanted == self.devices else self.whole.to(wanted)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # GPUs may be others where it is read: the graph comes back whole, on the CPU.
+        return self.whole.to("cpu").__getstate__()
+
+    def __reduce__(self) -> Any:
+        return _undivided, (self.__getstate__(),)
+
+    def __repr__(self) -> str:
+        own = super().__repr__().rsplit(f", {self.device}", 1)
+        return f"Divided{own[0]}, {', '.join(str(shard.device) for shard in self.shards)}{own[1]}"
+
+    def _kind(self) -> list[str]:
+        weights = f"{self.dtype} weights" if self.weighted else "no weights"
+        return ["directed" if self.directed else "undirected", weights]
+
+
+def divide(graph: Graph, devices: Iterable[Any], *, scatter: bool | None = None) -> DividedGraph:
+    """A graph divided between devices.
+
+    Parameters
+    ----------
+    graph : Graph
+    devices : Devices, or sequence of names
+        One a shard. Unlike those of `Graph.to` they may name one device several times, or the CPU: all that is done on
+        several devices can so be done without them.
+    scatter : bool, optional
+        Whether to deal vertices out anew. By default that is done where ranges of equally many arcs hold very unequal
+        numbers of vertices, as where hubs come first.
+
+    Returns
+    -------
+    DividedGraph
+
+    Raises
+    ------
+    DeviceMemoryError
+        When a shard will not fit its device.
+    """
+    places = [Devices.of(one) for one in devices]
+    csr, both = graph.out_csr, graph.directed
+    xp = array_module(csr.indptr)
+    load = csr.indptr if not both else csr.indptr + graph.in_csr.indptr
+    bounds = even_ranges(load, len(places))
+    order = place = None
+    if scatter is None:
+        scatter = int(np.diff(bounds).max()) > UNEVEN * csr.shape[0] / len(places) + 64
+    if scatter:
+        order, place, bounds = dealt(xp.diff(load), len(places), graph.id_dtype)
+        out = renumbered(csr, place)
+        into = renumbered(graph.in_csr, place) if both else out
+    else:
+        out, into = csr, graph.in_csr
+    shards = []
+    for device, first, last in zip(places, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        own = _rows(out, first, last, device)
+        shards.append(Shard(device, first, last, own, _rows(into, first, last, device) if both else own))
+    made = object.__new__(DividedGraph)
+    made._names, made._layouts, made.shards = graph._names, Layouts(directed=both), tuple(shards)
+    made.order, made.place = bring(order, places[0]), bring(place, places[0])
+    distinct = Devices(places[0].kind, tuple(dict.fromkeys(index for one in places for index in one.indices)))
+    if len(distinct.indices) > 1:
+        reach_each_other(distinct)
+    return made
+
+
+def dealt(degrees: Any, parts: int, ids: np.dtype) -> tuple[Any, Any, np.ndarray]:
+    """Vertices in order of falling degree, dealt out like cards.
+
+    Each part has as many vertices, hubs among them as others, and its hubs come first, next to each other in memory.
+
+    Parameters
+    ----------
+    degrees : integer array of shape (n,)
+    parts : int
+    ids : dtype
+
+    Returns
+    -------
+    order, place : arrays of shape (n,)
+        The vertex at each place, and the place of each vertex.
+    bounds : int64 NumPy array of shape (parts + 1,)
+        Where parts begin: multiples of 64, so that the last part is a little smaller.
+
+    Examples
+    --------
+    >>> order, place, bounds = dealt(np.arange(130), 2, np.dtype(np.int32))
+    >>> order[[0, 1, 66, 127, 128]].tolist(), bounds.tolist()
+    ([129, 127, 61, 0, 128], [0, 128, 130])
+    """
+    xp, n = array_module(degrees), len(degrees)
+    falling = xp.argsort(-degrees, kind="stable")
+    size = min(-(-n // (64 * parts)) * 64, n)
+    bounds = np.minimum(np.arange(parts + 1) * size, n)
+    sizes = np.diff(bounds)
+    # Whoever has room gets a card in each round: all parts as long as the smallest has, then those that are left.
+    dealt_to: list[list[Any]] = [[] for _ in range(parts)]
+    begin = given = 0
+    for least in np.unique(sizes[sizes > 0]).tolist():
+        players = [part for part in range(parts) if sizes[part] >= least]
+        end = begin + (least - given) * len(players)
+        for seat, part in enumerate(players):
+            dealt_to[part].append(falling[begin + seat : end : len(players)])
+        begin, given = end, least
+    order = xp.concatenate([cards for of_part in dealt_to for cards in of_part] or [falling]).astype(ids)
+    place = xp.empty_like(order)
+    place[order] = xp.arange(n, dtype=ids)
+    return order, place, bounds
+
+
+def renumbered(csr: CSR, number: Any) -> CSR:
+    """A square matrix in which row and column i have become ``number[i]``."""
+    rows, columns = number[csr.expand_rows()], number[csr.indices]
+    return CSR.from_coo(rows, columns, csr.data, csr.shape, copy=False)
+
+
+def _rows(csr: CSR, first: int, last: int, device: Devices) -> CSR:
+    """Rows first to last of a matrix, on a device."""
+    begin, end = (int(csr.indptr[row]) for row in (first, last))
+    indptr = csr.indptr[first : last + 1] - begin
+    nbytes = indptr.nbytes + (end - begin) * (csr.indices.itemsize + (0 if csr.data is None else csr.data.itemsize))
+    with device.here:
+        if device.kind != csr.device or device.indices:
+            check_memory(nbytes, f"the shard of vertices {first} to {last} on {device}", device.kind)
+        indices = bring(csr.indices[begin:end], device)
+        data = None if csr.data is None else bring(csr.data[begin:end], device)
+        return CSR((last - first, csr.shape[1]), bring(indptr, device), indices, data, validate=False)
+
+
+def _joined(parts: list[Any], device: Devices) -> Any:
+    """Arrays one after the other, on a device."""
+    with device.here:
+        made = array_module(device.kind).empty(sum(len(part) for part in parts), parts[0].dtype)
+        end = 0
+        for part in parts:
+            begin, end = end, end + len(part)
+            copy_between(part, made[begin:end])
+    return made
+
+
+def _undivided(state: dict[str, Any]) -> Graph:
+    graph = object.__new__(Graph)
+    graph.__setstate__(state)
+    return graph

@@ -1,0 +1,321 @@
+"""One device or several, by the names that users give them: "cpu", "cuda", "cuda:1", "cuda:0,1", "cuda:all"."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import Device, is_cuda, normalize_device, require_cupy
+from hpgraph.core.errors import DeviceError
+
+_NAMES = 'device must be "cpu" or "cuda", "cuda:1", "cuda:0,1", "cuda:all" or a list of such'
+
+
+@dataclass(frozen=True)
+class Devices:
+    """Where something lies: on the CPU, on CuPy's current GPU, or on GPUs by number.
+
+    Parameters
+    ----------
+    kind : {"cpu", "cuda"}
+    indices : tuple of int
+        Numbers of GPUs; none stands for the current one, or for the CPU.
+
+    Examples
+    --------
+    >>> Devices.of("cpu")
+    Devices(kind='cpu', indices=())
+    >>> str(Devices("cuda", (0, 1))), len(Devices("cuda", (0, 1)))
+    ('cuda:0,1', 2)
+    """
+
+    kind: Device
+    indices: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, device: Any) -> Devices:
+        """The devices of a name, or of a list of names.
+
+        Parameters
+        ----------
+        device : str, Devices or sequence of str
+
+        Returns
+        -------
+        Devices
+
+        Raises
+        ------
+        ValueError
+            For another name, for the CPU beside a GPU, or for a GPU twice.
+        DeviceError
+            For a GPU that is not there.
+        MissingExtraError
+            For a GPU by number, without CuPy.
+        """
+        if isinstance(device, cls):
+            return device
+        if isinstance(device, str):
+            found = cls._named(device)
+        elif isinstance(device, Sequence) and device:
+            several = [one if isinstance(one, cls) else cls._named(one) for one in device]
+            if len(several) > 1 and any(one.kind == "cpu" for one in several):
+                raise ValueError(f"a graph is divided between GPUs alone, not {list(device)!r}: name GPUs by number")
+            found = several[0]
+            if len(several) > 1:
+                found = cls("cuda", tuple(index for one in several for index in one.indices or (_current(),)))
+        else:
+            raise ValueError(f"{_NAMES}, not {device!r}")
+        twice = [index for index in found.indices if found.indices.count(index) > 1]
+        if twice:
+            raise ValueError(f"device names cuda:{twice[0]} twice: name each GPU once")
+        there = _count() if found.indices else 0
+        for index in found.indices:
+            if index >= there:
+                raise DeviceError(
+                    f"there is no cuda:{index}: the GPUs here are numbered from 0 to {there - 1}; see nvidia-smi and "
+                    "CUDA_VISIBLE_DEVICES"
+                )
+        return found
+
+    @classmethod
+    def _named(cls, name: str) -> Devices:
+        if not isinstance(name, str):
+            raise ValueError(f"{_NAMES}, not {name!r}")
+        kind, colon, numbers = name.lower().partition(":")
+        if not colon:
+            try:
+                return cls(normalize_device(kind))
+            except ValueError:
+                raise ValueError(f"{_NAMES}, not {name!r}") from None
+        if kind not in ("cuda", "gpu"):
+            raise ValueError(f"{_NAMES}, not {name!r}")
+        if numbers == "all":
+            return cls("cuda", tuple(range(_count())))
+        listed = numbers.split(",")
+        if not all(number.strip().isdecimal() for number in listed):
+            raise ValueError(f"{_NAMES}, not {name!r}")
+        return cls("cuda", tuple(int(number) for number in listed))
+
+    def __len__(self) -> int:
+        return max(1, len(self.indices))
+
+    def __iter__(self) -> Iterator[Devices]:
+        """Each by itself."""
+        return iter([Devices(self.kind, (index,)) for index in self.indices] or [self])
+
+    @property
+    def here(self) -> Any:
+        """A context in which the one device is CuPy's current one; on the CPU it does nothing."""
+        return _CONTEXT if not self.indices else require_cupy().cuda.Device(self.indices[0])
+
+    def __str__(self) -> str:
+        return self.kind + (f":{','.join(map(str, self.indices))}" if self.indices else "")
+
+
+class _Nothing:
+    """A context that changes nothing."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *what: object) -> None:
+        pass
+
+
+_CONTEXT = _Nothing()
+
+
+def _count() -> int:
+    return int(require_cupy().cuda.runtime.getDeviceCount())
+
+
+def _current() -> int:
+    return int(require_cupy().cuda.runtime.getDevice())
+
+
+def device_index(array: Any) -> int:
+    """The number of the GPU that an array lies on; -1 for one on the CPU."""
+    return int(array.device.id) if is_cuda(array) else -1
+
+
+def require_current(index: int, what: str) -> None:
+    """Refuse to work on what lies on another GPU than CuPy's current one.
+
+    Parameters
+    ----------
+    index : int
+        Where it lies.
+    what : str
+        What messages call it.
+
+    Raises
+    ------
+    DeviceError
+    """
+    if index != _current():
+        raise DeviceError(
+            f"{what} lies on cuda:{index}, and CuPy's current device is cuda:{_current()}: work on it within "
+            f"cupy.cuda.Device({index}), as in ``with cupy.cuda.Device({index}): hpgraph.bfs(G, 0)``"
+        )
+
+
+def bring(array: Any, device: Devices) -> Any:
+    """The array on one device; the same object where it lies there already.
+
+    Parameters
+    ----------
+    array : numpy.ndarray, cupy.ndarray or None
+    device : Devices
+        One.
+
+    Returns
+    -------
+    numpy.ndarray, cupy.ndarray or None
+
+    Notes
+    -----
+    Between GPUs, what either does on its current stream afterwards sees the copy done. Moving to the CPU waits.
+
+    Examples
+    --------
+    >>> bring(np.arange(3), Devices("cpu"))
+    array([0, 1, 2])
+    """
+    if array is None or (device.kind == "cpu" and not is_cuda(array)):
+        return array
+    if device.kind == "cpu":
+        with require_cupy().cuda.Device(device_index(array)):
+            return array.get()
+    cupy = require_cupy()
+    with device.here:
+        if not is_cuda(array):
+            return cupy.asarray(array)
+        if device_index(array) == _current():
+            return array
+        made = cupy.empty(array.shape, array.dtype)
+        copy_between(array, made)
+        return made
+
+
+def copy_between(source: Any, target: Any) -> None:
+    """Copy an array into another of its size, on whichever devices they lie.
+
+    Parameters
+    ----------
+    source, target : contiguous arrays of one type and size
+        Both on GPUs, or both on the CPU.
+
+    Notes
+    -----
+    The copy goes on the current stream of the target's device, after what the source's stream has been given so far;
+    and what that stream is given later waits for the copy. The host waits for nothing.
+    """
+    if not is_cuda(target):
+        target[...] = source
+        return
+    cupy = require_cupy()
+    here, there = device_index(target), device_index(source)
+    if here == there:
+        with cupy.cuda.Device(here):
+            target[...] = source
+        return
+    with cupy.cuda.Device(there):
+        if not source.flags.c_contiguous:
+            source = cupy.ascontiguousarray(source)
+        giver = cupy.cuda.get_current_stream()
+        made = cupy.cuda.Event(disable_timing=True)
+        made.record(giver)
+    with cupy.cuda.Device(here):
+        taker = cupy.cuda.get_current_stream()
+        taker.wait_event(made)
+        cupy.cuda.runtime.memcpyPeerAsync(
+            target.data.ptr, here, source.data.ptr, there, source.nbytes, taker.ptr
+        )
+        done = cupy.cuda.Event(disable_timing=True)
+        done.record(taker)
+    with cupy.cuda.Device(there):
+        giver.wait_event(done)
+
+
+def reach_each_other(devices: Devices) -> bool:
+    """Let the GPUs read and write each other's memory; whether they all can.
+
+    Parameters
+    ----------
+    devices : Devices
+
+    Returns
+    -------
+    bool
+        Where they cannot, copies go through the host: it is said once, as a warning.
+    """
+    return devices.kind == "cuda" and _reach(devices.indices)
+
+
+@cache
+def _reach(indices: tuple[int, ...]) -> bool:
+    cupy = require_cupy()
+    runtime = cupy.cuda.runtime
+    apart = [
+        (one, other)
+        for one in indices
+        for other in indices
+        if one != other and not runtime.deviceCanAccessPeer(one, other)
+    ]
+    if apart:
+        one, other = apart[0]
+        warnings.warn(
+            f"cuda:{one} has no access to the memory of cuda:{other}: what they exchange goes through the host, slowly",
+            stacklevel=2,
+        )
+        return False
+    for one in indices:
+        with cupy.cuda.Device(one):
+            for other in indices:
+                if one == other:
+                    continue
+                try:
+                    runtime.deviceEnablePeerAccess(other)
+                except runtime.CUDARuntimeError as error:
+                    # Somebody, such as CuPy itself, has done so before.
+                    if "AlreadyEnabled" not in str(error):
+                        raise
+    return True
+
+
+def even_ranges(indptr: Any, parts: int, multiple: int = 64) -> np.ndarray:
+    """Ranges of rows with about equally many entries each.
+
+    Parameters
+    ----------
+    indptr : integer array of shape (n + 1,)
+        Where each row begins.
+    parts : int
+    multiple : int, default 64
+        Of which every bound is one, but the last: so that no word of a bitmask belongs to two ranges.
+
+    Returns
+    -------
+    int64 NumPy array of shape (parts + 1,)
+        Rising from 0 to n.
+
+    Examples
+    --------
+    >>> even_ranges(np.array([0, 8, 9, 10, 11, 12, 16]), 2, multiple=1).tolist()
+    [0, 1, 6]
+    """
+    n = len(indptr) - 1
+    total = int(indptr[-1])
+    wanted = np.array([total * part // parts for part in range(1, parts)], np.int64)
+    if is_cuda(indptr):
+        wanted = require_cupy().asarray(wanted)
+    inner = indptr.searchsorted(wanted)
+    inner = np.asarray(inner.get() if is_cuda(inner) else inner, np.int64)
+    inner = np.minimum((inner + multiple // 2) // multiple * multiple, n)
+    return np.concatenate(([0], np.maximum.accumulate(inner), [n])).astype(np.int64)

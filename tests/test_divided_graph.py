@@ -1,0 +1,137 @@
+"""Graphs divided between devices: the container, and the names of devices."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+from hpgraph.containers.divided_graph import divide
+from hpgraph.core.device import cuda_available, to_device
+from hpgraph.core.devices import Devices, bring, even_ranges
+from hpgraph.core.errors import DeviceError, MissingExtraError
+
+
+def _hubs_first(directed: bool) -> hpg.Graph:
+    """A graph whose first vertices have most arcs, weighted."""
+    rng = np.random.default_rng(1)
+    source, target = (1000 * rng.random((2, 3000)) ** 4).astype(np.int32)
+    return hpg.Graph.from_edges(source, target, rng.random(3000, np.float32), 1000, directed)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("scatter", [False, True])
+def test_shards_hold_the_graph(device: str, directed: bool, scatter: bool) -> None:
+    whole = _hubs_first(directed)
+    divided = divide(whole.to(device), [device] * 3, scatter=scatter)
+    assert divided.n_edges == whole.n_edges and divided.directed == directed
+    assert divided.bounds[0] == 0 and all(bound % 64 == 0 for bound in divided.bounds[:-1])
+    order = np.arange(1000) if divided.order is None else to_device(divided.order, "cpu")
+    assert (divided.order is not None) == scatter
+    np.testing.assert_array_equal(np.sort(order), np.arange(1000))
+    arcs = whole.out_csr.to_scipy()
+    renumbered = arcs[order][:, order].toarray()
+    for shard in divided.shards:
+        for csr, dense in ((shard.out_csr, renumbered), (shard.in_csr, renumbered.T)):
+            assert csr.device == device and csr.is_canonical()
+            assert csr.shape == (shard.last - shard.first, 1000)
+            np.testing.assert_array_equal(to_device(csr.to_scipy().toarray(), "cpu"), dense[shard.first : shard.last])
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(to_device(getattr(divided.out_csr, name), "cpu"), getattr(whole.out_csr, name))
+    np.testing.assert_array_equal(to_device(divided.out_degree, "cpu"), whole.out_degree)
+    np.testing.assert_array_equal(to_device(divided.in_degree, "cpu"), whole.in_degree)
+    back = pickle.loads(pickle.dumps(divided))
+    assert type(back) is hpg.Graph and back.n_edges == whole.n_edges
+
+
+def test_hubs_are_dealt_out_where_ranges_would_be_uneven() -> None:
+    divided = divide(_hubs_first(False), ["cpu", "cpu"])
+    assert divided.order is not None and divided.bounds == (0, 512, 1000)
+    arcs = [shard.out_csr.nnz for shard in divided.shards]
+    assert max(arcs) < 1.1 * sum(arcs) / 2
+    assert divided.by_own_ids.order is None
+    # A lattice has no hubs: vertices stay where they are, next to their neighbours.
+    assert divide(hpg.datasets.grid(20), ["cpu", "cpu"]).order is None
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 64, 65])
+def test_few_vertices(n: int) -> None:
+    graph = hpg.Graph.from_edges(np.arange(max(n - 1, 0)), np.arange(1, max(n, 1)), n_vertices=n)
+    for scatter in (True, False):
+        divided = divide(graph, ["cpu"] * 3, scatter=scatter)
+        assert divided.n_vertices == n and divided.n_edges == max(n - 1, 0)
+        assert divided.whole.n_edges == divided.n_edges
+
+
+def test_even_ranges() -> None:
+    degrees = np.random.default_rng(0).integers(0, 50, 10_000)
+    indptr = np.concatenate(([0], np.cumsum(degrees)))
+    bounds = even_ranges(indptr, 7)
+    assert bounds[0] == 0 and bounds[-1] == 10_000 and (bounds[:-1] % 64 == 0).all()
+    assert np.abs(np.diff(indptr[bounds]) - indptr[-1] / 7).max() <= 64 * 50
+
+
+@pytest.mark.parametrize("name", ["tpu", "cpu:0", "cuda:", "cuda:x", "cuda:-1", ["cpu", "cuda:0"], [], 0, None])
+def test_names_that_are_none(name: Any) -> None:
+    with pytest.raises(ValueError, match=r"device must be|between GPUs alone") as caught:
+        Devices.of(name)
+    assert not isinstance(caught.value, DeviceError)
+
+
+@pytest.mark.parametrize("name", ["cuda:0,0", ["cuda:1", "cuda:1"]])
+def test_one_gpu_twice(name: Any) -> None:
+    # Said before anybody looks what there is.
+    with pytest.raises(ValueError, match="twice"):
+        Devices.of(name)
+
+
+@pytest.mark.skipif(cuda_available(), reason="there is a GPU")
+@pytest.mark.parametrize("name", ["cuda:0", "cuda:0,1", "cuda:all", ["cuda:0", "cuda:1"]])
+def test_without_a_gpu(name: Any) -> None:
+    with pytest.raises((MissingExtraError, DeviceError)):
+        hpg.Graph(([0], [1]), device=name)
+
+
+def test_a_gpu_that_is_not_there() -> None:
+    if not cuda_available():
+        pytest.skip("no CUDA GPU here")
+    with pytest.raises(DeviceError, match="there is no cuda:99"):
+        hpg.Graph(([0], [1]), device="cuda:0,99")
+
+
+def test_device_when_made() -> None:
+    assert hpg.Graph(([0], [1]), device="cpu").device == "cpu"
+
+
+def _two() -> None:
+    if not cuda_available():
+        pytest.skip("no CUDA GPU here")
+    import cupy
+
+    if cupy.cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("one GPU alone")
+
+
+def test_on_two_gpus() -> None:
+    _two()
+    import cupy
+
+    whole = _hubs_first(True)
+    for divided in (whole.to("cuda:0,1"), hpg.Graph(whole, device=["cuda:0", "cuda:1"]), whole.to("cuda:all")):
+        assert isinstance(divided, hpg.DividedGraph) and str(divided.devices).startswith("cuda:0,1")
+        assert [int(shard.out_csr.indices.device.id) for shard in divided.shards[:2]] == [0, 1]
+        np.testing.assert_array_equal(divided.out_csr.indices.get(), whole.out_csr.indices)
+        np.testing.assert_array_equal(divided.to("cpu").out_csr.data, whole.out_csr.data)
+    other = whole.to("cuda:1")
+    with pytest.raises(DeviceError, match="current device"):
+        hpg.bfs(other, 0)
+    with cupy.cuda.Device(1):
+        level = hpg.bfs(other, 0).level
+        assert int(level.device.id) == 1
+    np.testing.assert_array_equal(level.get(), hpg.bfs(whole, 0).level)
+    there = bring(level, Devices("cuda", (0,)))
+    assert int(there.device.id) == 0
+    np.testing.assert_array_equal(there.get(), level.get())
