@@ -21,6 +21,7 @@ from hpgraph.kernels.runtime.cuda.specialization import Specialization, speciali
 from hpgraph.kernels.spgemm import cuda as mxm
 from hpgraph.kernels.spgemm import cuda_masked as mxm_masked
 from hpgraph.kernels.spmv import cuda_column_blocks as blocked
+from hpgraph.kernels.spmv import cuda_spmm as product_dense
 from hpgraph.kernels.spmv import cuda_spmspv as product_push
 
 SINGLE, DOUBLE = np.dtype("complex64"), np.dtype("complex128")
@@ -56,6 +57,15 @@ def test_push_sorts_what_no_atomic_can_join(dtype: Any) -> None:
     assert "atomic" not in made.prologue
     product_compiles("spmspv.cuh", made, ("push_expand", "push_write"))
     product_compiles("spmv.cuh", product_push.specialize_sorted(get_monoid("plus"), dtype), PULL)
+
+
+@each_type
+def test_dense(dtype: Any) -> None:
+    semiring = get_semiring("plus_times")
+    made = product_dense.specialize_dense(
+        semiring.gather(FLOAT32, dtype, dtype), semiring.add, FLOAT32, INT32, dtype, dtype
+    )
+    product_compiles("spmm.cuh", made, product_dense.DENSE_ROWS)
 
 
 def test_blocks_of_columns() -> None:

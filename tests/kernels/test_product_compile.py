@@ -9,6 +9,7 @@ from cuda_build import GENERATIONS, compiles
 from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.spmv.cuda import PULL_ROWS
 from hpgraph.kernels.spmv.cuda_sell import KERNELS as SLICES
+from hpgraph.kernels.spmv.cuda_spmm import DENSE_ROWS, specialize_dense
 from hpgraph.kernels.spmv.cuda_spmspv import PUSHES, specialize_sorted
 from hpgraph.semiring import Function, get_binary, get_monoid, get_semiring
 
@@ -68,6 +69,29 @@ def test_push_on_every_generation(arch):
 
 def test_pull_of_sorted_messages():
     product_compiles("spmv.cuh", specialize_sorted(get_monoid("plus"), np.dtype(np.float64)), PULL_ROWS)
+
+
+def dense(semiring, dtype, *, pattern=False):
+    ring, dtype = get_semiring(semiring), np.dtype(dtype)
+    message = ring.result_dtype(dtype, dtype)
+    gather = ring.gather(dtype, dtype, message)
+    return specialize_dense(gather, ring.add, None if pattern else dtype, np.dtype(np.int32), dtype, message)
+
+
+@pytest.mark.parametrize(("semiring", "dtype"), INSTANCES)
+def test_dense(semiring, dtype):
+    product_compiles("spmm.cuh", dense(semiring, dtype), DENSE_ROWS)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_dense_of_a_pattern(dtype):
+    """What labels, heat and beliefs are summed by along arcs without weights."""
+    product_compiles("spmm.cuh", dense("plus_times", dtype, pattern=True), DENSE_ROWS)
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+def test_dense_on_every_generation(arch):
+    product_compiles("spmm.cuh", dense("plus_times", "float32"), DENSE_ROWS, arch)
 
 
 @pytest.mark.parametrize("arch", GENERATIONS)

@@ -66,6 +66,22 @@ def test_a_hub_among_many_short_rows(device, columns, pattern):
     np.testing.assert_array_equal(host(out), expected if pattern else 2 * expected)
 
 
+def test_entries_that_begin_anywhere(device):
+    """Arrays that are parts of others, so that four entries do not lie on a boundary of four."""
+    rng = np.random.default_rng(4)
+    matrix = sp.random_array((50, 60), density=0.3, rng=rng, dtype=np.float32).tocsr()
+    matrix.data[:] = rng.integers(1, 9, matrix.nnz)
+    X = rng.integers(-9, 9, (60, 5)).astype(np.float32)
+    indptr, indices, data = (array_on(device, matrix.indptr.astype(np.int64)),
+                             array_on(device, np.concatenate([[0], matrix.indices]).astype(np.int32))[1:],
+                             array_on(device, np.concatenate([[0], matrix.data]).astype(np.float32))[1:])  # fmt: skip
+    rows = CSR(matrix.shape, indptr, indices, data, copy=False)
+    gather, add = get_semiring("plus_times").gather(data.dtype, X.dtype, X.dtype), get_semiring("plus_times").add
+    out = array_on(device, np.full((50, 5), 77, np.float32))
+    kernels(device).pull_dense(rows, gather, add, (array_on(device, X),), out)
+    np.testing.assert_array_equal(host(out), dense_product(matrix.toarray(), X))
+
+
 @pytest.mark.parametrize("form", ["csr", "hyb"])
 @pytest.mark.parametrize("columns", [3, 40])
 def test_hub_and_several_threads(device, form, columns):

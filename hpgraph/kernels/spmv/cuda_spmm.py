@@ -1,17 +1,79 @@
-"""The product of a sparse and a dense matrix on the GPU: column after column, each a product with a vector."""
+"""The product of a sparse and a dense matrix on the GPU: what `spmm.cuh` is compiled for, and its launches."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from hpgraph.formats import RowFormat
-from hpgraph.kernels.runtime.cuda.specialization import contiguous
+import numpy as np
+
+from hpgraph.formats import CSR, RowFormat
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, bins
+from hpgraph.kernels.runtime.cuda.specialization import DeviceGather, Specialization, contiguous, specialize
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv import check_pull_dense
-from hpgraph.kernels.spmv.cuda import pull
+from hpgraph.kernels.spmv.cuda import pull, tail_of, ways_of
+from hpgraph.kernels.spmv.cuda_choice import CHOICE_ENTRIES, shape_of
+from hpgraph.kernels.spmv.layout_cost import RATES, rows_seconds
+from hpgraph.kernels.spmv.origin import csr_of
+from hpgraph.semiring.c_types import c_type
+from hpgraph.semiring.cuda import INCLUDE, LinkedCode, binary_functor
+
+DENSE_ROWS = ("dense_rows", "dense_long")
+# Columns that adjacent threads take at the most; and bytes that a gather brings at the least.
+WIDEST, SECTOR = 32, 32
+
+
+@functools.lru_cache(maxsize=256)
+def specialize_dense(
+    gather: Any,
+    reduce: Any,
+    weight_dtype: np.dtype[Any] | None,
+    index_dtype: np.dtype[Any],
+    operand_dtype: np.dtype[Any],
+    message_dtype: np.dtype[Any],
+) -> Specialization:
+    """`specialize` for a dense operand; the gather of a semiring reads a column of it.
+
+    Parameters
+    ----------
+    gather : Gather
+        Of a semiring.
+    reduce : Monoid
+    weight_dtype : dtype or None
+    index_dtype, operand_dtype, message_dtype : dtype
+
+    Returns
+    -------
+    Specialization
+    """
+    multiply = gather.semiring.multiply
+    weight, message = message_dtype if weight_dtype is None else weight_dtype, c_type(message_dtype)
+    source, ltoir = INCLUDE, tuple[LinkedCode, ...]()
+    if multiply.position is not None:
+        value = {"source": "u", "target": "v", "column": "column"}[multiply.position]
+    elif multiply.cpp == "pair":
+        value = "1"
+    else:
+        code = binary_functor(multiply, weight, operand_dtype, "Multiply", message_dtype)
+        source, ltoir = code.source, code.ltoir
+        value = "Multiply::apply(w, x[u * columns + column])"
+    source += f"""struct Gather {{
+    const {c_type(operand_dtype)}* x;
+    long long columns;
+    __device__ {message} operator()(long long u, {c_type(weight)} w, long long v, long long column) const {{
+        return ({message}){value};
+    }}
+}};
+"""
+    made = DeviceGather(source, ltoir, (operand_dtype,), weight, message_dtype)
+    return specialize(made, reduce, None, weight_dtype, index_dtype, (operand_dtype,), message_dtype, False)
 
 
 def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...], out: Any) -> None:
-    """Product with a dense matrix: `hpgraph.kernels.spmv.cuda.pull` for every column.
+    """Product with a dense matrix: `hpgraph.kernels.spmv.cuda.pull` for every column at once.
 
     Parameters
     ----------
@@ -33,13 +95,10 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
 
     Notes
     -----
-    Reads the matrix k times, by whatever way is quickest for a vector, and takes memory for a column of either operand.
-    A kernel that kept k sums a row at once lost terms of rows of one entry behind a row of thousands, in some
-    specializations that NVRTC 13.0 made for sm_90: whoever writes another begins with the test of such a matrix, which
-    has to run on a GPU.
+    Reads the matrix in CSR, once for every `WIDEST` columns. Where a few columns are predicted to take less time one
+    after the other, by a way that products with several do not have, they go so, and take memory for a column of
+    either operand.
     """
-    import cupy
-
     if not hasattr(gather, "semiring"):
         raise TypeError(
             f"a dense operand on the GPU needs the gather of a semiring, not {gather!r}: make one with "
@@ -49,7 +108,65 @@ def pull_dense(rows: RowFormat, gather: Any, reduce: Any, state: tuple[Any, ...]
     (operand,) = contiguous(state)
     if not out.size:
         return
+    if _apart_is_quicker(rows, gather, reduce, operand, out):
+        _apart(rows, gather, reduce, operand, out)
+    else:
+        _together(csr_of(rows), gather, reduce, operand, out)
+
+
+def _apart_is_quicker(rows: RowFormat, gather: Any, reduce: Any, operand: Any, out: Any) -> bool:
+    columns = operand.shape[1]
+    if columns == 1:
+        return True
+    read, written = columns * operand.itemsize, columns * out.itemsize
+    # An entry brings a whole sector in any case; of rows that fill one, all of it is wanted.
+    if read >= SECTOR or rows.nnz < CHOICE_ENTRIES:
+        return False
+    csr = csr_of(rows)
+    known, key = _known(csr), (gather, reduce, operand.dtype, out.dtype, columns, techniques.switched)
+    if key not in known:
+        ways = ways_of(csr, gather, reduce, (operand.dtype,), out.dtype, frozenset(), timed=False)
+        each = min(seconds for seconds, _ in ways.values())
+        known[key] = 0 < each * columns < rows_seconds(shape_of(csr, SECTOR, written), RATES["cuda"])
+    return known[key]
+
+
+@attached
+def _known(csr: CSR) -> dict[tuple[Any, ...], bool]:
+    return {}
+
+
+def _apart(rows: RowFormat, gather: Any, reduce: Any, operand: Any, out: Any) -> None:
+    import cupy
+
     found = cupy.empty(out.shape[0], out.dtype)
     for column in range(operand.shape[1]):
         pull(rows, gather, reduce, (cupy.ascontiguousarray(operand[:, column]),), found)
         out[:, column] = found
+
+
+def _together(csr: CSR, gather: Any, reduce: Any, operand: Any, out: Any) -> None:
+    import cupy
+
+    columns = operand.shape[1]
+    special = specialize_dense(
+        gather, reduce, None if csr.data is None else csr.data.dtype, csr.indices.dtype, operand.dtype, out.dtype
+    )
+    module = special.load("spmm.cuh", *DENSE_ROWS)
+    tiles = -(-columns // WIDEST)
+    width = -(-columns // tiles)
+    dealt, a_block = struct(columns, np.uint32(width)), BLOCK // width
+
+    def launch(name: str, tasks: int, *arguments: Any) -> None:
+        if tasks:
+            module.function(f"hpgraph::{name}<Product>")((-(-tasks // a_block), tiles), (BLOCK,), arguments)
+
+    binned = bins(csr)
+    part = cupy.empty((binned.pieces, columns), out.dtype)
+    short = len(binned.slots)
+    launch(
+        "dense_rows", binned.pieces + short, struct(operand, columns), struct(*tail_of(csr)), binned.arguments,
+        np.int64(short), dealt, out, part,
+    )  # fmt: skip
+    long_rows = binned.long_slots, binned.first_piece, np.int64(binned.long_rows)
+    launch("dense_long", binned.long_rows, *long_rows, dealt, out, part)
