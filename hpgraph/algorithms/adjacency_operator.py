@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.public import matrix_of_csr
+from hpgraph.containers.row_blocks import RowBlock, row_blocks
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
+from hpgraph.formats import CSR
 
 
 class _Product(VertexProgram):
@@ -95,7 +100,7 @@ class AdjacencyOperator:
         return self._times(_Transposed, x)
 
     def matmat(self, X: Any) -> Any:
-        """The product with each column of a matrix.
+        """The product with a matrix: its columns go through the graph together.
 
         Parameters
         ----------
@@ -104,8 +109,18 @@ class AdjacencyOperator:
         Returns
         -------
         array of shape (n, k)
+            On the graph's device.
+
+        Raises
+        ------
+        ValueError
+            When the length is not that of the matrix.
         """
-        return array_module(self._graph.device).stack([self.matvec(column) for column in X.T], axis=1)
+        return self._times_all(X, by_target=False)
+
+    def rmatmat(self, X: Any) -> Any:
+        """The product of the transpose with a matrix, as `matmat`."""
+        return self._times_all(X, by_target=True)
 
     def __matmul__(self, x: Any) -> Any:
         return self.matmat(x) if np.ndim(x) == 2 else self.matvec(x)
@@ -118,5 +133,28 @@ class AdjacencyOperator:
         n = self.shape[0]
         return run(program, self._graph, x=x, y=array_module(self._graph.device).zeros(n, self.dtype)).y
 
+    def _times_all(self, X: Any, by_target: bool) -> Any:
+        graph = self._graph
+        X = array_module(graph.device).ascontiguousarray(to_device(X, graph.device).astype(self.dtype, copy=False))
+        if X.ndim != 2 or len(X) != self.shape[1]:
+            raise ValueError(f"X must have {self.shape[1]} rows, not shape {X.shape}")
+        made = array_module(graph.device).zeros(X.shape, self.dtype)
+        for block in _blocks(graph, by_target):
+            # A row that goes on in the next block gets its sum in parts.
+            made[block.rows] += _in_type(block.csr, self.dtype) @ X
+        return made
+
     def __repr__(self) -> str:
         return f"<AdjacencyOperator {self.shape[0]}x{self.shape[1]}, {self.dtype}, of {self._graph!r}>"
+
+
+def _blocks(graph: Graph, by_target: bool) -> Iterator[RowBlock]:
+    """The rows of the matrix, or of its transpose, in one block where they are in memory."""
+    if isinstance(graph, StreamedGraph):
+        return row_blocks(graph, by_target=by_target, weighted=True)
+    return iter([RowBlock(0, graph.in_csr if by_target else graph.out_csr)])
+
+
+def _in_type(csr: CSR, dtype: np.dtype) -> Any:
+    """Rows as a matrix whose products have a type."""
+    return matrix_of_csr(csr if csr.data is None else csr.astype(dtype))

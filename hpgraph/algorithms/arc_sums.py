@@ -8,6 +8,8 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.public import matrix_of_csr
+from hpgraph.containers.row_blocks import row_blocks
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module
 from hpgraph.formats import CSR
 
@@ -17,7 +19,7 @@ class ArcSums(NamedTuple):
 
     Attributes
     ----------
-    matrix : Matrix, shape (n, n)
+    matrix : Matrix, shape (n, n), or of a graph in pages what multiplies as one
         Row v holds the weights of the arcs that reach v, or nothing but where they come from.
     received, sent : float array of length n
         Total weight of the arcs that reach each vertex, and of those that leave it.
@@ -59,13 +61,37 @@ def arc_sums(graph: Graph, *, weighted: bool, loops: bool, dtype: np.dtype[Any])
     """
     xp = array_module(graph.device)
     ones = xp.ones(graph.n_vertices, dtype)
-    matrix = _matrix(graph.in_csr, weighted, loops, dtype)
+    if isinstance(graph, StreamedGraph):
+        matrix, turned = (_InPages(graph, way, weighted, loops, dtype) for way in (True, False))
+    else:
+        matrix = _matrix(graph.in_csr, weighted, loops, dtype)
+        turned = _matrix(graph.out_csr, weighted, loops, dtype) if graph.directed else matrix
     received = matrix @ ones
-    sent = _matrix(graph.out_csr, weighted, loops, dtype) @ ones if graph.directed else received
+    sent = turned @ ones if graph.directed else received
     for total in (received, sent):
         if not bool(xp.isfinite(total).all()):
             raise ValueError(f"weights must be such that their sum at a vertex is finite, in {dtype}")
     return ArcSums(matrix, received, sent)
+
+
+class _InPages:
+    """The same matrix of a graph whose arcs are read for each product."""
+
+    def __init__(
+        self, graph: StreamedGraph, by_target: bool, weighted: bool, loops: bool, dtype: np.dtype[Any]
+    ) -> None:
+        self._graph, self._by_target = graph, by_target
+        self._kind = weighted and graph.weighted, loops, dtype
+
+    def __matmul__(self, X: Any) -> Any:
+        weighted, loops, dtype = self._kind
+        made = array_module(self._graph.device).zeros(X.shape, dtype)
+        for block in row_blocks(self._graph, by_target=self._by_target, weighted=weighted):
+            if not loops:
+                block = block.keep(block.sources != block.csr.indices)
+            # A row that goes on in the next block gets its sum in parts.
+            made[block.rows] += _matrix(block.csr, weighted, True, dtype) @ X
+        return made
 
 
 def _matrix(csr: CSR, weighted: bool, loops: bool, dtype: np.dtype[Any]) -> Any:

@@ -16,9 +16,8 @@ import numpy as np
 
 from hpgraph.algorithms.levels import Tree, levels_from
 from hpgraph.containers.graph import Graph, as_graph
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
-from hpgraph.core.device import array_module, native, to_device
+from hpgraph.core.device import native, to_device
 from hpgraph.core.number import whole
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
@@ -182,29 +181,12 @@ def bfs(
     return BFSResult(found.level, parent, [found.trace])
 
 
-def _one_by_one(graph: Graph, vertices: list[int], *options: Any) -> BFSResult:
-    """Of topology that is not in memory: what one search has brought is kept for the next."""
-    direction, parents, deterministic, max_depth = options
-    xp = array_module(graph.device)
-    found = [
-        bfs(graph, id(vertex), direction=direction, parents=parents, deterministic=deterministic, max_depth=max_depth)
-        for vertex in vertices
-    ]
-    level = xp.stack([one.level for one in found])
-    most = int(level.max())
-    narrow = next(dtype for dtype in (np.int8, np.int16, np.int32) if most <= np.iinfo(dtype).max)
-    parent = xp.stack([one.parent for one in found]) if parents else None
-    return BFSResult(level.astype(narrow), parent, [one.trace for one in found])
-
-
 def _from_many(
     graph: Graph, sources: Any, direction: str | Direction, parents: bool, deterministic: bool, max_depth: int | None
 ) -> BFSResult:
     if isinstance(sources, str | bytes) or (np.ndim(sources.index if isinstance(sources, id) else sources) == 0):
         raise TypeError(f"sources must be a list or an array of vertices, not {sources!r}; source={sources!r} is one")
     vertices = to_device(native(graph.indices_of(sources, "sources")), "cpu")
-    if isinstance(graph, StreamedGraph) and len(vertices):
-        return _one_by_one(graph, vertices.tolist(), direction, parents, deterministic, max_depth)
     found = levels_from(graph, vertices, max_depth=max_depth, direction=direction, parents=parents)
     if parents and deterministic:
         for level, parent in zip(found.level, found.parent, strict=True):

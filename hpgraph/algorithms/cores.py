@@ -15,7 +15,9 @@ import numpy as np
 
 from hpgraph.algorithms.both_ways import both_ways
 from hpgraph.algorithms.called import called
+from hpgraph.algorithms.cores_in_pages import core_numbers
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module, is_cuda, native, to_device
 from hpgraph.core.number import whole
 from hpgraph.kernels.backend import kernels
@@ -62,7 +64,7 @@ def core_number(G: Graph | Any) -> Any:
     >>> hpg.core_number(([0, 1, 2, 2], [1, 2, 0, 3])).tolist()
     [2, 2, 2, 1]
     """
-    return _peeled(as_graph(G))[0]
+    return _numbers(as_graph(G))
 
 
 def k_core(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Graph:
@@ -173,9 +175,15 @@ def _peeled(graph: Graph) -> tuple[Any, Any]:
     return kernels(graph.device).peel(both_ways(graph))
 
 
+def _numbers(graph: Graph) -> Any:
+    if isinstance(graph, StreamedGraph) and not graph.directed:
+        return core_numbers(graph)
+    return _peeled(graph)[0]
+
+
 def _part(graph: Graph, k: Any, core: Any, belongs: Callable[[Any, Any], Any]) -> Graph:
     if core is None:
-        core = _peeled(graph)[0]
+        core = _numbers(graph)
     else:
         core = native(core)
         core = to_device(core if is_cuda(core) else np.asarray(core), graph.device)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.distances import weight_facts
+from hpgraph.algorithms.distances import facts_of
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
 
@@ -76,7 +76,7 @@ def with_lengths(G: Any, weight: Any) -> tuple[Graph, bool]:
     graph, weighted = with_weights(G, weight)
     if not weighted:
         return graph, False
-    facts = weight_facts(graph.out_csr)
+    facts = facts_of(graph)
     if facts.has_nan or facts.least < 0:
         held = "NaN" if facts.has_nan else f"{facts.least:g}"
         raise ValueError(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
 from hpgraph.engine.definition import Property
@@ -97,7 +98,7 @@ def levels_from(
     ([[0, 1, 2], [-1, -1, 0]], dtype('int8'))
     """
     k, n = len(vertices), graph.n_vertices
-    ids = graph.out_csr.indices.dtype
+    ids = graph.id_dtype
     xp = array_module(graph.device)
     if not k:
         return Searches(xp.empty((0, n), np.int8), xp.empty((0, n), ids) if parents else None, [])
@@ -108,7 +109,7 @@ def levels_from(
         level = one.level[None]
         return Searches(level.astype(_least(int(level.max()))), one.parent[None] if parents else None, [one.trace])
     starts = Starts(np.asarray(vertices, ids), np.arange(k, dtype=np.int32), k)
-    known = _known(graph.out_csr)
+    known: dict[bool, str] = {} if isinstance(graph, StreamedGraph) else _known(graph.out_csr)
     for dtype in _TYPES[_TYPES.index(known.get(incoming, "int8")) :]:
         most = int(np.iinfo(dtype).max)
         limit = most if max_depth is None else min(max_depth, most)

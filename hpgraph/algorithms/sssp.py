@@ -204,18 +204,19 @@ def sssp(
         # No finite distance lies beyond the largest number of its type.
         cutoff = min(cutoff, float(np.finfo(_dtype_of(graph)).max))
     program = SingleDistances if _dtype_of(graph) == np.float32 else Distances
-    width = bucket_width(graph, facts) if delta is None else delta
+    width, ceiling = bucket_width(graph, facts) if delta is None else delta, cutoff
+    if isinstance(graph, StreamedGraph):
+        # Superstep by superstep there are no buckets: where pages are brought, an arc more costs nothing.
+        width = ceiling = None
     if starts is not None:
-        distance, traces = _many(program, graph, starts, facts, cutoff, width, lanes)
+        distance, traces = _many(program, graph, starts, facts, ceiling, width, lanes)
         trees = trees_of if len(starts) else _no_trees
         distance, parent = _within(graph, starts, distance, facts, cutoff, trees if parents else None, deterministic)
         return SSSPLanesResult(starts, distance, parent, traces)
     if facts.least < 0:
         distance, trace = _bellman_ford(program, graph, start)
     else:
-        # Superstep by superstep there are no buckets: where pages are brought, an arc more costs nothing.
-        ordered: dict[str, Any] = {} if isinstance(graph, StreamedGraph) else {"ceiling": cutoff, "delta": width}
-        found = run(program, graph, active=id(start), **ordered)
+        found = run(program, graph, active=id(start), ceiling=ceiling, delta=width)
         distance, trace = found.distance, found.trace
     distance, parent = _within(graph, start, distance, facts, cutoff, tree_of if parents else None, deterministic)
     return SSSPResult(distance, parent, trace)
@@ -260,7 +261,7 @@ def _many(
     graph: Graph,
     starts: np.ndarray,
     facts: WeightFacts,
-    cutoff: float | None,
+    ceiling: float | None,
     width: float | None,
     lanes: int | str,
 ) -> tuple[Any, list[Trace]]:
@@ -270,7 +271,7 @@ def _many(
         return array_module(graph.device).empty((0, n), dtype), []
     if facts.least >= 0:
         active = Starts(starts.astype(graph.id_dtype), np.arange(k, dtype=np.int32), k)
-        found = run_lanes(program, graph, active, lanes=lanes, ceiling=cutoff, delta=width)
+        found = run_lanes(program, graph, active, lanes=lanes, ceiling=ceiling, delta=width)
         return found.distance, found.traces
     check_memory(k * n * dtype.itemsize, f"distances from {k} sources to {n} vertices", graph.device)
     distance, traces = array_module(graph.device).empty((k, n), dtype), []

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from hpgraph.algorithms.triangles_in_pages import count_triangles
 from hpgraph.containers.graph import as_graph
-from hpgraph.formats import CSR
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.kernels.backend import kernels
 
 
@@ -52,8 +53,10 @@ def triangle_count(G: Any) -> int:
     >>> hpg.triangle_count(([0, 1, 2, 2], [1, 2, 0, 3]))
     1
     """
-    adjacency = _adjacency(G)
-    return kernels(adjacency.device).count_triangles(adjacency)
+    graph = as_graph(G).undirected
+    if isinstance(graph, StreamedGraph):
+        return count_triangles(graph)
+    return kernels(graph.device).count_triangles(graph.out_csr)
 
 
 def triangles(G: Any) -> Any:
@@ -80,9 +83,5 @@ def triangles(G: Any) -> Any:
     >>> hpg.triangles(([0, 1, 2, 2], [1, 2, 0, 3]))
     array([1, 1, 1, 0])
     """
-    adjacency = _adjacency(G)
+    adjacency = as_graph(G).undirected.out_csr
     return kernels(adjacency.device).triangles_of_each(adjacency)
-
-
-def _adjacency(G: Any) -> CSR:
-    return as_graph(G).undirected.out_csr

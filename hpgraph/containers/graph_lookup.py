@@ -63,7 +63,7 @@ class GraphLookup(GraphStorage):
         if self.directed:
             return self.out_degree + self.in_degree
         everyone = array_module(self.device).arange(self.n_vertices, dtype=np.int64)
-        return self.out_degree + (kernels(self.device).positions_of(self.out_csr, everyone, everyone) >= 0)
+        return self.out_degree + self._have_edges(everyone, everyone)
 
     def successors(self, vertex: Any, *, names: bool = True) -> Any:
         """Where the arcs of a vertex lead.
@@ -92,7 +92,7 @@ class GraphLookup(GraphStorage):
         >>> G.successors("ann").tolist(), G.successors("ann", names=False).tolist()
         (['bob', 'cyd'], [1, 2])
         """
-        return self._row(self.out_csr, vertex, names)
+        return self._row(vertex, names, by_target=False)
 
     def neighbors(self, vertex: Any, *, names: bool = True) -> Any:
         """Where the arcs of a vertex lead: `successors`, as in NetworkX.
@@ -117,7 +117,7 @@ class GraphLookup(GraphStorage):
         >>> hpg.Graph.from_edges([0, 1], [1, 2], directed=False).neighbors(1).tolist()
         [0, 2]
         """
-        return self._row(self.out_csr, vertex, names)
+        return self._row(vertex, names, by_target=False)
 
     def predecessors(self, vertex: Any, *, names: bool = True) -> Any:
         """Where the arcs that reach a vertex come from; of a directed graph this builds `in_csr`, which is kept.
@@ -142,12 +142,16 @@ class GraphLookup(GraphStorage):
         >>> hpg.Graph.from_edges([0, 1], [2, 2]).predecessors(2).tolist()
         [0, 1]
         """
-        return self._row(self.in_csr, vertex, names)
+        return self._row(vertex, names, by_target=True)
 
-    def _row(self, csr: CSR, vertex: Any, names: bool) -> Any:
-        begin, end = _ends(csr, self.index_of(vertex))
-        ids = csr.indices[begin:end]
+    def _row(self, vertex: Any, names: bool, by_target: bool) -> Any:
+        ids = self._ids_of_row(self.index_of(vertex), by_target)
         return self._named(ids) if names and self._names is not None else read_only(ids)
+
+    def _ids_of_row(self, row: int, by_target: bool) -> Any:
+        csr = self.in_csr if by_target else self.out_csr
+        begin, end = _ends(csr, row)
+        return csr.indices[begin:end]
 
     def _named(self, ids: Any) -> Any:
         assert self._names is not None
@@ -179,16 +183,16 @@ class GraphLookup(GraphStorage):
         >>> G.has_edge(0, 1), G.has_edge(1, 0), G.has_edge([0, 1, 2], 2).tolist()
         (True, False, [False, True, False])
         """
-        csr = self.out_csr
         if self._is_one(source) and self._is_one(target):
             u, v = self.index_of(source, "source"), self.index_of(target, "target")
-            begin, end = _ends(csr, u)
-            row = csr.indices[begin:end]
+            row = self._ids_of_row(u, by_target=False)
             xp = array_module(row)
             at = int(xp.searchsorted(row, xp.asarray(v, row.dtype)))
-            return at < end - begin and int(row[at]) == v
-        rows, columns = self._pairs(source, target)
-        return kernels(self.device).positions_of(csr, rows, columns) >= 0
+            return at < len(row) and int(row[at]) == v
+        return self._have_edges(*self._pairs(source, target))
+
+    def _have_edges(self, rows: Any, columns: Any) -> Any:
+        return kernels(self.device).positions_of(self.out_csr, rows, columns) >= 0
 
     def _pairs(self, source: Any, target: Any) -> tuple[Any, Any]:
         """Ends of pairs as int64 indices on the graph's device, one of each for each pair."""

@@ -61,7 +61,8 @@ class GraphParts(GraphLookup):
         >>> H.neighbors(2).tolist(), G.subgraph([3, 1, 2], names=False).neighbors(1).tolist()
         ([1, 3], [0, 2])
         """
-        return self._between(self.out_csr, self._chosen(vertices, "vertices"), names)
+        chosen = self._chosen(vertices, "vertices")
+        return self._between(self._arcs_among(chosen), chosen, names)
 
     def edge_subgraph(self, edges: Any) -> Self:
         """The graph of some edges: these, and the vertices at their ends.
@@ -199,6 +200,10 @@ class GraphParts(GraphLookup):
     def _between(self, csr: CSR, chosen: Bitmask, names: bool) -> Self:
         part, vertices = kernels(self.device).induced(csr, chosen)
         return self._made(part, self._kind_of_parts(), self._names_of(vertices) if names else None)
+
+    def _arcs_among(self, chosen: Bitmask) -> CSR:
+        """The arcs of which some have both ends among these vertices."""
+        return self.out_csr
 
     def _names_of(self, vertices: Any) -> Names | None:
         """Names of some vertices in ascending order: those they have, or their indices."""

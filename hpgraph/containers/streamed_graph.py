@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,12 +11,14 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph_lookup import Edges
 from hpgraph.containers.layouts import Layouts
-from hpgraph.containers.names import as_names
+from hpgraph.containers.names import Names, as_names
+from hpgraph.containers.row_blocks import arcs_that, edges_of, has_edges, row_blocks
 from hpgraph.core.config import config
-from hpgraph.core.device import Device, array_module, normalize_device
+from hpgraph.core.device import Device, array_module, free_memory, normalize_device
 from hpgraph.core.errors import StreamingError
-from hpgraph.formats import CSR, Pages
+from hpgraph.formats import CSR, Bitmask, Pages
 from hpgraph.formats.ownership import read_only
 from hpgraph.kernels.backend import windows
 from hpgraph.kernels.pages import ARCS_PER_PAGE, cut, decode
@@ -133,6 +136,12 @@ class StreamedGraph(Graph):
             self._stores[key] = windows(self._device).PageStore(chosen, **self._budgets, shares=shares, **self._options)
         return self._stores[key]
 
+    def any_store(self, by_target: bool) -> Store | None:
+        """Where the arcs come from, with or without weights as they are read already."""
+        pages = self._in if by_target else self._out
+        there = [weighted for of, weighted in self._stores if of == id(pages)]
+        return self.store(by_target, there[0] if there else self.weighted)
+
     @property
     def n_vertices(self) -> int:
         """Number of vertices."""
@@ -173,7 +182,7 @@ class StreamedGraph(Graph):
         """Not to be had: see `in_memory`."""
         raise StreamingError(
             f"{_asked()} needs the whole topology in memory, and this graph's stays in pages: load it with "
-            "G.in_memory(), or use what streams (bfs, pagerank, sssp, connected_components, vertex programs)"
+            "G.in_memory(), or use what streams (vertex programs and most of what is made of them: docs/streaming.md)"
         )
 
     in_csr = out_csr
@@ -212,6 +221,69 @@ class StreamedGraph(Graph):
         """Bytes that the pages store, wherever they lie."""
         return sum(pages.nbytes for pages in {id(p): p for p in (self._out, self._in) if p is not None}.values())
 
+    def _ids_of_row(self, row: int, by_target: bool) -> Any:
+        one = Bitmask.from_indices(array_module(self.device).asarray([row]), self.n_vertices)
+        parts = [block.csr.indices for block in row_blocks(self, by_target=by_target, rows=one)]
+        return array_module(self.device).concatenate([*parts, array_module(self.device).empty(0, self.id_dtype)])
+
+    def _have_edges(self, rows: Any, columns: Any) -> Any:
+        return has_edges(self, rows, columns)
+
+    def _arcs_among(self, chosen: Bitmask) -> CSR:
+        flags = chosen.to_bool()
+        return arcs_that(self, chosen, lambda source, target: flags[target], weighted=True)
+
+    def _made(self, csr: CSR, directed: bool | None, names: Names | None) -> Any:
+        """A part of the graph, which is in memory."""
+        return object.__new__(Graph)._set(csr, directed, names)
+
+    def edge_blocks(self, *, names: bool = False, both_ways: bool = False) -> Iterator[Edges]:
+        """All edges, as arrays, some at a time: those of `Graph.edges` in the same order.
+
+        Parameters
+        ----------
+        names, both_ways : bool
+            As for `Graph.edges`.
+
+        Yields
+        ------
+        Edges
+            Of a window over the pages.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1], [1, 2], directed=False))
+        >>> for source, target, weight in G.edge_blocks():
+        ...     print(source.tolist(), target.tolist(), weight)
+        [0, 1] [1, 2] None
+        """
+        for block in row_blocks(self, weighted=True):
+            found = edges_of(block, not both_ways and not self.directed)
+            if names and self._names is not None:
+                found = found._replace(source=self._named(found.source), target=self._named(found.target))
+            yield found
+
+    def reverse(self) -> Self:
+        """The graph whose arcs go the other way, in the same pages; itself if undirected.
+
+        Returns
+        -------
+        StreamedGraph
+            It has buffers and kept pages of its own, within the same budgets, until this one is asked for again.
+
+        Raises
+        ------
+        StreamingError
+            When a directed graph has pages by source alone.
+        """
+        if not self.directed:
+            return self
+        into = self._in
+        if into is None:
+            return self.in_csr  # type: ignore[return-value]
+        return self._layouts.once("reverse", lambda: self._over(into, self._out, self._device))  # type: ignore[no-any-return]
+
     def once(self, name: str, build: Callable[[], Any]) -> Any:
         """What was worked out from the graph under a name; built now if it is not there."""
         return self._layouts.once(name, build)
@@ -223,6 +295,39 @@ class StreamedGraph(Graph):
             values = self._out.values_of(page)
             if values is not None:
                 yield values
+
+    @contextlib.contextmanager
+    def lending(self) -> Iterator[int]:
+        """For a while: bytes of the budget for arcs that are worked on in memory, and not for pages that are kept.
+
+        Yields
+        ------
+        int
+        """
+        usual = self._budgets
+        given = [limit for name, limit in usual.items() if limit is not None and name in self._limiting]
+        if not given:
+            yield free_memory(self._device) // 4
+            return
+        fixed = sum(windows(self._device).least_memory(pages) for pages in {self._out, self._in} - {None})
+        room = max(min(given) - fixed, 0) * 3 // 4
+        self._close_stores()
+        self._budgets = usual | {"memory": min(given) - room}
+        try:
+            yield room
+        finally:
+            self._close_stores()
+            self._budgets = usual
+
+    @property
+    def _limiting(self) -> tuple[str, ...]:
+        """Budgets of the memory that work is done in: on the CPU they are of the same."""
+        return ("memory", "host_memory") if self._device == "cpu" else ("memory",)
+
+    def _close_stores(self) -> None:
+        for store in self._stores.values():
+            store.close()
+        self._stores.clear()
 
     @property
     def at_hand(self) -> Any:
@@ -244,9 +349,7 @@ class StreamedGraph(Graph):
         return sum(pages.nnz * of_arc + 8 * (self.n_vertices + 1) for pages in sides)
 
     def _brought(self) -> Graph:
-        for store in self._stores.values():
-            store.close()
-        self._stores.clear()
+        self._close_stores()
         return self.in_memory()
 
     def in_memory(self) -> Graph:
@@ -298,10 +401,11 @@ class StreamedGraph(Graph):
         device = normalize_device(device)
         if device == self._device:
             return self
-        made = type(self)(
-            self._out, self._in, directed=self.directed, device=device, memory=self._budgets["memory"],
-            host_memory=self._budgets["host_memory"], **self._options,
-        )
+        return self._over(self._out, self._in, device)
+
+    def _over(self, out: Pages, into: Pages | None, device: Device) -> Self:
+        budgets: dict[str, Any] = self._budgets | self._options
+        made = type(self)(out, into, directed=self.directed, device=device, **budgets)
         made._names = self._names
         return made
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module, check_memory, fits
-from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
@@ -21,6 +20,7 @@ from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_
 from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.lane_state import Column, columns, first_of, some_of, starts_of
 from hpgraph.engine.loops import go
+from hpgraph.engine.paged_arcs import arcs_of
 from hpgraph.engine.result import LanesResult
 from hpgraph.engine.state import Run, limit_of, parameters
 from hpgraph.engine.trace import Trace
@@ -100,12 +100,12 @@ def run_lanes(
     begun = columns(declared, graph, initial, k)
     world = parameters(declared, initial)
     code = declared.code(tuple(column.dtype for column in begun.values()))
-    arcs = Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
+    arcs: Any = arcs_of(graph, declared, code)
     size = sum(column.dtype.itemsize for column in begun.values())
     what = f"{declared.name} in {k} lanes of {n} vertices"
     check_memory(k * n * size, what, device)
     found = LanesResult({name: column.rows(device, k, n) for name, column in begun.items()})
-    found.active.extend([array_module(device).empty(0, arcs.sending.indices.dtype)] * k)
+    found.active.extend([array_module(device).empty(0, graph.id_dtype)] * k)
     found.world.update({name: [value] * k for name, value in world.items()})
     backend = kernels(device)
     beginnings = tuple(column.beginning for column in begun.values())
@@ -116,7 +116,7 @@ def run_lanes(
         check_order(form, delta, ceiling)
         joint = joint_traversal(device) if form.loop == TRAVERSAL else None
         relaxing = joint_relaxation(device) if form.loop == RELAXATION else None
-        most, ids = 1, arcs.sending.indices.dtype
+        most, ids = 1, graph.id_dtype
         if joint:
             most = lanes_at_most(lanes, k, joint.MOST_LANES)
             most = _that_fit(most, k * n * size, lambda group: joint.work_space(n, group, ids), what, device)
@@ -125,7 +125,7 @@ def run_lanes(
             most = _that_fit(most, k * n * size, lambda group: relaxing.work_space(n, group, ids, dtype), what, device)
         else:
             form = form._replace(why=f"{form.why}; lanes run one after the other")
-        order = order_of(first_of(starts), arcs.sending, most)
+        order = order_of(first_of(starts), arcs.sending, most) if most > 1 else np.arange(k)
         for group in groups(order, most, declared.name):
             rows = tuple(_rows(found.properties[name], column, group) for name, column in begun.items())
             if joint and len(group) > 1:

@@ -40,7 +40,7 @@ def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | P
     Arcs or PagedArcs
     """
     if isinstance(graph, StreamedGraph):
-        return PagedArcs(graph, declared.edges, declared.weighted)
+        return PagedArcs(graph, declared.edges, declared.weighted, not code.reduce.idempotent)
     return Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
 
 
@@ -54,31 +54,38 @@ class PagedArcs:
         Along which arcs a vertex gathers.
     weighted : bool
         Whether the program reads weights.
+    repeats : bool, default True
+        Whether it makes a difference that a message comes along both arcs of a pair.
 
     Raises
     ------
     StreamingError
-        When the graph's pages lie the other way.
+        When the graph's pages lie the other way, or arcs of both directions would have to be merged.
     """
 
     in_one_part, in_windows = False, True
 
-    def __init__(self, graph: StreamedGraph, edges: str, weighted: bool) -> None:
-        if edges == "all" and graph.directed:
-            raise StreamingError(
-                'edges = "all" on a directed graph in pages: write it with directed=False, or use G.in_memory()'
-            )
+    def __init__(self, graph: StreamedGraph, edges: str, weighted: bool, repeats: bool = True) -> None:
         self._weighted = weighted and graph.weighted
-        self._graph, backwards = graph, edges == "out"
-        self._by_sender = graph.store(backwards, self._weighted)
-        self._by_target = graph.store(not backwards, self._weighted)
+        self._graph = graph
+        ways = [edges == "out"]
+        if edges == "all" and graph.directed:
+            if repeats or self._weighted:
+                raise StreamingError(
+                    'edges = "all" on a directed graph in pages takes a program without weights to which it is all the '
+                    'same that a message comes twice (reduce = "any", "min" or "max"): hpgraph.convert(..., '
+                    "directed=False) writes the file that serves others, and G.in_memory() loads the graph"
+                )
+            ways = [False, True]
+        self._sides = [_Side(graph, backwards, self._weighted) for backwards in ways]
         self.traffic: list[Traffic] = []
-        self._next: tuple[Store, Survey] | None = None
+        self._next: list[tuple[Store, Survey]] = []
 
     @property
     def sending(self) -> Resident:
         """What is resident of the arcs by the vertex that sends: offsets, types, how many there are."""
-        return (self._by_sender or self._by_target).resident  # type: ignore[union-attr]
+        side = self._sides[0]
+        return (side.by_sender or side.by_target).resident  # type: ignore[union-attr]
 
     def direction(
         self, frontier: Frontier, policy: Direction, may_push: bool, steps: WindowSupersteps
@@ -89,39 +96,50 @@ class PagedArcs:
         what is left goes the way that brings less. Elsewhere a push is worth its atomic operations where few arcs leave
         the frontier, or where it brings less than half.
         """
-        sender, target = self._by_sender, self._by_target
-        sent = None
-        if sender is not None and may_push and policy.mode != "pull":
-            sent = sender.survey(frontier, spread=True)
-            frontier.arcs = sent.arcs
-        if target is None:
+        sides = self._sides
+        sent: list[Survey] | None = None
+        leaving = 0
+        if may_push and policy.mode != "pull" and all(side.by_sender is not None for side in sides):
+            sent = [side.sender.survey(frontier, spread=True) for side in sides]
+            frontier.arcs = leaving = sum(one.arcs for one in sent)
+        if any(side.by_target is None for side in sides):
             if sent is None:
                 raise StreamingError("this gathers along arcs, and the graph has pages by source alone")
-            return self._chosen(True, sender, sent)
+            return self._chosen(True, sent)
         if sent is not None and policy.mode == "push":
-            return self._chosen(True, sender, sent)
-        sparse = sent is not None and product_pushes(sent.arcs, target.resident.nnz, policy.alpha)
-        waits = steps.takes_one
-        if waits:
-            seconds = len(steps.state[0]) / _LOOKS[self._graph.device]
-            if sparse and sent is not None and sent.seconds < 4 * seconds:
-                return self._chosen(True, sender, sent)
-            head = None if self._weighted else head_of(target, self._graph)
-            if head is not None:
-                steps.pull(head, frontier)
-            gathered = target.survey(steps.waiting(), None if head is None else head.more, spread=True)
-            push = sent is not None and sent.seconds < gathered.seconds
+            return self._chosen(True, sent)
+        there = sum(side.target.resident.nnz for side in sides)
+        sparse = sent is not None and product_pushes(leaving, there, policy.alpha)
+        sending = np.inf if sent is None else sum(one.seconds for one in sent)
+        if steps.takes_one:
+            if sparse and sending < 4 * len(steps.state[0]) / _LOOKS[self._graph.device]:
+                return self._chosen(True, sent)
+            gathered = self._waiting(frontier, steps)
+            push = sending < sum(one.seconds for one in gathered)
         else:
             if sparse:
-                return self._chosen(True, sender, sent)
-            gathered = target.survey(None)
-            push = sent is not None and sent.seconds < gathered.seconds / 2
-        return self._chosen(True, sender, sent) if push else self._chosen(False, target, gathered)
+                return self._chosen(True, sent)
+            gathered = [side.target.survey(None) for side in sides]
+            push = sending < sum(one.seconds for one in gathered) / 2
+        return self._chosen(push, sent if push else gathered)
 
-    def _chosen(self, push: bool, store: Store | None, wanted: Survey | None) -> tuple[bool, int]:
-        assert store is not None and wanted is not None
-        self._next = store, wanted
-        return push, wanted.arcs
+    def _waiting(self, frontier: Frontier, steps: WindowSupersteps) -> list[Survey]:
+        """What those want who have heard nothing from the neighbours kept for them."""
+        heads = [None if self._weighted else head_of(side.target, self._graph) for side in self._sides]
+        for head in heads:
+            if head is not None:
+                steps.pull(head, frontier)
+        waiting = steps.waiting()
+        return [
+            side.target.survey(waiting, None if head is None else head.more, spread=True)
+            for side, head in zip(self._sides, heads, strict=True)
+        ]
+
+    def _chosen(self, push: bool, wanted: list[Survey] | None) -> tuple[bool, int]:
+        assert wanted is not None
+        stores = [side.sender if push else side.target for side in self._sides]
+        self._next = list(zip(stores, wanted, strict=True))
+        return push, sum(one.arcs for one in wanted)
 
     def parts(self, frontier: Frontier, push: bool, steps: WindowSupersteps) -> Iterator[Any]:
         """The windows, or chosen rows, that a superstep has to look at; what they cost is noted in `traffic`.
@@ -138,13 +156,37 @@ class PagedArcs:
         ------
         Window or Spread
         """
-        assert self._next is not None
-        store, wanted = self._next
-        before = store.moved
-        yield from store.visits(wanted) if push or steps.takes_one else store.windows(wanted)
-        self.traffic.append(Traffic(len(wanted.pages), wanted.nbytes, store.moved - before, wanted.seconds))
+        taken = Traffic(0, 0, 0, 0.0)
+        for store, wanted in self._next:
+            before = store.moved
+            yield from store.visits(wanted) if push or steps.takes_one else store.windows(wanted)
+            taken = Traffic(
+                taken.pages + len(wanted.pages), taken.wanted + wanted.nbytes, taken.moved + store.moved - before,
+                taken.predicted + wanted.seconds,
+            )  # fmt: skip
+        self.traffic.append(taken)
 
     def table(self) -> np.ndarray:
         """What each superstep took: pages, bytes wanted, bytes moved, nanoseconds predicted."""
         rows = [(t.pages, t.wanted, t.moved, t.predicted * 1e9) for t in self.traffic]
         return np.array(rows, np.int64).reshape(-1, 4)
+
+
+class _Side:
+    """The pages of arcs by who sends and by who gathers: of a directed graph one way along them, or the other."""
+
+    def __init__(self, graph: StreamedGraph, backwards: bool, weighted: bool) -> None:
+        self.by_sender = graph.store(backwards, weighted)
+        self.by_target = graph.store(not backwards, weighted)
+
+    @property
+    def sender(self) -> Store:
+        """By who sends."""
+        assert self.by_sender is not None
+        return self.by_sender
+
+    @property
+    def target(self) -> Store:
+        """By who gathers."""
+        assert self.by_target is not None
+        return self.by_target

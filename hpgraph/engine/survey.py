@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import to_device
+from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module, to_device
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
@@ -15,6 +17,7 @@ from hpgraph.engine.forms import form_of
 from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.lane_state import some_of
 from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.run import run
 from hpgraph.engine.state import ENDLESS
 from hpgraph.engine.trace import Trace
 from hpgraph.kernels.backend import joint_traversal, kernels
@@ -101,6 +104,8 @@ def survey(
     """
     listed = np.arange(graph.n_vertices) if sources is None else np.asarray(sources, np.int64)
     policy = Direction.of(direction)
+    if isinstance(graph, StreamedGraph):
+        return _one_by_one(graph, listed, incoming, max_depth, policy)
     joint, k, device = joint_traversal(graph.device), len(listed), graph.device
     arcs = Arcs(graph, "out" if incoming else "in", weighted=False)
     starts = Starts(listed.astype(graph.out_csr.indices.dtype), np.arange(k, dtype=np.int32), k)
@@ -131,6 +136,26 @@ def survey(
             running = group, totals
         if running is not None:
             histogram = collect(*running)
+    return found._replace(histogram=histogram)
+
+
+def _one_by_one(
+    graph: StreamedGraph, listed: np.ndarray, incoming: bool, max_depth: int | None, policy: Direction
+) -> Survey:
+    """Search after search, each bringing the pages that it wants."""
+    k = len(listed)
+    found = Survey(np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k), np.zeros(k, np.int64),
+                   np.array([k], np.int64), [])  # fmt: skip
+    histogram = found.histogram
+    for at, source in enumerate(listed.tolist()):
+        one = run(LevelsBack if incoming else Levels, graph, active=id(source), max_iteration=max_depth,
+                  direction=policy)  # fmt: skip
+        counts = to_device(array_module(graph.device).bincount(one.level + 1), "cpu")[1:]
+        level = np.arange(len(counts))
+        found.reached[at], found.total[at] = counts.sum(), (counts * level).sum()
+        found.inverse[at], found.farthest[at] = (counts[1:] / level[1:]).sum(), level[-1]
+        found.traces.append(one.trace)
+        histogram = _longer(histogram, counts[1:])
     return found._replace(histogram=histogram)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import programs
 import pytest
 import scipy.sparse
+from graphs_in_pages import in_file, streamed
 from reference_algorithms import check_shortest_paths, check_tree, levels, pagerank, random_digraph
 from test_run import (  # noqa: F401
     SMALL,
@@ -18,43 +19,13 @@ from test_run import (  # noqa: F401
 )
 
 import hpgraph as hpg
-from hpgraph.formats import CSR, Bitmask, Pages
-from hpgraph.formats.file_stretch import FileStretch
+from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.pages import cut
 from hpgraph.kernels.windows.keeping import keeping
 from hpgraph.kernels.windows.requests import requests_for
 
 BOTH = SMALL.maximum(SMALL.T).tocsr()
 PLACES = ["array", "file", "gaps"]
-
-
-def in_file(pages, folder, name):
-    """The same pages, in files."""
-    made = {}
-    for which in ("stored", "values"):
-        array = getattr(pages, which)
-        if array is not None:
-            path = folder / f"{name}.{which}"
-            path.write_bytes(b"x" * 8 + array.tobytes())
-            made[which] = FileStretch(open(path, "rb"), 8, len(array), array.dtype)  # noqa: SIM115
-    return Pages(
-        pages.shape, lambda: pages.indptr, pages.first_arc, pages.offset, made["stored"], pages.checksum,
-        pages.id_dtype, pages.encoding, made.get("values"), pages.value_checksum, pages.first_row, pages.last_row,
-        name,
-    )  # fmt: skip
-
-
-def streamed(matrix, device, place, folder, directed, **budgets):
-    """A graph in many pages; by default with room for a few of them."""
-    whole = hpg.Graph(matrix, directed=directed)
-    options = {"memory": 20_000} | budgets
-    encoding = "gaps" if place == "gaps" else "none"
-    kept = {} if place == "file" else options
-    G = hpg.StreamedGraph.of(whole, arcs_per_page=64, encoding=encoding, device=device, **kept)
-    if place != "file":
-        return G
-    out, into = in_file(G._out, folder, "out"), in_file(G._in, folder, "in") if directed else None
-    return hpg.StreamedGraph(out, into, directed=directed, device=device, **options)
 
 
 @pytest.fixture(params=PLACES)
@@ -150,10 +121,10 @@ def shortest(found):
 
 
 def test_it_says_what_it_cannot(G, undirected, device):
-    with pytest.raises(hpg.StreamingError, match=r"triangle_count needs the whole topology.*in_memory"):
-        hpg.triangle_count(undirected)
+    with pytest.raises(hpg.StreamingError, match=r"triangles needs the whole topology.*in_memory"):
+        hpg.triangles(undirected)
     with pytest.raises(hpg.StreamingError, match="directed graph in pages"):
-        hpg.run(programs.Component, G)
+        hpg.run(programs.Core, G, left=1)
     assert hpg.triangle_count(undirected.in_memory()) == hpg.triangle_count(hpg.Graph(BOTH))
     assert repr(undirected).endswith(f"undirected, float64 weights, {device}, {undirected._out.n_pages} pages")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.formats import Pages
 from hpgraph.kernels.pages.cpu_gaps import GROUP, word_bits
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.structure.cuda_degree_order import c_type
@@ -45,13 +46,56 @@ def decode_run(stored: Any, offset: Any, first_arc: Any, columns: int, out: Any,
     damaged : cupy.ndarray of int32, shape (1,)
         Becomes 1 where bytes are no such page, or an id is none of the columns; else it stays as it is.
     """
-    pages = len(offset) - 1
-    if not pages:
-        return
-    name = kernel_name(out.dtype)
+    if len(offset) > 1:
+        _decode(stored, offset, first_arc, columns, out, damaged)
+
+
+def _decode(stored: Any, offset: Any, first_arc: Any, columns: int, out: Any, damaged: Any) -> None:
+    pages, name = len(offset) - 1, kernel_name(out.dtype)
     kernel = load(SOURCE, names=(name,), title="pages").function(name)
     # A group a warp where pages are equally full; where not, warps go on to the next.
     warps = -(-len(out) // (pages * GROUP))
     grid = min(pages, 1 << 20), min(-(-warps // (THREADS // 32)), 1 << 15)
     mask = np.uint32((1 << word_bits(columns)) - 1)
     kernel(grid, (THREADS,), (stored, offset, first_arc, np.int64(pages), np.int64(columns), mask, out, damaged))
+
+
+def decode_places(
+    pages: Pages, offset: Any, first_arc: Any, run: tuple[int, int], places: np.ndarray, damaged: Any
+) -> Any:
+    """The ids of consecutive pages, wherever each of them lies on the device; nothing waits for it.
+
+    Parameters
+    ----------
+    pages : Pages
+    offset, first_arc : cupy.ndarray of int64
+        Their tables.
+    run : (int, int)
+        The first page, and the one past the last.
+    places : uint64 array
+        The address of each.
+    damaged : cupy.ndarray of int32, shape (1,)
+        As for `decode_run`.
+
+    Returns
+    -------
+    cupy.ndarray of ids
+        All below the number of columns, whatever the pages hold.
+    """
+    import cupy
+
+    begin, end = run
+    arcs, stored, columns = pages.first_arc, pages.offset, pages.shape[1]
+    ids = cupy.empty(int(arcs[end] - arcs[begin]), pages.id_dtype)
+    for page, place in zip(range(begin, end), places.tolist(), strict=True):
+        out = ids[int(arcs[page] - arcs[begin]) : int(arcs[page + 1] - arcs[begin])]
+        if pages.encoding == "gaps":
+            _decode(np.uint64(place), offset[page : page + 2], first_arc[page : page + 2], columns, out, damaged)
+        else:
+            nbytes, now = int(stored[page + 1] - stored[page]), cupy.cuda.get_current_stream()
+            cupy.cuda.runtime.memcpyAsync(out.data.ptr, place, nbytes, 3, now.ptr)
+    if pages.encoding != "gaps":
+        wrong = (ids < 0) | (ids >= columns)
+        damaged[0] |= wrong.any().astype(np.int32)
+        ids[wrong] = 0
+    return ids

@@ -228,6 +228,9 @@ class Store(Protocol):
     def visits(self, wanted: Survey) -> Iterator[Any]:
         """The surveyed rows, wherever they lie, or windows with them."""
 
+    def decoded(self, rows: Bitmask | None) -> Iterator[Window]:
+        """Windows with the arcs of these rows, or of all, as plain ids on the device; other rows hold anything."""
+
     @property
     def moved(self) -> int:
         """Bytes brought so far."""
@@ -273,6 +276,9 @@ class Windows(Protocol):
 
     def components(self, store: Store, head: Head | None, symmetric: bool) -> tuple[int, Any]:
         """How many weakly connected components there are, and the number of each vertex's."""
+
+    def least_memory(self, pages: Any) -> int:
+        """Bytes of the device that a store of these pages cannot do without."""
 
     def PageStore(
         self, pages: Any, memory: int | None = None, host_memory: int | None = None, *, shares: int = 1, **options: Any

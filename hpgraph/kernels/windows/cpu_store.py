@@ -88,16 +88,13 @@ class PageStore:
         pages = self.pages
         if self._in_place or pages.n_pages == 0:
             return WINDOW_ARCS, 0, 0
-        stored = int(np.diff(pages.offset).max())
         arcs = int(np.diff(pages.first_arc).max())
         # Plain ids from a file are worked on where they are read.
         self._decodes = pages.encoding != "none"
-        of_arc = pages.id_dtype.itemsize * self._decodes + (0 if pages.dtype is None else pages.dtype.itemsize)
-        of_page = stored + arcs * of_arc
+        of_page = _of_page(pages)
         if limit is None:
             return max(WINDOW_ARCS, arcs), ahead + 1, int(pages.nbytes)
-        offsets = 8 * (pages.shape[0] + 1)
-        least = offsets + 2 * of_page
+        offsets, least = 8 * (pages.shape[0] + 1), least_memory(pages)
         budget, name = limit[0] // shares, limit[1]
         if budget < least:
             raise BudgetError(
@@ -211,6 +208,10 @@ class PageStore:
             for future in coming:
                 if not future.cancelled():
                     future.exception()
+
+    def decoded(self, rows: Bitmask | None) -> Iterator[Window]:
+        """Windows with the arcs of some rows; of others, anything."""
+        return self.visits(self.survey(rows, spread=rows is not None))
 
     def _runs(self, wanted: Survey) -> list[Pieces]:
         """Pages that are read as wholes, and those that are not, in windows of their own."""
@@ -350,6 +351,18 @@ class PageStore:
             self._threads.shutdown()
             self._threads = None
         self._stored.close()
+
+
+def least_memory(pages: Pages) -> int:
+    """Bytes that a store cannot do without: offsets, and two pages in work."""
+    return 8 * (pages.shape[0] + 1) + (2 * _of_page(pages) if pages.n_pages else 0)
+
+
+def _of_page(pages: Pages) -> int:
+    """Bytes that the largest page takes while it is worked on: as it is read, and what it is decoded to."""
+    of_id = 0 if pages.encoding == "none" else pages.id_dtype.itemsize
+    of_arc = of_id + (0 if pages.dtype is None else pages.dtype.itemsize)
+    return int(np.diff(pages.offset).max()) + int(np.diff(pages.first_arc).max()) * of_arc
 
 
 class _Slot:

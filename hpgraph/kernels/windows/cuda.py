@@ -17,11 +17,11 @@ from hpgraph.kernels.superstep import cuda
 from hpgraph.kernels.sweep.cuda_program import ignored
 from hpgraph.kernels.windows import Head, Spread, Tiles
 from hpgraph.kernels.windows.cuda_components import components
-from hpgraph.kernels.windows.cuda_ring import MOST_PAGES
+from hpgraph.kernels.windows.cuda_ring import MOST_PAGES, least_memory
 from hpgraph.kernels.windows.cuda_store import PageStore
 from hpgraph.kernels.windows.cuda_visits import THREADS, functor_struct, visit
 
-__all__ = ["PageStore", "WindowSupersteps", "components"]
+__all__ = ["PageStore", "WindowSupersteps", "components", "least_memory"]
 
 CARRY = Layout("Carry<{Message}>", start="*", last_row="*", first="*", last="*", found="*")
 

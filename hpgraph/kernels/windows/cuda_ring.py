@@ -48,8 +48,7 @@ def shares_of(
     stored = int(np.diff(pages.offset).max())
     arcs = int(np.diff(pages.first_arc).max())
     of_values = 0 if pages.dtype is None else pages.dtype.itemsize
-    tables = 8 * (pages.shape[0] + 1) + 48 * (pages.n_pages + 1)
-    least = tables + 2 * (stored + arcs * of_values)
+    tables, least = _tables(pages), least_memory(pages)
     budget //= shares
     if budget < least:
         raise BudgetError(
@@ -65,6 +64,19 @@ def shares_of(
     arcs *= count
     taken = slots * (most_stored(pages, arcs) + arcs * of_values)
     return arcs, slots, max(left - taken, 0)
+
+
+def least_memory(pages: Pages) -> int:
+    """Bytes that a store cannot do without: tables, and two pages in work."""
+    if not pages.n_pages:
+        return _tables(pages)
+    of_values = 0 if pages.dtype is None else pages.dtype.itemsize
+    of_page = int(np.diff(pages.offset).max()) + int(np.diff(pages.first_arc).max()) * of_values
+    return _tables(pages) + 2 * of_page
+
+
+def _tables(pages: Pages) -> int:
+    return 8 * (pages.shape[0] + 1) + 48 * (pages.n_pages + 1)
 
 
 class Slot:

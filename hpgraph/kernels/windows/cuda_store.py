@@ -18,7 +18,8 @@ import numpy as np
 from hpgraph.core.device import free_memory
 from hpgraph.formats import Bitmask, Frontier, Pages
 from hpgraph.kernels.pages.cpu_gaps import GROUP
-from hpgraph.kernels.windows import Head, Resident, Spread, Survey, Tiles
+from hpgraph.kernels.pages.cuda import decode_places
+from hpgraph.kernels.windows import Head, Resident, Spread, Survey, Tiles, Window
 from hpgraph.kernels.windows.cuda_host import HostArray, HostPages, Pointer
 from hpgraph.kernels.windows.cuda_ring import MOST_PAGES, Slot, pages_are_damaged, shares_of
 from hpgraph.kernels.windows.cuda_visits import groups_of, survey
@@ -200,6 +201,16 @@ class PageStore:
             before = row if pages.indptr[row] < first else -1
             yield Tiles(pages, self._tables, data, (run.begin, run.end), slot.places, count, before, self._damaged)
         self._raise_damage(wanted.pages)
+
+    def decoded(self, rows: Bitmask | None) -> Iterator[Window]:
+        """Windows with the arcs of some rows as plain ids; each is there until the next one is asked for."""
+        wanted = self.survey(rows)
+        for run, slot in self._brought(wanted.pages, True):
+            first, last = (int(self.pages.first_arc[page]) for page in run)
+            ids = decode_places(self.pages, self._tables[4], self._tables[1], run, slot.places, self._damaged)
+            self._raise_damage(wanted.pages)
+            values = None if slot.values is None else slot.values[: last - first]
+            yield Window(self._tables[0], ids, values, rows_of(self.pages, run), first)
 
     def _values_of(self, run: Pieces, slot: Slot) -> HostArray | None:
         """The weights of a run, as if those of all arcs were there."""

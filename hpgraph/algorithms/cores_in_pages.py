@@ -1,0 +1,99 @@
+"""Core numbers of a graph in pages: peel it where it lies until what is left fits into memory, and go on there.
+
+As in semi-external core decomposition numbers belong to vertices and arcs come past (D. Wen et al., "I/O efficient core
+graph decomposition at web scale", ICDE'16). Who goes tells its neighbours, once, so that every arc is wanted at most
+once; and the densest part, which takes the most rounds, is small. A vertex that is left when all of fewer than k edges
+have gone has the same core number in what is left.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.row_blocks import arcs_that
+from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.core.device import array_module
+from hpgraph.engine.definition import Parameter, Property
+from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.run import run
+from hpgraph.formats import Bitmask
+from hpgraph.kernels.backend import kernels
+
+# Bytes of an arc that is brought: ids in windows, put together, and numbered anew.
+_ARC = 20
+
+
+class _Loops(VertexProgram):
+    """Arcs of each vertex that lead nowhere else."""
+
+    weighted = False
+    reduce = "plus"
+    activity = "all"
+    max_iteration = 1
+    loops = Property("int64")
+
+    def gather(source, weight, target):
+        return source.id == target.id  # type: ignore[attr-defined]
+
+    def update(vertex, message):
+        return message
+
+
+class _Peel(VertexProgram):
+    """Who has no more than k edges left goes, and whoever it leaves behind has one less."""
+
+    weighted = False
+    reduce = "plus"
+    left = Property("int64")
+    core = Property("int64")
+    k = Parameter("int64")
+
+    def gather(source, weight, target):
+        return 1
+
+    def cond(vertex):
+        return vertex.core < 0  # type: ignore[operator]
+
+    def update(vertex, message, world):
+        left = vertex.left - message
+        return left, (world.k if left <= world.k else -1)
+
+    def sends(before, vertex):
+        return vertex.core >= 0
+
+
+def core_numbers(graph: StreamedGraph) -> Any:
+    """The core number of each vertex.
+
+    Parameters
+    ----------
+    graph : StreamedGraph
+        Undirected.
+
+    Returns
+    -------
+    array of the type of ids, shape (n,)
+    """
+    xp, ids = array_module(graph.device), graph.id_dtype
+    left = graph.out_degree - run(_Loops, graph, loops=0).loops
+    core, k = xp.full(graph.n_vertices, -1, np.int64), 0
+    with graph.lending() as room:
+        while True:
+            there = core < 0
+            waiting = left[there]
+            if not len(waiting):
+                break
+            k = max(k, int(waiting.min()))
+            if int(waiting.sum()) * _ARC <= room:
+                chosen = Bitmask.from_bool(there)
+                arcs = arcs_that(graph, chosen, lambda source, target: there[target])  # noqa: B023
+                part, vertices = kernels(graph.device).induced(arcs, chosen)
+                core[vertices] = kernels(graph.device).peel(part)[0]
+                break
+            going = there & (left <= k)
+            core[going] = k
+            found = run(_Peel, graph, active=going, left=left, core=core, k=k)
+            left, core = found.left, found.core
+    return core.astype(ids)

@@ -1,0 +1,155 @@
+"""Rows of a graph in pages as matrices in the device's memory, one block after another in the order of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.containers.graph_lookup import Edges
+from hpgraph.core.device import array_module
+from hpgraph.core.errors import StreamingError
+from hpgraph.formats import CSR, Bitmask
+from hpgraph.kernels.backend import kernels
+
+if TYPE_CHECKING:
+    from hpgraph.containers.streamed_graph import StreamedGraph
+    from hpgraph.kernels.windows import Window
+
+
+class RowBlock(NamedTuple):
+    """Some rows; the first and the last may have more arcs in the blocks before and behind.
+
+    Attributes
+    ----------
+    first_row : int
+        The row that comes first.
+    csr : CSR, shape (rows, n)
+        Its arrays hold until the next block is asked for.
+    """
+
+    first_row: int
+    csr: CSR
+
+    @property
+    def rows(self) -> slice:
+        """Which rows."""
+        return slice(self.first_row, self.first_row + self.csr.shape[0])
+
+    @property
+    def sources(self) -> Any:
+        """The row of each arc: int64 array."""
+        return self.csr.expand_rows().astype(np.int64) + self.first_row
+
+    def keep(self, flags: Any) -> RowBlock:
+        """The block with the arcs for which an array of bool is true; its arrays are its own."""
+        xp = array_module(flags)
+        before = xp.zeros(len(flags) + 1, np.int64)
+        xp.cumsum(flags, out=before[1:])
+        data = None if self.csr.data is None else self.csr.data[flags]
+        csr = CSR(self.csr.shape, before[self.csr.indptr], self.csr.indices[flags], data, validate=False)
+        return RowBlock(self.first_row, csr)
+
+
+def row_blocks(
+    graph: StreamedGraph, *, by_target: bool = False, weighted: bool | None = None, rows: Bitmask | None = None
+) -> Iterator[RowBlock]:
+    """The arcs of a graph in pages, as blocks of rows.
+
+    Parameters
+    ----------
+    graph : StreamedGraph
+    by_target : bool
+        Whether a row holds those who send to a vertex, rather than those to whom it sends.
+    weighted : bool, optional
+        Whether weights are wanted, where there are any; None is as the pages are read already.
+    rows : Bitmask, optional
+        Which rows; the others are empty, and pages that hold none of these are not read.
+
+    Yields
+    ------
+    RowBlock
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1, 2], [1, 2, 0]), arcs_per_page=2)
+    >>> [(block.first_row, block.csr.indices.tolist()) for block in row_blocks(G)]
+    [(0, [1, 2, 0])]
+    """
+    store = graph.any_store(by_target) if weighted is None else graph.store(by_target, weighted and graph.weighted)
+    if store is None:
+        raise StreamingError("the arcs by target are wanted, and the graph has pages by source alone")
+    for window in store.decoded(rows):
+        block = _block(window, graph.n_vertices)
+        if rows is not None:
+            block = block.keep(rows.to_bool()[block.rows][block.csr.expand_rows()])
+        yield block
+
+
+def _block(window: Window, n: int) -> RowBlock:
+    low, high = window.rows
+    begins = (window.indptr[low : high + 1] - window.first).clip(0, len(window.indices))
+    return RowBlock(low, CSR((high - low, n), begins, window.indices, window.data, validate=False))
+
+
+def arcs_that(
+    graph: StreamedGraph, rows: Bitmask | None, holds: Callable[[Any, Any], Any], *, weighted: bool = False
+) -> CSR:
+    """The arcs of some rows for which something holds, as a matrix in memory.
+
+    Parameters
+    ----------
+    graph : StreamedGraph
+    rows : Bitmask or None
+        Which rows; None for all.
+    holds : function
+        Of the sources and the targets of arcs, two arrays; it gives an array of bool.
+    weighted : bool
+        Whether weights are wanted, where there are any.
+
+    Returns
+    -------
+    CSR, shape (n, n)
+        On the graph's device.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1, 2], [1, 2, 0]))
+    >>> arcs_that(G, None, lambda source, target: source < target).indices.tolist()
+    [1, 2]
+    """
+    xp, n = array_module(graph.device), graph.n_vertices
+    counts, ids = xp.zeros(n, np.int64), [xp.empty(0, graph.id_dtype)]
+    values: list[Any] = [] if not weighted or graph.dtype is None else [xp.empty(0, graph.dtype)]
+    for block in row_blocks(graph, weighted=weighted, rows=rows):
+        kept = block.keep(holds(block.sources, block.csr.indices))
+        counts[kept.rows] += kept.csr.degrees
+        ids.append(kept.csr.indices)
+        if values:
+            values.append(kept.csr.data)
+    indptr = xp.zeros(n + 1, np.int64)
+    xp.cumsum(counts, out=indptr[1:])
+    return CSR((n, n), indptr, xp.concatenate(ids), xp.concatenate(values) if values else None, validate=False)
+
+
+def edges_of(block: RowBlock, once: bool) -> Edges:
+    """The ends and weights of a block's arcs, in arrays of their own; of an edge and its reverse, `once` keeps one."""
+    source, target = block.sources.astype(block.csr.indices.dtype), block.csr.indices
+    weight = block.csr.data
+    if once:
+        kept = source <= target
+        return Edges(source[kept], target[kept], None if weight is None else weight[kept])
+    return Edges(source, target.copy(), None if weight is None else weight.copy())
+
+
+def has_edges(graph: StreamedGraph, rows: Any, columns: Any) -> Any:
+    """Whether there are arcs between pairs of vertices: an array of bool."""
+    found = array_module(rows).zeros(len(rows), np.bool_)
+    for block in row_blocks(graph, rows=Bitmask.from_indices(rows, graph.n_vertices)):
+        inside = (rows >= block.rows.start) & (rows < block.rows.stop)
+        places = kernels(graph.device).positions_of(block.csr, rows[inside] - block.first_row, columns[inside])
+        found[inside] |= places >= 0
+    return found

@@ -1,0 +1,140 @@
+"""Algorithms on graphs in pages, with so little memory that pages must come and go."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs_in_pages import streamed
+from reference_algorithms import levels, random_digraph
+
+import hpgraph as hpg
+from hpgraph.core.device import to_device
+from hpgraph.engine.survey import Levels
+
+SMALL = random_digraph(200, 2400, seed=4)
+SMALL.setdiag(SMALL.diagonal())
+BOTH = SMALL.maximum(SMALL.T).tocsr()
+SIMPLE = nx.from_scipy_sparse_array(BOTH)
+SIMPLE.remove_edges_from(list(nx.selfloop_edges(SIMPLE)))
+
+
+def host(array):
+    return to_device(array, "cpu")
+
+
+@pytest.fixture(params=["array", "file", "gaps"])
+def made(request, device, tmp_path):
+    """Makes a graph in pages of 64 arcs, of which a few fit."""
+    return lambda matrix, directed, memory=24_000: streamed(
+        matrix, device, request.param, tmp_path, directed, memory=memory
+    )
+
+
+def test_arcs_of_both_directions(made):
+    class Either(Levels):
+        edges = "all"
+
+    G = made(SMALL, True, 40_000)
+    for direction in ("auto", "push", "pull"):
+        found = host(hpg.run(Either, G, active=[7], direction=direction).level)
+        assert (found == levels(BOTH, 7)).all(), direction
+
+    class Degree(hpg.VertexProgram):
+        edges = "all"
+        reduce = "plus"
+        degree = hpg.Property("int32", initial=0)
+
+        def gather(source, weight, target):
+            return 1
+
+        def update(vertex, message):
+            return message
+
+    with pytest.raises(hpg.StreamingError, match=r"message comes twice.*directed=False.*in_memory"):
+        hpg.run(Degree, G)
+
+
+def test_columns_go_through_together(made):
+    A, X = hpg.AdjacencyOperator(made(SMALL, True, 40_000)), np.random.default_rng(1).normal(size=(200, 3))
+    assert np.allclose(host(A @ X), SMALL @ X) and np.allclose(host(A.rmatmat(X)), SMALL.T @ X)
+    with pytest.raises(ValueError, match="X must have 200 rows"):
+        A.matmat(X[:5])
+
+
+def test_cores_and_triangles(made):
+    G = made(BOTH, False)
+    core = nx.core_number(SIMPLE)
+    assert host(hpg.core_number(G)).tolist() == [core[v] for v in range(200)]
+    largest = max(core.values())
+    assert list(hpg.k_core(G)) == [v for v in range(200) if core[v] == largest]
+    assert hpg.triangle_count(G) == sum(nx.triangles(SIMPLE).values()) // 3
+    # The budgets are what they were.
+    assert (host(hpg.bfs(G, 3).level) == levels(BOTH, 3)).all()
+
+
+def test_several_blocks_of_rows(made):
+    from hpgraph.algorithms import triangles_in_pages
+
+    G, expected = made(BOTH, False), sum(nx.triangles(SIMPLE).values()) // 3
+    with G.lending() as room:
+        assert 300 < room // triangles_in_pages._ARC < BOTH.nnz // 4, "so few arcs at a time that there are blocks"
+    assert triangles_in_pages.count_triangles(G) == expected
+
+
+def test_sums_of_distances(made):
+    G, sources = made(SMALL, True, 40_000), [3, 90, 41]
+    away = np.array([levels(SMALL.T.tocsr(), v) for v in sources])
+    harmonic = [(1 / row[row > 0]).sum() for row in away]
+    assert np.allclose(host(hpg.harmonic_centrality(G, sources)), harmonic)
+    assert host(hpg.reach(G, sources, incoming=True)).tolist() == (away >= 0).sum(axis=1).tolist()
+    forth = [levels(SMALL, v) for v in sources]
+    assert (host(hpg.bfs(G.reverse(), sources=sources).level) == away).all()
+    assert (host(hpg.bfs(G, sources=sources).level) == forth).all()
+    found = hpg.sssp(G, sources=sources).distance
+    for source, row in zip(sources, found, strict=True):
+        assert np.allclose(host(row), host(hpg.sssp(G, source).distance))
+
+
+def test_labels_spread(made):
+    labels = {3: 0, 50: 1, 120: 1}
+    found = hpg.label_spreading(made(BOTH, False), labels, alpha=0.5, tol=0, max_iteration=4)
+    weights = BOTH.toarray() * (1 - np.eye(200))
+    degree = weights.sum(axis=0)
+    factor = np.sqrt(np.divide(1, degree, out=np.zeros(200), where=degree > 0))
+    given = np.zeros((200, 2))
+    for vertex, label in labels.items():
+        given[vertex, label] = 1
+    held = given
+    for _ in range(4):
+        held = 0.5 * factor[:, None] * (weights @ (factor[:, None] * held)) + 0.5 * given
+    sums = held.sum(axis=1, keepdims=True)
+    expected = np.divide(held, sums, out=np.zeros_like(held), where=sums > 0)
+    assert np.allclose(host(found.distribution), expected)
+
+
+def test_what_a_graph_is_asked(made):
+    G, D = made(SMALL, True, 40_000), nx.from_scipy_sparse_array(SMALL, create_using=nx.DiGraph)
+    for vertex in (0, 77, 199):
+        assert host(G.neighbors(vertex)).tolist() == sorted(D.successors(vertex))
+        assert host(G.predecessors(vertex)).tolist() == sorted(D.predecessors(vertex))
+    assert host(G.degree).tolist() == [D.degree(v) for v in range(200)]
+    pairs = np.random.default_rng(2).integers(0, 200, (2, 300))
+    assert host(G.has_edge(*pairs)).tolist() == [D.has_edge(u, v) for u, v in pairs.T.tolist()]
+    assert G.has_edge(*next(iter(D.edges))) and 7 in G and 200 not in G
+    some = np.flatnonzero(np.arange(200) % 3 == 0)
+    part = G.subgraph(some)
+    assert type(part) is hpg.Graph and (part.to("cpu").out_csr.to_scipy() != SMALL[some][:, some]).nnz == 0
+    blocks = [[host(array) for array in block] for block in G.edge_blocks()]
+    source, target, weight = (np.concatenate(arrays) for arrays in zip(*blocks, strict=True))
+    coo = SMALL.tocoo()
+    assert (source == coo.row).all() and (target == coo.col).all() and (weight == coo.data).all()
+
+
+def test_edges_once(made):
+    blocks = [[host(array) for array in block[:2]] for block in made(BOTH, False).edge_blocks()]
+    source, target = (np.concatenate(arrays) for arrays in zip(*blocks, strict=True))
+    coo = BOTH.tocoo()
+    assert sorted(zip(source, target, strict=True)) == sorted(
+        (u, v) for u, v in zip(coo.row, coo.col, strict=True) if u <= v
+    )
