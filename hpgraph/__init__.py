@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.degree_centrality import degree_centrality, in_degree_centrality, out_degree_centrality
     from hpgraph.algorithms.distance_histogram import distance_histogram
     from hpgraph.algorithms.eccentricity import center, diameter, eccentricity, periphery, radius
+    from hpgraph.algorithms.ego import EgoSample, ego_graph, k_hop_subgraph
     from hpgraph.algorithms.eigenvector import eigenvector_centrality
     from hpgraph.algorithms.heat_kernel import heat_kernel
     from hpgraph.algorithms.hits import HITSResult, hits
@@ -70,11 +71,27 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.landmarks import Landmarks, landmarks
     from hpgraph.algorithms.matching import maximal_matching
     from hpgraph.algorithms.maximum_flow import MaximumFlow, maximum_flow
+    from hpgraph.algorithms.neighbor_loader import NeighborLoader
+    from hpgraph.algorithms.neighbor_sampling import NeighborSample, sample_neighbors
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
     from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult
     from hpgraph.algorithms.power_iteration import CentralityResult
+    from hpgraph.algorithms.random_walks import node2vec_walk, random_walk
     from hpgraph.algorithms.reach import k_hop, reach
     from hpgraph.algorithms.shortest_path import shortest_path, shortest_path_length
+    from hpgraph.algorithms.similar_pairs import SimilarPairs
+    from hpgraph.algorithms.similarity import (
+        adamic_adar,
+        adamic_adar_index,
+        common_neighbors,
+        cosine,
+        jaccard,
+        jaccard_coefficient,
+        overlap,
+        resource_allocation,
+        resource_allocation_index,
+        sorensen,
+    )
     from hpgraph.algorithms.spanning_forest import SpanningForest, minimum_spanning_forest
     from hpgraph.algorithms.square_clustering import square_clustering
     from hpgraph.algorithms.sssp import SSSPLanesResult, SSSPResult, sssp
@@ -211,6 +228,25 @@ _MODULE_OF = {
     "triangles": "hpgraph.algorithms.triangles",
     "k_truss": "hpgraph.algorithms.truss",
     "truss_number": "hpgraph.algorithms.truss",
+    "EgoSample": "hpgraph.algorithms.ego",
+    "ego_graph": "hpgraph.algorithms.ego",
+    "k_hop_subgraph": "hpgraph.algorithms.ego",
+    "NeighborLoader": "hpgraph.algorithms.neighbor_loader",
+    "NeighborSample": "hpgraph.algorithms.neighbor_sampling",
+    "sample_neighbors": "hpgraph.algorithms.neighbor_sampling",
+    "node2vec_walk": "hpgraph.algorithms.random_walks",
+    "random_walk": "hpgraph.algorithms.random_walks",
+    "SimilarPairs": "hpgraph.algorithms.similar_pairs",
+    "adamic_adar": "hpgraph.algorithms.similarity",
+    "adamic_adar_index": "hpgraph.algorithms.similarity",
+    "common_neighbors": "hpgraph.algorithms.similarity",
+    "cosine": "hpgraph.algorithms.similarity",
+    "jaccard": "hpgraph.algorithms.similarity",
+    "jaccard_coefficient": "hpgraph.algorithms.similarity",
+    "overlap": "hpgraph.algorithms.similarity",
+    "resource_allocation": "hpgraph.algorithms.similarity",
+    "resource_allocation_index": "hpgraph.algorithms.similarity",
+    "sorensen": "hpgraph.algorithms.similarity",
     "Direction": "hpgraph.engine.direction",
     "Parameter": "hpgraph.engine.definition",
     "Property": "hpgraph.engine.definition",
@@ -259,6 +295,7 @@ __all__ = [
     "DividedGraph",
     "EdgeProperty",
     "EdgeVertexProgram",
+    "EgoSample",
     "FileFormatError",
     "Graph",
     "HITSResult",
@@ -269,6 +306,8 @@ __all__ = [
     "MaximumFlow",
     "MissingExtraError",
     "NegativeCycleError",
+    "NeighborLoader",
+    "NeighborSample",
     "NoPathError",
     "PageRankLanesResult",
     "PageRankResult",
@@ -278,12 +317,15 @@ __all__ = [
     "RunResult",
     "SSSPLanesResult",
     "SSSPResult",
+    "SimilarPairs",
     "SpanningForest",
     "StreamedGraph",
     "StreamingError",
     "Trace",
     "Vector",
     "VertexProgram",
+    "adamic_adar",
+    "adamic_adar_index",
     "algebra",
     "algorithms",
     "all_pairs_shortest_path_length",
@@ -304,11 +346,13 @@ __all__ = [
     "center",
     "closeness_centrality",
     "clustering",
+    "common_neighbors",
     "condensation",
     "config",
     "connected_components",
     "convert",
     "core_number",
+    "cosine",
     "csgraph",
     "dag_longest_path",
     "datasets",
@@ -320,6 +364,7 @@ __all__ = [
     "distance_histogram",
     "eccentricity",
     "edge_betweenness_centrality",
+    "ego_graph",
     "eigenvector_centrality",
     "ewise_add",
     "ewise_mult",
@@ -340,8 +385,11 @@ __all__ = [
     "is_bipartite",
     "is_dag",
     "is_directed_acyclic_graph",
+    "jaccard",
+    "jaccard_coefficient",
     "k_core",
     "k_hop",
+    "k_hop_subgraph",
     "k_shell",
     "k_truss",
     "katz_centrality",
@@ -357,20 +405,27 @@ __all__ = [
     "minimum_spanning_forest",
     "mxm",
     "mxv",
+    "node2vec_walk",
     "out_degree_centrality",
+    "overlap",
     "pagerank",
     "periphery",
     "radius",
     "random",
     "random_bits",
+    "random_walk",
     "reach",
     "read",
     "reduce",
+    "resource_allocation",
+    "resource_allocation_index",
     "run",
+    "sample_neighbors",
     "select",
     "semiring",
     "shortest_path",
     "shortest_path_length",
+    "sorensen",
     "square_clustering",
     "sssp",
     "subassign",

@@ -96,7 +96,7 @@ class GraphParts(GraphLookup):
         flags = _flags(edges, csr.nnz, "edges", "arcs", self.device)
         if flags is None:
             flags = xp.zeros(csr.nnz, np.bool_)
-            source, target = self._pairs(*_columns(edges))
+            source, target = self._pairs(*ends_of_edges(edges))
             for u, v in ((source, target),) if self.directed else ((source, target), (target, source)):
                 places = kernels(self.device).positions_of(csr, u, v)
                 if bool((places < 0).any()):
@@ -261,7 +261,7 @@ def _flags(given: Any, count: int, argument: str, what: str, device: str) -> Any
     return to_device(flags, device)
 
 
-def _columns(edges: Any) -> tuple[Any, Any]:
+def ends_of_edges(edges: Any) -> tuple[Any, Any]:
     """The sources and the targets of edges given by their ends."""
     edges = native(edges)
     if getattr(edges, "ndim", 0) == 2:

@@ -14,6 +14,8 @@ from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
 from hpgraph.kernels.lanes.ranks import JointRanks
 from hpgraph.kernels.relaxation import Relaxation
 from hpgraph.kernels.runtime import Runtime
+from hpgraph.kernels.sampling import Sampling
+from hpgraph.kernels.similarity import Similarity
 from hpgraph.kernels.spgemm import MatrixProducts
 from hpgraph.kernels.spmv import Products
 from hpgraph.kernels.structure import Structure
@@ -128,3 +130,31 @@ def joint_ranks(device: str) -> JointRanks:
     module
     """
     return cast(JointRanks, importlib.import_module(f"hpgraph.kernels.lanes.{normalize_device(device)}_ranks"))
+
+
+def similarity(device: str) -> Similarity:
+    """The kernels that compare rows.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    module
+    """
+    return cast(Similarity, importlib.import_module(f"hpgraph.kernels.similarity.{normalize_device(device)}"))
+
+
+def sampling(device: str) -> Sampling:
+    """The kernels that draw neighbours and walk at random.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    module
+    """
+    return cast(Sampling, importlib.import_module(f"hpgraph.kernels.sampling.{normalize_device(device)}"))

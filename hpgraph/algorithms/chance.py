@@ -1,0 +1,67 @@
+"""What all random choices share: the seed, and the table by which weights decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.distances import weight_facts
+from hpgraph.containers.graph import Graph
+from hpgraph.core.number import whole
+from hpgraph.formats import CSR
+from hpgraph.kernels.backend import sampling
+from hpgraph.kernels.sampling import Sums
+
+
+def seed_of(seed: Any) -> int:
+    """A seed as a number of 64 bits with a sign.
+
+    Parameters
+    ----------
+    seed : int
+        Of any size.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError
+        If it is no whole number.
+
+    Examples
+    --------
+    >>> seed_of(7), seed_of(2**64 - 1)
+    (7, -1)
+    """
+    return (whole(seed, "seed") + 2**63) % 2**64 - 2**63
+
+
+def chances(graph: Graph, arcs: CSR, weighted: bool) -> Sums | None:
+    """What draws by weight look numbers up in, worked out once; None where all arcs are drawn alike.
+
+    Parameters
+    ----------
+    graph : Graph
+    arcs : CSR
+        Its arcs by source or by target.
+    weighted : bool
+
+    Returns
+    -------
+    Sums or None
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative or not finite.
+    """
+    if not weighted:
+        return None
+    facts = weight_facts(graph.out_csr)
+    if facts.has_nan or facts.least < 0 or not np.isfinite(facts.mean):
+        held = "NaN" if facts.has_nan else "infinity" if facts.least >= 0 else f"{facts.least:g}"
+        raise ValueError(f"weight: chances go by finite weights from 0 on, and there is {held}; or weight=None")
+    return sampling(graph.device).running_sums(arcs)

@@ -1,0 +1,200 @@
+"""The surroundings of vertices as graphs, or as arrays for learning: one of each, or of many, in a batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.called import called
+from hpgraph.algorithms.distance_blocks import blocks_from
+from hpgraph.algorithms.lengths import with_lengths
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.device import array_module, to_device
+from hpgraph.core.number import real, whole
+from hpgraph.formats import Bitmask
+from hpgraph.kernels.backend import kernels
+
+
+def ego_graph(
+    G: Graph | Any, n: Any, radius: float = 1, center: bool = True, undirected: bool = False, distance: Any = None
+) -> Graph:
+    """The graph of all vertices within some distance of one, as NetworkX's.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    n : vertex, name or hpgraph.id
+        Around whom.
+    radius : number
+        Vertices no farther than that; where arcs count 1, NetworkX takes a fraction for the next whole number.
+    center : bool
+        Whether the vertex itself belongs to it.
+    undirected : bool
+        Whether to look for them along arcs both ways; those among them are as they were.
+    distance : None, bool or str
+        What an arc counts: None 1, True the weight that the graph holds. A string names the attribute where `G` is a
+        NetworkX graph, and says the same as True elsewhere.
+
+    Returns
+    -------
+    Graph
+        As of `Graph.subgraph`: vertices keep their names, and where there are none, their indices become names.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        When `n` is no vertex, `radius` no number from 0 on, or a weight is negative.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], directed=False)
+    >>> hpg.ego_graph(G, 2)
+    Graph: 3 vertices, 4 arcs, undirected, no weights, cpu, named 1, 2, 3
+    """
+    graph, weighted = with_lengths(G, distance)
+    limit = real(radius, "radius")
+    if not limit >= 0:
+        raise ValueError(f"radius must be a number from 0 on, not {radius!r}")
+    middle = graph.index_of(n, "n")
+    searched = graph.undirected if undirected else graph
+    bound = None if limit == np.inf else limit if weighted else int(limit)
+    ((_, block),) = blocks_from(searched, np.array([middle]), weighted=weighted, limit=bound)
+    near = block[0] < np.inf if weighted else block[0] >= 0
+    if not center:
+        near[middle] = False
+    return graph.subgraph(near)
+
+
+@dataclass(frozen=True)
+class EgoSample:
+    """The surroundings of several vertices, one part after the other; arrays are int64, on the graph's device.
+
+    Attributes
+    ----------
+    vertex : array of shape (n,)
+        Index in the graph of each vertex; a part's are ascending. In several parts the same may be.
+    batch : array of shape (n,)
+        The part that it is of.
+    edge_index : array of shape (2, m)
+        Source and target of each arc within a part, as places in `vertex`.
+    edge : array of shape (m,)
+        The number of each arc in the order of ``G.edges(both_ways=True)``.
+    centers : array of shape (k,)
+        Where each vertex asked for stands in `vertex`; with one part for all of them, all in it.
+    graph : Graph
+        Whose parts they are.
+    """
+
+    vertex: Any
+    batch: Any
+    edge_index: Any
+    edge: Any
+    centers: Any
+    graph: Graph = field(repr=False)
+
+    def __len__(self) -> int:
+        return int(self.batch[-1]) + 1 if len(self.batch) else 0
+
+    @property
+    def weight(self) -> Any:
+        """The weight of each edge, or None where the graph has none."""
+        return None if self.graph.out_csr.data is None else self.graph.out_csr.data[self.edge]
+
+    @property
+    def names(self) -> Any:
+        """Each vertex as the graph calls it."""
+        return called(self.graph, self.vertex)
+
+    def __repr__(self) -> str:
+        parts = f"{len(self):,} {'part' if len(self) == 1 else 'parts'}"
+        return f"<EgoSample: {parts}, {len(self.vertex):,} vertices, {self.edge_index.shape[1]:,} edges>"
+
+
+def k_hop_subgraph(
+    G: Graph | Any, vertices: Any, k: int, *, each: bool = False, incoming: bool = False, undirected: bool = False
+) -> EgoSample:
+    """All that lies within k arcs of some vertices, as arrays: of all of them together, or of each by itself.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    vertices : vertex, sequence or array of vertices, names or hpgraph.id
+        Around whom.
+    k : int
+        Arcs at the most.
+    each : bool
+        Whether each vertex gets a part of its own, in the order given; else there is one part around all of them.
+    incoming : bool
+        Whether to follow arcs backwards, as PyTorch Geometric's function of the name does by default.
+    undirected : bool
+        Whether to follow them both ways.
+
+    Returns
+    -------
+    EgoSample
+        With all arcs among the vertices of a part, whichever way they point.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        When vertices are not of the graph or there are none, or `k` is negative.
+    DeviceMemoryError
+        When it will not fit.
+
+    Notes
+    -----
+    Searches go together, 64 at a time. ``torch.from_dlpack`` takes the arrays without a copy; `hpgraph.k_hop` gives a
+    graph, or numbers.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> parts = hpg.k_hop_subgraph(G, [0, 2], 1, each=True)
+    >>> parts
+    <EgoSample: 2 parts, 4 vertices, 2 edges>
+    >>> parts.vertex.tolist(), parts.batch.tolist(), parts.edge_index.tolist()
+    ([0, 1, 2, 3], [0, 0, 1, 1], [[0, 2], [1, 3]])
+    """
+    graph = as_graph(G)
+    limit = whole(k, "k")
+    if limit < 0:
+        raise ValueError(f"k must not be negative, not {k}")
+    middles = to_device(graph.indices_of(vertices), "cpu").astype(np.int64)
+    if len(middles) == 0:
+        raise ValueError("vertices is empty: give a vertex at least")
+    xp, searched = array_module(graph.device), graph.undirected if undirected else graph
+    masks: list[Any] = []
+    for _, block in blocks_from(searched, middles, incoming=incoming, limit=limit):
+        near = block >= 0
+        masks += [Bitmask.from_bool(row) for row in (near if each else [near.any(axis=0)])]
+    if not each and len(masks) > 1:
+        near = masks[0].to_bool()
+        for mask in masks[1:]:
+            near |= mask.to_bool()
+        masks = [Bitmask.from_bool(near)]
+    parts, sizes, arcs = [], [0], graph.numbered_out_csr
+    for mask in masks:
+        part, members = kernels(graph.device).induced(arcs, mask)
+        ends = part.expand_rows(), part.indices
+        parts.append((members, xp.stack([end.astype(np.int64) + sizes[-1] for end in ends]), part.data))
+        sizes.append(sizes[-1] + len(members))
+    vertex = xp.concatenate([part[0] for part in parts]).astype(np.int64, copy=False)
+    batch = xp.asarray(np.repeat(np.arange(len(parts)), np.diff(sizes)))
+    looked = to_device(middles, graph.device)
+    centers = [
+        xp.searchsorted(parts[i][0], looked[i : i + 1] if each else looked) + sizes[i] for i in range(len(parts))
+    ]
+    return EgoSample(
+        vertex,
+        batch,
+        xp.ascontiguousarray(xp.concatenate([part[1] for part in parts], axis=1)),
+        xp.concatenate([part[2] for part in parts]).astype(np.int64, copy=False),
+        xp.concatenate(centers).astype(np.int64, copy=False),
+        graph,
+    )

@@ -1,0 +1,160 @@
+"""Batches of samples for learning: each is made while the one before it is used."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.chance import seed_of
+from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.neighbor_sampling import NeighborSample, fanouts_of, sample_neighbors
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module, to_device
+from hpgraph.core.number import whole
+from hpgraph.semiring.counter_random import random_bits
+
+# How often a batch that is ready looks whether anybody still waits for it, in seconds.
+_GLANCE = 0.1
+
+
+class NeighborLoader:
+    """Samples around all of some seeds, a batch of them at a time; iterating makes one batch ahead.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    fanouts : sequence of int, or int
+        As for `hpgraph.sample_neighbors`.
+    seeds : sequence or array of vertices, names or hpgraph.id, optional
+        Around whom; by default all vertices.
+    batch_size : int
+        Seeds of a batch; the last may have fewer.
+    shuffle : bool
+        Whether seeds come in another order each time that the loader is gone through.
+    drop_last : bool
+        Whether to leave a last batch away that has fewer seeds.
+    prefetch : int
+        How many batches are made ahead, by a thread of their own; 0 makes each when it is asked for.
+    replace, weight, incoming
+        As for `hpgraph.sample_neighbors`.
+    seed : int
+        Decides order and draws: going through two loaders of one seed gives the same, and each time through one
+        something else.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        When seeds are not of the graph, or an argument does not fit.
+
+    Notes
+    -----
+    On the GPU batches are made on the stream that is current where going through begins; use them there.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.datasets.grid(30)
+    >>> loader = hpg.NeighborLoader(G, [4, 4], batch_size=256, shuffle=True)
+    >>> len(loader), [batch.vertices_of_hop[0] for batch in loader]
+    (4, [256, 256, 256, 132])
+    """
+
+    def __init__(
+        self,
+        G: Graph | Any,
+        fanouts: Sequence[int] | int,
+        seeds: Any = None,
+        *,
+        batch_size: int = 1024,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        prefetch: int = 1,
+        replace: bool = False,
+        weight: Any = None,
+        incoming: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.graph, weighted = with_weights(G, weight)
+        self.fanouts = fanouts_of(fanouts)
+        self.batch_size, self.prefetch = whole(batch_size, "batch_size"), whole(prefetch, "prefetch")
+        if self.batch_size < 1 or self.prefetch < 0:
+            raise ValueError(f"batch_size must be 1 or more, prefetch 0 or more, not {batch_size} and {prefetch}")
+        if seeds is None:
+            self._seeds = array_module(self.graph.device).arange(self.graph.n_vertices)
+        else:
+            self._seeds = to_device(self.graph.indices_of(seeds, "seeds"), self.graph.device)
+        self.shuffle, self.drop_last, self.seed = bool(shuffle), bool(drop_last), seed_of(seed)
+        self._how = {"replace": replace, "weight": weighted, "incoming": incoming}
+        self._epoch = 0
+
+    def __len__(self) -> int:
+        whole_batches, left = divmod(len(self._seeds), self.batch_size)
+        return whole_batches + (left > 0 and not self.drop_last)
+
+    def __repr__(self) -> str:
+        return (
+            f"<NeighborLoader: {len(self):,} batches of {self.batch_size:,} seeds, fanouts "
+            f"{', '.join(map(str, self.fanouts))}, {self.graph.device}>"
+        )
+
+    def __iter__(self) -> Iterator[NeighborSample]:
+        epoch, self._epoch = self._epoch, self._epoch + 1
+        batches = self._batches(epoch)
+        return batches if self.prefetch == 0 else _ahead(batches, self.prefetch, self.graph.device)
+
+    def _batches(self, epoch: int) -> Iterator[NeighborSample]:
+        """The samples of one time through."""
+        seeds = self._seeds
+        if self.shuffle:
+            order = np.random.default_rng([self.seed % 2**64, epoch]).permutation(len(seeds))
+            seeds = seeds[to_device(order, self.graph.device)]
+        for batch in range(len(self)):
+            part = seeds[batch * self.batch_size : (batch + 1) * self.batch_size]
+            chance = int(random_bits(self.seed, epoch, batch))
+            yield sample_neighbors(self.graph, id(part), self.fanouts, seed=chance, **self._how)
+
+
+def _ahead(batches: Iterator[NeighborSample], prefetch: int, device: str) -> Iterator[NeighborSample]:
+    """The batches, so many of them made before they are asked for."""
+    ready: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(prefetch)
+    over = threading.Event()
+    # The memory of a batch that is let go of serves the next: in the order of one stream, nobody still reads it.
+    stream = array_module(device).cuda.get_current_stream() if device == "cuda" else contextlib.nullcontext()
+
+    def put(batch: Any, error: BaseException | None) -> None:
+        while not over.is_set():
+            with contextlib.suppress(queue.Full):
+                ready.put((batch, error), timeout=_GLANCE)
+                return
+
+    def make() -> None:
+        try:
+            with stream:
+                while not over.is_set():
+                    batch = next(batches, None)
+                    put(batch, None)
+                    if batch is None:
+                        return
+        except BaseException as error:  # whoever iterates raises it
+            put(None, error)
+
+    maker = threading.Thread(target=make, name="hpgraph-batches", daemon=True)
+    maker.start()
+    try:
+        while True:
+            batch, error = ready.get()
+            if error is not None:
+                raise error
+            if batch is None:
+                return
+            yield batch
+    finally:
+        over.set()
+        maker.join()

@@ -1,0 +1,195 @@
+"""Neighbours drawn at random, hop by hop: what graph neural networks learn from, a batch of seeds at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.called import called
+from hpgraph.algorithms.chance import chances, seed_of
+from hpgraph.algorithms.lengths import with_weights
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module, to_device
+from hpgraph.core.number import whole
+from hpgraph.formats import CSR
+from hpgraph.kernels.backend import sampling
+
+# Hops share a counter's bits with draws: more than these would meet.
+_MOST_HOPS, _MOST_DRAWS = 1 << 22, 1 << 39
+
+
+@dataclass(frozen=True)
+class NeighborSample:
+    """A part of a graph drawn at random around some seeds; vertices are numbered as they were met, seeds first.
+
+    Arrays are int64, on the graph's device, and nobody else's: ``torch.from_dlpack(sample.edge_index)`` shares their
+    memory. Edges are ordered by the vertex that they were drawn for.
+
+    Attributes
+    ----------
+    vertex : array of shape (n,)
+        Index in the graph of each vertex of the sample.
+    edge_index : array of shape (2, m)
+        The neighbour drawn, and the vertex that it was drawn for, in the sample's numbers: along them messages flow
+        towards the seeds, as PyTorch Geometric has it.
+    edge : array of shape (m,)
+        The number of each edge's arc in the order of ``G.edges(both_ways=True)``.
+    seeds : array of shape (k,)
+        The sample's number of each seed given: 0, 1, ..., unless a seed was given twice.
+    vertices_of_hop : list of int
+        Vertices that are new at each hop, those of the seeds first.
+    edges_of_hop : list of int
+        Edges drawn at each hop.
+    graph : Graph
+        Where they were drawn.
+    """
+
+    vertex: Any
+    edge_index: Any
+    edge: Any
+    seeds: Any
+    vertices_of_hop: list[int]
+    edges_of_hop: list[int]
+    graph: Graph = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.vertex)
+
+    @cached_property
+    def indptr(self) -> Any:
+        """Where the edges of each vertex begin and end: with ``edge_index[0]`` the sample by rows."""
+        xp = array_module(self.vertex)
+        return xp.searchsorted(self.edge_index[1], xp.arange(len(self.vertex) + 1))
+
+    @property
+    def weight(self) -> Any:
+        """The weight of each edge, or None where the graph has none."""
+        return None if self.graph.out_csr.data is None else self.graph.out_csr.data[self.edge]
+
+    @property
+    def names(self) -> Any:
+        """Each vertex as the graph calls it."""
+        return called(self.graph, self.vertex)
+
+    def __repr__(self) -> str:
+        seeds, hops = self.vertices_of_hop[0], len(self.edges_of_hop)
+        return (
+            f"<NeighborSample: {len(self):,} vertices, {self.edge_index.shape[1]:,} edges around {seeds:,} seeds, "
+            f"{hops} {'hop' if hops == 1 else 'hops'}>"
+        )
+
+
+def sample_neighbors(
+    G: Graph | Any,
+    seeds: Any,
+    fanouts: Sequence[int] | int,
+    *,
+    replace: bool = False,
+    weight: Any = None,
+    incoming: bool = False,
+    seed: int = 0,
+) -> NeighborSample:
+    """Draw neighbours of some vertices, of those drawn again neighbours, and so on.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    seeds : vertex, sequence or array of vertices, names or hpgraph.id
+        Where to begin.
+    fanouts : sequence of int, or int
+        How many arcs to draw for each vertex at each hop; -1 takes all. Vertices are drawn for once, at the hop after
+        they are met first.
+    replace : bool
+        Whether an arc may be drawn more than once; then each vertex that has arcs gets as many as asked for.
+    weight : None, bool or str
+        None draws each arc of a vertex alike, True by the weight that the graph holds: one after the other, each by its
+        share among those that are left. An arc of weight 0 is not drawn. A string names the attribute where `G` is a
+        NetworkX graph, and says the same as True elsewhere.
+    incoming : bool
+        Whether to draw among arcs that reach a vertex rather than among those that leave it.
+    seed : int
+        Another seed, another sample; the same seed gives the same, on every device.
+
+    Returns
+    -------
+    NeighborSample
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        When seeds are not of the graph, an argument does not fit, or a weight is negative or not finite.
+    DeviceMemoryError
+        When the sample will not fit.
+
+    Notes
+    -----
+    What is drawn for a vertex follows from `seed`, the vertex and the hop. By weight, running sums of the weights are
+    worked out once and kept with the graph, 8 bytes an arc; their last bits may differ on the GPU.
+
+    References
+    ----------
+    W. Hamilton, R. Ying, J. Leskovec, "Inductive representation learning on large graphs", NIPS'17.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 4])
+    >>> sample = hpg.sample_neighbors(G, [0], [2, 1])
+    >>> sample
+    <NeighborSample: 5 vertices, 4 edges around 1 seeds, 2 hops>
+    >>> sample.vertex.tolist(), sample.edge_index.tolist()
+    ([0, 1, 2, 3, 4], [[1, 2, 3, 4], [0, 0, 1, 2]])
+    """
+    graph, weighted = with_weights(G, weight)
+    hops = fanouts_of(fanouts)
+    arcs = graph.in_csr if incoming else graph.out_csr
+    starts = to_device(graph.indices_of(seeds, "seeds"), graph.device).astype(np.int64, copy=False)
+    return _sample(graph, arcs, starts, hops, bool(replace), weighted, incoming, seed_of(seed))
+
+
+def fanouts_of(fanouts: Any) -> list[int]:
+    """How many to draw at each hop, checked.
+
+    Examples
+    --------
+    >>> fanouts_of(3), fanouts_of([10, -1])
+    ([3], [10, -1])
+    """
+    given = [fanouts] if not hasattr(fanouts, "__iter__") else list(fanouts)
+    hops = [whole(one, "fanouts", "whole numbers") for one in given]
+    if not hops or len(hops) > _MOST_HOPS or not all(-1 <= one < _MOST_DRAWS for one in hops):
+        raise ValueError(f"fanouts must be numbers of neighbours from 0 on, or -1 for all, a hop each, not {fanouts!r}")
+    return hops
+
+
+def _sample(
+    graph: Graph, arcs: CSR, starts: Any, hops: list[int], replace: bool, weighted: bool, incoming: bool, seed: int
+) -> NeighborSample:
+    xp, work = array_module(graph.device), sampling(graph.device)
+    sums = chances(graph, arcs, weighted)
+    numbering = work.numbering(graph.n_vertices)
+    seeds = numbering.number(starts)
+    begin, new, drawn = 0, [len(numbering.vertices)], []
+    rows, columns, places = [], [], []
+    for hop, fanout in enumerate(hops):
+        frontier = numbering.vertices[begin:]
+        owner, place = work.draw(arcs, sums, frontier, fanout, replace, seed, hop)
+        rows.append(numbering.number(arcs.indices[place]))
+        columns.append(owner + begin)
+        places.append(place)
+        begin += len(frontier)
+        new.append(len(numbering.vertices) - begin)
+        drawn.append(len(place))
+    count = sum(drawn)
+    edge_index, edge = xp.empty((2, count), np.int64), xp.empty(count, np.int64)
+    xp.concatenate(rows, out=edge_index[0])
+    xp.concatenate(columns, out=edge_index[1])
+    xp.concatenate(places, out=edge)
+    if incoming and graph.directed:
+        edge = graph.numbered_in_csr.data[edge].astype(np.int64, copy=False)
+    return NeighborSample(numbering.vertices, edge_index, edge, seeds, new, drawn, graph)

@@ -1,0 +1,137 @@
+"""Random walks: from many vertices at once, along arcs drawn alike, by weight, or by where the walk was before."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.chance import chances, seed_of
+from hpgraph.algorithms.lengths import with_weights
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.number import real, whole
+from hpgraph.kernels.backend import sampling
+from hpgraph.kernels.sampling import STEP_SHIFT, Bias
+
+
+def random_walk(
+    G: Graph | Any, starts: Any = None, length: int = 10, *, weight: Any = None, incoming: bool = False, seed: int = 0
+) -> Any:
+    """Walks along random arcs, one from each start.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    starts : vertex, sequence or array of vertices, names or hpgraph.id, optional
+        Where each walk begins; a vertex given twice begins two. By default each vertex once.
+    length : int
+        Steps of each.
+    weight : None, bool or str
+        None draws each arc of a vertex alike, True by the weight that the graph holds; an arc of weight 0 is not taken.
+        A string names the attribute where `G` is a NetworkX graph, and says the same as True elsewhere.
+    incoming : bool
+        Whether to follow arcs backwards.
+    seed : int
+        Another seed, other walks; the same seed gives the same, on every device.
+
+    Returns
+    -------
+    integer array of shape (k, length + 1)
+        Indices of the vertices, of the type of the graph's ids, on its device; -1 behind the end of a walk that comes
+        to a vertex without arcs. ``G.names`` has the names by index.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        When starts are not of the graph, an argument does not fit, or a weight is negative or not finite.
+    DeviceMemoryError
+        When the walks will not fit.
+
+    Notes
+    -----
+    By weight, running sums of the weights are worked out once and kept with the graph, 8 bytes an arc. They are added
+    in another order on the GPU, so that a draw may differ there whose number falls on a border, by the last bits.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> hpg.random_walk(G, [0, 2], length=3).tolist()
+    [[0, 1, 2, 3], [2, 3, -1, -1]]
+    """
+    return _walks(G, starts, length, weight, incoming, seed, None)
+
+
+def node2vec_walk(
+    G: Graph | Any,
+    starts: Any = None,
+    length: int = 10,
+    *,
+    p: float = 1.0,
+    q: float = 1.0,
+    weight: Any = None,
+    incoming: bool = False,
+    seed: int = 0,
+) -> Any:
+    """Random walks that remember one step: they return, stay near, or go on away with different chances.
+
+    Parameters
+    ----------
+    G, starts, length, weight, incoming, seed
+        As for `random_walk`.
+    p : float
+        The chance of an arc back to where the walk was before is divided by it.
+    q : float
+        So is by it that of an arc to a vertex to which none leads from there.
+
+    Returns
+    -------
+    integer array of shape (k, length + 1)
+        As `random_walk`.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError, DeviceMemoryError
+        As `random_walk`; and when p or q is not positive and finite.
+
+    Notes
+    -----
+    Arcs are proposed by their weights and accepted by p and q. Where 64 proposals were in vain, the chances of all arcs
+    of the vertex are added up.
+
+    References
+    ----------
+    A. Grover, J. Leskovec, "node2vec: scalable feature learning for networks", KDD'16.
+
+    Examples
+    --------
+    Who never returns follows a path to its end.
+
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    >>> hpg.node2vec_walk(G, [0], length=4, p=1e9).tolist()
+    [[0, 1, 2, 3, 2]]
+    """
+    given = []
+    for value, name in ((p, "p"), (q, "q")):
+        number = real(value, name)
+        if not 0 < number < math.inf or 1 / number == math.inf:
+            raise ValueError(f"{name} must be positive and finite, not {value!r}")
+        given.append(1 / number)
+    return _walks(G, starts, length, weight, incoming, seed, Bias(given[0], 1.0, given[1]))
+
+
+def _walks(G: Any, starts: Any, length: Any, weight: Any, incoming: bool, seed: Any, bias: Bias | None) -> Any:
+    graph, weighted = with_weights(G, weight)
+    steps, counter = whole(length, "length"), seed_of(seed)
+    if not 0 <= steps < 2 ** (63 - STEP_SHIFT):
+        raise ValueError(f"length must be from 0 to below 2**{63 - STEP_SHIFT}, not {length}")
+    xp = array_module(graph.device)
+    begin = xp.arange(graph.n_vertices) if starts is None else graph.indices_of(starts, "starts")
+    begin = xp.ascontiguousarray(to_device(begin, graph.device), dtype=np.int64)
+    check_memory(len(begin) * (steps + 1) * graph.id_dtype.itemsize, f"{len(begin):,} walks", graph.device)
+    arcs = graph.in_csr if incoming else graph.out_csr
+    return sampling(graph.device).walks(arcs, chances(graph, arcs, weighted), begin, steps, counter, bias)

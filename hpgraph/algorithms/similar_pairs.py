@@ -1,0 +1,311 @@
+"""What all measures of similarity share: the pairs asked for, their scores, and all pairs two arcs apart in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.algebra.mxm import mxm
+from hpgraph.algebra.mxv import mxv
+from hpgraph.algorithms.called import called
+from hpgraph.algorithms.distances import weight_facts
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.graph_parts import ends_of_edges
+from hpgraph.containers.public import matrix_of_csr
+from hpgraph.core.device import array_module, check_memory, free_memory, to_device
+from hpgraph.core.number import whole
+from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels, similarity
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSEN, Common
+
+# Bytes that a pair takes while a block of rows is worked on: of the product, and of what is made of it.
+_PAIR_BYTES = 64
+# A block takes this share of the free memory, and no more pairs than this: then it gets no faster.
+_SHARE, _MOST_PAIRS = 8, 1 << 25
+
+
+@dataclass(frozen=True)
+class SimilarPairs:
+    """Pairs of vertices and how similar they are.
+
+    Attributes
+    ----------
+    source, target : integer arrays of shape (k,)
+        Indices of the vertices, on the graph's device.
+    score : float64 or int64 array of shape (k,)
+        Of each pair.
+    graph : Graph
+        Whose vertices they are.
+    """
+
+    source: Any
+    target: Any
+    score: Any
+    graph: Graph
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Triples of two vertices, as the graph calls them, and their score, as NetworkX gives them."""
+        columns = called(self.graph, self.source), called(self.graph, self.target), self.score
+        return zip(*(to_device(column, "cpu").tolist() for column in columns), strict=True)
+
+    def __repr__(self) -> str:
+        return f"<SimilarPairs: {len(self):,} of {self.graph.n_vertices:,} vertices>"
+
+
+class Measure(NamedTuple):
+    """How rows are compared.
+
+    Attributes
+    ----------
+    rows : CSR
+        Each vertex's neighbours, itself not among them; float values where weights count.
+    common : Common
+        What is summed over common neighbours.
+    form : int
+        What is made of the sum, of `hpgraph.kernels.similarity`.
+    sizes : float64 array of shape (n,)
+        Of each row.
+    incoming : bool
+        Whether the rows are those of arcs that reach a vertex.
+    arcs : CSR
+        The rows with loops, and weights where these count.
+    """
+
+    rows: CSR
+    common: Common
+    form: int
+    sizes: Any
+    incoming: bool
+    arcs: CSR
+
+    @property
+    def looped(self) -> bool:
+        """Whether two neighbours may have themselves in common, which counts once to the size of both together."""
+        return self.form == JACCARD and self.arcs.nnz > self.rows.nnz
+
+
+@attached
+def _apart(arcs: CSR) -> list[CSR]:
+    """The arcs without loops; in a list, as a container must not be kept with itself: empty where there are none."""
+    without = arcs.without_diagonal()
+    return [] if without is arcs else [without]
+
+
+def neighbours_apart(arcs: CSR) -> CSR:
+    """The arcs without loops, worked out once."""
+    found = _apart(arcs)
+    return found[0] if found else arcs
+
+
+@attached
+def _degrees(arcs: CSR) -> Any:
+    return arcs.degrees.astype(np.float64)
+
+
+@attached
+def _weight_sums(arcs: CSR) -> Any:
+    return _row_sums(arcs, arcs.data.astype(np.float64))
+
+
+@attached
+def _weight_squares(arcs: CSR) -> Any:
+    return _row_sums(arcs, arcs.data.astype(np.float64) ** 2)
+
+
+def _row_sums(arcs: CSR, values: Any) -> Any:
+    xp = array_module(values)
+    return mxv(matrix_of_csr(arcs.with_data(values, copy=False)), xp.ones(arcs.shape[1]))
+
+
+def measure_of(graph: Graph, form: int, *, weighted: bool = False, incoming: bool = False) -> Measure:
+    """A measure of the sizes of rows, by entries or by weights.
+
+    Parameters
+    ----------
+    graph : Graph
+    form : int
+        Of `hpgraph.kernels.similarity`.
+    weighted : bool
+        Whether common neighbours count the lesser of their two weights, or the product for the cosine, and sizes are
+        sums of weights, or of their squares.
+    incoming : bool
+        Whether to compare who has arcs to the vertices.
+
+    Returns
+    -------
+    Measure
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative or not finite.
+    """
+    arcs = graph.in_csr if incoming else graph.out_csr
+    rows = neighbours_apart(arcs)
+    if not weighted:
+        return Measure(_pattern(rows), Common(), form, _degrees(arcs), incoming, _pattern(arcs))
+    facts = weight_facts(graph.out_csr)
+    if facts.has_nan or facts.least < 0 or not np.isfinite(facts.mean):
+        held = "NaN" if facts.has_nan else "infinity" if facts.least >= 0 else f"{facts.least:g}"
+        raise ValueError(f"weight: similarity takes finite weights from 0 on, and there is {held}; or weight=None")
+    product = form == COSINE
+    sizes = (_weight_squares if product else _weight_sums)(arcs)
+    return Measure(_with_floats(rows), Common(None, product), form, sizes, incoming, arcs)
+
+
+def _pattern(rows: CSR) -> CSR:
+    return rows if rows.data is None else rows.with_data(None)
+
+
+@attached
+def _floats(rows: CSR) -> Any:
+    return rows.data.astype(np.float64)
+
+
+def _with_floats(rows: CSR) -> CSR:
+    if rows.data.dtype in (np.float32, np.float64):
+        return rows
+    return rows.with_data(_floats(rows), copy=False)
+
+
+def counting(graph: Graph, values: Any, *, incoming: bool) -> Measure:
+    """The sum of a number of each common neighbour."""
+    arcs = graph.in_csr if incoming else graph.out_csr
+    return Measure(_pattern(neighbours_apart(arcs)), Common(values), COMMON, values, incoming, arcs)
+
+
+def similar(graph: Graph, measure: Measure, pairs: Any, top: Any, vertices: Any, joined: bool) -> Any:
+    """Scores of the pairs given, or pairs and scores.
+
+    Parameters
+    ----------
+    graph : Graph
+    measure : Measure
+    pairs, top, vertices, joined
+        As for `hpgraph.jaccard`.
+
+    Returns
+    -------
+    float64 array, or SimilarPairs
+    """
+    if pairs is not None:
+        if top is not None or vertices is not None:
+            raise ValueError("pairs says which pairs: leave top and vertices away, or pairs")
+        source, target = graph._pairs(*ends_of_edges(pairs))
+        form = COMMON if measure.looped else measure.form
+        work = similarity(graph.device)
+        found = work.pair_scores(measure.rows, source, target, measure.common, form, measure.sizes)
+        return _finished(measure, found, source, target) if measure.looped else found
+    if top is not None and whole(top, "top", "a whole number or None") < 1:
+        raise ValueError(f"top must be 1 or more, not {top}")
+    xp, chosen = array_module(graph.device), None
+    if vertices is not None:
+        chosen = to_device(graph.indices_of(vertices), graph.device).astype(np.int64, copy=False)
+    parts = list(_blocks(graph, measure, chosen, None if top is None else int(top), joined))
+    check_memory(24 * sum(len(part[2]) for part in parts), "all pairs that have something in common (see top)",
+                 graph.device)  # fmt: skip
+    source, target, score = (xp.concatenate(column) for column in zip(*parts, strict=True))
+    return SimilarPairs(source, target, score, graph)
+
+
+def _blocks(graph: Graph, measure: Measure, chosen: Any, top: int | None, joined: bool) -> Iterator[tuple[Any, ...]]:
+    """Sources, targets and scores of pairs two arcs apart, a block of rows after the other."""
+    xp, work = array_module(graph.device), kernels(graph.device)
+    left, right, times = _factors(graph, measure)
+    n = graph.n_vertices
+    everyone = xp.arange(n) if chosen is None else chosen
+    nothing = xp.empty(0, np.int64)
+    yield nothing, nothing, xp.empty(0)
+    bounds = _bounds(left, right, everyone)
+    for begin, end in pairwise(bounds):
+        block = everyone[begin:end]
+        found = mxm(matrix_of_csr(work.rows_of(left, block, 0, n)), matrix_of_csr(right), times).csr
+        place, target = found.expand_rows(), found.indices
+        source = block[place]
+        keep = source != target
+        if chosen is None and top is None:
+            keep &= source < target
+        source, target, place = source[keep].astype(np.int64), target[keep].astype(np.int64), place[keep]
+        score = _finished(measure, found.data[keep].astype(np.float64), source, target)
+        if not joined:
+            apart = work.positions_of(graph.out_csr, source, target) < 0
+            if graph.directed:
+                apart &= work.positions_of(graph.out_csr, target, source) < 0
+            source, target, place, score = source[apart], target[apart], place[apart], score[apart]
+        if top is not None:
+            best = similarity(graph.device).best_of_rows(_rows_again(place, target, score, len(block), n), top)
+            source, target, score = block[best.expand_rows()], best.indices.astype(np.int64), best.data
+        yield source, target, score
+
+
+def _rows_again(place: Any, target: Any, score: Any, rows: int, n: int) -> CSR:
+    xp = array_module(score)
+    indptr = xp.zeros(rows + 1, np.int64)
+    if len(place):
+        indptr[1:] = xp.cumsum(xp.bincount(place, minlength=rows))
+    return CSR((rows, n), indptr, target.astype(np.int32 if n < 2**31 else np.int64), score, validate=False)
+
+
+def _factors(graph: Graph, measure: Measure) -> tuple[CSR, CSR, str]:
+    """The matrices whose product holds what vertices have in common, and its semiring."""
+    rows, common = measure.rows, measure.common
+    turned = rows
+    if graph.directed:
+        turned = neighbours_apart(graph.out_csr if measure.incoming else graph.in_csr)
+        turned = _pattern(turned) if rows.data is None else _with_floats(turned)
+    if common.values is not None:
+        return rows.with_data(common.values[rows.indices], copy=False), turned, "plus_first"
+    if rows.data is None:
+        return rows, turned, "plus_pair"
+    return rows, turned, "plus_times" if common.product else "plus_min"
+
+
+def _bounds(left: CSR, right: CSR, vertices: Any) -> list[int]:
+    """Where blocks of rows begin and end, so that the pairs of each fit the memory meant for it."""
+    lengths = right.degrees.astype(np.float64)
+    pairs = mxv(matrix_of_csr(left.with_data(None)), lengths, "plus_second")
+    device = left.device
+    most = max(1, min(_MOST_PAIRS, free_memory(device) // _SHARE // _PAIR_BYTES))
+    # The last pair of a row may be everyone.
+    pairs = to_device(array_module(device).minimum(pairs, left.shape[1])[vertices], "cpu")
+    ends = np.cumsum(pairs)
+    cuts = np.searchsorted(ends, np.arange(most, ends[-1] if len(ends) else 0, most), side="right")
+    return np.unique(np.concatenate(([0], np.maximum(cuts, 1), [len(ends)]))).astype(int).tolist()
+
+
+def _finished(measure: Measure, common: Any, source: Any, target: Any) -> Any:
+    """The measure of pairs from what they have in common."""
+    if measure.form == COMMON:
+        return common
+    xp = array_module(common)
+    # As kernels: from the lower vertex on.
+    a, b = measure.sizes[xp.minimum(source, target)], measure.sizes[xp.maximum(source, target)]
+    if measure.form == JACCARD:
+        size = a + b - common - (_themselves(measure.arcs, source, target) if measure.looped else 0)
+    elif measure.form == OVERLAP:
+        size = xp.minimum(a, b)
+    elif measure.form == SORENSEN:
+        common, size = 2 * common, a + b
+    else:
+        size = xp.sqrt(a) * xp.sqrt(b)
+    return xp.where(size > 0, common / xp.where(size > 0, size, 1), 0.0)
+
+
+def _themselves(arcs: CSR, source: Any, target: Any) -> Any:
+    """What the two vertices of pairs have in common that are these themselves."""
+    work, found = kernels(arcs.device), 0
+    # A vertex and itself have it once.
+    for one, other, counts in ((source, target, True), (target, source, source != target)):
+        at, loop = work.positions_of(arcs, other, one), work.positions_of(arcs, one, one)
+        both = (at >= 0) & (loop >= 0) & counts
+        weight = 1.0 if arcs.data is None else array_module(both).minimum(arcs.data[at], arcs.data[loop])
+        found = found + both * weight
+    return found

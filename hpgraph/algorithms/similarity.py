@@ -1,0 +1,411 @@
+"""How similar two vertices are, by the neighbours that they have in common; which links are to be expected.
+
+L. Lü, T. Zhou, "Link prediction in complex networks: a survey", Physica A 390 (2011), section 3, has all of these
+measures. Each is asked for some pairs, for all pairs two arcs apart, or for the best of each vertex.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.called import called
+from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.similar_pairs import SimilarPairs, counting, measure_of, neighbours_apart, similar
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.device import array_module, to_device
+from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSEN
+
+__all__ = [
+    "SimilarPairs", "adamic_adar", "adamic_adar_index", "common_neighbors", "cosine", "jaccard", "jaccard_coefficient",
+    "overlap", "resource_allocation", "resource_allocation_index", "sorensen",
+]  # fmt: skip
+
+
+def jaccard(
+    G: Graph | Any,
+    pairs: Any = None,
+    *,
+    top: int | None = None,
+    vertices: Any = None,
+    joined: bool = False,
+    weight: Any = None,
+    incoming: bool = False,
+) -> Any:
+    """The share of the neighbours of two vertices that are neighbours of both: |A ∩ B| / |A ∪ B|.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. In a directed one neighbours are those to whom arcs lead, where NetworkX refuses.
+    pairs : (source, target), sequence of pairs, or array of shape (k, 2), optional
+        Which pairs, by name or by index: two arrays, or pairs ``(u, v)``. Without it all pairs that have a neighbour in
+        common; NetworkX gives all others too, whose coefficient is 0.
+    top : int, optional
+        Instead of all pairs, the so many best of each vertex.
+    vertices : sequence or array of vertices, names or hpgraph.id, optional
+        Instead of all, only pairs of these with any vertex.
+    joined : bool
+        Whether pairs count that an edge joins already, which NetworkX leaves out. It makes no difference to `pairs`.
+    weight : None, bool or str
+        What an arc counts: None 1, True its weight, so that common neighbours count the lesser of two weights and the
+        size of a row is their sum. A string names the attribute where `G` is a NetworkX graph, and says the same as
+        True elsewhere.
+    incoming : bool
+        Whether to compare who has arcs to the two vertices, rather than to whom they have arcs.
+
+    Returns
+    -------
+    float64 array of shape (k,)
+        For each pair given, on the graph's device; 0 where neither vertex has neighbours.
+    SimilarPairs
+        Where no pairs are given: `source`, `target` and `score`, each pair once, from the lower index; with `vertices`
+        in the order of these, with `top` in that of falling scores for each vertex.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        When pairs or vertices are not of the graph, an argument does not fit, or a weight is negative or not finite.
+    DeviceMemoryError
+        When all pairs will not fit.
+
+    Notes
+    -----
+    As in NetworkX, a loop makes a vertex its own neighbour, which counts to its size, but never as one in common.
+    A pair takes time by its shorter row, or less where several share a long one. With `top` rows are worked on in
+    blocks of an eighth of the free memory.
+
+    References
+    ----------
+    P. Jaccard, "Étude comparative de la distribution florale dans une portion des Alpes et des Jura", 1901. With
+    weights it is the measure of M. Ružička (1958).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
+    >>> hpg.jaccard(G, [(0, 1), (0, 4)]).tolist()
+    [1.0, 0.5]
+    >>> hpg.jaccard(G, top=1)
+    <SimilarPairs: 5 of 5 vertices>
+    >>> list(hpg.jaccard(G, vertices=[4]))
+    [(4, 0, 0.5), (4, 1, 0.5)]
+    """
+    graph, weighted = with_weights(G, weight)
+    measure = measure_of(graph, JACCARD, weighted=weighted, incoming=incoming)
+    return similar(graph, measure, pairs, top, vertices, joined)
+
+
+jaccard_coefficient = jaccard
+
+
+def overlap(
+    G: Graph | Any,
+    pairs: Any = None,
+    *,
+    top: int | None = None,
+    vertices: Any = None,
+    joined: bool = False,
+    weight: Any = None,
+    incoming: bool = False,
+) -> Any:
+    """The common neighbours of two vertices as a share of the smaller neighbourhood: |A ∩ B| / min(|A|, |B|).
+
+    Parameters
+    ----------
+    G, pairs, top, vertices, joined, incoming
+        As for `jaccard`.
+    weight : None, bool or str
+        As for `jaccard`.
+
+    Returns
+    -------
+    float64 array of shape (k,), or SimilarPairs
+        As for `jaccard`.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError, DeviceMemoryError
+        As `jaccard`.
+
+    References
+    ----------
+    D. Szymkiewicz (1934), G. G. Simpson (1943): the overlap coefficient.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
+    >>> hpg.overlap(G, [(0, 1), (0, 4)]).round(3).tolist()
+    [1.0, 1.0]
+    """
+    graph, weighted = with_weights(G, weight)
+    measure = measure_of(graph, OVERLAP, weighted=weighted, incoming=incoming)
+    return similar(graph, measure, pairs, top, vertices, joined)
+
+
+def sorensen(
+    G: Graph | Any,
+    pairs: Any = None,
+    *,
+    top: int | None = None,
+    vertices: Any = None,
+    joined: bool = False,
+    weight: Any = None,
+    incoming: bool = False,
+) -> Any:
+    """Twice the common neighbours over the sizes of both neighbourhoods: 2 |A ∩ B| / (|A| + |B|).
+
+    Parameters
+    ----------
+    G, pairs, top, vertices, joined, incoming
+        As for `jaccard`.
+    weight : None, bool or str
+        As for `jaccard`.
+
+    Returns
+    -------
+    float64 array of shape (k,), or SimilarPairs
+        As for `jaccard`.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError, DeviceMemoryError
+        As `jaccard`.
+
+    References
+    ----------
+    T. Sørensen (1948), L. R. Dice (1945): the Sørensen–Dice coefficient.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
+    >>> hpg.sorensen(G, [(0, 1), (0, 4)]).round(3).tolist()
+    [1.0, 0.667]
+    """
+    graph, weighted = with_weights(G, weight)
+    measure = measure_of(graph, SORENSEN, weighted=weighted, incoming=incoming)
+    return similar(graph, measure, pairs, top, vertices, joined)
+
+
+def cosine(
+    G: Graph | Any,
+    pairs: Any = None,
+    *,
+    top: int | None = None,
+    vertices: Any = None,
+    joined: bool = False,
+    weight: Any = None,
+    incoming: bool = False,
+) -> Any:
+    """The cosine of the angle between two rows of the adjacency matrix: |A ∩ B| / √(|A| |B|).
+
+    Parameters
+    ----------
+    G, pairs, top, vertices, joined, incoming
+        As for `jaccard`.
+    weight : None, bool or str
+        As for `jaccard`, but common neighbours count the product of two weights.
+
+    Returns
+    -------
+    float64 array of shape (k,), or SimilarPairs
+        As for `jaccard`.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError, DeviceMemoryError
+        As `jaccard`.
+
+    References
+    ----------
+    G. Salton, M. J. McGill, "Introduction to modern information retrieval" (1983).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
+    >>> hpg.cosine(G, [(0, 1), (0, 4)]).round(3).tolist()
+    [1.0, 0.707]
+    """
+    graph, weighted = with_weights(G, weight)
+    measure = measure_of(graph, COSINE, weighted=weighted, incoming=incoming)
+    return similar(graph, measure, pairs, top, vertices, joined)
+
+
+def adamic_adar(
+    G: Graph | Any,
+    pairs: Any = None,
+    *,
+    top: int | None = None,
+    vertices: Any = None,
+    joined: bool = False,
+    incoming: bool = False,
+) -> Any:
+    """The sum of 1 / log(degree) over common neighbours.
+
+    Parameters
+    ----------
+    G, pairs, top, vertices, joined, incoming
+        As for `jaccard`.
+
+    Returns
+    -------
+    float64 array of shape (k,), or SimilarPairs
+        As for `jaccard`; infinity for a vertex and itself where a neighbour has no other.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError, DeviceMemoryError
+        As `jaccard`.
+
+    Notes
+    -----
+    Weights have no part. In a directed graph a common neighbour's degree is the number of arcs that reach it, or with
+    `incoming` of those that leave it.
+
+    References
+    ----------
+    L. A. Adamic, E. Adar, "Friends and neighbors on the web", Social Networks 25 (2003).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
+    >>> hpg.adamic_adar(G, [(0, 1), (0, 4)]).round(3).tolist()
+    [2.353, 0.91]
+    """
+    graph = as_graph(G)
+    values = graph._layouts.once(f"adamic_adar_{incoming}", lambda: _inverse_logarithm(_degree(graph, incoming)))
+    return similar(graph, counting(graph, values, incoming=incoming), pairs, top, vertices, joined)
+
+
+adamic_adar_index = adamic_adar
+
+
+def resource_allocation(
+    G: Graph | Any,
+    pairs: Any = None,
+    *,
+    top: int | None = None,
+    vertices: Any = None,
+    joined: bool = False,
+    incoming: bool = False,
+) -> Any:
+    """The sum of 1 / degree over common neighbours.
+
+    Parameters
+    ----------
+    G, pairs, top, vertices, joined, incoming
+        As for `jaccard`.
+
+    Returns
+    -------
+    float64 array of shape (k,), or SimilarPairs
+        As for `jaccard`.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError, DeviceMemoryError
+        As `jaccard`.
+
+    Notes
+    -----
+    Weights have no part. In a directed graph a common neighbour's degree is the number of arcs that reach it, or with
+    `incoming` of those that leave it.
+
+    References
+    ----------
+    T. Zhou, L. Lü, Y.-C. Zhang, "Predicting missing links via local information", European Physical
+    Journal B 71 (2009).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
+    >>> hpg.resource_allocation(G, [(0, 1), (0, 4)]).round(3).tolist()
+    [0.833, 0.333]
+    """
+    graph = as_graph(G)
+    values = graph._layouts.once(f"resource_allocation_{incoming}", lambda: _inverse(_degree(graph, incoming)))
+    return similar(graph, counting(graph, values, incoming=incoming), pairs, top, vertices, joined)
+
+
+resource_allocation_index = resource_allocation
+
+
+def common_neighbors(
+    G: Graph | Any,
+    pairs: Any = None,
+    v: Any = None,
+    *,
+    top: int | None = None,
+    vertices: Any = None,
+    joined: bool = False,
+    incoming: bool = False,
+) -> Any:
+    """How many neighbours two vertices have in common; or who they are.
+
+    Parameters
+    ----------
+    G, top, vertices, joined, incoming
+        As for `jaccard`.
+    pairs : as for `jaccard`, or vertex, name or hpgraph.id
+        Which pairs; or, where `v` is given, one vertex of the pair, as in NetworkX.
+    v : vertex, name or hpgraph.id, optional
+        The other vertex.
+
+    Returns
+    -------
+    int64 array of shape (k,), or SimilarPairs
+        As for `jaccard`, where `v` is not given. The two of a pair do not count.
+    array
+        Where `v` is given: the common neighbours, by name in NumPy, or by index on the graph's device; in order of
+        index. NetworkX gives a set.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError, DeviceMemoryError
+        As `jaccard`.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 1, 2], [2, 3, 2, 3, 4], directed=False)
+    >>> hpg.common_neighbors(G, [(0, 1), (0, 4)]).tolist(), hpg.common_neighbors(G, 0, 1).tolist()
+    ([2, 1], [2, 3])
+    """
+    graph = as_graph(G)
+    if v is not None:
+        return _who(graph, graph.index_of(pairs, "u"), graph.index_of(v, "v"), incoming)
+    found = similar(graph, measure_of(graph, COMMON, incoming=incoming), pairs, top, vertices, joined)
+    if isinstance(found, SimilarPairs):
+        return SimilarPairs(found.source, found.target, found.score.astype(np.int64), graph)
+    return found.astype(np.int64)
+
+
+def _who(graph: Graph, u: int, v: int, incoming: bool) -> Any:
+    xp, rows = array_module(graph.device), neighbours_apart(graph.in_csr if incoming else graph.out_csr)
+    begin, end = (to_device(rows.indptr[[w, w + 1]], "cpu").tolist() for w in (u, v))
+    first, second = rows.indices[begin[0] : begin[1]], rows.indices[end[0] : end[1]]
+    return called(graph, xp.intersect1d(first, second, assume_unique=True))
+
+
+def _degree(graph: Graph, incoming: bool) -> Any:
+    """How many have each vertex for a neighbour; a loop of an undirected graph has two ends."""
+    if not graph.directed:
+        return graph.degree
+    return graph.out_degree if incoming else graph.in_degree
+
+
+def _inverse(degree: Any) -> Any:
+    xp = array_module(degree)
+    return xp.where(degree > 0, 1 / xp.maximum(degree, 1), 0.0)
+
+
+def _inverse_logarithm(degree: Any) -> Any:
+    """Who has one neighbour alone is in common to nobody but a vertex and itself: infinity there."""
+    xp = array_module(degree)
+    return xp.where(degree > 1, 1 / xp.log(xp.maximum(degree, 2)), np.inf)

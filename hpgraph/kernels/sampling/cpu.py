@@ -1,0 +1,198 @@
+"""Neighbours drawn on the CPU, and the table of weighted draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
+from hpgraph.kernels.runtime.cpu.rows import Rows
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, TRIES, Sums
+from hpgraph.kernels.sampling.cpu_numbering import numbering
+from hpgraph.kernels.sampling.cpu_random import below, bits, by_weight, unit
+from hpgraph.kernels.sampling.cpu_walks import walks
+
+__all__ = ["draw", "numbering", "running_sums", "walks"]
+
+# Vertices that a thread takes at a time, and how far ahead their rows are fetched.
+CHUNK, AHEAD = 64, 8
+
+
+@attached
+def running_sums(arcs: CSR) -> Sums:
+    """The table of weighted draws, worked out once.
+
+    Parameters
+    ----------
+    arcs : CSR
+        With weights, none of them negative or NaN.
+
+    Returns
+    -------
+    Sums
+    """
+    running, positive = np.empty(arcs.nnz), np.empty(arcs.shape[0], np.int64)
+    weights = arcs.data.astype(np.float64, copy=False)
+    with team():
+        _add_up(arcs.indptr, weights, running, positive)
+    return Sums(running, positive)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _add_up(indptr, weights, running, positive):
+    for row in prange(positive.size):
+        total, above = 0.0, 0
+        for at in range(peek(indptr, row), peek(indptr, row + 1)):
+            weight = peek(weights, at)
+            total += weight
+            above += weight > 0
+            running[at] = total
+        positive[row] = above
+
+
+def draw(
+    arcs: CSR, sums: Sums | None, vertices: Any, fanout: int, replace: bool, seed: int, hop: int
+) -> tuple[Any, Any]:
+    """Entries drawn from the rows of vertices.
+
+    Parameters
+    ----------
+    arcs : CSR
+    sums : Sums or None
+        For draws by weight, of which an entry of weight 0 has no part; None draws each entry of a row alike.
+    vertices : int64 array of shape (k,)
+        None of them twice.
+    fanout : int
+        How many for each, as far as there are so many; -1 for all that there are.
+    replace : bool
+        Whether an entry may be drawn more than once; then each vertex that has any gets `fanout`.
+    seed, hop : int
+        With the vertex they decide what is drawn.
+
+    Returns
+    -------
+    owner, place : int64 arrays
+        Whose each draw is, as a place in `vertices`, ascending; and which entry of the matrix.
+    """
+    there = arcs.indptr[vertices + 1] - arcs.indptr[vertices] if sums is None else sums.positive[vertices]
+    counts = there if fanout < 0 else np.where(there > 0, fanout, 0) if replace else np.minimum(there, fanout)
+    offsets = np.zeros(len(vertices) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    owner, place = np.empty(offsets[-1], np.int64), np.empty(offsets[-1], np.int64)
+    # Room for who of a row was drawn.
+    longest = int((arcs.indptr[vertices + 1] - arcs.indptr[vertices]).max(initial=0))
+    how = np.int64(seed), np.int64(hop << HOP_SHIFT), replace and fanout >= 0, longest
+    tables = (None, None) if sums is None else (sums.running, arcs.data)
+    with team() as threads:
+        _draw(Rows(arcs.indptr, arcs.indices), *tables, vertices, offsets, how, owner, place, threads)
+    return owner, place
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _draw(rows, running, weights, vertices, offsets, how, owner, place, threads):
+    seed, counter, replace, longest = how
+    following, total = np.zeros(1, np.int64), vertices.size
+    for _ in prange(threads):
+        seen = np.zeros((longest >> 6) + 1, np.uint64)
+        while True:
+            first = next_task(following, CHUNK)
+            if first >= total:
+                break
+            for i in range(first, min(first + CHUNK, total)):
+                ahead = vertex(vertices, min(i + AHEAD, total - 1))
+                prefetch(rows.indptr, ahead)
+                v, begin, end = vertex(vertices, i), peek(offsets, i), peek(offsets, i + 1)
+                for at in range(begin, end):
+                    owner[at] = i
+                if replace:
+                    _with_replacement(rows, running, v, seed, counter, place, begin, end)
+                elif running is None:
+                    _uniformly(rows, v, seed, counter, seen, place, begin, end)
+                else:
+                    _weighted(rows, running, weights, v, seed, counter, seen, place, begin, end)
+
+
+@part
+def _with_replacement(rows, running, v, seed, counter, place, begin, end):
+    row, row_end = peek(rows.indptr, v), peek(rows.indptr, v + 1)
+    for at in range(begin, end):
+        word = bits(seed, v, counter + at - begin)
+        if running is None:
+            place[at] = row + below(word, row_end - row)
+        else:
+            place[at] = by_weight(running, row, row_end, word)
+
+
+@part
+def _is_new(seen, entry):
+    """Mark an entry of a row; whether it was not marked."""
+    flag = np.uint64(1) << np.uint64(entry & 63)
+    before = seen[entry >> 6]
+    seen[entry >> 6] = before | flag
+    return before & flag == np.uint64(0)
+
+
+@part
+def _forget(seen, row, place, begin, end):
+    for at in range(begin, end):
+        seen[(place[at] - row) >> 6] = np.uint64(0)
+
+
+@part
+def _uniformly(rows, v, seed, counter, seen, place, begin, end):
+    """Floyd's: entry t, or one before it, for each t of the last ones; who is there already gives way to t."""
+    row, count = peek(rows.indptr, v), end - begin
+    length = peek(rows.indptr, v + 1) - row
+    if count == length:
+        for k in range(count):
+            place[begin + k] = row + k
+        return
+    for k in range(count):
+        last = length - count + k
+        entry = below(bits(seed, v, counter + k), last + 1)
+        if not _is_new(seen, entry):
+            entry = last
+            _is_new(seen, entry)
+        place[begin + k] = row + entry
+    _forget(seen, row, place, begin, end)
+
+
+@part
+def _weighted(rows, running, weights, v, seed, counter, seen, place, begin, end):
+    row, row_end = peek(rows.indptr, v), peek(rows.indptr, v + 1)
+    draws = counter
+    for at in range(begin, end):
+        found = np.int64(-1)
+        for _ in range(TRIES):
+            drawn = by_weight(running, row, row_end, bits(seed, v, draws))
+            draws += 1
+            if _is_new(seen, drawn - row):
+                found = drawn
+                break
+        if found < 0:
+            found = _least_key(weights, row, row_end, v, seed, counter + KEYS, seen)
+            _is_new(seen, found - row)
+        place[at] = found
+    _forget(seen, row, place, begin, end)
+
+
+@part
+def _least_key(weights, row, row_end, v, seed, counter, seen):
+    """Of the entries that are not drawn yet, that of the least exponential key."""
+    best, found = np.inf, np.int64(-1)
+    for at in range(row, row_end):
+        entry = at - row
+        weight = np.float64(peek(weights, at))
+        if weight > 0 and (seen[entry >> 6] >> np.uint64(entry & 63)) & np.uint64(1) == np.uint64(0):
+            key = -np.log1p(-unit(bits(seed, v, counter + entry))) / weight
+            if found < 0 or key < best:
+                best, found = key, np.int64(at)
+    return found

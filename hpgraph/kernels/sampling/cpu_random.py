@@ -1,0 +1,50 @@
+"""Random numbers and draws by weight in kernels of the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek
+from hpgraph.semiring.counter_random import random_bits
+
+bits = part(random_bits)
+_LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
+
+
+@part
+def below(word, count):
+    """A number of 0, ..., count - 1 from 64 random bits: the upper half of their product, count being below 2³²."""
+    many = np.uint64(count)
+    return np.int64(((word >> _HALF) * many + (((word & _LOW) * many) >> _HALF)) >> _HALF)
+
+
+@part
+def unit(word):
+    """A multiple of 2⁻⁵³ in [0, 1) from 64 random bits."""
+    return np.float64(word >> np.uint64(11)) * 2.0**-53
+
+
+@part
+def by_weight(running, begin, end, word):
+    """The place of begin..end whose stretch of the running sums random bits fall into; one of a weight above zero."""
+    total = peek(running, end - 1)
+    x = unit(word) * total
+    low, high = begin, end
+    while low < high:
+        middle = (low + high) >> 1
+        if peek(running, middle) > x:
+            high = middle
+        else:
+            low = middle + 1
+    if low < end:
+        return low
+    # The product was rounded up to the total: the last that adds to it.
+    low, high = begin, end - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if peek(running, middle) >= total:
+            high = middle
+        else:
+            low = middle + 1
+    return low

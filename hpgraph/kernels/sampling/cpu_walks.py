@@ -1,0 +1,170 @@
+"""Random walks on the CPU: several at a time step by step, so that what one waits for another can use the time of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
+from hpgraph.kernels.runtime.cpu.rows import Rows
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.sampling import STEP_SHIFT, TRIES, Bias, Sums
+from hpgraph.kernels.sampling.cpu_random import below, bits, by_weight, unit
+
+# Walks that a thread takes together.
+GROUP = 64
+
+
+def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bias: Bias | None) -> Any:
+    """Walks along random arcs.
+
+    Parameters
+    ----------
+    arcs : CSR
+        Canonical.
+    sums : Sums or None
+        For draws by weight; None draws each arc of a row alike.
+    starts : int64 array of shape (k,)
+    length : int
+        Steps.
+    seed : int
+        Of 64 bits with a sign. The walk's place in `starts` and the step decide the rest.
+    bias : Bias or None
+        For second-order walks.
+
+    Returns
+    -------
+    array of shape (k, length + 1), of the type of ids
+        -1 behind the end of a walk that cannot go on.
+    """
+    found = np.empty((len(starts), length + 1), arcs.indices.dtype)
+    rows, flat, running = Rows(arcs.indptr, arcs.indices), found.reshape(-1), None if sums is None else sums.running
+    with team() as threads:
+        if bias is None:
+            _walk(rows, running, starts, np.int64(length), np.int64(seed), flat, threads)
+        else:
+            _walk_biased(rows, running, starts, np.int64(length), np.int64(seed), Bias(*bias), flat, threads)
+    return found
+
+
+@part
+def _pick(rows, running, v, word):
+    """The place of a random arc of a vertex; -1 where it has none, or none of a weight above zero."""
+    begin, end = peek(rows.indptr, v), peek(rows.indptr, v + 1)
+    if begin == end:
+        return np.int64(-1)
+    if running is None:
+        return begin + below(word, end - begin)
+    if not peek(running, end - 1) > 0:
+        return np.int64(-1)
+    return by_weight(running, begin, end, word)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _walk(rows, running, starts, length, seed, found, threads):
+    following, total, wide = np.zeros(1, np.int64), starts.size, length + 1
+    for _ in prange(threads):
+        here, place = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
+        while True:
+            first = next_task(following, GROUP)
+            if first >= total:
+                break
+            count = min(GROUP, total - first)
+            for i in range(count):
+                here[i] = starts[first + i]
+                put(found, (first + i) * wide, starts[first + i])
+                prefetch(rows.indptr, here[i])
+            for step in range(length):
+                for i in range(count):
+                    place[i] = -1
+                    if here[i] >= 0:
+                        place[i] = _pick(rows, running, here[i], bits(seed, first + i, step))
+                        prefetch(rows.indices, place[i])
+                for i in range(count):
+                    here[i] = vertex(rows.indices, place[i]) if place[i] >= 0 else -1
+                    put(found, (first + i) * wide + step + 1, here[i])
+                    prefetch(rows.indptr, here[i])
+
+
+@part
+def _has_arc(rows, u, v):
+    low, high = peek(rows.indptr, u), peek(rows.indptr, u + 1)
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if vertex(rows.indices, middle) < v:
+            low = middle + 1
+        else:
+            high = middle
+    return low < end and vertex(rows.indices, low) == v
+
+
+@part
+def _factor(rows, bias, before, x):
+    if x == before:
+        return bias.back
+    return bias.near if _has_arc(rows, before, x) else bias.away
+
+
+@part
+def _biased_pick(rows, running, bias, before, v, seed, walk, step):
+    """The place of an arc by its chance and where the walk was before: proposed and accepted, or by the whole row."""
+    most = max(bias.back, bias.near, bias.away)
+    counter = (step << STEP_SHIFT) + 1
+    for _ in range(TRIES):
+        at = _pick(rows, running, v, bits(seed, walk, counter))
+        if at < 0:
+            return at
+        if unit(bits(seed, walk, counter + 1)) * most < _factor(rows, bias, before, vertex(rows.indices, at)):
+            return at
+        counter += 2
+    begin, end = peek(rows.indptr, v), peek(rows.indptr, v + 1)
+    total = 0.0
+    for at in range(begin, end):
+        total += _factor(rows, bias, before, vertex(rows.indices, at)) * _weight(running, begin, at)
+    x, sofar = unit(bits(seed, walk, counter)) * total, 0.0
+    last: Any = np.int64(-1)
+    for at in range(begin, end):
+        part = _factor(rows, bias, before, vertex(rows.indices, at)) * _weight(running, begin, at)
+        sofar += part
+        if part > 0:
+            last = at
+            if sofar > x:
+                break
+    return last
+
+
+@part
+def _weight(running, begin, at):
+    if running is None:
+        return 1.0
+    return peek(running, at) - (peek(running, at - 1) if at > begin else 0.0)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _walk_biased(rows, running, starts, length, seed, bias, found, threads):
+    following, total, wide = np.zeros(1, np.int64), starts.size, length + 1
+    for _ in prange(threads):
+        while True:
+            first = next_task(following, GROUP)
+            if first >= total:
+                break
+            for walk in range(first, min(first + GROUP, total)):
+                before, v = np.int64(-1), vertex(starts, walk)
+                put(found, walk * wide, v)
+                for step in range(length):
+                    at = np.int64(-1)
+                    if v >= 0 and before < 0:
+                        at = _pick(rows, running, v, bits(seed, walk, step << STEP_SHIFT))
+                    elif v >= 0:
+                        at = _biased_pick(rows, running, bias, before, v, seed, walk, step)
+                    before, v = v, np.int64(-1)
+                    if at >= 0:
+                        v = vertex(rows.indices, at)
+                    put(found, walk * wide + step + 1, v)

@@ -1,0 +1,352 @@
+"""Similarity on the CPU: a long row is marked once for all of its pairs, or two rows are merged.
+
+Where rows are long, pairs are put together by the longer row of each; its columns are marked, and those of the shorter
+rows looked up one by one, without a branch that is not to be foreseen. A row with too few pairs for that, and all where
+rows are short, are merged, or the shorter one is looked up in the longer by galloping.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
+from hpgraph.kernels.runtime.cpu.rows import Rows
+from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.similarity import COSINE, JACCARD, OVERLAP, SORENSEN, Common
+
+# Rows that a thread takes at a time.
+CHUNK = 64
+# Prefetch distance, in pairs.
+AHEAD = 6
+# How many times as long a row must be for galloping, some 2 log₂ of the ratio steps an entry, to beat merging.
+RATIO = 16
+# Entries of shorter rows, a pair, from which putting pairs together, a counting sort, costs less than it can save.
+GROUP_FROM = 8
+
+
+class Pairs(NamedTuple):
+    """Pairs of rows, in the order in which they are worked on.
+
+    Attributes
+    ----------
+    long, short : arrays of ids, shape (k,)
+        The longer and the shorter row of each.
+    order : int64 array of shape (k,)
+        Where each stands among those given.
+    """
+
+    long: Any
+    short: Any
+    order: Any
+
+
+def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: int, sizes: Any) -> Any:
+    """A measure of each pair of rows.
+
+    Parameters
+    ----------
+    rows : CSR
+        Canonical and without diagonal; values, if any, are float32 or float64.
+    source, target : int64 arrays of shape (k,)
+        Rows of the matrix.
+    common : Common
+        What is summed over common columns.
+    measure : int
+        One of the measures of `hpgraph.kernels.similarity`.
+    sizes : float64 array of shape (n,)
+        The size of each row.
+
+    Returns
+    -------
+    float64 array of shape (k,)
+    """
+    found = np.empty(len(source))
+    arrays = Rows(rows.indptr, rows.indices)
+    long, short = np.empty(len(source), np.int64), np.empty(len(source), np.int64)
+    ends = np.zeros(len(source) + 1, np.int64)
+    with team() as threads:
+        _sides(rows.indptr, source, target, long, short)
+        pairs = Pairs(long, short, np.arange(len(source)))
+        if _add_lengths(rows.indptr, short, ends) > GROUP_FROM * len(source):
+            pairs = Pairs(*_put_together(rows.indptr, long, short))
+            _add_lengths(rows.indptr, pairs.short, ends)
+        how = np.int64(measure), common.product, rows.shape[1]
+        _score(arrays, rows.data, common.values, pairs, task_bounds(ends), how, sizes, found, threads)
+    return found
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _sides(indptr, source, target, long, short):
+    for k in prange(source.size):
+        u, v = vertex(source, k), vertex(target, k)
+        if peek(indptr, u + 1) - peek(indptr, u) < peek(indptr, v + 1) - peek(indptr, v):
+            u, v = v, u
+        long[k], short[k] = u, v
+
+
+@njit(cache=True, nogil=True)
+def _add_lengths(indptr, short, ends):
+    """The running sum of the shorter rows' lengths; their total."""
+    total = 0
+    for k in range(short.size):
+        v = vertex(short, k)
+        total += peek(indptr, v + 1) - peek(indptr, v)
+        ends[k + 1] = total
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _put_together(indptr, long, short):
+    """Counting sort by the longer row; stable."""
+    first = np.zeros(indptr.size, np.int64)
+    for k in range(long.size):
+        first[vertex(long, k) + 1] += 1
+    for v in range(1, first.size):
+        first[v] += first[v - 1]
+    of_long, of_short, order = np.empty_like(long), np.empty_like(short), np.empty(long.size, np.int64)
+    for k in range(long.size):
+        at = vertex(first, vertex(long, k))
+        first[long[k]] = at + 1
+        of_long[at], of_short[at], order[at] = long[k], short[k], k
+    return of_long, of_short, order
+
+
+@part
+def _term(data, values, product, at, other, w):
+    """What a common neighbour counts that stands at two places."""
+    if values is not None:
+        return peek(values, w)
+    if data is not None:
+        x, y = np.float64(peek(data, at)), np.float64(peek(data, other))
+        return x * y if product else min(x, y)
+    return 1.0
+
+
+@part
+def _in_common(rows, data, values, product, u, v):
+    """The sum over common columns of two rows, the first of which is the longer."""
+    a, a_end = peek(rows.indptr, v), peek(rows.indptr, v + 1)
+    b, b_end = peek(rows.indptr, u), peek(rows.indptr, u + 1)
+    total = 0.0
+    if (a_end - a) * RATIO < b_end - b:
+        while a < a_end and b < b_end:
+            x, step = vertex(rows.indices, a), 1
+            while b + step < b_end and vertex(rows.indices, b + step) < x:
+                b += step
+                step += step
+            high = min(b + step, b_end)
+            while b < high:
+                middle = (b + high) >> 1
+                if vertex(rows.indices, middle) < x:
+                    b = middle + 1
+                else:
+                    high = middle
+            if b < b_end and vertex(rows.indices, b) == x:
+                total += _term(data, values, product, a, b, x)
+            a += 1
+        return total
+    if values is None and data is None:
+        # Without a branch on what is not to be foreseen.
+        count = 0
+        while a < a_end and b < b_end:
+            x, y = vertex(rows.indices, a), vertex(rows.indices, b)
+            count += x == y
+            a += x <= y
+            b += y <= x
+        return np.float64(count)
+    while a < a_end and b < b_end:
+        x, y = vertex(rows.indices, a), vertex(rows.indices, b)
+        if x == y:
+            total += _term(data, values, product, a, b, x)
+        a += x <= y
+        b += y <= x
+    return total
+
+
+@part
+def _measured(measure, common, a, b):
+    whole = 1.0
+    if measure == JACCARD:
+        whole = a + b - common
+    elif measure == OVERLAP:
+        whole = min(a, b)
+    elif measure == SORENSEN:
+        common, whole = 2 * common, a + b
+    elif measure == COSINE:
+        whole = np.sqrt(a) * np.sqrt(b)
+    return common / whole if whole > 0 else 0.0
+
+
+@part
+def _mark(rows, data, v, bits, weights, flag):
+    """Mark the columns of a row, by a bit or by the weight; or clear them."""
+    for at in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
+        w = vertex(rows.indices, at)
+        if data is not None:
+            weights[w] = np.float64(peek(data, at)) if flag else 0.0
+        elif flag:
+            bits[w >> 6] |= np.uint64(1) << np.uint64(w & 63)
+        else:
+            bits[w >> 6] = np.uint64(0)
+
+
+@part
+def _is_marked(bits, w):
+    return (peek(bits, w >> 6) >> np.uint64(w & 63)) & np.uint64(1)
+
+
+@part
+def _among_marked(rows, data, values, product, v, bits, weights):
+    """The sum over columns of a row that are marked."""
+    begin, end = peek(rows.indptr, v), peek(rows.indptr, v + 1)
+    if values is not None:
+        return _values_marked(rows.indices, values, begin, end, bits)
+    if data is not None:
+        return _weights_marked(rows.indices, data, product, begin, end, weights)
+    count = np.uint64(0)
+    for at in range(begin, end):
+        count += _is_marked(bits, vertex(rows.indices, at))
+    return np.float64(count)
+
+
+@part
+def _values_marked(indices, values, begin, end, bits):
+    total = 0.0
+    for at in range(begin, end):
+        w = vertex(indices, at)
+        if _is_marked(bits, w):
+            total += peek(values, w)
+    return total
+
+
+@part
+def _weights_marked(indices, data, product, begin, end, weights):
+    total = 0.0
+    for at in range(begin, end):
+        # Where there is no weight stands a zero.
+        x, y = np.float64(peek(data, at)), peek(weights, vertex(indices, at))
+        total += x * y if product else min(x, y)
+    return total
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _score(rows, data, values, pairs, bounds, how, sizes, found, threads):
+    measure, product, width = how
+    following, last = np.zeros(1, np.int64), pairs.order.size - 1
+    for _ in prange(threads):
+        bits = np.zeros((width >> 6) + 1 if data is None else 0, np.uint64)
+        weights = np.zeros(0 if data is None else width)
+        while True:
+            task = next_task(following)
+            if task >= bounds.size - 1:
+                break
+            k = bounds[task]
+            while k < bounds[task + 1]:
+                u, first, work = vertex(pairs.long, k), k, 0
+                while k < bounds[task + 1] and vertex(pairs.long, k) == u:
+                    v = vertex(pairs.short, k)
+                    work += peek(rows.indptr, v + 1) - peek(rows.indptr, v)
+                    far, near = min(k + 2 * AHEAD, last), min(k + AHEAD, last)
+                    prefetch(rows.indptr, vertex(pairs.long, far))
+                    prefetch(rows.indptr, vertex(pairs.short, far))
+                    prefetch(rows.indices, peek(rows.indptr, vertex(pairs.long, near)))
+                    prefetch(rows.indices, peek(rows.indptr, vertex(pairs.short, near)))
+                    k += 1
+                # Marking and clearing a column takes about as long as looking up two.
+                marked = work > 2 * (peek(rows.indptr, u + 1) - peek(rows.indptr, u)) and k - first > 1
+                if marked:
+                    _mark(rows, data, u, bits, weights, True)
+                for i in range(first, k):
+                    v = vertex(pairs.short, i)
+                    if marked:
+                        common = _among_marked(rows, data, values, product, v, bits, weights)
+                    else:
+                        common = _in_common(rows, data, values, product, u, v)
+                    # The measures are symmetric, but for rounding.
+                    low, high = min(u, v), max(u, v)
+                    found[pairs.order[i]] = _measured(measure, common, peek(sizes, low), peek(sizes, high))
+                if marked:
+                    _mark(rows, data, u, bits, weights, False)
+
+
+def best_of_rows(rows: CSR, k: int) -> CSR:
+    """The k largest entries of each row, the largest first, and of equals that of the lowest column.
+
+    Parameters
+    ----------
+    rows : CSR
+        With float64 values.
+    k : int
+        Positive.
+
+    Returns
+    -------
+    CSR
+        Its rows are not sorted by column.
+    """
+    indptr = np.zeros(rows.shape[0] + 1, np.int64)
+    np.cumsum(np.minimum(np.diff(rows.indptr), k), out=indptr[1:])
+    indices, data = np.empty(indptr[-1], rows.indices.dtype), np.empty(indptr[-1])
+    with team() as threads:
+        _select(Rows(rows.indptr, rows.indices, rows.data), indptr, indices, data, threads)
+    return CSR(rows.shape, indptr, indices, data, validate=False)
+
+
+@part
+def _worse(data, indices, i, j):
+    """Whether the entry at place i comes behind that at place j."""
+    x, y = peek(data, i), peek(data, j)
+    return x < y or (x == y and peek(indices, i) > peek(indices, j))
+
+
+@part
+def _sift(indices, data, begin, count, at):
+    """Let the entry at a place of a heap, whose worst is at the top, sink to where it belongs."""
+    while True:
+        child = 2 * at + 1
+        if child >= count:
+            return
+        if child + 1 < count and _worse(data, indices, begin + child + 1, begin + child):
+            child += 1
+        if not _worse(data, indices, begin + child, begin + at):
+            return
+        _swap(indices, data, begin + at, begin + child)
+        at = child
+
+
+@part
+def _swap(indices, data, i, j):
+    indices[i], indices[j] = indices[j], indices[i]
+    data[i], data[j] = data[j], data[i]
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _select(rows, indptr, indices, data, threads):
+    following, n = np.zeros(1, np.int64), indptr.size - 1
+    for _ in prange(threads):
+        while True:
+            chunk = next_task(following, CHUNK)
+            if chunk >= n:
+                break
+            for row in range(chunk, min(chunk + CHUNK, n)):
+                begin, count = indptr[row], indptr[row + 1] - indptr[row]
+                first = rows.indptr[row]
+                for at in range(count):
+                    indices[begin + at], data[begin + at] = rows.indices[first + at], rows.data[first + at]
+                for at in range(count // 2 - 1, -1, -1):
+                    _sift(indices, data, begin, count, at)
+                for at in range(first + count, rows.indptr[row + 1]):
+                    # Columns rise, so that of equals the one that is there stays.
+                    if count and rows.data[at] > data[begin]:
+                        indices[begin], data[begin] = rows.indices[at], rows.data[at]
+                        _sift(indices, data, begin, count, 0)
+                for left in range(count - 1, 0, -1):
+                    _swap(indices, data, begin, begin + left)
+                    _sift(indices, data, begin, left, 0)

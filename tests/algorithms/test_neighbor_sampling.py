@@ -1,0 +1,246 @@
+"""Samples of neighbours: arcs of the graph, as many as asked for, with their chances; batches, and surroundings."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.stats
+
+import hpgraph as hpg
+from hpgraph.core.device import to_device
+
+
+def host(array: Any) -> Any:
+    return to_device(array, "cpu")
+
+
+@pytest.fixture(scope="module")
+def graph() -> hpg.Graph:
+    """Uneven, with loops, with vertices that have no arcs; weights from 0 on."""
+    rng = np.random.default_rng(8)
+    source, target = rng.integers(0, 90, 1200) ** 2 // 95, rng.integers(0, 100, 1200)
+    return hpg.Graph.from_edges(source, target, rng.integers(0, 5, 1200).astype(float), n_vertices=100)
+
+
+@pytest.mark.parametrize("incoming", [False, True])
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_a_sample_is(graph: hpg.Graph, weighted: bool, replace: bool, incoming: bool, device: str) -> None:
+    G = graph.to(device)
+    seeds = [7, 3, 7, 99, 50]
+    found = hpg.sample_neighbors(G, seeds, [4, -1, 2], replace=replace, weight=weighted, incoming=incoming, seed=2)
+    vertex, (row, column), edge = host(found.vertex), host(found.edge_index), host(found.edge)
+    assert vertex[host(found.seeds)].tolist() == seeds and found.vertices_of_hop[0] == 4
+    assert len(set(vertex.tolist())) == len(vertex) == sum(found.vertices_of_hop) == len(found)
+    assert sum(found.edges_of_hop) == len(row) == len(edge)
+    # Each edge is the arc that it says it is.
+    arcs = graph.edges(both_ways=True)
+    ends = (vertex[row], vertex[column]) if incoming else (vertex[column], vertex[row])
+    assert (arcs.source[edge] == ends[0]).all() and (arcs.target[edge] == ends[1]).all()
+    assert (host(found.weight) == arcs.weight[edge]).all()
+    # Numbers are given in the order in which vertices are met, hop by hop, and drawn for once.
+    met = dict.fromkeys([*host(found.seeds).tolist(), *row.tolist()])
+    assert list(met) == list(range(len(vertex)))
+    indptr = host(found.indptr)
+    assert indptr[-1] == len(row) and (np.diff(column) >= 0).all()
+    table = graph.in_csr if incoming else graph.out_csr
+    begin, hop_of = 0, np.repeat(np.arange(4), found.vertices_of_hop)
+    for v in range(len(vertex)):
+        drawn = edge[indptr[v] : indptr[v + 1]]
+        place = slice(table.indptr[vertex[v]], table.indptr[vertex[v] + 1])
+        can = int((table.data[place] > 0).sum()) if weighted else place.stop - place.start
+        if hop_of[v] == 3:
+            assert len(drawn) == 0
+            continue
+        fanout = [4, -1, 2][hop_of[v]]
+        want = can if fanout < 0 else fanout * (can > 0) if replace else min(fanout, can)
+        assert len(drawn) == want
+        assert replace or len(set(drawn.tolist())) == len(drawn)
+        assert not weighted or (arcs.weight[drawn] > 0).all()
+        begin += want
+    assert begin == len(edge)
+
+
+def chance_of(counts: dict[Any, int], chances: dict[Any, float]) -> float:
+    """The p-value of a χ² test; nothing may be drawn that has no chance."""
+    assert counts.keys() <= chances.keys()
+    total = sum(counts.values())
+    if len(chances) == 1:
+        return 1.0
+    return float(
+        scipy.stats.chisquare([counts.get(k, 0) for k in chances], [chances[k] * total for k in chances]).pvalue
+    )
+
+
+def in_turn(weights: list[float], k: int) -> dict[frozenset[int], float]:
+    """The chance of each set, drawn one after the other by weight from those that are left."""
+    found: dict[frozenset[int], float] = {}
+    for order in itertools.permutations([i for i, w in enumerate(weights) if w > 0], k):
+        chance, left = 1.0, sum(weights)
+        for i in order:
+            chance, left = chance * weights[i] / left, left - weights[i]
+        found[frozenset(order)] = found.get(frozenset(order), 0) + chance
+    return found
+
+
+@pytest.mark.parametrize("weights", [
+    [1.0] * 7, [1.0, 5.0, 0.0, 2.0, 3.0, 1.0], [1.0, 1e9, 2.0, 1e9, 3.0], [0.0, 4.0, 4.0, 0.0],
+])  # fmt: skip
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [1, 3])
+def test_sets_have_their_chances(weights: list[float], weighted: bool, k: int, device: str) -> None:
+    """Many vertices with the same arcs; one weight above all others makes proposals fail."""
+    copies, d = 6000, len(weights)
+    source, target = np.repeat(np.arange(copies), d) + d, np.tile(np.arange(d), copies)
+    G = hpg.Graph.from_edges(source, target, np.tile(weights, copies)).to(device)
+    found = hpg.sample_neighbors(G, np.arange(copies) + d, k, weight=weighted, seed=13)
+    can = [w if weighted else 1.0 for w in weights]
+    each = min(k, sum(w > 0 for w in can))
+    sets = host(found.vertex)[host(found.edge_index)[0]].reshape(copies, each)
+    counts: dict[Any, int] = {}
+    for drawn in sets.tolist():
+        counts[frozenset(drawn)] = counts.get(frozenset(drawn), 0) + 1
+    chances = {drawn: chance for drawn, chance in in_turn(can, each).items() if chance > 1e-5}
+    assert chance_of(counts, chances) > 1e-4
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_draws_with_replacement(weighted: bool, device: str) -> None:
+    weights = [1.0, 5.0, 0.0, 2.0, 3.0, 1.0]
+    G = hpg.Graph.from_edges([9] * 6, [0, 1, 2, 3, 4, 5], weights).to(device)
+    found = hpg.sample_neighbors(G, [9], 12_000, replace=True, weight=weighted, seed=21)
+    drawn = host(found.vertex)[host(found.edge_index)[0]]
+    counts = dict(zip(*(part.tolist() for part in np.unique(drawn, return_counts=True)), strict=True))
+    can = weights if weighted else [1.0] * 6
+    assert chance_of(counts, {i: w / sum(can) for i, w in enumerate(can) if w}) > 1e-4
+    # Pairs of draws that follow each other, too.
+    pairs = dict(zip(*np.unique(drawn[::2] * 10 + drawn[1::2], return_counts=True), strict=True))
+    both = {10 * i + j: can[i] * can[j] / sum(can) ** 2 for i in range(6) for j in range(6) if can[i] * can[j]}
+    assert chance_of(pairs, both) > 1e-4
+
+
+def test_many_of_a_long_row(device: str) -> None:
+    """Of 3,000 arcs nearly all, and some hundred: none twice, each place as likely as another."""
+    G = hpg.Graph.from_edges(np.zeros(3000, int), np.arange(1, 3001)).to(device)
+    for k in (2990, 300):
+        drawn = host(hpg.sample_neighbors(G, [0], k, seed=k).edge)
+        assert len(np.unique(drawn)) == k
+        assert scipy.stats.kstest(drawn / 3000, "uniform").pvalue > 1e-4
+    assert hpg.sample_neighbors(G, [0], 5000).edges_of_hop == [3000]
+
+
+def test_samples_repeat(graph: hpg.Graph, device: str) -> None:
+    G = graph.to(device)
+
+    def drawn(of: hpg.Graph, seed: int, **how: Any) -> Any:
+        found = hpg.sample_neighbors(of, np.arange(40), [3, 3], seed=seed, **how)
+        return [host(array).tolist() for array in (found.vertex, found.edge_index, found.edge)]
+
+    for how in ({}, {"replace": True}, {"weight": True}):
+        assert drawn(G, 6, **how) == drawn(G, 6, **how) != drawn(G, 7, **how)
+        with hpg.config(threads=1):
+            assert drawn(G, 6, **how) == drawn(graph, 6, **how)
+
+
+def test_ugly_samples(graph: hpg.Graph, device: str) -> None:
+    G = graph.to(device)
+    alone = hpg.sample_neighbors(G, [99], [3, 3])
+    assert alone.vertices_of_hop == [1, 0, 0] and host(alone.edge_index).shape == (2, 0)
+    empty = hpg.sample_neighbors(G, [], [3])
+    assert len(empty) == 0 and host(empty.indptr).tolist() == [0]
+    assert hpg.sample_neighbors(G, 3, 0).edges_of_hop == [0]
+    with pytest.raises(IndexError, match=r"seeds must lie in 0..99"):
+        hpg.sample_neighbors(G, [100], 3)
+    for bad in ([], -2, [3, 2**40]):
+        with pytest.raises(ValueError, match="fanouts must be numbers"):
+            hpg.sample_neighbors(G, [0], bad)
+    with pytest.raises(TypeError, match="fanouts must be whole numbers"):
+        hpg.sample_neighbors(G, [0], [2.5])
+    with pytest.raises(ValueError, match="there is -1"):
+        hpg.sample_neighbors(hpg.Graph.from_edges([0], [1], [-1.0]).to(device), [0], 1, weight=True)
+
+
+def test_arrays_are_shared(graph: hpg.Graph) -> None:
+    """By DLPack, without a copy, as PyTorch takes them."""
+    found = hpg.sample_neighbors(graph, np.arange(9), [3, 3])
+    for array in (found.vertex, found.edge_index, found.edge, found.seeds):
+        assert array.dtype == np.int64 and np.shares_memory(np.from_dlpack(array), array)
+
+
+class TestLoader:
+    def test_goes_through_all_seeds(self, graph: hpg.Graph, device: str) -> None:
+        G = graph.to(device)
+        for prefetch in (0, 1, 3):
+            loader = hpg.NeighborLoader(G, [2, 2], batch_size=30, shuffle=True, prefetch=prefetch, seed=5)
+            times = [[host(batch.vertex[batch.seeds]).tolist() for batch in loader] for _ in range(2)]
+            assert [len(part) for part in times[0]] == [30, 30, 30, 10]
+            assert all(sorted(itertools.chain(*once)) == list(range(100)) for once in times)
+            assert times[0] != times[1]
+            again = hpg.NeighborLoader(G, [2, 2], batch_size=30, shuffle=True, seed=5)
+            assert [host(batch.vertex[batch.seeds]).tolist() for batch in again] == times[0]
+
+    def test_batches_are_samples(self, graph: hpg.Graph, device: str) -> None:
+        named = hpg.Graph(graph, names=[f"v{i}" for i in range(100)]).to(device)
+        loader = hpg.NeighborLoader(named, 3, ["v5", "v9", "v2"], batch_size=2, drop_last=True, replace=True)
+        (batch,) = loader
+        assert batch.names[:2].tolist() == ["v5", "v9"] and len(loader) == 1
+        assert batch.edges_of_hop == [6]
+        assert repr(loader) == f"<NeighborLoader: 1 batches of 2 seeds, fanouts 3, {device}>"
+
+    def test_makes_ahead_and_stops(self, graph: hpg.Graph) -> None:
+        before = threading.active_count()
+        batches = iter(hpg.NeighborLoader(graph, 3, batch_size=10))
+        next(batches)
+        assert threading.active_count() == before + 1
+        batches.close()
+        assert threading.active_count() == before
+
+    def test_an_error_reaches_who_iterates(self, graph: hpg.Graph) -> None:
+        bad = hpg.Graph.from_edges([0], [1], [-1.0])
+        with pytest.raises(ValueError, match="there is -1"):
+            list(hpg.NeighborLoader(bad, 3, weight=True))
+        with pytest.raises(ValueError, match="batch_size must be 1 or more"):
+            hpg.NeighborLoader(graph, 3, batch_size=0)
+
+
+@pytest.mark.parametrize("radius", [0, 1, 2, 2.5, np.inf])
+@pytest.mark.parametrize("how", [{}, {"center": False}, {"undirected": True}, {"distance": "weight"}])
+def test_ego_graphs_as_networkx(how: dict[str, Any], radius: float, device: str) -> None:
+    directed = nx.gnp_random_graph(40, 0.05, seed=2, directed=True)
+    nx.set_edge_attributes(directed, {edge: 0.5 + (sum(edge) % 4) for edge in directed.edges}, "weight")
+    G = hpg.from_networkx(directed).to(device)
+    cut = None if radius == np.inf else radius
+    for n in (0, 17):
+        # Where arcs count 1, NetworkX goes on until the distance is no less than the radius.
+        expected = nx.ego_graph(directed, n, cut if cut is None or "distance" in how else int(cut), **how)
+        found = hpg.ego_graph(G, n, radius, **{**how, **({"distance": True} if "distance" in how else {})})
+        assert set(found) == set(expected)
+        source, target, _ = found.edges(names=True)
+        assert set(zip(np.asarray(source).tolist(), np.asarray(target).tolist(), strict=True)) == set(expected.edges)
+    with pytest.raises(ValueError, match="radius must be a number from 0 on"):
+        hpg.ego_graph(G, 0, -1)
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_surroundings(graph: hpg.Graph, each: bool, device: str) -> None:
+    G, middles = graph.to(device), [5, 80, 5, 99]
+    found = hpg.k_hop_subgraph(G, middles, 2, each=each)
+    vertex, batch, edge = host(found.vertex), host(found.batch), host(found.edge)
+    source, target = host(found.edge_index)
+    arcs = graph.edges(both_ways=True)
+    assert (vertex[source] == arcs.source[edge]).all() and (vertex[target] == arcs.target[edge]).all()
+    assert vertex[host(found.centers)].tolist() == middles
+    assert len(found) == (4 if each else 1)
+    for part, around in enumerate([[v] for v in middles] if each else [middles]):
+        expected = hpg.k_hop(graph, around, 2, form="vertices").tolist()
+        assert vertex[batch == part].tolist() == expected
+        inside = np.isin(arcs.source, expected) & np.isin(arcs.target, expected)
+        assert edge[batch[source] == part].tolist() == np.flatnonzero(inside).tolist()
+    assert (batch[source] == batch[target]).all()
+    with pytest.raises(ValueError, match="vertices is empty"):
+        hpg.k_hop_subgraph(G, [], 2)
