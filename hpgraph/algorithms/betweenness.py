@@ -19,10 +19,12 @@ from hpgraph.algorithms.distances import weight_facts
 from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.sssp import sssp
+from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.config import config
 from hpgraph.core.device import array_module, fits
+from hpgraph.core.devices import bring, on_each, place_of
 from hpgraph.core.progress import progress_bar
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
@@ -235,10 +237,39 @@ def _dependencies(graph: Graph, sources: np.ndarray, weighted: bool, *, arcs: bo
         if weighted:
             _by_distances(graph, sources, sums, done)
         else:
-            kernels(graph.device).dependencies(
-                graph.out_csr, graph.in_csr, sources, sums, profile=lambda: _profile(graph, sources), done=done
-            )
+            _by_arcs(graph, sources, sums, done)
     return sums
+
+
+def _by_arcs(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
+    """By numbers of arcs: each of several devices has the graph, and a part of the sources."""
+    graphs = graph.replicas if isinstance(graph, DividedGraph) else [graph]
+    parts, k = len(graphs), len(sources)
+    # Whole groups of lanes, where there are as many.
+    each = -(-k // (parts * LANES)) * LANES if k > parts * LANES else -(-k // parts)
+    shares = [slice(min(part * each, k), min((part + 1) * each, k)) for part in range(parts)]
+    devices = [place_of(one.out_csr.indptr) for one in graphs]
+
+    def add(part: int) -> Sums:
+        here, share = graphs[part], shares[part]
+        own = sums._replace(reach=sums.reach[share]) if part == 0 else _no_sums(here, sums, share)
+        if share.start < share.stop:
+            kernels(here.device).dependencies(
+                here.out_csr, here.in_csr, sources[share], own, profile=lambda: _profile(here, sources[share]),
+                done=done,
+            )  # fmt: skip
+        return own
+
+    for share, own in zip(shares[1:], on_each(devices, add)[1:], strict=True):
+        sums.reach[share] = bring(own.reach, devices[0])
+        for mine, theirs in zip(sums[:3], own[:3], strict=True):
+            mine += bring(theirs, devices[0])
+
+
+def _no_sums(graph: Graph, like: Sums, share: slice) -> Sums:
+    """Room for what a share of the sources adds to, where the graph lies."""
+    xp, reach = array_module(graph.device), like.reach[share]
+    return Sums(*(xp.zeros(len(array), array.dtype) for array in (*like[:3], reach)))
 
 
 def _profile(graph: Graph, sources: np.ndarray) -> np.ndarray:

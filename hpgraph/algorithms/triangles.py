@@ -15,8 +15,10 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.algorithms.triangles_in_pages import count_triangles
-from hpgraph.containers.graph import as_graph
+from hpgraph.containers.divided_graph import DividedGraph
+from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.core.devices import bring, on_each, place_of
 from hpgraph.kernels.backend import kernels
 
 
@@ -56,7 +58,8 @@ def triangle_count(G: Any) -> int:
     graph = as_graph(G).undirected
     if isinstance(graph, StreamedGraph):
         return count_triangles(graph)
-    return kernels(graph.device).count_triangles(graph.out_csr)
+    found: int = sum(_of_parts(graph, "count_triangles"))
+    return found
 
 
 def triangles(G: Any) -> Any:
@@ -83,5 +86,16 @@ def triangles(G: Any) -> Any:
     >>> hpg.triangles(([0, 1, 2, 2], [1, 2, 0, 3]))
     array([1, 1, 1, 0])
     """
-    adjacency = as_graph(G).undirected.out_csr
-    return kernels(adjacency.device).triangles_of_each(adjacency)
+    first, *others = _of_parts(as_graph(G).undirected, "triangles_of_each")
+    for some in others:
+        first += bring(some, place_of(first))
+    return first
+
+
+def _of_parts(graph: Graph, kernel: str) -> list[Any]:
+    """What a kernel finds in the graph; or on each of several devices, which all have it, in its part of the work."""
+    count = getattr(kernels(graph.device), kernel)
+    if not isinstance(graph, DividedGraph):
+        return [count(graph.out_csr)]
+    adjacency, devices = [replica.out_csr for replica in graph.replicas], [shard.device for shard in graph.shards]
+    return on_each(devices, lambda part: count(adjacency[part], part, len(devices)))

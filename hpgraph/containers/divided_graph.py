@@ -18,6 +18,8 @@ from hpgraph.formats.ownership import read_only
 # Times as many vertices in the largest range as in an even one, from which vertices are dealt out anew: what is done
 # for each vertex, and what ranges tell each other of theirs, would else wait for one device.
 UNEVEN = 1.5
+# Of which bounds of ranges are multiples: no word of a bitmask belongs to two ranges.
+GRAIN = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +158,28 @@ class DividedGraph(Graph):
             return object.__new__(Graph)._set(csr, self.directed, self._names)
 
     @property
+    def replicas(self) -> list[Graph]:
+        """`whole` on the device of each shard, made when first asked for, and kept: for work that starts divide.
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit on one of them.
+        """
+        graphs: list[Graph] = self._layouts.once("replicas", self._build_replicas)
+        return graphs
+
+    def _build_replicas(self) -> list[Graph]:
+        made: dict[Devices, Graph] = {self.shards[0].device: self.whole}
+        for shard in self.shards:
+            if shard.device not in made:
+                graph = made[shard.device] = object.__new__(Graph)
+                graph._names = self._names
+                with shard.device.here:
+                    graph._layouts = self.whole._layouts.to(self.device, "the whole of a divided graph")
+        return [made[shard.device] for shard in self.shards]
+
+    @property
     def out_csr(self) -> CSR:
         """That of `whole`."""
         return self.whole.out_csr
@@ -273,10 +297,10 @@ def divide(graph: Graph, devices: Iterable[Any], *, scatter: bool | None = None)
     csr, both = graph.out_csr, graph.directed
     xp = array_module(csr.indptr)
     load = csr.indptr if not both else csr.indptr + graph.in_csr.indptr
-    bounds = even_ranges(load, len(places))
+    bounds = even_ranges(load, len(places), GRAIN)
     order = place = None
     if scatter is None:
-        scatter = int(np.diff(bounds).max()) > UNEVEN * csr.shape[0] / len(places) + 64
+        scatter = int(np.diff(bounds).max()) > UNEVEN * csr.shape[0] / len(places) + GRAIN
     if scatter:
         order, place, bounds = dealt(xp.diff(load), len(places), graph.id_dtype)
         out = renumbered(csr, place)
@@ -322,7 +346,7 @@ def dealt(degrees: Any, parts: int, ids: np.dtype) -> tuple[Any, Any, np.ndarray
     """
     xp, n = array_module(degrees), len(degrees)
     falling = xp.argsort(-degrees, kind="stable")
-    size = min(-(-n // (64 * parts)) * 64, n)
+    size = min(-(-n // (GRAIN * parts)) * GRAIN, n)
     bounds = np.minimum(np.arange(parts + 1) * size, n)
     sizes = np.diff(bounds)
     # Whoever has room gets a card in each round: all parts as long as the smallest has, then those that are left.

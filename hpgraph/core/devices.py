@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextvars
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -142,6 +144,17 @@ def _current() -> int:
 def device_index(array: Any) -> int:
     """The number of the GPU that an array lies on; -1 for one on the CPU."""
     return int(array.device.id) if is_cuda(array) else -1
+
+
+def place_of(array: Any) -> Devices:
+    """The one device that an array lies on.
+
+    Examples
+    --------
+    >>> place_of(np.arange(3))
+    Devices(kind='cpu', indices=())
+    """
+    return Devices("cuda", (device_index(array),)) if is_cuda(array) else Devices("cpu")
 
 
 def require_current(index: int, what: str) -> None:
@@ -287,6 +300,46 @@ def _reach(indices: tuple[int, ...]) -> bool:
                     if "AlreadyEnabled" not in str(error):
                         raise
     return True
+
+
+def on_each(devices: Sequence[Devices], work: Callable[[int], Any]) -> list[Any]:
+    """What work gives for each of several devices, done at the same time.
+
+    Parameters
+    ----------
+    devices : sequence of Devices
+        One each.
+    work : callable
+        Takes the number of a device in the sequence, and finds it to be CuPy's current one.
+
+    Returns
+    -------
+    list
+        In the order of the devices. Whatever is on a GPU has been waited for.
+
+    Examples
+    --------
+    >>> on_each([Devices("cpu")], lambda number: number + 1)
+    [1]
+    """
+
+    def there(number: int) -> Any:
+        with devices[number].here:
+            made = work(number)
+            if devices[number].kind == "cuda":
+                require_cupy().cuda.get_current_stream().synchronize()
+            return made
+
+    if len(devices) == 1 or devices[0].kind == "cpu":
+        return [there(number) for number in range(len(devices))]
+    cupy = require_cupy()
+    for device in devices:
+        with device.here:
+            # What the work reads may still be under way on a stream of the caller's.
+            cupy.cuda.get_current_stream().synchronize()
+    with ThreadPoolExecutor(len(devices)) as threads:
+        waiting = [threads.submit(contextvars.copy_context().run, there, number) for number in range(len(devices))]
+        return [one.result() for one in waiting]
 
 
 def even_ranges(indptr: Any, parts: int, multiple: int = 64) -> np.ndarray:

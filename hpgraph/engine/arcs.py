@@ -32,8 +32,8 @@ class Arcs:
         Bytes of a message, by which the layout is chosen.
     """
 
-    # Whether parts are windows over pages, which take kernels of their own.
-    in_windows = False
+    # Whether parts are windows over pages, or lie on several devices, which loops of their own are for.
+    in_windows = in_shards = False
 
     def __init__(self, graph: Graph, edges: str, weighted: bool, size: int = 8) -> None:
         self._graph = graph.undirected if edges == "all" else graph

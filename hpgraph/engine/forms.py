@@ -90,6 +90,11 @@ def form_for(run: Run) -> Form:
     form = form_of(run.declared, run.code)
     if form.loop == SUPERSTEPS:
         return form
+    if run.arcs.in_shards and form.loop == RELAXATION:
+        # Superstep by superstep it comes to the same end, whatever the order in which values settle.
+        return Form(SUPERSTEPS, form.code, "the arcs lie on several devices", form.recognized)
+    if run.arcs.in_shards and form.loop == SWEEP:
+        return form
     if not run.arcs.in_one_part:
         return Form(SUPERSTEPS, run.code, "the arcs come in several parts")
     if form.recognized and run.delta is None and run.ceiling is None:
@@ -183,11 +188,12 @@ def _reads_property(condition: Callable[..., Any]) -> bool:
     return any(attributes is None or attributes - {"id"} for attributes in (read[0], read[-1]))
 
 def check_order(form: Form, delta: float | None, ceiling: float | None) -> None:
-    """Refuse a width of buckets, or a last value, that the loop does not know what to do with.
+    """Refuse a width of buckets, or a last value, for a program that is no relaxation.
 
     Parameters
     ----------
     form : Form
+        The program's own.
     delta, ceiling : float or None
         As given to `hpgraph.run`.
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hpgraph.core.device import array_module
+from hpgraph.engine.divided_superstep import divided_supersteps
+from hpgraph.engine.divided_sweep import divided_sweep
 from hpgraph.engine.forms import RELAXATION, SUPERSTEPS, SWEEP, TRAVERSAL, Form
 from hpgraph.engine.superstep import supersteps
 from hpgraph.kernels.runtime.direction import PULL
@@ -57,7 +59,8 @@ def go(run: Run, form: Form) -> Outcome:
         if not isinstance(swept, str):
             return Outcome(*swept, form)
         form = Form(SUPERSTEPS, form.code, f"every vertex is active, but {swept}")
-    return Outcome(*supersteps(run, frontier, settled), form)
+    general = divided_supersteps if run.arcs.in_shards else supersteps
+    return Outcome(*general(run, frontier, settled), form)
 
 
 def _traverse(run: Run, form: Form) -> Callable[[], np.ndarray]:
@@ -78,13 +81,17 @@ def _relax(run: Run, form: Form) -> tuple[Callable[[], np.ndarray], Any]:
 
 def _sweep(run: Run) -> tuple[np.ndarray, Any] | str:
     """Every vertex active from the first superstep to the last; or why it cannot be so."""
-    arcs, stop = run.arcs.gathering, run.declared.functions["converged"]
-    swept = run.backend.sweeps(run.code, arcs, run.state, tuple(run.world.values()), stop, run.limit)
+    if run.arcs.in_shards:
+        swept, entries = divided_sweep(run), run.arcs.sending.nnz
+    else:
+        arcs, stop = run.arcs.gathering, run.declared.functions["converged"]
+        swept = run.backend.sweeps(run.code, arcs, run.state, tuple(run.world.values()), stop, run.limit)
+        entries = arcs.nnz
     if isinstance(swept, str):
         return swept
     run.world.update(zip(run.declared.aggregators, swept.sums, strict=True))
     rows = np.empty((len(swept.nanoseconds), 4), np.int64)
-    rows[:, :3] = PULL, run.n, arcs.nnz
+    rows[:, :3] = PULL, run.n, entries
     rows[:, 3] = swept.nanoseconds
     active = None if swept.stopped else array_module(run.device).arange(run.n, dtype=run.sources.dtype)
     return rows, active

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.errors import StreamingError
 from hpgraph.engine.arcs import Arcs
+from hpgraph.engine.divided_arcs import DividedArcs
 from hpgraph.engine.heads import head_of
 from hpgraph.kernels.runtime.direction import product_pushes
 from hpgraph.kernels.windows import Traffic
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 _LOOKS = {"cpu": 2e8, "cuda": 1e11}
 
 
-def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | PagedArcs:
+def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | PagedArcs | DividedArcs:
     """The arcs of a graph for a program, wherever they lie.
 
     Parameters
@@ -37,10 +39,12 @@ def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | P
 
     Returns
     -------
-    Arcs or PagedArcs
+    Arcs, PagedArcs or DividedArcs
     """
     if isinstance(graph, StreamedGraph):
         return PagedArcs(graph, declared.edges, declared.weighted, not code.reduce.idempotent)
+    if isinstance(graph, DividedGraph):
+        return DividedArcs(graph, declared.edges, declared.weighted, code)
     return Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
 
 
@@ -63,7 +67,7 @@ class PagedArcs:
         When the graph's pages lie the other way, or arcs of both directions would have to be merged.
     """
 
-    in_one_part, in_windows = False, True
+    in_one_part, in_windows, in_shards = False, True, False
 
     def __init__(self, graph: StreamedGraph, edges: str, weighted: bool, repeats: bool = True) -> None:
         self._weighted = weighted and graph.weighted

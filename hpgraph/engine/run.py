@@ -14,7 +14,7 @@ from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.edge_run import is_edge_program, refuse_for_edges, run_edges
-from hpgraph.engine.forms import check_order, form_for
+from hpgraph.engine.forms import check_order, form_for, form_of
 from hpgraph.engine.lanes import are_lanes, run_lanes
 from hpgraph.engine.loops import go
 from hpgraph.engine.paged_arcs import PagedArcs, arcs_of
@@ -128,7 +128,7 @@ def run(
             this.sources = begin_where(backend, code, this.state, values, this.state, beginnings, None, graph)
             this.beginnings = (None,) * len(beginnings)
         form = form_for(this)
-        check_order(form, delta, ceiling)
+        check_order(form_of(declared, code) if arcs.in_shards else form, delta, ceiling)
         outcome = go(this, form)
     left = outcome.active
 

@@ -20,7 +20,7 @@ from hpgraph.kernels.spgemm import MatrixProducts
 from hpgraph.kernels.spmv import Products
 from hpgraph.kernels.structure import Structure
 from hpgraph.kernels.superstep import General
-from hpgraph.kernels.sweep import Sweep
+from hpgraph.kernels.sweep import DividedSweeps, Sweep
 from hpgraph.kernels.traversal import Traversal
 from hpgraph.kernels.windows import Windows
 
@@ -116,6 +116,24 @@ def windows(device: str) -> Windows:
     module
     """
     return cast(Windows, importlib.import_module(f"hpgraph.kernels.windows.{normalize_device(device)}"))
+
+
+def divided_sweeps(device: str) -> DividedSweeps | None:
+    """What sweeps over the shards of several devices.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    callable or None
+        None on the CPU, where one device has all threads.
+    """
+    if normalize_device(device) == "cpu":
+        return None
+    module = importlib.import_module("hpgraph.kernels.sweep.cuda_divided")
+    return cast(DividedSweeps, module.divided_sweeps)
 
 
 def joint_ranks(device: str) -> JointRanks:

@@ -20,11 +20,11 @@ class Structure(Protocol):
     def fifo_order(self, rows: CSR, start: int, nobody: int) -> tuple[Any, Any]:
         """The order in which a queue meets vertices from a start, and who brought each; `nobody` where none did."""
 
-    def count_triangles(self, graph: CSR) -> int:
-        """How many triangles there are in a symmetric graph."""
+    def count_triangles(self, graph: CSR, part: int = 0, parts: int = 1) -> int:
+        """How many triangles there are in a symmetric graph; of so many parts of the work, those that one finds."""
 
-    def triangles_of_each(self, graph: CSR) -> Any:
-        """How many each vertex is in."""
+    def triangles_of_each(self, graph: CSR, part: int = 0, parts: int = 1) -> Any:
+        """How many each vertex is in, likewise."""
 
     def truss(self, arcs: CSR, k: int) -> Any:
         """Which arcs of a symmetric graph are in its k-truss, k being at least 3."""

@@ -358,29 +358,33 @@ def _found(graph: CSR, tallies: np.ndarray | None, order: DegreeOrder | None, th
     return int(_count(graph.indptr, graph.indices, *by_id, tallies, threads))
 
 
-def count(graph: CSR) -> int:
+def count(graph: CSR, part: int = 0, parts: int = 1) -> int:
     """Number of triangles.
 
     Parameters
     ----------
     graph : CSR
         Symmetric, rows sorted and free of duplicates, on the CPU; self-loops are passed over, values are not read.
+    part, parts : int, optional
+        Which part of the count is meant: all threads work on the first, which is all of it.
 
     Returns
     -------
     int
     """
+    if part:
+        return 0
     order = degree_order(graph) if cheapest(graph) == ORDER else None
     with team() as threads:
         return _found(graph, None, order, threads)
 
 
-def per_vertex(graph: CSR) -> np.ndarray:
+def per_vertex(graph: CSR, part: int = 0, parts: int = 1) -> np.ndarray:
     """Number of triangles at each vertex.
 
     Parameters
     ----------
-    graph : CSR
+    graph, part, parts
         As for `count`.
 
     Returns
@@ -391,6 +395,8 @@ def per_vertex(graph: CSR) -> np.ndarray:
     -----
     Each thread has a tally of its own, 8 bytes for each vertex.
     """
+    if part:
+        return np.zeros(graph.shape[0], np.int64)
     order = degree_order(graph) if cheapest(graph) == ORDER else None
     triangles = np.empty(graph.shape[0], np.int64)
     with team() as threads:

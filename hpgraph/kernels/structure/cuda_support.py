@@ -12,7 +12,7 @@ from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.structure.cuda_degree_order import c_type
-from hpgraph.kernels.structure.cuda_triangles import LONG, MOST_BITS, PIECE, THREADS, plan
+from hpgraph.kernels.structure.cuda_triangles import LONG, MOST_BITS, PIECE, THREADS, part_of, plan
 
 SOURCE = "support.cuh"
 BY_RANK, BY_ID, LISTED = range(3)
@@ -176,7 +176,8 @@ def _support(above: int, given: tuple[Any, ...], rows: Rows, longest: int, lanes
         most = listed // LONG + listed // PIECE + 1
         task_vertex, task_begin = cupy.empty(most, ids), cupy.empty(most, np.int64)
         numbers = rows.lower if order is None else order  # not read where there is no order
-        arguments: tuple[Any, ...] = (indptr, numbers, rows.indptr, np.int64(n), task_vertex, task_begin, tasks)
+        listing = np.int64(n), part_of(0, 1), task_vertex, task_begin, tasks
+        arguments: tuple[Any, ...] = indptr, numbers, rows.indptr, *listing
         list_tasks((-(-n // THREADS),), (THREADS,), arguments)
         bits = max(1024, min(MOST_BITS, 1 << (n - 1).bit_length()))
         arguments = up, task_vertex, task_begin, tasks, np.uint32(bits), next_task, wanted

@@ -14,6 +14,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.cuda_degree_order import c_type, degree_sums, order_by_degree
 from hpgraph.kernels.structure.orientation import DegreeOrder, worth_ordering
@@ -121,7 +122,12 @@ def kernel_names(index: str, by_degree: bool, tally: bool, lanes: int, filtered:
     )
 
 
-def _count(graph: CSR, chosen: Plan, tally: Any) -> Any:
+def part_of(part: int, parts: int) -> np.ndarray:
+    """A struct ``OfParts``: which part of the work is meant."""
+    return struct(np.int32(part), np.int32(parts))
+
+
+def _count(graph: CSR, chosen: Plan, tally: Any, part: int = 0, parts: int = 1) -> Any:
     """Launch; the first element of the uint64 array returned is the total. `tally`: None, or n zeros of uint64."""
     import cupy
 
@@ -131,10 +137,11 @@ def _count(graph: CSR, chosen: Plan, tally: Any) -> Any:
     module = load(SOURCE, names=names, title="triangles")
     short, long_, list_tasks, few = (module.function(name) for name in names)
     # Total, next short vertex, number of tasks, next task.
-    counters = cupy.zeros(4, np.uint64)
+    counters, of = cupy.zeros(4, np.uint64), part_of(part, parts)
     if chosen.few:
         tallies = counters if tally is None else tally
-        few((-(-n // THREADS),), (THREADS,), (graph.indptr, graph.indices, np.int64(n), counters, tallies))
+        arguments: tuple[Any, ...] = graph.indptr, graph.indices, np.int64(n), of, counters, tallies
+        few((-(-n // (THREADS * parts)),), (THREADS,), arguments)
         return counters
     total, next_vertex, tasks, next_task = (counters[i : i + 1] for i in range(4))
     tallies = total if tally is None else tally
@@ -150,27 +157,30 @@ def _count(graph: CSR, chosen: Plan, tally: Any) -> Any:
         # The long tasks are started first: what is left at the end should be small.
         most = graph.nnz // LONG + graph.nnz // PIECE + 1
         task_vertex, task_begin = cupy.empty(most, graph.indices.dtype), cupy.empty(most, np.int64)
-        arguments: tuple[Any, ...] = (graph.indptr, order, row_start, np.int64(n), task_vertex, task_begin, tasks)
+        arguments = (graph.indptr, order, row_start, np.int64(n), of, task_vertex, task_begin, tasks)
         list_tasks((-(-n // THREADS),), (THREADS,), arguments)
         bits = max(1024, min(MOST_BITS, 1 << (n - 1).bit_length()))
         arguments = (*rows, task_vertex, task_begin, tasks, np.uint32(bits), next_task, total, tallies)
         long_((blocks,), (THREADS,), arguments, shared_mem=bits // 8)
-    share = max(1, min(32, n // (blocks * THREADS // 32)))
-    short((blocks,), (THREADS,), (*rows, np.int64(n), np.int32(share), next_vertex, total, tallies))
+    share = max(1, min(32, n // (parts * blocks * THREADS // 32)))
+    short((blocks,), (THREADS,), (*rows, np.int64(n), np.int32(share), of, next_vertex, total, tallies))
     return total
 
 
-def count(graph: CSR) -> int:
+def count(graph: CSR, part: int = 0, parts: int = 1) -> int:
     """Number of triangles; waits for the stream.
 
     Parameters
     ----------
     graph : CSR
         Symmetric, rows sorted and free of duplicates, on CUDA; self-loops are passed over, values are not read.
+    part, parts : int, optional
+        Where several GPUs have the graph, which part of the count is this one's.
 
     Returns
     -------
     int
+        The parts sum to the number.
 
     Raises
     ------
@@ -179,15 +189,15 @@ def count(graph: CSR) -> int:
     """
     if not graph.nnz:
         return 0
-    return int(_count(graph, plan(graph), None)[0])
+    return int(_count(graph, plan(graph), None, part, parts)[0])
 
 
-def per_vertex(graph: CSR) -> Any:
+def per_vertex(graph: CSR, part: int = 0, parts: int = 1) -> Any:
     """Number of triangles at each vertex.
 
     Parameters
     ----------
-    graph : CSR
+    graph, part, parts
         As for `count`.
 
     Returns
@@ -204,7 +214,7 @@ def per_vertex(graph: CSR) -> Any:
     tally = cupy.zeros(graph.shape[0], np.uint64)
     if graph.nnz:
         chosen = plan(graph)
-        _count(graph, chosen, tally)
+        _count(graph, chosen, tally, part, parts)
         if chosen.by_degree is not None:
             tally = tally[chosen.by_degree.rank]
     return tally.view(np.int64)

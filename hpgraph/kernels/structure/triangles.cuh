@@ -131,12 +131,17 @@ __device__ __forceinline__ int gather(const Ranked<Index, ORDERED>& graph, i64 a
     return __popc(which);
 }
 
+// Which part of the work is meant, where several GPUs have the graph: every one of `parts` pieces, from the `part`th on.
+struct OfParts {
+    int part, parts;
+};
+
 // Vertices whose rows are short, `share` at a time to a warp (at most 32). `next` and `total` start at 0.
 template <class Index, bool ORDERED, bool TALLY, int LANES, bool FILTERED>
 __global__ void __launch_bounds__(THREADS) count_short(
     const i64* __restrict__ indptr, const Index* __restrict__ indices, const Index* __restrict__ order,
     const Index* __restrict__ rank, const i64* __restrict__ row_start, const Index* __restrict__ lower, i64 n,
-    int share, u64* next, u64* total, u64* tally) {
+    int share, OfParts of, u64* next, u64* total, u64* tally) {
     __shared__ u32 filters[WARPS][SHORT_BITS / 32];
     __shared__ Batch<Index> batches[WARPS];
     const Ranked<Index, ORDERED> graph{indptr, indices, order, rank, row_start, lower};
@@ -149,7 +154,7 @@ __global__ void __launch_bounds__(THREADS) count_short(
     for (;;) {
         i64 base = 0;
         if (lane == 0) base = i64(atomicAdd(next, u64(share)));
-        base = __shfl_sync(ALL, base, 0);
+        base = __shfl_sync(ALL, base, 0) * of.parts + of.part * share;
         if (base >= n) break;
         // Each lane reads where one vertex's rows lie, and all of them then work through these vertices.
         i64 my_begin = 0, my_end = 0, my_low = 0, my_stop = 0;
@@ -201,15 +206,18 @@ __global__ void __launch_bounds__(THREADS) count_short(
 // Cut the rows that are not short in tasks: vertex, and first of up to PIECE arcs. `tasks` counts them and starts at 0.
 template <class Index, bool ORDERED>
 __global__ void list_tasks(const i64* __restrict__ indptr, const Index* __restrict__ order,
-                           const i64* __restrict__ row_start, i64 n, Index* task_vertex, i64* task_begin,
+                           const i64* __restrict__ row_start, i64 n, OfParts of, Index* task_vertex, i64* task_begin,
                            u64* tasks) {
     const i64 v = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (v >= n) return;
     const i64 vertex = ORDERED ? i64(order[v]) : v;
     const i64 begin = indptr[vertex], end = indptr[vertex + 1];
     if (end - begin <= LONG || row_start[v] == row_start[v + 1]) return;
-    u64 place = atomicAdd(tasks, u64((end - begin + PIECE - 1) / PIECE));
-    for (i64 at = begin; at < end; at += PIECE, ++place) {
+    // Pieces go round the parts, a vertex further on with each vertex.
+    const i64 pieces = (end - begin + PIECE - 1) / PIECE, first = (of.part + of.parts - v % of.parts) % of.parts;
+    if (first >= pieces) return;
+    u64 place = atomicAdd(tasks, u64((pieces - first - 1) / of.parts + 1));
+    for (i64 at = begin + first * PIECE; at < end; at += i64(PIECE) * of.parts, ++place) {
         task_vertex[place] = Index(v);
         task_begin[place] = at;
     }
@@ -267,10 +275,10 @@ __global__ void __launch_bounds__(THREADS) count_long(
 // side in the order of ids.
 template <class Index, bool TALLY>
 __global__ void __launch_bounds__(THREADS) count_few(const i64* __restrict__ indptr,
-                                                     const Index* __restrict__ indices, i64 n, u64* total,
-                                                     u64* tally) {
+                                                     const Index* __restrict__ indices, i64 n, OfParts of,
+                                                     u64* total, u64* tally) {
     __shared__ u64 sums[WARPS];
-    const i64 i = i64(blockIdx.x) * THREADS + threadIdx.x;
+    const i64 i = (i64(blockIdx.x) * of.parts + of.part) * THREADS + threadIdx.x;
     u64 found = 0;
     if (i < n) {
         const Index v = Index(i);

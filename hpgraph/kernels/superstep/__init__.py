@@ -51,6 +51,9 @@ class WorkSpace(Protocol):
     def pull(self, part: Part, frontier: Frontier) -> None:
         """Messages from the frontier, gathered by whoever may receive."""
 
+    def addressed(self) -> Bitmask:
+        """Whom `apply` would update now."""
+
     def address(self, frontier: Frontier) -> None:
         """Have `apply` update a frontier, as if it had received: for steps without arcs."""
 

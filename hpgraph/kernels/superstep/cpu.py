@@ -172,6 +172,10 @@ class Supersteps:
                 self._functions, terminal, self.state, self._arcs(rows), self._inbox, frontier.bits.words, workers
             )
 
+    def addressed(self) -> Bitmask:
+        """Whom `apply` would update now."""
+        return Bitmask(self.n, self._inbox.received.copy())
+
     def address(self, frontier: Frontier) -> None:
         """Have `apply` update a frontier, as if it had received: for steps without arcs.
 

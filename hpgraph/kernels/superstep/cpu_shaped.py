@@ -99,6 +99,10 @@ class ShapedSupersteps:
                 self._calls, self.state, self._arcs(part.gathering), self._inbox, frontier.bits.words, workers
             )
 
+    def addressed(self) -> Bitmask:
+        """Whom `apply` would update now."""
+        return Bitmask(self.n, self._inbox.received.copy())
+
     def address(self, frontier: Frontier) -> None:
         """Have `apply` update a frontier, as if it had received."""
         self._inbox.received[:] = frontier.bits.words

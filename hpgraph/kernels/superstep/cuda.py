@@ -212,6 +212,10 @@ class Supersteps:
         product(functions_of(self.code).edge_cond, get_monoid("lor"), passes)
         self._received = Bitmask.from_bool(passes != 0)
 
+    def addressed(self) -> Bitmask:
+        """Whom `apply` would update now, and perhaps some that receive no more."""
+        return self._received
+
     def address(self, frontier: Frontier) -> None:
         """Have `apply` update a frontier, as if it had received: for steps without arcs."""
         self._received = frontier.bits

@@ -108,6 +108,10 @@ class ShapedSupersteps:
             )  # fmt: skip
             self._received = Bitmask.from_bool(passes != 0)
 
+    def addressed(self) -> Bitmask:
+        """Whom `apply` would update now, and perhaps some that receive no more."""
+        return self._received
+
     def address(self, frontier: Frontier) -> None:
         """Have `apply` update a frontier, as if it had received."""
         self._received = frontier.bits

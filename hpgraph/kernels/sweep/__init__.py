@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
+    from hpgraph.core.devices import Devices
     from hpgraph.formats import CSR, HYB
     from hpgraph.kernels.runtime.program import ProgramCode
 
@@ -45,4 +46,23 @@ class Sweep(Protocol):
         """Run supersteps over all vertices of a program without `cond`; or say why that cannot be.
 
         `world` has the parameters, then the sums, which are made anew; `stop` is the program's `converged`.
+        """
+
+
+class DividedSweeps(Protocol):
+    """What sweeps over several devices: `hpgraph.kernels.backend.divided_sweeps`."""
+
+    def __call__(
+        self,
+        code: ProgramCode,
+        shards: list[tuple[Devices, int, CSR]],
+        states: list[tuple[Any, ...]],
+        told: tuple[int, ...],
+        world: tuple[Any, ...],
+        stop: Callable[..., Any] | None,
+        limit: int,
+    ) -> Swept | str:
+        """Run supersteps over all vertices of shards: device, first vertex and rows each, and a state on each device.
+
+        `told` are the properties, by number, that messages depend on.
         """

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpgraph.core.errors import CompileError
 from hpgraph.formats import CSR, HYB
+from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import ProgramCode
@@ -94,47 +95,112 @@ def sweeps(
     return Swept(bool(stopped), end[2 : 2 + code.aggregates], nanoseconds)
 
 
+class Halves(NamedTuple):
+    """The launches of one superstep over a range of vertices.
+
+    Attributes
+    ----------
+    gather : callable
+        Launches what reads the properties.
+    update : callable
+        Launches what writes them, and leaves rows of sums.
+    sums : float64 CuPy array
+        Those rows.
+    program : numpy.void
+        The struct ``Sweeping``.
+    module : Module
+        With `conclude`.
+    """
+
+    gather: Callable[[], None]
+    update: Callable[[], None]
+    sums: Any
+    program: Any
+    module: Module
+
+
+def halves(
+    made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any, first: int = 0
+) -> Halves:
+    """What launches a superstep, compiled and ready.
+
+    Parameters
+    ----------
+    made : SweepProgram
+    rows : CSR or HYB
+        The arcs by the vertex that gathers, of the vertices from `first` on.
+    state : tuple of CuPy arrays
+        The properties of all vertices; changed in place.
+    world : tuple of scalars
+    standing : float64 CuPy array
+        ``struct Standing`` of sweep.cuh.
+    first : int, default 0
+        The vertex of the first row.
+
+    Returns
+    -------
+    Halves
+    """
+    import cupy
+
+    code, n, ignores = made.code, rows.shape[0], ignored(made.code)
+    program, offer = made.struct(state, world), functions_of(code).offer
+    product = blocked_product(rows, offer, code.reduce, tuple(a.dtype for a in state), code.message, ignores)
+    if product is not None and techniques.fused_supersteps:
+        return _by_blocks(made, product, state, program, standing, first)
+    module = made.load("sweep.cuh", KERNELS)
+    message, sums = cupy.empty(n, code.message), cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
+    arguments = program, np.int64(first), np.int64(n), message, standing, sums
+
+    def gather() -> None:
+        pull(rows, offer, code.reduce, state, message, ignores=ignores)
+
+    def update() -> None:
+        if n:
+            module.function(KERNELS[0])((len(sums),), (THREADS,), arguments)
+
+    return Halves(gather, update, sums, program, module)
+
+
+def _by_blocks(
+    made: SweepProgram, product: BlockedProduct, state: tuple[Any, ...], program: Any, standing: Any, first: int
+) -> Halves:
+    import cupy
+
+    module = made.load("sweep_blocks.cuh", BY_BLOCKS, product.prologue, product.special.ltoir)
+    blocks, shared = add_shape(product)
+    sums = cupy.empty((blocks, made.code.aggregates + 2), np.float64)
+    kernel, layout = module.function(BY_BLOCKS[0]), product.layout
+    if kernel.max_dynamic_shared_size_bytes < shared:
+        kernel.max_dynamic_shared_size_bytes = shared
+    partial: list[Any] = []
+
+    def gather() -> None:
+        partial[:] = [gather_partials(product, state)]
+
+    def update() -> None:
+        arguments = partial.pop(), layout.row, layout.groups, program, np.int64(first), standing, sums
+        kernel((blocks,), (BLOCK,), arguments, shared_mem=shared)
+
+    return Halves(gather, update, sums, program, module)
+
+
+def conclude(half: Halves, rows: Any, standing: Any) -> None:
+    """Add up rows of sums, and ask the program whether that was all."""
+    arguments = half.program, rows, np.int64(len(rows)), standing
+    half.module.function(KERNELS[1])((1,), (THREADS,), arguments)
+
+
 def _superstep(
     made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any
 ) -> Callable[[], None]:
     """What launches one superstep."""
-    import cupy
-
-    code, n = made.code, len(state[0])
-    program, offer, ignores = made.struct(state, world), functions_of(code).offer, ignored(code)
-
-    def sums(blocks: int) -> Any:
-        return cupy.empty((blocks, code.aggregates + 2), np.float64)
-
-    product = blocked_product(rows, offer, code.reduce, tuple(a.dtype for a in state), code.message, ignores)
-    if product is not None and techniques.fused_supersteps:
-        return _superstep_by_blocks(made, product, state, n, program, standing, sums)
-    module = made.load("sweep.cuh", KERNELS)
-    message, of_blocks = cupy.empty(n, code.message), sums(-(-n // SPAN))
+    half = halves(made, rows, state, world, standing)
 
     def superstep() -> None:
-        pull(rows, offer, code.reduce, state, message, ignores=ignores)
-        arguments = program, np.int64(n), message, standing, of_blocks
-        module.function(KERNELS[0])((len(of_blocks),), (THREADS,), arguments)
-        module.function(KERNELS[1])((1,), (THREADS,), (program, of_blocks, np.int64(len(of_blocks)), standing))
-
-    return superstep
-
-
-def _superstep_by_blocks(
-    made: SweepProgram, product: BlockedProduct, state: tuple[Any, ...], n: int, program: Any, standing: Any, sums: Any
-) -> Callable[[], None]:
-    module = made.load("sweep_blocks.cuh", BY_BLOCKS, product.prologue, product.special.ltoir)
-    blocks, shared = add_shape(product)
-    update, of_blocks, layout = module.function(BY_BLOCKS[0]), sums(blocks), product.layout
-    if update.max_dynamic_shared_size_bytes < shared:
-        update.max_dynamic_shared_size_bytes = shared
-
-    def superstep() -> None:
-        partial = gather_partials(product, state)
-        arguments = partial, layout.row, layout.groups, program, standing, of_blocks
-        update((blocks,), (BLOCK,), arguments, shared_mem=shared)
-        module.function(KERNELS[1])((1,), (THREADS,), (program, of_blocks, np.int64(blocks), standing))
+        half.gather()
+        half.update()
+        conclude(half, half.sums, standing)
 
     return superstep
 

@@ -14,9 +14,11 @@ struct Standing {
     double sums[1];  // COLUMNS of them: those of the last superstep, then who changed and who was updated
 };
 
+// Updates n vertices from `first` on, whose messages these are.
 template <class Program>
 __global__ void __launch_bounds__(THREADS)
-sweep(Program program, i64 n, const typename Program::Message* message, const Standing* standing, double* rows) {
+sweep(Program program, i64 first, i64 n, const typename Program::Message* message, const Standing* standing,
+      double* rows) {
     if (standing->stopped) return;
     program.take(standing->sums);
     const i64 step = standing->step + 1;
@@ -24,7 +26,7 @@ sweep(Program program, i64 n, const typename Program::Message* message, const St
     u32 changed = 0, updated = 0;
     const i64 begin = (i64)blockIdx.x * SPAN;
     for (i64 v = begin + threadIdx.x; v < begin + SPAN && v < n; v += THREADS) {
-        changed += program.apply(v, message[v], step, sums);
+        changed += program.apply(first + v, message[v], step, sums);
         ++updated;
     }
     sums[Program::SUMS] = changed;

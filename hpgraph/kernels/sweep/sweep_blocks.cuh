@@ -10,7 +10,7 @@ static_assert(BLOCK == THREADS, "sums are made by whole blocks");
 
 template <class P, class Program>
 __global__ void __launch_bounds__(BLOCK)
-sweep_blocks(const typename P::Message* partial, const u16* row, Groups groups, Program program,
+sweep_blocks(const typename P::Message* partial, const u16* row, Groups groups, Program program, i64 first_vertex,
              const Standing* standing, double* sums_of_blocks) {
     extern __shared__ uint4 memory[];
     if (standing->stopped) return;
@@ -20,7 +20,7 @@ sweep_blocks(const typename P::Message* partial, const u16* row, Groups groups, 
     u32 changed = 0, updated = 0;
     finish_groups<P>(partial, row, groups, reinterpret_cast<typename P::Message*>(memory),
                      [&](i64 v, typename P::Message message) {
-                         changed += program.apply(v, message, step, sums);
+                         changed += program.apply(first_vertex + v, message, step, sums);
                          ++updated;
                      });
     sums[Program::SUMS] = changed;

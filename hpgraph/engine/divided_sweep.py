@@ -1,0 +1,44 @@
+"""Supersteps over all vertices of a divided graph: what a sweep is on one device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hpgraph.engine.divided_arcs import told_by_senders
+from hpgraph.engine.divided_superstep import bring_home, copies
+from hpgraph.kernels.backend import divided_sweeps
+
+if TYPE_CHECKING:
+    from hpgraph.engine.state import Run
+    from hpgraph.kernels.sweep import Swept
+
+
+def divided_sweep(run: Run) -> Swept | str:
+    """Run a program on a graph in shards; or say why that goes superstep by superstep alone.
+
+    Parameters
+    ----------
+    run : Run
+        Its properties are filled, and lie on the first device, where the run leaves them.
+
+    Returns
+    -------
+    Swept or str
+    """
+    arcs: Any = run.arcs
+    sweeps = divided_sweeps(run.device)
+    if sweeps is None:
+        return "the arcs lie in several parts"
+    graph = arcs.graph
+    state = tuple(graph.in_order_of_shards(values) for values in run.state)
+    states = [copies(state, shard.device, number) for number, shard in enumerate(graph.shards)]
+    shards = [(shard.device, shard.first, arcs.gathering(shard)) for shard in graph.shards]
+    stop = run.declared.functions["converged"]
+    told, world = told_by_senders(run.code), tuple(run.world.values())
+    swept = sweeps(run.code, shards, states, told, world, stop, run.limit)
+    if not isinstance(swept, str):
+        bring_home(graph.shards, states)
+        for values, found in zip(run.state, state, strict=True):
+            if found is not values:
+                values[...] = graph.in_own_order(found)
+    return swept

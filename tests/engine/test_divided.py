@@ -1,0 +1,109 @@
+"""Graphs in parts, on one device and on two GPUs: bodies of other tests once more, and what parts add to them."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import programs
+import pytest
+import scipy.sparse.csgraph
+import test_phases
+import test_run
+from reference_algorithms import levels
+from test_run import SMALL, host
+
+import hpgraph as hpg
+from hpgraph.containers.divided_graph import divide
+from hpgraph.core.device import cuda_available
+
+PLACES = {"cpu": ["cpu", "cpu"], "cuda": ["cuda", "cuda"], "two GPUs": ["cuda:0", "cuda:1"]}
+
+
+@pytest.fixture(params=list(PLACES))
+def places(request):
+    """Where two parts lie."""
+    if request.param != "cpu":
+        if not cuda_available():
+            pytest.skip("no CUDA GPU here")
+        import cupy
+
+        if request.param == "two GPUs" and cupy.cuda.runtime.getDeviceCount() < 2:
+            pytest.skip("one GPU alone")
+    return PLACES[request.param]
+
+
+@pytest.fixture
+def device(places):
+    return places[0].partition(":")[0]
+
+
+@pytest.fixture(params=[False, True], ids=["ranges", "dealt"])
+def G(request, places):
+    return divide(hpg.Graph(SMALL, directed=True), places, scatter=request.param)
+
+
+test_widest_path = test_run.test_widest_path
+test_components = test_run.test_components
+test_core = test_run.test_core
+test_which_arcs = test_run.test_which_arcs
+test_arcs_that_let_no_message_through = test_run.test_arcs_that_let_no_message_through
+test_everyone_is_updated_in_every_superstep = test_run.test_everyone_is_updated_in_every_superstep
+test_any_receives_once_in_the_general_loop_too = test_run.test_any_receives_once_in_the_general_loop_too
+test_conditions_of_a_search = test_run.test_conditions_of_a_search
+test_conditions_of_a_relaxation = test_run.test_conditions_of_a_relaxation
+test_many_properties = test_run.test_many_properties
+test_without_update_the_message_joins_the_property = test_run.test_without_update_the_message_joins_the_property
+test_a_run_that_is_cut_off_goes_on_from_there = test_run.test_a_run_that_is_cut_off_goes_on_from_there
+test_luby = test_phases.test_luby
+
+
+def test_sums_over_all_parts_decide_when_to_stop(places):
+    matrix, value, steps, change = (SMALL.T / 40).tocsr(), np.ones(200), 0, np.inf
+    small = divide(hpg.Graph(SMALL / 40, directed=True), places)
+    found = hpg.run(programs.Halving, small)
+    while change >= 1e-3:
+        new = 0.25 * (matrix @ value) + 0.5 * value
+        change, value, steps = np.abs(new - value).sum(), new, steps + 1
+    assert found.supersteps == steps > 5
+    assert np.allclose(host(found.value), value, rtol=1e-12)
+    assert np.isclose(found.world["change"], change) and np.isclose(found.world["total"], value.sum())
+    limited = hpg.run(programs.Halving, small, max_iteration=3)
+    assert limited.supersteps == 3 and len(limited.active) == 200
+
+
+def test_a_part_without_vertices(places):
+    graph = divide(hpg.Graph.from_edges([0, 1], [1, 2], [2.0, 1.0], 40), places)
+    assert graph.bounds[1] in (0, 40)
+    assert host(hpg.run(programs.Widest, graph, active=[0]).width).tolist()[1:4] == [2, 1, 0]
+    assert host(hpg.run(programs.Counter, graph, max_iteration=2).times).tolist() == [2] * 40
+
+
+def test_algorithms(G):
+    both = SMALL.maximum(SMALL.T).tocsr()
+    directed, undirected = nx.DiGraph(SMALL), nx.Graph(both)
+    directed.add_nodes_from(range(200))
+    assert (host(hpg.bfs(G, 3).level) == levels(SMALL, 3)).all()
+    distance = scipy.sparse.csgraph.dijkstra(SMALL, indices=3)
+    assert (host(hpg.sssp(G, 3).distance) == distance).all()
+    cut = host(hpg.sssp(G, 3, cutoff=20).distance)
+    assert (cut == np.where(distance <= 20, distance, np.inf)).all()
+    parent = host(hpg.bfs(G, 3, parents=True).parent)
+    reached = levels(SMALL, 3) > 0
+    assert (np.asarray(SMALL[parent[reached], np.flatnonzero(reached)]) != 0).all()
+    assert (levels(SMALL, 3)[parent[reached]] + 1 == levels(SMALL, 3)[reached]).all()
+    rank = hpg.pagerank(G, tol=1e-12)
+    expected = nx.pagerank(directed, tol=1e-14, weight=None)
+    assert np.allclose(host(rank.rank), [expected[v] for v in range(200)], rtol=1e-9)
+    assert rank.converged and rank.trace.supersteps == rank.iterations
+    count, label = scipy.sparse.csgraph.connected_components(SMALL, directed=False)
+    found = host(hpg.connected_components(G).label)
+    assert len(np.unique(found)) == count == len(np.unique(np.stack([found, label]), axis=1).T)
+    loopless = nx.Graph(undirected)
+    loopless.remove_edges_from(nx.selfloop_edges(undirected))
+    assert host(hpg.triangles(G)).tolist() == [nx.triangles(loopless)[v] for v in range(200)]
+    assert 3 * hpg.triangle_count(G) == sum(nx.triangles(loopless).values())
+    apart = nx.DiGraph(directed)
+    apart.remove_edges_from(nx.selfloop_edges(directed))
+    assert host(hpg.core_number(G)).tolist() == [nx.core_number(apart)[v] for v in range(200)]
+    between = nx.betweenness_centrality(directed)
+    assert np.allclose(host(hpg.betweenness_centrality(G)), [between[v] for v in range(200)], rtol=1e-9)
