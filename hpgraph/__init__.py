@@ -29,6 +29,7 @@ from hpgraph.core.errors import (
 
 if TYPE_CHECKING:
     from hpgraph import algebra, algorithms, csgraph, datasets, formats, interop, io, semiring, viz
+    from hpgraph import cluster as cluster
     from hpgraph.algebra.apply import apply
     from hpgraph.algebra.assign import assign, subassign
     from hpgraph.algebra.elementwise import ewise_add, ewise_mult, ewise_union
@@ -274,9 +275,11 @@ _MODULE_OF = {
     "uniform": "hpgraph.semiring.counter_random",
     "uniform32": "hpgraph.semiring.counter_random",
 }
-_SUBPACKAGES = ("algebra", "algorithms", "csgraph", "datasets", "formats", "interop", "io", "semiring", "viz")
+_SUBPACKAGES = (
+    "algebra", "algorithms", "cluster", "csgraph", "datasets", "formats", "interop", "io", "semiring", "viz",
+)  # fmt: skip
 
-# All but `id` and `open`, which a star import would put in the place of Python's own.
+# All but `id` and `open`, which a star import would put in the place of Python's own, and `cluster`, which needs Dask.
 __all__ = [
     "AdjacencyOperator",
     "BFSResult",

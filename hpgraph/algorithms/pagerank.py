@@ -252,7 +252,8 @@ def pagerank(
     each = 1.0 if (paper and teleport is None) else (float(n) if paper else (1.0 if teleport is not None else 1 / n))
     given = {"teleport": teleport} if teleport is not None else {}
     found = run(
-        _STOPPING[_PROGRAMS[weighted, teleport is not None], convergence], graph, max_iteration=max_iteration,
+        power_program(weighted=weighted, personalized=teleport is not None, convergence=convergence), graph,
+        max_iteration=max_iteration,
         share=(_first_ranks(graph, start, teleport, paper, dtype) / leaving).astype(dtype, copy=False), leaving=leaving,
         damping=damping, jump=(1 - damping) * each, spread=0.0 if paper else damping * each, tol=tol, **given,
     )  # fmt: skip
@@ -309,6 +310,25 @@ _STOPPING = {
     for program in _PROGRAMS.values()
     for name, stop in (("global", _residual_small), ("vertex", _none_moving))
 }
+
+
+def power_program(*, weighted: bool, personalized: bool, convergence: str) -> type[PageRank]:
+    """The program of power iteration.
+
+    Parameters
+    ----------
+    weighted : bool
+        Whether a vertex shares its rank in proportion to weights.
+    personalized : bool
+        Whether it has a property `teleport`.
+    convergence : {"global", "vertex"}
+        As for `pagerank`.
+
+    Returns
+    -------
+    type
+    """
+    return _STOPPING[_PROGRAMS[weighted, personalized], convergence]
 
 
 def _moderate(graph: Graph, dtype: np.dtype) -> Graph:

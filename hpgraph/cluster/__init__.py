@@ -1,0 +1,24 @@
+"""Graphs on the workers of a Dask cluster: ``hpgraph[cluster]``.
+
+>>> import hpgraph as hpg
+>>> with hpg.cluster.local(n_workers=2) as client:  # doctest: +SKIP
+...     C = hpg.cluster.Graph.from_graph(client, hpg.datasets.karate())
+...     C.bfs(0).level.max()
+3
+"""
+
+from __future__ import annotations
+
+from hpgraph.core.errors import MissingExtraError
+
+try:
+    import distributed as _distributed  # noqa: F401
+except ImportError as error:
+    raise MissingExtraError("distributed", "cluster", "hpgraph.cluster") from error
+
+from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, ProgramError
+from hpgraph.cluster.graph import Graph
+from hpgraph.cluster.limits import Limits
+from hpgraph.cluster.local import local
+
+__all__ = ["ClusterError", "ClusterTimeoutError", "Graph", "Limits", "ProgramError", "local"]

@@ -1,0 +1,184 @@
+"""The algorithms of a graph on a cluster: the library's own vertex programs, run over its blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.algorithms.bfs import BFSResult, WideTree
+from hpgraph.algorithms.components import ComponentsResult
+from hpgraph.algorithms.distances import Distances, Hops, SingleDistances
+from hpgraph.algorithms.levels import Tree
+from hpgraph.algorithms.pagerank import PageRankResult, power_program
+from hpgraph.algorithms.sssp import SSSPResult
+from hpgraph.cluster.programs import Label, WideLabel
+from hpgraph.containers.vertices import id
+from hpgraph.core.number import real, whole
+from hpgraph.kernels.structure.numbering import numbered
+
+if TYPE_CHECKING:
+    from hpgraph.cluster.result import ClusterResult
+
+
+class Algorithms:
+    """The algorithms; each takes, beside its own arguments, those of a run.
+
+    Every method passes ``gather``, ``checkpoint``, ``every``, ``restarts`` and ``threads`` on to `Graph.run`.
+    """
+
+    dtype: np.dtype | None
+    directed: bool
+
+    if TYPE_CHECKING:
+        n_vertices = property(lambda self: 0)
+        id_dtype = property(lambda self: np.dtype(np.int32))
+    index_of: Callable[..., int]
+    run: Callable[..., ClusterResult]
+    least_weight: Callable[[], float]
+
+    def bfs(
+        self, source: Hashable | id, *, direction: Any = "auto", max_depth: int | None = None, **run: Any
+    ) -> BFSResult:
+        """Breadth-first search from one vertex, along arcs.
+
+        Parameters
+        ----------
+        source : hashable or hpgraph.id
+            Where to start.
+        direction : {"auto", "push", "pull"} or Direction
+        max_depth : int, optional
+            Levels beyond it are not searched.
+        **run
+            As for `Graph.run`.
+
+        Returns
+        -------
+        BFSResult
+            Of several neighbours one level up any may be the parent.
+        """
+        if max_depth is not None and whole(max_depth, "max_depth", "a whole number or None") < 0:
+            raise ValueError(f"max_depth must not be negative, not {max_depth}")
+        start = self.index_of(source, "source")
+        program = Tree if self.id_dtype == np.int32 else WideTree
+        call = {"name": "bfs", "arguments": {"source": start, "direction": _mode(direction), "max_depth": max_depth}}
+        found = self.run(
+            program, active=id(start), direction=direction, max_iteration=max_depth, **{"call": call, **run}
+        )
+        return BFSResult(found.level, found.parent, [found.trace])
+
+    def sssp(
+        self, source: Hashable | id, *, cutoff: float | None = None, parents: bool = False, **run: Any
+    ) -> SSSPResult:
+        """Length of a shortest path from one vertex to every other.
+
+        Parameters
+        ----------
+        source : hashable or hpgraph.id
+            Where to start.
+        cutoff : float, optional
+            Vertices farther than this count as not reached.
+        parents : bool
+            Whether to find a tree of shortest paths too, in a second run.
+        **run
+            As for `Graph.run`.
+
+        Returns
+        -------
+        SSSPResult
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative or NaN.
+        """
+        start = self.index_of(source, "source")
+        if not self.least_weight() >= 0:
+            raise ValueError("on a cluster weights must not be negative or NaN: run hpgraph.sssp on one machine")
+        if cutoff is not None:
+            cutoff = real(cutoff, "cutoff")
+        program = SingleDistances if self.dtype == np.float32 else Distances
+        call = {"name": "sssp", "arguments": {"source": start, "cutoff": cutoff, "parents": parents}}
+        found = self.run(program, active=id(start), **{"call": call, **run})
+        distance = found.distance
+        if cutoff is not None:
+            distance = np.where(distance <= cutoff, distance, distance.dtype.type(np.inf))
+        return SSSPResult(distance, self._tree(start, distance) if parents else None, found.trace)
+
+    def _tree(self, start: int, distance: Any) -> np.ndarray:
+        distance = np.asarray(distance)
+        parent = np.full(self.n_vertices, -1, self.id_dtype)
+        hops = np.full(self.n_vertices, -1, np.int32)
+        parent[start], hops[start] = start, 0
+        found: np.ndarray = self.run(Hops, active=id(start), parent=parent, hops=hops, distance=distance).parent
+        return found
+
+    def pagerank(
+        self, *, damping: float = 0.85, tol: float = 1e-6, max_iteration: int = 100, dtype: Any = np.float64, **run: Any
+    ) -> PageRankResult:
+        """PageRank of every vertex, by power iteration.
+
+        Parameters
+        ----------
+        damping : float, in [0, 1]
+        tol : float
+            It stops when the changes of all vertices sum to at most `tol`.
+        max_iteration : int
+        dtype : float32 or float64
+        **run
+            As for `Graph.run`.
+
+        Returns
+        -------
+        PageRankResult
+        """
+        damping, tol, dtype = real(damping, "damping"), real(tol, "tol"), np.dtype(dtype)
+        if not 0 <= damping <= 1:
+            raise ValueError(f"damping must lie between 0 and 1, not {damping!r}")
+        if not tol >= 0:
+            raise ValueError(f"tol must not be negative, not {tol!r}")
+        if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise TypeError(f"dtype must be float32 or float64, not {dtype}")
+        n = self.n_vertices
+        arguments = {"damping": damping, "tol": tol, "max_iteration": max_iteration, "dtype": dtype.name}
+        call = {"name": "pagerank", "arguments": arguments}
+        found = self.run(
+            power_program(weighted=False, personalized=False, convergence="global"), max_iteration=max_iteration,
+            share=dtype.type(0), leaving=np.int32(0), damping=damping, jump=(1 - damping) / n, spread=damping / n,
+            tol=tol, prepare="pagerank", **{"call": call, **run},
+        )  # fmt: skip
+        residual = float(found.world["residual"])
+        rank = (found.share * found.leaving).astype(dtype)
+        iterations = found.supersteps
+        return PageRankResult(rank, iterations, residual, bool(iterations and residual <= tol), found.trace)
+
+    def connected_components(self, **run: Any) -> ComponentsResult:
+        """The weakly connected component of every vertex.
+
+        Parameters
+        ----------
+        **run
+            As for `Graph.run`.
+
+        Returns
+        -------
+        ComponentsResult
+            Components are numbered by their smallest vertex.
+        """
+        kind = Label if self.id_dtype == np.int32 else WideLabel
+        call = {"name": "connected_components", "arguments": {}}
+        label = self.run(kind, **{"call": call, **run}).label
+        backwards = type(kind.__name__, (kind,), {"edges": "out"})
+        while self.directed:
+            # Along arcs and against them in turn, until neither lowers a label.
+            before = label
+            for program in (backwards, kind):
+                label = self.run(program, label=label, **run).label
+            if bool((label == before).all()):
+                break
+        return ComponentsResult(*numbered(np.asarray(label)))
+
+
+def _mode(direction: Any) -> str:
+    return direction if isinstance(direction, str) else str(direction.mode)

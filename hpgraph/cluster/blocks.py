@@ -1,0 +1,78 @@
+"""A block of a graph: its arcs in numbers of the block's own, as the engine of one machine takes them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from hpgraph.cluster.grid import Grid, Numbering
+from hpgraph.containers.graph import Graph
+
+# Bytes of a vertex that a block knows: its id, two offsets of rows, a message, and its bits.
+_OF_VERTEX = 8 + 2 * 8 + 8 + 1
+# Bytes of a vertex that it owns: two queues, and room for who receives.
+_OF_OWN = 3 * 4
+
+
+class Block:
+    """Arcs from the sources of a row of the grid to the targets of a column.
+
+    Parameters
+    ----------
+    grid : Grid
+    block : int
+    sources, targets : int64 arrays
+        Ends of the arcs, by position.
+    weights : array or None
+
+    Attributes
+    ----------
+    graph : Graph
+        Its arcs by the block's numbers; of arcs given more than once the lightest is kept.
+    numbering : Numbering
+    """
+
+    def __init__(
+        self, grid: Grid, block: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
+    ) -> None:
+        self.numbering = numbering = Numbering(grid, block)
+        self.graph = Graph.from_edges(
+            numbering.numbers(sources), numbering.numbers(targets), weights, n_vertices=numbering.size
+        )
+        # Arcs that leave, and arcs that reach, each of its own vertices in the whole graph; known after the first run.
+        self.degrees: dict[bool, np.ndarray] = {}
+
+    @cached_property
+    def vertices(self) -> np.ndarray:
+        """The vertex of each number."""
+        return self.numbering.vertices()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arcs, those by target among them once they are made."""
+        return int(self.graph.nbytes)
+
+
+def block_bytes(grid: Grid, block: int, arcs: int, weight: int, properties: int) -> int:
+    """Predicted memory of a block while a program runs.
+
+    Parameters
+    ----------
+    grid : Grid
+    block : int
+    arcs : int
+        How many it holds.
+    weight : int
+        Bytes of a weight; 0 where there are none.
+    properties : int
+        Bytes of a vertex's properties.
+
+    Returns
+    -------
+    int
+        Of arcs in both directions, of vertices, and of messages on their way.
+    """
+    known = Numbering(grid, block).size
+    ids = 4 if known < 1 << 31 else 8
+    return 2 * arcs * (ids + weight) + known * (_OF_VERTEX + properties) + grid.size(block) * (_OF_OWN + 16)

@@ -1,0 +1,180 @@
+"""Checkpoints: the state of a run between two supersteps, in a folder or an object store (`fsspec`).
+
+Each block writes what it owns to a file of its own, in a folder for the epoch and the superstep. When all have, the
+first block writes the table that names them, in one step: a checkpoint is whole or it is not there. Files hold raw
+arrays behind a table in JSON; nothing of them is unpickled, and each has its checksum.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import uuid
+import zlib
+from typing import Any
+
+import numpy as np
+
+from hpgraph.cluster.errors import ClusterError
+from hpgraph.cluster.run_block import BlockRun, Moment
+from hpgraph.formats import Bitmask
+
+TABLE = "checkpoint.json"
+_MAGIC = b"hpgraph checkpoint 1\n"
+_LENGTHS = struct.Struct("<QI")
+_KINDS = "biuf"
+
+
+class Folder:
+    """A folder, local or in an object store, whose files are replaced whole or not at all.
+
+    Parameters
+    ----------
+    path : str
+        As `fsspec` takes it: a local path, ``s3://bucket/run``, ``memory://run``.
+    """
+
+    def __init__(self, path: str) -> None:
+        import fsspec  # type: ignore[import-untyped]
+
+        self.path = str(path)
+        self._files, self._root = fsspec.core.url_to_fs(self.path)
+        self._local = "file" in (self._files.protocol if isinstance(self._files.protocol, tuple) else
+                                 (self._files.protocol,))  # fmt: skip
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put a file there; a reader finds all of it or what was there before."""
+        target = f"{self._root.rstrip('/')}/{name}"
+        if not self._local:
+            # An object store shows an object when it is complete.
+            self._files.pipe_file(target, data)
+            return
+        self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
+        beside = f"{target}.{uuid.uuid4().hex}.tmp"
+        with self._files.open(beside, "wb") as file:
+            file.write(data)
+        self._files.mv(beside, target)
+
+    def read(self, name: str) -> bytes:
+        """All of a file.
+
+        Raises
+        ------
+        FileNotFoundError
+        """
+        data: bytes = self._files.cat_file(f"{self._root.rstrip('/')}/{name}")
+        return data
+
+    def remove(self, name: str) -> None:
+        """Remove a folder in it, if it is there."""
+        target = f"{self._root.rstrip('/')}/{name}"
+        if self._files.exists(target):
+            self._files.rm(target, recursive=True)
+
+
+def pack(arrays: dict[str, np.ndarray], table: dict[str, Any]) -> bytes:
+    """Arrays and a table as one file.
+
+    Examples
+    --------
+    >>> arrays, table = unpack(pack({"level": np.array([3, 1])}, {"step": 2}), "it")
+    >>> arrays["level"].tolist(), table
+    ([3, 1], {'step': 2})
+    """
+    listed = [(name, array.dtype.str, list(array.shape)) for name, array in arrays.items()]
+    head = json.dumps({"arrays": listed, "table": table}).encode()
+    body = b"".join(np.ascontiguousarray(array).tobytes() for array in arrays.values())
+    return b"".join([_MAGIC, _LENGTHS.pack(len(head), zlib.crc32(body, zlib.crc32(head))), head, body])
+
+
+def unpack(data: bytes, name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """What `pack` made a file of.
+
+    Raises
+    ------
+    ClusterError
+        If it is damaged.
+    """
+    at = len(_MAGIC) + _LENGTHS.size
+    if data[: len(_MAGIC)] != _MAGIC or len(data) < at:
+        raise ClusterError(f"{name} is no file of a checkpoint")
+    length, checksum = _LENGTHS.unpack_from(data, len(_MAGIC))
+    if zlib.crc32(data[at:]) != checksum:
+        raise ClusterError(f"{name} is damaged: it does not have its checksum")
+    said = json.loads(data[at : at + length])
+    at += length
+    arrays = {}
+    for key, text, shape in said["arrays"]:
+        dtype = np.dtype(text)
+        if dtype.kind not in _KINDS:
+            raise ClusterError(f"{name} holds an array of type {dtype}, which no checkpoint has")
+        count = int(np.prod(shape, dtype=np.int64))
+        arrays[key] = np.frombuffer(data, dtype, count, at).reshape(shape).copy()
+        at += count * dtype.itemsize
+    return arrays, said["table"]
+
+
+def save(run: BlockRun, moment: Moment) -> None:
+    """Write a block's state; once all blocks have, the first says so.
+
+    Parameters
+    ----------
+    run : BlockRun
+    moment : Moment
+    """
+    job, number = run.job, run.numbering
+    assert job.checkpoint is not None
+    folder, place = Folder(job.checkpoint), f"{job.token.hex()}-{moment.step}"
+    arrays = {f"property {name}": values[run.own] for (name, _), values in zip(run.code.properties, run.properties,
+                                                                              strict=True)}  # fmt: skip
+    if moment.active is not None:
+        arrays["active"] = moment.active
+    if run.settled is not None:
+        arrays["settled"] = run.settled.words[run.own_words]
+    arrays["counts"] = moment.counts
+    arrays["rows"] = np.array(moment.rows, np.int64).reshape(-1, 5)
+    world = {name: (np.dtype(type(value)).str, np.asarray(value).item()) for name, value in moment.world.items()}
+    folder.write(f"{place}/{number.block}", pack(arrays, {"step": moment.step, "world": world, "key": job.key}))
+    # A barrier: nobody is through before all have written.
+    run.sum(moment.step, np.zeros_like(moment.counts), np.empty(0))
+    if number.block == 0:
+        table = {**job.details, "key": job.key, "step": moment.step, "place": place, "grid": number.grid.table()}
+        folder.write(TABLE, json.dumps(table).encode())
+        before = run.last_place
+        run.last_place = place
+        if before is not None:
+            folder.remove(before)
+
+
+def restore(run: BlockRun) -> tuple[Moment, Bitmask | None] | None:
+    """Read a block's state, if its run goes on from a checkpoint.
+
+    Raises
+    ------
+    ClusterError
+        If the file is damaged, or of another program.
+    """
+    job, saved = run.job, run.share.saved
+    if saved is None:
+        return None
+    assert job.checkpoint is not None
+    name = f"{saved}/{run.numbering.block}"
+    arrays, table = unpack(Folder(job.checkpoint).read(name), f"{job.checkpoint}/{name}")
+    if table["key"] != job.key:
+        raise ClusterError(f"{job.checkpoint} is of another program than {run.name}")
+    for (prop, dtype), values, beginning in zip(run.code.properties, run.properties, job.beginnings, strict=True):
+        own = arrays[f"property {prop}"]
+        if own.dtype != dtype or own.shape != (run.n_own,):
+            raise ClusterError(f"{name} holds {prop} of type {own.dtype} and shape {own.shape}")
+        # The others' values follow; where nobody reads them, none do.
+        if beginning is not None:
+            values.fill(beginning[0])
+        values[run.own] = own
+    world = {key: np.dtype(text).type(value) for key, (text, value) in table["world"].items()}
+    rows = [tuple(row) for row in arrays["rows"].tolist()]
+    settled = Bitmask(run.n_own, arrays["settled"]) if "settled" in arrays else None
+    if run.numbering.block == 0:
+        run.last_place = saved
+    return Moment(table["step"], arrays.get("active"), world, arrays["counts"], rows), settled
+
+

@@ -1,0 +1,184 @@
+"""What blocks tell each other in a superstep.
+
+*Fold*: messages go to the blocks that own their targets, along columns. *Spread*: who changed, with the values that
+are read of a source, goes to the blocks that have it among their sources, along rows. *Control*: how many are active,
+and sums, added up along rows, then along columns; with them goes what is read of a target. (A program that gathers
+over the arcs that leave a vertex has its sources in columns and its targets in rows.)
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.cluster.grid import Numbering
+from hpgraph.cluster.mesh import Mesh
+from hpgraph.cluster.messages import ALL, BITS, CONTROL, FOLD, LISTED, SPREAD, Header, check, packed
+from hpgraph.formats import Bitmask
+
+
+class Told(NamedTuple):
+    """What a message says: of whom, counted from the beginning of a range (None for all of it); values; and the rest.
+
+    Attributes
+    ----------
+    ids : uint32 array or None
+    values : list of arrays
+    beside : list of arrays
+    """
+
+    ids: np.ndarray | None
+    values: list[np.ndarray]
+    beside: list[np.ndarray]
+
+
+class Exchange:
+    """The exchanges of one block in one run.
+
+    Parameters
+    ----------
+    numbering : Numbering
+    mesh : Mesh
+    backwards : bool
+        Whether the program gathers over arcs that leave a vertex.
+    """
+
+    def __init__(self, numbering: Numbering, mesh: Mesh, backwards: bool) -> None:
+        self.numbering, self.mesh = numbering, mesh
+        grid, block = numbering.grid, numbering.block
+        row, column = grid.row_of(block), grid.column_of(block)
+        #: The blocks that share this one's sources, and those that share its targets; itself not among them.
+        self.beside_sources = [b for b in (column if backwards else row) if b != block]
+        self.beside_targets = [b for b in (row if backwards else column) if b != block]
+        self._room: dict[tuple[int, int, np.dtype], np.ndarray] = {}
+
+    @property
+    def peers(self) -> list[int]:
+        """All blocks that this one exchanges messages with."""
+        return sorted({*self.beside_sources, *self.beside_targets})
+
+    def fold(self, step: int, outgoing: dict[int, Told], message: np.dtype) -> dict[int, Told]:
+        """Send messages to the owners of their targets; what comes for this block's own.
+
+        Parameters
+        ----------
+        step : int
+        outgoing : dict
+            For each block beside this one's targets.
+        message : numpy.dtype
+
+        Returns
+        -------
+        dict
+            For each of these blocks, in order.
+        """
+        own = self.numbering.grid.size(self.numbering.block)
+        return self._exchange(FOLD, step, outgoing, dict.fromkeys(outgoing, own), (message,), ())
+
+    def spread(self, step: int, told: Told, state: list[np.ndarray], beside: tuple[Any, ...] = ()) -> dict[int, Told]:
+        """Tell the blocks beside this one's sources who changed; what they tell is written to the state.
+
+        Parameters
+        ----------
+        step : int
+        told : Told
+            Its values are those of some properties.
+        state : list of arrays
+            Those properties.
+        beside : tuple of (numpy.dtype, int)
+            What else comes.
+
+        Returns
+        -------
+        dict
+            For each of these blocks, in order.
+        """
+        return self._publish(SPREAD, step, told, state, beside, self.beside_sources)
+
+    def control(self, step: int, told: Told, state: list[np.ndarray], beside: tuple[Any, ...] = ()) -> dict[int, Told]:
+        """The same with the blocks beside this one's targets."""
+        return self._publish(CONTROL, step, told, state, beside, self.beside_targets)
+
+    def _publish(
+        self, kind: int, step: int, told: Told, state: list[np.ndarray], beside: tuple[Any, ...], peers: list[int]
+    ) -> dict[int, Told]:
+        grid, number = self.numbering.grid, self.numbering
+        # A range that comes as a whole is received where it belongs.
+        places = {peer: [values[number.range(peer)] for values in state] for peer in peers}
+        incoming = self._exchange(
+            kind, step, dict.fromkeys(peers, told), {peer: grid.size(peer) for peer in peers},
+            tuple(values.dtype for values in state), beside, places,
+        )  # fmt: skip
+        for peer, said in incoming.items():
+            if said.ids is not None:
+                for place, values in zip(places[peer], said.values, strict=True):
+                    place[said.ids] = values
+        return incoming
+
+    def _exchange(
+        self, kind: int, step: int, outgoing: dict[int, Told], most: dict[int, int], dtypes: tuple[Any, ...],
+        beside: tuple[Any, ...], places: dict[int, list[np.ndarray]] | None = None,
+    ) -> dict[int, Told]:  # fmt: skip
+        if not outgoing:
+            return {}
+        grid, own = self.numbering.grid, self.numbering.block
+        made: dict[int, list[Any]] = {}
+        buffers = {}
+        for peer, told in outgoing.items():
+            if id(told) not in made:
+                size = grid.size(peer if kind == FOLD else own)
+                made[id(told)] = _message(kind, step, told, size)
+            buffers[peer] = made[id(told)]
+        came: dict[int, tuple[Header, list[np.ndarray]]] = {}
+
+        def receiver(peer: int) -> Any:
+            def take(header: Header) -> list[np.ndarray]:
+                check(header, kind, step, most[peer], dtypes, beside)
+                came[peer] = header, self._rooms(peer, header, len(dtypes), None if places is None else places[peer])
+                return came[peer][1]
+
+            return take
+
+        self.mesh.exchange(buffers, {peer: receiver(peer) for peer in outgoing})
+        return {peer: _told(*came[peer], most[peer], len(dtypes)) for peer in sorted(outgoing)}
+
+    def _rooms(self, peer: int, header: Header, values: int, places: list[np.ndarray] | None) -> list[np.ndarray]:
+        rooms = []
+        for k, (dtype, count) in enumerate(header.arrays):
+            if header.form == ALL and places is not None and k < values:
+                rooms.append(places[k])
+                continue
+            # Kept from superstep to superstep: fresh memory costs more than what is written to it.
+            room = self._room.get((peer, k, dtype))
+            if room is None or len(room) < count:
+                room = self._room[peer, k, dtype] = np.empty(max(count, 64), dtype)
+            rooms.append(room[:count])
+        return rooms
+
+
+def _message(kind: int, step: int, told: Told, size: int) -> list[Any]:
+    """The message in the form that takes the fewest bytes."""
+    values = [np.ascontiguousarray(array) for array in told.values]
+    if told.ids is None:
+        return packed(kind, ALL, step, size, [*values, *told.beside])
+    count = len(told.ids)
+    if 4 * count <= -(-size // 64) * 8:
+        return packed(kind, LISTED, step, count, [told.ids, *values, *told.beside])
+    words = Bitmask.from_indices(told.ids.view(np.int32), size).words
+    return packed(kind, BITS, step, count, [words, *values, *told.beside])
+
+
+def _told(header: Header, arrays: list[np.ndarray], size: int, values: int) -> Told:
+    """What a message says, checked: who it is about are vertices of the range, each once."""
+    if header.form == ALL:
+        return Told(None, arrays[:values], arrays[values:])
+    ids = arrays[0]
+    if header.form == BITS:
+        # Refuses bits past the last vertex.
+        ids = Bitmask(size, arrays[0]).to_indices().astype(np.uint32, copy=False)
+        if len(ids) != header.vertices:
+            raise ValueError(f"{len(ids)} bits where {header.vertices} vertices were announced")
+    elif len(ids) and (int(ids[-1]) >= size or (len(ids) > 1 and bool((ids[1:] <= ids[:-1]).any()))):
+        raise ValueError(f"numbers of vertices that do not ascend, or reach beyond the {size} of the range")
+    return Told(ids, arrays[1 : 1 + values], arrays[1 + values :])

@@ -1,0 +1,310 @@
+"""A graph whose blocks lie on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import uuid
+import weakref
+from collections.abc import Hashable
+from typing import Any, Literal, Self
+
+import numpy as np
+from distributed import Client, wait
+
+from hpgraph.cluster import runs
+from hpgraph.cluster.algorithms import Algorithms
+from hpgraph.cluster.blocks import block_bytes
+from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError
+from hpgraph.cluster.grid import Grid, shape_for
+from hpgraph.cluster.limits import Limits
+from hpgraph.cluster.people import Workers
+from hpgraph.cluster.sources import InMemory, Source
+from hpgraph.cluster.worker import Worker, drop, introduce, versions
+from hpgraph.containers.graph import as_graph
+from hpgraph.containers.names import Names, as_names
+from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
+from hpgraph.core.errors import DeviceMemoryError
+from hpgraph.core.number import whole
+
+
+class Graph(Algorithms):
+    """A graph on a cluster, in an r × c grid of blocks; made by `from_graph`, `from_edges`, `from_parquet` or `open`.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    grid : Grid
+        Which vertices and arcs each block has.
+    limits : Limits
+        How long it waits for what.
+
+    Notes
+    -----
+    Blocks lie in the workers' processes, outside the memory that Dask manages, until `close`, or until nobody refers to
+    the graph any more.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> client = hpg.cluster.local(n_workers=2)  # doctest: +SKIP
+    >>> C = hpg.cluster.Graph.from_graph(client, hpg.datasets.grid(100))  # doctest: +SKIP
+    >>> C.bfs(0).level.max()  # doctest: +SKIP
+    198
+    """
+
+    device = "cpu"
+
+    def __init__(
+        self, client: Client, source: Source, grid: Grid, *, arcs: np.ndarray | None, weight: np.dtype | None,
+        directed: bool, names: Names | None = None, limits: Limits | None = None,
+    ) -> None:  # fmt: skip
+        self.client, self.source, self.grid = client, source, grid
+        self.limits = limits or Limits()
+        self.dtype, self.directed = weight, directed
+        self.key = uuid.uuid4().hex
+        self._names = names
+        self._arcs = None if arcs is None else np.asarray(arcs, np.int64)
+        self._least = np.full(grid.blocks, np.inf)
+        #: The worker of each block, and the station of each worker.
+        self.placed: dict[int, str] = {}
+        self.stations: dict[str, tuple[str, int]] = {}
+        self._memory: dict[str, int] = {}
+        self.settle(Workers(client, self.limits))
+        self._finalizer = weakref.finalize(self, _drop, client, self.key)
+
+    @classmethod
+    def from_graph(
+        cls, client: Client, G: Any, *, blocks: int | None = None, shape: tuple[int, int] | None = None,
+        order: Literal["auto", "given", "scattered"] = "auto", limits: Limits | None = None,
+    ) -> Self:  # fmt: skip
+        """Cut a graph that lies in this process, and send its blocks to the workers.
+
+        Parameters
+        ----------
+        client : distributed.Client
+        G : Graph or what `hpgraph.as_graph` takes
+            On the CPU. It is kept, because blocks may have to be loaded again.
+        blocks : int, optional
+            How many; default, as many as there are workers.
+        shape : (int, int), optional
+            Rows and columns of the grid; default, as near to a square as `blocks` allows.
+        order : {"auto", "given", "scattered"}
+            Whether vertices are cut into ranges in the order that they have, which keeps short arcs inside blocks, or
+            scattered; "auto" scatters them if blocks come out uneven.
+        limits : Limits, optional
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        ClusterError
+            Where there are no workers, or they have other versions of what programs depend on.
+        DeviceMemoryError
+            Where a worker will not hold its blocks; said before they are sent.
+        """
+        graph = as_graph(G).to("cpu")
+        rows, columns = _shape(client, blocks, shape, limits)
+        if order not in ("auto", "given", "scattered"):
+            raise ValueError(f'order must be "auto", "given" or "scattered", not {order!r}')
+        source = InMemory(graph)
+        grid, arcs = source.grid(rows, columns, order)
+        names = None if graph.names is None else as_names(graph.names, graph.n_vertices)
+        return cls(
+            client, source, grid, arcs=arcs, weight=graph.dtype, directed=graph.directed, names=names, limits=limits
+        )
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self.grid.n
+
+    @property
+    def n_edges(self) -> int:
+        """Number of stored arcs."""
+        assert self._arcs is not None
+        return int(self._arcs.sum())
+
+    @property
+    def weighted(self) -> bool:
+        """Whether arcs have weights."""
+        return self.dtype is not None
+
+    @property
+    def id_dtype(self) -> np.dtype:
+        """Type of vertex ids: int32 while they fit."""
+        return np.dtype(np.int32 if self.n_vertices < 1 << 31 else np.int64)
+
+    @property
+    def names(self) -> Any:
+        """Name of each vertex, or None."""
+        return None if self._names is None else self._names.array
+
+    def least_weight(self) -> float:
+        """The least weight of all arcs, 1 where there are none, NaN where one is NaN."""
+        return float(self._least.min()) if self.weighted else 1.0
+
+    def facts(self) -> dict[str, Any]:
+        """What a checkpoint's table says of the graph."""
+        return {
+            "grid": self.grid.table(), "directed": self.directed,
+            "dtype": None if self.dtype is None else self.dtype.str,
+        }  # fmt: skip
+
+    def index_of(self, vertex: Hashable | id, argument: str = "vertex") -> int:
+        """The index of a vertex, as `hpgraph.Graph.index_of`."""
+        if self._names is not None and not isinstance(vertex, id):
+            return self._names.index_of(vertex)
+        return checked_index(vertex, self.n_vertices, argument)
+
+    def indices_of(self, vertices: Any, argument: str = "vertices") -> Any:
+        """The indices of many vertices, as `hpgraph.Graph.indices_of`."""
+        vertices = as_collection(vertices)
+        if self._names is None or isinstance(vertices, id):
+            return checked_indices(vertices, self.n_vertices, argument)
+        return self._names.indices_of(vertices)
+
+    def run(self, program: Any, **arguments: Any) -> Any:
+        """Run a vertex program; see `hpgraph.cluster.runs.run`."""
+        return runs.run(self, program, **arguments)
+
+    run.__doc__ = runs.run.__doc__
+
+    def settle(self, workers: Workers) -> dict[int, str]:
+        """See to it that every block is on a worker that is there; load those that are not.
+
+        Parameters
+        ----------
+        workers : Workers
+
+        Returns
+        -------
+        dict
+            The worker of each block.
+        """
+        said = self._introduced(workers)
+        self.stations = {address: one.station for address, one in said.items()}
+        here = {block: address for address, one in said.items() for block in one.held}
+        missing = [block for block in range(self.grid.blocks) if block not in here]
+        counts = {address: sum(a == address for a in here.values()) for address in said}
+        placed = {}
+        for block in missing:
+            address = min(counts, key=lambda one: counts[one])
+            counts[address] += 1
+            placed[block] = address
+        self._memory = {address: one.memory for address, one in said.items()}
+        self._check_memory({**here, **placed})
+        if placed:
+            self._load(placed)
+        self.placed = {**here, **placed}
+        return self.placed
+
+    def _introduced(self, workers: Workers) -> dict[str, Worker]:
+        """Who is there, of the right versions."""
+        while True:
+            answers = workers.ask(introduce, self.key, workers=workers.wait_for_any())
+            said = {address: one for address, one in answers.items() if isinstance(one, Worker)}
+            if said:
+                break
+            error = next((one for one in answers.values() if isinstance(one, Exception)), None)
+            if error is not None:
+                raise ClusterError(f"workers cannot do what hpgraph asks ({error}): is it installed there?") from error
+        for address, one in said.items():
+            for (what, there), (_, here) in zip(one.versions, versions(), strict=True):
+                if there != here:
+                    raise ClusterError(
+                        f"worker {address} has {what} {there} and the client {here}: install the same versions on all"
+                    )
+        return said
+
+    def _load(self, placed: dict[int, str]) -> None:
+        futures = self.source.load(self.client, self.key, self.grid, placed)
+        try:
+            wait(futures, timeout=self.limits.load)
+        except TimeoutError:
+            raise ClusterTimeoutError("load", self.limits.load, f"blocks {sorted(placed)} to be loaded") from None
+        if self._arcs is None:
+            self._arcs = np.zeros(self.grid.blocks, np.int64)
+        for block, arcs, least in self.client.gather(futures):
+            self._arcs[block] = arcs
+            self._least[block] = least
+
+    def memory(self, properties: int = 16) -> dict[str, int]:
+        """Predicted memory of each worker, in bytes, while a program runs.
+
+        Parameters
+        ----------
+        properties : int
+            Bytes of a vertex's properties.
+
+        Returns
+        -------
+        dict
+            By the address of the worker.
+        """
+        return self._predicted(self.placed, properties)
+
+    def _predicted(self, placed: dict[int, str], properties: int = 16) -> dict[str, int]:
+        weight = 0 if self.dtype is None else self.dtype.itemsize
+        taken: dict[str, int] = {}
+        for block, address in placed.items():
+            arcs = 0 if self._arcs is None else int(self._arcs[block])
+            taken[address] = taken.get(address, 0) + block_bytes(self.grid, block, arcs, weight, properties)
+        return taken
+
+    def _check_memory(self, placed: dict[int, str]) -> None:
+        for address, needed in self._predicted(placed).items():
+            limit = self._memory.get(address, 0)
+            if limit and needed > limit:
+                raise DeviceMemoryError(
+                    f"the blocks of worker {address}", needed, limit, "cpu", "is its limit: start more workers"
+                )
+
+    def memory_told(self) -> str:
+        """What was predicted of the memory, in words."""
+        most = max(self.memory().values(), default=0)
+        return f"a worker's blocks were predicted to take {most / 2**20:,.0f} MiB at the most"
+
+    def close(self) -> None:
+        """Have the workers forget the blocks."""
+        self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        rows, columns = self.grid.rows, self.grid.columns
+        kind = "directed" if self.directed else "undirected"
+        where = f"{rows} × {columns} blocks on {len(set(self.placed.values()))} workers"
+        return f"cluster.Graph: {self.n_vertices:,} vertices, {self.n_edges:,} arcs, {kind}, {where}"
+
+
+def _shape(
+    client: Client, blocks: int | None, shape: tuple[int, int] | None, limits: Limits | None
+) -> tuple[int, int]:
+    if shape is not None:
+        rows, columns = (whole(side, "shape") for side in shape)
+        if rows < 1 or columns < 1:
+            raise ValueError(f"shape must be two numbers of at least 1, rows and columns, not {shape!r}")
+        return rows, columns
+    if blocks is None:
+        return shape_for(len(Workers(client, limits or Limits()).wait_for_any()))
+    if whole(blocks, "blocks") < 1:
+        raise ValueError(f"blocks must be at least 1, not {blocks!r}")
+    return shape_for(blocks)
+
+
+def _drop(client: Client, key: str) -> None:
+    """Have the workers forget a graph, if there is anybody left to tell."""
+    if client.status != "running":
+        return
+    workers = Workers(client, Limits(silence=5))
+    try:
+        workers.ask(drop, key, workers=workers.there())
+    except ClusterError:  # they are gone, and the blocks with them
+        return
+
+

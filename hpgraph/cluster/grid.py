@@ -1,0 +1,244 @@
+"""A graph's arcs as a grid of blocks, and its vertices as ranges.
+
+After A. Buluç, K. Madduri, "Parallel breadth-first search on distributed memory systems", SC'11.
+Vertices are put in an order and cut into r × c ranges, one a block. Block (i, j) holds the arcs from the i-th group of
+sources to the j-th group of targets: the sources of a row of the grid are the c ranges of its blocks, the targets of a
+column the r ranges of its blocks. Values of sources therefore travel along rows, to c - 1 others, and messages along
+columns, to r - 1 others, whatever the number of blocks.
+
+A block numbers its vertices for itself: its column's ranges one after another, then those of its row. Each range begins
+at a whole word of a bitmask, so that bits are cut and sent without shifting.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+WORD = 64
+
+
+class Order(NamedTuple):
+    """The order in which vertices are cut into ranges: the one they have, or one that scatters them.
+
+    Vertex v has position ``v * factor mod n``. A factor near the golden section of n puts neighbours far from each
+    other, and hubs that lie together into different ranges; it takes no memory, however many vertices there are.
+
+    Attributes
+    ----------
+    n : int
+        Number of vertices.
+    factor : int
+        Relatively prime to n; 1 keeps the order.
+
+    Examples
+    --------
+    >>> order = Order.scattered(10)
+    >>> order.positions(np.arange(10)).tolist()
+    [0, 7, 4, 1, 8, 5, 2, 9, 6, 3]
+    >>> order.vertices(order.positions(np.arange(10))).tolist() == list(range(10))
+    True
+    """
+
+    n: int
+    factor: int = 1
+
+    @classmethod
+    def scattered(cls, n: int) -> Order:
+        """The order that scatters n vertices.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        Order
+        """
+        factor = max(int(n * 0.6180339887498949), 1)
+        while math.gcd(factor, max(n, 1)) != 1:
+            factor += 1
+        return cls(n, factor)
+
+    def positions(self, vertices: np.ndarray) -> np.ndarray:
+        """Where vertices stand.
+
+        Parameters
+        ----------
+        vertices : integer array
+
+        Returns
+        -------
+        int64 array
+        """
+        return _times(vertices, self.factor, self.n)
+
+    def vertices(self, positions: np.ndarray) -> np.ndarray:
+        """Who stands at these positions: the inverse of `positions`."""
+        return _times(positions, 1 if self.factor == 1 else pow(self.factor, -1, self.n), self.n)
+
+
+def _times(numbers: np.ndarray, factor: int, n: int) -> np.ndarray:
+    """``numbers * factor mod n`` of numbers below n, without a product beyond 64 bits."""
+    numbers = np.asarray(numbers, np.int64)
+    if factor == 1:
+        return numbers
+    bits = max(62 - n.bit_length(), 1)
+    product = np.zeros_like(numbers)
+    for shift in range((factor.bit_length() - 1) // bits * bits, -1, -bits):
+        product = ((product << bits) % n + numbers * (factor >> shift & ((1 << bits) - 1)) % n) % n
+    return product
+
+
+def shape_for(blocks: int) -> tuple[int, int]:
+    """Rows and columns of a grid of so many blocks, as near to a square as can be; no more rows than columns.
+
+    Parameters
+    ----------
+    blocks : int
+
+    Returns
+    -------
+    (int, int)
+
+    Examples
+    --------
+    >>> [shape_for(p) for p in (1, 2, 4, 6, 7, 16)]
+    [(1, 1), (1, 2), (2, 2), (2, 3), (1, 7), (4, 4)]
+    """
+    rows = next(r for r in range(math.isqrt(blocks), 0, -1) if blocks % r == 0)
+    return rows, blocks // rows
+
+
+class Grid:
+    """Which vertices and arcs each block has.
+
+    Parameters
+    ----------
+    rows, columns : int
+    bounds : int64 array of length rows * columns + 1
+        Ranges of positions: block b owns the vertices at ``bounds[b]`` to ``bounds[b + 1]``.
+    order : Order
+        Which vertex stands where.
+
+    Examples
+    --------
+    >>> grid = Grid(2, 2, np.array([0, 10, 20, 30, 40]), Order(40))
+    >>> grid.row_of(3), grid.column_of(3), grid.block_of(np.array([5]), np.array([35])).tolist()
+    ([2, 3], [1, 3], [1])
+    """
+
+    def __init__(self, rows: int, columns: int, bounds: np.ndarray, order: Order) -> None:
+        self.rows, self.columns = rows, columns
+        self.bounds = np.asarray(bounds, np.int64)
+        self.order = order
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return self.order.n
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return self.rows * self.columns
+
+    def size(self, block: int) -> int:
+        """How many vertices a block owns."""
+        return int(self.bounds[block + 1] - self.bounds[block])
+
+    def row_of(self, block: int) -> list[int]:
+        """The blocks of the same row, itself among them: they have the same sources."""
+        first = block // self.columns * self.columns
+        return list(range(first, first + self.columns))
+
+    def column_of(self, block: int) -> list[int]:
+        """The blocks of the same column, itself among them: they have the same targets."""
+        return list(range(block % self.columns, self.blocks, self.columns))
+
+    def block_of(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """The blocks of arcs, whose ends are given by position."""
+        owner = self.owner
+        return owner(sources) // self.columns * self.columns + owner(targets) % self.columns
+
+    def owner(self, positions: np.ndarray) -> np.ndarray:
+        """Who owns the vertices at these positions."""
+        return np.searchsorted(self.bounds, positions, side="right") - 1
+
+    def table(self) -> dict[str, Any]:
+        """All of it as plain numbers, for a file."""
+        return {
+            "rows": self.rows, "columns": self.columns, "bounds": self.bounds.tolist(), "n": self.order.n,
+            "factor": self.order.factor,
+        }  # fmt: skip
+
+    @classmethod
+    def of_table(cls, table: dict[str, Any]) -> Grid:
+        """The grid that `table` tells of."""
+        order = Order(int(table["n"]), int(table["factor"]))
+        return cls(int(table["rows"]), int(table["columns"]), np.array(table["bounds"], np.int64), order)
+
+
+class Numbering:
+    """How a block numbers its vertices.
+
+    Parameters
+    ----------
+    grid : Grid
+    block : int
+
+    Attributes
+    ----------
+    first : dict
+        For each block of its column and its row, the number of the first vertex of that block's range.
+    size : int
+        How many numbers there are; some belong to nobody.
+    """
+
+    def __init__(self, grid: Grid, block: int) -> None:
+        self.grid, self.block = grid, block
+        column, row = grid.column_of(block), grid.row_of(block)
+        self.first: dict[int, int] = {}
+        self.size = 0
+        for member in [*column, *(other for other in row if other != block)]:
+            self.first[member] = self.size
+            self.size += -(-grid.size(member) // WORD) * WORD
+        # Kernels take no arrays of nothing.
+        self.size = max(self.size, WORD)
+
+    @property
+    def own(self) -> slice:
+        """The numbers of its own vertices."""
+        return self.range(self.block)
+
+    def range(self, member: int) -> slice:
+        """The numbers of the vertices that a block of its column or row owns."""
+        return slice(self.first[member], self.first[member] + self.grid.size(member))
+
+    def words(self, member: int) -> slice:
+        """The words of a bitmask that tell of them."""
+        first = self.first[member] // WORD
+        return slice(first, first + -(-self.grid.size(member) // WORD))
+
+    @cached_property
+    def dtype(self) -> np.dtype:
+        """Type of the numbers: int32 while they fit."""
+        return np.dtype(np.int32 if self.size < 1 << 31 else np.int64)
+
+    def vertices(self) -> np.ndarray:
+        """The vertex of each number; -1 where there is none: int64 array."""
+        found = np.full(self.size, -1, np.int64)
+        bounds = self.grid.bounds
+        for member in self.first:
+            found[self.range(member)] = self.grid.order.vertices(np.arange(bounds[member], bounds[member + 1]))
+        return found
+
+    def numbers(self, positions: np.ndarray) -> np.ndarray:
+        """The numbers of vertices of its column or row, given by position."""
+        shift = np.zeros(self.grid.blocks, np.int64)
+        for member, first in self.first.items():
+            shift[member] = first - self.grid.bounds[member]
+        return (positions + shift[self.grid.owner(positions)]).astype(self.dtype)

@@ -1,0 +1,161 @@
+"""What a worker is told to do: everything of a run that goes through Dask, once, when the run begins."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+import cloudpickle  # type: ignore[import-untyped]
+import numpy as np
+
+from hpgraph.cluster.errors import ClusterError
+from hpgraph.cluster.limits import Limits
+from hpgraph.engine.declarations import Declarations, declarations_of
+from hpgraph.semiring.fingerprint import fingerprint
+
+# Programs that this process has been sent, by their fingerprints: each is read, and compiled, once.
+_PROGRAMS: dict[str, Any] = {}
+_MOST_PROGRAMS = 256
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one block begins with.
+
+    Attributes
+    ----------
+    arrays : dict
+        Of properties that the run was given as arrays, the values of the block's own vertices.
+    active : uint32 array or None
+        Who of its own is active at first, counted from the beginning of its range; None for everyone, or where the
+        program's `starts` says so.
+    saved : str or None
+        Where its part of a checkpoint is.
+    """
+
+    arrays: dict[str, np.ndarray]
+    active: np.ndarray | None
+    saved: str | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of a program, as each of its workers is told.
+
+    Attributes
+    ----------
+    token : bytes
+        Of the run's epoch.
+    graph : str
+        Which graph.
+    program : bytes
+        The class or instance, as Dask would send it: functions are bytecode, not machine code.
+    key : str
+        Its fingerprint.
+    dtypes : tuple of numpy.dtype
+        Of its properties.
+    beginnings : tuple
+        For each property what it is filled with, and what those active at first have; or None.
+    world : dict
+        Parameters and sums.
+    backwards : bool
+        Whether messages go against the arcs.
+    starts : bool
+        Whether the program's `starts` says who is active at first.
+    mode : str
+        "auto", "push" or "pull".
+    alpha : float
+        Of all arcs, the share up to which it pushes.
+    limit : int
+        Supersteps at the most.
+    arcs : int
+        Of the whole graph.
+    prepare : str or None
+        Which function of `hpgraph.cluster.programs` fills properties.
+    peers : list of (str, int)
+        The station of each block.
+    limits : Limits
+    checkpoint : str or None
+        A folder, or a place in an object store.
+    every : float
+        Seconds from one checkpoint to the next.
+    details : dict
+        What a checkpoint's table says of the run.
+    topic : str or None
+        Where to report progress.
+    threads : int or None
+    """
+
+    token: bytes
+    graph: str
+    program: bytes
+    key: str
+    dtypes: tuple[np.dtype, ...]
+    beginnings: tuple[tuple[Any, Any] | None, ...]
+    world: dict[str, Any]
+    backwards: bool
+    starts: bool
+    mode: str
+    alpha: float
+    limit: int
+    arcs: int
+    peers: list[tuple[str, int]]
+    limits: Limits
+    checkpoint: str | None = None
+    every: float = 60.0
+    details: dict[str, Any] = field(default_factory=dict)
+    topic: str | None = None
+    prepare: str | None = None
+    threads: int | None = None
+
+
+def sent(program: Any) -> bytes:
+    """A program as it is sent: its class without what was compiled of it here."""
+    kind = program if isinstance(program, type) else type(program)
+    held = [(one, one.__dict__["_held"]) for one in kind.__mro__ if "_held" in one.__dict__]
+    kept = [list(found) for _, found in held]
+    for _, found in held:
+        found.clear()
+    try:
+        made: bytes = cloudpickle.dumps(program)
+    finally:
+        for (_, found), before in zip(held, kept, strict=True):
+            found[:] = before
+    return made
+
+
+def received(data: bytes, key: str) -> Declarations:
+    """What a program declares that was sent here; read once.
+
+    Raises
+    ------
+    ClusterError
+        If it does not mean here what it meant where it was sent: what it refers to is another version.
+    """
+    found = _PROGRAMS.get(key)
+    if found is None:
+        found = cloudpickle.loads(data)
+        here = key_of(declarations_of(found))
+        if here != key:
+            raise ClusterError(
+                f"{declarations_of(found).name} is not the same program here as at the client: a module that it comes "
+                "from, or refers to, differs; install the same versions on all workers"
+            )
+        if len(_PROGRAMS) >= _MOST_PROGRAMS:
+            _PROGRAMS.clear()
+        _PROGRAMS[key] = found
+    return declarations_of(found)
+
+
+def key_of(declared: Declarations) -> str:
+    """A program's fingerprint: of its functions and of what it declares."""
+    parts = [declared.name, declared.edges, declared.activity, str(declared.weighted), str(declared.message)]
+    parts += [repr(declared.aggregators), declared.reduce.name]
+    parts += [f"{name}:{prop.dtype}:{prop.length}" for name, prop in declared.properties.items()]
+    parts += [f"{name}:{parameter.dtype}" for name, parameter in declared.parameters.items()]
+    functions = {**declared.functions, "reduce": getattr(declared.reduce.op, "python", None)}
+    for name, function in sorted(functions.items()):
+        parts.append(f"{name}={fingerprint(function) if isinstance(function, FunctionType) else function}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:40]

@@ -1,0 +1,46 @@
+"""A cluster on this machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distributed import Client
+
+from hpgraph.core.config import config
+from hpgraph.core.number import whole
+
+
+def local(n_workers: int = 2, *, threads: int | None = None, **arguments: Any) -> Client:
+    """Start workers on this machine, each a process of its own, and connect to them.
+
+    Parameters
+    ----------
+    n_workers : int
+        How many.
+    threads : int, optional
+        Threads of each; default, those that `hpgraph.config` allows, shared out.
+    **arguments
+        As for `distributed.LocalCluster`, as ``memory_limit="4 GiB"``.
+
+    Returns
+    -------
+    distributed.Client
+        Closing it, or leaving its ``with`` block, ends the workers.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> with hpg.cluster.local(n_workers=2) as client:  # doctest: +SKIP
+    ...     C = hpg.cluster.Graph.from_graph(client, hpg.datasets.karate())
+    ...     C.pagerank().rank.argmax()
+    33
+    """
+    if whole(n_workers, "n_workers") < 1:
+        raise ValueError(f"n_workers must be at least 1, not {n_workers!r}")
+    each = max(1, config.threads // n_workers) if threads is None else whole(threads, "threads")
+    if each < 1:
+        raise ValueError(f"threads must be at least 1, not {threads!r}")
+    return Client(
+        n_workers=n_workers, threads_per_worker=each, processes=True,
+        **{"dashboard_address": None, "silence_logs": 50, **arguments},
+    )  # fmt: skip

@@ -1,0 +1,153 @@
+"""Messages between workers: raw arrays behind a typed header.
+
+What came from outside is never unpickled: who receives says beforehand which types and how many entries there may be
+at the most, and refuses a header that says anything else before it takes a byte of what follows.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, NamedTuple
+
+import numpy as np
+
+MAGIC = b"hpg1"
+_HEAD = struct.Struct("<4sBBHQQ")
+_ENTRY = struct.Struct("<B7xQ")
+# Arrays in a message at the most, so that every header has the same length.
+MOST = 14
+HEADER_BYTES = _HEAD.size + MOST * _ENTRY.size
+_TYPES = tuple(
+    np.dtype(name)
+    for name in (
+        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
+    )
+)  # fmt: skip
+_CODES = {dtype: code for code, dtype in enumerate(_TYPES)}
+
+# What a message is for.
+FOLD, SPREAD, CONTROL, ARCS = 1, 2, 3, 4
+# In which form it says which vertices it is about: all of a range, some by bits, some by number.
+ALL, BITS, LISTED = 0, 1, 2
+
+
+class MessageError(ValueError):
+    """A message is not what its receiver may expect; nothing of it was taken."""
+
+
+class Header(NamedTuple):
+    """What a message says of itself.
+
+    Attributes
+    ----------
+    kind, form : int
+    step : int
+        The superstep.
+    vertices : int
+        How many it is about.
+    arrays : tuple of (numpy.dtype, int)
+        Type and number of entries of each array.
+    """
+
+    kind: int
+    form: int
+    step: int
+    vertices: int
+    arrays: tuple[tuple[np.dtype, int], ...]
+
+
+def packed(kind: int, form: int, step: int, count: int, arrays: list[np.ndarray]) -> list[Any]:
+    """A message as buffers to be sent one after another.
+
+    Parameters
+    ----------
+    kind, form, step, count : int
+        As in `Header`.
+    arrays : list of contiguous arrays
+        Not more than `MOST`.
+
+    Returns
+    -------
+    list of buffers
+
+    Examples
+    --------
+    >>> header, body = packed(FOLD, LISTED, 3, 2, [np.array([1, 5], np.uint32)])
+    >>> parsed(bytes(header)).arrays
+    ((dtype('uint32'), 2),)
+    """
+    if len(arrays) > MOST:
+        raise MessageError(f"a message holds {MOST} arrays at the most, not {len(arrays)}")
+    table = b"".join(_ENTRY.pack(_CODES[array.dtype], array.size) for array in arrays)
+    head = _HEAD.pack(MAGIC, kind, form, len(arrays), step, count) + table
+    return [head.ljust(HEADER_BYTES, b"\0"), *(memoryview(a.data).cast("B") for a in arrays if a.size)]
+
+
+def parsed(data: bytes) -> Header:
+    """The header that some bytes are.
+
+    Parameters
+    ----------
+    data : bytes
+        `HEADER_BYTES` of them.
+
+    Returns
+    -------
+    Header
+
+    Raises
+    ------
+    MessageError
+        If they are none.
+
+    Examples
+    --------
+    >>> parsed(bytes(HEADER_BYTES))
+    Traceback (most recent call last):
+    ...
+    hpgraph.cluster.messages.MessageError: not a message of hpgraph
+    """
+    magic, kind, form, arrays, step, count = _HEAD.unpack_from(data)
+    if magic != MAGIC:
+        raise MessageError("not a message of hpgraph")
+    if arrays > MOST or kind not in (FOLD, SPREAD, CONTROL, ARCS) or form not in (ALL, BITS, LISTED):
+        raise MessageError(f"a header with kind {kind}, form {form} and {arrays} arrays")
+    table = []
+    for k in range(arrays):
+        code, size = _ENTRY.unpack_from(data, _HEAD.size + k * _ENTRY.size)
+        if code >= len(_TYPES):
+            raise MessageError(f"a type that is none: {code}")
+        table.append((_TYPES[code], size))
+    return Header(kind, form, step, count, tuple(table))
+
+
+def check(header: Header, kind: int, step: int, most: int, dtypes: tuple[Any, ...], beside: tuple[Any, ...]) -> None:
+    """Refuse a message that is not the one expected.
+
+    Parameters
+    ----------
+    header : Header
+    kind, step : int
+        What it must be, and of which superstep.
+    most : int
+        Vertices that it may be about.
+    dtypes : tuple
+        Types of the values that come with each vertex.
+    beside : tuple of (numpy.dtype, int)
+        Types and lengths of the arrays that follow.
+
+    Raises
+    ------
+    MessageError
+    """
+    if (header.kind, header.step) != (kind, step):
+        raise MessageError(f"kind {header.kind} of superstep {header.step} where {kind} of {step} was expected")
+    if header.vertices > most or (header.form == ALL and header.vertices != most):
+        raise MessageError(f"values of {header.vertices} vertices where there are {most}")
+    wanted = tuple((np.dtype(dtype), header.vertices) for dtype in dtypes) + beside
+    if header.form == BITS:
+        wanted = ((np.dtype(np.uint64), -(-most // 64)), *wanted)
+    elif header.form == LISTED:
+        wanted = ((np.dtype(np.uint32), header.vertices), *wanted)
+    if header.arrays != wanted:
+        raise MessageError(f"arrays {header.arrays} where {wanted} were expected")

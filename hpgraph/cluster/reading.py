@@ -1,0 +1,55 @@
+"""Which properties a program reads of the other end of an arc, and so must be told to other blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.semiring.reads import reads
+
+
+class Reading(NamedTuple):
+    """Places of the properties that are read of an arc's source, and of its target before it is updated.
+
+    Attributes
+    ----------
+    of_source, of_target : tuple of int
+    """
+
+    of_source: tuple[int, ...]
+    of_target: tuple[int, ...]
+
+
+def reading_of(code: ProgramCode) -> Reading:
+    """What a program's functions read along arcs, as their bytecode shows.
+
+    Parameters
+    ----------
+    code : ProgramCode
+
+    Returns
+    -------
+    Reading
+        All properties, where a function does anything else with a vertex than to read attributes of it.
+    """
+    names = [name for name, _ in code.properties]
+    source, target = set[str](), set[str]()
+    for function, arc in ((code.gather, True), (code.edge_cond, True), (code.cond, False)):
+        if function is None:
+            continue
+        read = tuple(reads(_plain(function)).values())
+        if arc:
+            source |= _names(read[0], names)
+            target |= _names(read[2], names)
+        else:
+            target |= _names(read[0], names)
+    return Reading(*(tuple(i for i, name in enumerate(names) if name in said) for said in (source, target)))
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    return getattr(function, "py_func", getattr(function, "python", function))  # type: ignore[no-any-return]
+
+
+def _names(read: frozenset[str] | None, names: list[str]) -> set[str]:
+    return set(names) if read is None else set(read) & set(names)

@@ -1,0 +1,125 @@
+"""What a run on a cluster comes back with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.cluster.run_block import BlockResult
+from hpgraph.engine.result import RunResult
+from hpgraph.engine.trace import Trace
+
+if TYPE_CHECKING:
+    from hpgraph.cluster.graph import Graph
+    from hpgraph.cluster.supervise import Supervisor
+
+
+class ClusterResult(RunResult):
+    """Where a vertex program ended, on a cluster.
+
+    Attributes
+    ----------
+    trace : Trace
+        What each superstep did: its time is the longest of the blocks'.
+    sent : int64 array of length supersteps
+        Bytes that blocks sent each other in each superstep.
+    sent_before : int
+        Bytes before the first: values that the run was given, and degrees the first time.
+    lost : list of str
+        Why epochs ended before their time: each entry is a worker that was lost.
+    <property> : NumPy or Dask array of length n
+        Each property under its own name.
+    """
+
+    def __init__(
+        self, properties: dict[str, Any], trace: Trace, active: Any, world: dict[str, Any], sent: np.ndarray,
+        sent_before: int, lost: list[str],
+    ) -> None:  # fmt: skip
+        super().__init__(properties, trace, active, world)
+        self.sent, self.sent_before, self.lost = sent, sent_before, lost
+
+
+def collect(graph: Graph, futures: dict[str, Any], supervisor: Supervisor, name: str, gather: bool) -> ClusterResult:
+    """Put the blocks' results together.
+
+    Parameters
+    ----------
+    graph : Graph
+    futures : dict
+        The future of each worker's results.
+    supervisor : Supervisor
+    name : str
+        The program's.
+    gather : bool
+        Whether properties are to be NumPy arrays.
+
+    Returns
+    -------
+    ClusterResult
+    """
+    client, grid = graph.client, graph.grid
+    if gather:
+        parts = [part for some in client.gather(list(futures.values())) for part in some.items()]
+        blocks: dict[int, BlockResult] = dict(parts)
+        order = None if grid.order.factor == 1 else grid.order.vertices(np.arange(grid.n))
+        properties: dict[str, Any] = {}
+        for key in blocks[0].properties:
+            values = np.concatenate([blocks[block].properties[key] for block in range(grid.blocks)])
+            if order is not None:
+                values, scattered = np.empty_like(values), values
+                values[order] = scattered
+            properties[key] = values
+    else:
+        summaries = client.gather([client.submit(_without_properties, future, pure=False)
+                                   for future in futures.values()])  # fmt: skip
+        blocks = {block: part for some in summaries for block, part in some.items()}
+        owners = {block: future for some, future in zip(summaries, futures.values(), strict=True) for block in some}
+        properties = _as_dask(graph, blocks, owners)
+    rows = np.stack([blocks[block].rows for block in range(grid.blocks)])
+    table = rows[0, :, :4].copy()
+    table[:, 3] = rows[:, :, 3].max(axis=0)
+
+    def active() -> np.ndarray:
+        own = [blocks[block].active.astype(np.int64) + grid.bounds[block] for block in range(grid.blocks)]
+        return np.sort(grid.order.vertices(np.concatenate(own))).astype(graph.id_dtype)
+
+    said = _Told(f"supersteps on a grid of {grid.rows} × {grid.columns} blocks")
+    return ClusterResult(
+        properties, Trace(table, said), active, blocks[0].world, rows[:, :, 4].sum(axis=0),  # type: ignore[arg-type]
+        sum(part.begun for part in blocks.values()), supervisor.lost,
+    )  # fmt: skip
+
+
+class _Told:
+    def __init__(self, told: str) -> None:
+        self.told = told
+
+
+def _without_properties(blocks: dict[int, BlockResult]) -> dict[int, BlockResult]:
+    return {
+        block: BlockResult({key: values[:0] for key, values in part.properties.items()}, part.active, part.world,
+                           part.supersteps, part.rows, part.begun)
+        for block, part in blocks.items()
+    }  # fmt: skip
+
+
+def _one(blocks: dict[int, BlockResult], block: int, key: str) -> np.ndarray:
+    return blocks[block].properties[key]
+
+
+def _as_dask(graph: Graph, blocks: dict[int, BlockResult], owners: dict[int, Any]) -> dict[str, Any]:
+    import dask.array as da
+
+    grid, client = graph.grid, graph.client
+    properties = {}
+    for key, empty in blocks[0].properties.items():
+        parts = [
+            da.from_delayed(client.submit(_one, owners[b], b, key, pure=False), (grid.size(b),), empty.dtype)
+            for b in range(grid.blocks)
+        ]
+        values = da.concatenate(parts)
+        if grid.order.factor != 1:
+            values = values[grid.order.positions(np.arange(grid.n))]
+        properties[key] = values
+    return properties

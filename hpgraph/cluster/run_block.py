@@ -1,0 +1,387 @@
+"""One block's part in a run: supersteps between which blocks tell each other what the others need.
+
+A superstep: messages along the block's arcs, by the engine's kernels; *fold* them to the blocks that own their targets;
+update there; *spread* who changed to the blocks that have them as sources. All blocks choose the same direction and
+stop in the same superstep, because they go by the same sums.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hpgraph.cluster.blocks import Block
+from hpgraph.cluster.compiling import compiling_once
+from hpgraph.cluster.exchange import Exchange, Told
+from hpgraph.cluster.job import Job, Share, received
+from hpgraph.cluster.mesh import Mesh
+from hpgraph.cluster.programs import PREPARED
+from hpgraph.cluster.reading import reading_of
+from hpgraph.engine.arcs import Arcs
+from hpgraph.engine.complaint import naming_what_does_not_compile
+from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.runtime.direction import PULL, PUSH, product_pushes
+from hpgraph.kernels.superstep import cpu
+from hpgraph.kernels.superstep.block import block_code
+from hpgraph.kernels.superstep.cpu_block import BlockSupersteps
+
+# What blocks count together.
+ACTIVE, LEAVING, SAVE = 0, 1, 2
+COUNTS = 4
+_NOBODY = np.empty(0, np.uint32)
+
+
+@dataclass
+class BlockResult:
+    """Where a block's own vertices ended.
+
+    Attributes
+    ----------
+    properties : dict
+        Their values.
+    active : uint32 array
+        Who of them was still active, counted from the beginning of the range.
+    world : dict
+        Parameters and last sums; the same for all blocks.
+    supersteps : int
+        How many there were, those before a checkpoint that was gone on from among them.
+    rows : int64 array of shape (supersteps, 5)
+        Direction, active vertices, arcs looked at, nanoseconds, and bytes that this block sent.
+    begun : int
+        Bytes that it sent before the first superstep.
+    """
+
+    properties: dict[str, np.ndarray]
+    active: np.ndarray
+    world: dict[str, Any]
+    supersteps: int
+    rows: np.ndarray
+    begun: int
+
+
+@dataclass
+class Moment:
+    """The state of a block between two supersteps: what a checkpoint keeps."""
+
+    step: int
+    active: np.ndarray | None
+    world: dict[str, Any]
+    counts: np.ndarray
+    rows: list[tuple[int, ...]] = field(default_factory=list)
+
+
+class BlockRun:
+    """One block in one epoch of a run.
+
+    Parameters
+    ----------
+    job : Job
+    block : Block
+    share : Share
+    mesh : Mesh
+        Its connections.
+    """
+
+    def __init__(self, job: Job, block: Block, share: Share, mesh: Mesh) -> None:
+        self.job, self.block, self.share = job, block, share
+        self.numbering = number = block.numbering
+        self.exchange = Exchange(number, mesh, job.backwards)
+        self.declared = received(job.program, job.key)
+        self.code = block_code(self.declared.code(job.dtypes))
+        self.reading = reading_of(self.code)
+        # Arcs against which messages go are those of the transposed block.
+        edges = "out" if job.backwards else "in"
+        self.arcs = Arcs(block.graph, edges, self.declared.weighted, self.code.message.itemsize)
+        self.everyone = self.declared.activity == "all"
+        self.own, self.n_own = number.own, number.own.stop - number.own.start
+        self.own_words = number.words(number.block)
+        self.properties = tuple(np.empty(number.size, dtype) for dtype in job.dtypes)
+        self.world = dict(job.world)
+        # The folder of the last checkpoint, which the next one replaces.
+        self.last_place: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The program's."""
+        return self.declared.name
+
+    def go(
+        self,
+        saved: Callable[[], tuple[Moment, Bitmask | None] | None],
+        save: Callable[[BlockRun, Moment], None],
+        report: Callable[[int, int], None],
+    ) -> BlockResult:
+        """All supersteps.
+
+        Parameters
+        ----------
+        saved : callable
+            Reads the state from a checkpoint into `properties`; None where the run begins.
+        save : callable
+            Writes the state to a checkpoint; all blocks call it after the same superstep.
+        report : callable
+            Told the superstep and how many are active, by one of the blocks.
+
+        Returns
+        -------
+        BlockResult
+        """
+        with naming_what_does_not_compile(self.code, lambda: self.arcs.sending.dtype):
+            self.degree = self._degree()
+            came = saved()
+            if came is None:
+                moment, settled = self._begin()
+            else:
+                moment, settled = came
+                self.world = moment.world
+            self.steps = self._work_space(settled)
+            frontier = self._spread_all(moment)
+            begun = self.exchange.mesh.sent
+            moment = self._loop(moment, frontier, save, report)
+        columns = np.array(moment.rows, np.int64).reshape(-1, 5)
+        properties = {name: values[self.own] for (name, _), values in zip(self.code.properties, self.properties,
+                                                                         strict=True)}  # fmt: skip
+        active = moment.active if moment.counts[ACTIVE] else _NOBODY
+        active = np.arange(self.n_own, dtype=np.uint32) if active is None else active
+        return BlockResult(properties, active, self.world, moment.step, columns, begun)
+
+    def _work_space(self, settled: Bitmask | None) -> BlockSupersteps:
+        # Only its own vertices are settled from the beginning; the others once they have been sent a message.
+        whole = None
+        if settled is not None:
+            whole = Bitmask(self.numbering.size, np.zeros(self.numbering.size // 64, np.uint64), validate=False)
+            whole.words[self.own_words] = settled.words
+        self.settled = whole
+        state = (*self.properties, self.block.vertices)
+        return BlockSupersteps(self.code, state, whole, self.numbering.dtype)
+
+    def _degree(self) -> np.ndarray:
+        """Arcs of each own vertex along which it sends, in all blocks: their counts folded along the others' way."""
+        backwards = self.job.backwards
+        if backwards not in self.block.degrees:
+            number, counts = self.numbering, np.diff(self.arcs.sending.indptr)
+            turned = Exchange(number, self.exchange.mesh, not backwards)
+            outgoing = {
+                peer: Told(None, [np.ascontiguousarray(counts[number.range(peer)])], [])
+                for peer in turned.beside_targets
+            }
+            degree = counts[self.own].copy()
+            for said in turned.fold(0, outgoing, counts.dtype).values():
+                degree += said.values[0]
+            self.block.degrees[backwards] = degree
+        return self.block.degrees[backwards]
+
+    def _begin(self) -> tuple[Moment, Bitmask | None]:
+        """Fill the properties; who is active at first."""
+        job, share, number = self.job, self.share, self.numbering
+        for (name, _), values, beginning in zip(self.code.properties, self.properties, job.beginnings, strict=True):
+            if beginning is None:
+                values[self.own] = share.arrays[name]
+            else:
+                values.fill(beginning[0])
+        active = share.active
+        world = tuple(self.world.values())
+        if job.starts:
+            with compiling_once(job.key, "starts"):
+                active = cpu.starting(self.code, self._own_state(), world).to_indices().astype(np.uint32)
+        chosen = slice(None) if active is None else active
+        for values, beginning in zip(self.properties, job.beginnings, strict=True):
+            if beginning is not None and beginning[1] is not None:
+                ids = self.block.vertices[self.own]
+                values[self.own][chosen] = ids[chosen] if beginning[1] == "id" else beginning[1]
+        if job.prepare is not None:
+            for name, own in PREPARED[job.prepare](number.grid.n, self.degree, job.dtypes[0]).items():
+                place = [name for name, _ in self.code.properties].index(name)
+                self.properties[place][self.own] = own
+        if self.everyone:
+            active = None
+        once = self.code.reduce.ends_on_anything and not self.everyone
+        settled = None
+        if once:
+            settled = Bitmask.full(self.n_own) if active is None else Bitmask.from_indices(
+                active.view(np.int32), self.n_own)  # fmt: skip
+        sums = np.zeros(len(self.declared.aggregators))
+        if self.code.aggregate is not None:
+            with compiling_once(job.key, "aggregate"):
+                sums = cpu.aggregate(self.code, self._own_state(), world)
+        counts, sums = self.sum(0, self._counts(active), sums)
+        self.world.update(zip(self.declared.aggregators, sums, strict=True))
+        return Moment(0, active, self.world, counts), settled
+
+    def _own_state(self) -> tuple[np.ndarray, ...]:
+        return tuple(values[self.own] for values in (*self.properties, self.block.vertices))
+
+    def _counts(self, active: np.ndarray | None, save: bool = False) -> np.ndarray:
+        size = self.n_own if active is None else len(active)
+        leaving = self.degree.sum() if active is None else self.degree[active].sum()
+        return np.array([size, leaving, save, 0], np.int64)
+
+    def sum(self, step: int, counts: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sums over all blocks: along one side of the grid, then along the other, always in the same order."""
+        beside = (counts.dtype, len(counts)), (sums.dtype, len(sums))
+        for told in (self.exchange.spread, self.exchange.control):
+            came = told(step, Told(_NOBODY, [], [counts, sums]), [], beside)
+            counts, sums = self._added(counts, sums, came)
+        return counts, sums
+
+    def _added(
+        self, counts: np.ndarray, sums: np.ndarray, came: dict[int, Told]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        parts = {self.numbering.block: (counts, sums), **{peer: (t.beside[0], t.beside[1]) for peer, t in came.items()}}
+        total_counts, total_sums = np.zeros_like(counts), np.zeros_like(sums)
+        for peer in sorted(parts):
+            total_counts += parts[peer][0]
+            total_sums += parts[peer][1]
+        return total_counts, total_sums
+
+    def _spread_all(self, moment: Moment) -> Frontier:
+        """Tell the others the values that they read, of all own vertices, and who is active."""
+        for told, read in ((self.exchange.spread, self.reading.of_source),
+                           (self.exchange.control, self.reading.of_target)):  # fmt: skip
+            read = tuple(i for i in read if self._differs(i, moment))
+            if read:
+                state = [self.properties[i] for i in read]
+                told(moment.step, Told(None, [values[self.own] for values in state], []), state)
+        if self.everyone:
+            return self._frontier(None, {})
+        came = self.exchange.spread(moment.step, Told(moment.active, [], []), [])
+        return self._frontier(moment.active, came)
+
+    def _differs(self, i: int, moment: Moment) -> bool:
+        """Whether a property may have other values elsewhere than what it is filled with."""
+        beginning = self.job.beginnings[i]
+        return (
+            moment.step > 0 or self.job.prepare is not None or beginning is None or beginning[1] is not None
+        )
+
+    def _frontier(self, active: np.ndarray | None, came: dict[int, Told]) -> Frontier:
+        """Who of all this block's sources is active, in its numbers."""
+        number = self.numbering
+        if self.everyone:
+            return Frontier(number.size)
+        parts = [(number.block, active), *((peer, told.ids) for peer, told in came.items())]
+        lists = []
+        for member, ids in sorted(parts, key=lambda part: number.first[part[0]]):
+            every = np.arange(number.grid.size(member)) if ids is None else ids
+            lists.append((every + number.first[member]).astype(number.dtype))
+        return Frontier(number.size, ids=np.concatenate(lists))
+
+    def _loop(
+        self, moment: Moment, frontier: Frontier, save: Callable[[BlockRun, Moment], None],
+        report: Callable[[int, int], None],
+    ) -> Moment:  # fmt: skip
+        job, stop = self.job, self.declared.functions["converged"]
+        may_push = not self.everyone and (
+            self.steps.pushes_repeat or self.code.reduce.idempotent or self.code.message.kind != "f"
+        )
+        saved_at = time.monotonic()
+        while moment.counts[ACTIVE] and moment.step < job.limit:
+            began, sent, step = time.perf_counter_ns(), self.exchange.mesh.sent, moment.step + 1
+            leaving = int(moment.counts[LEAVING])
+            push = may_push and (job.mode == "push" or (job.mode == "auto" and product_pushes(leaving, job.arcs,
+                                                                                              job.alpha)))  # fmt: skip
+            # One block says for all when it is time to save.
+            due = (
+                job.checkpoint is not None and self.numbering.block == 0 and time.monotonic() - saved_at >= job.every
+            )
+            active, counts, sums, frontier = self.superstep(step, frontier, push, due)
+            self.world.update(zip(self.declared.aggregators, sums, strict=True))
+            spent = time.perf_counter_ns() - began
+            looked = leaving if push else job.arcs
+            row = PUSH if push else PULL, int(moment.counts[ACTIVE]), looked, spent, self.exchange.mesh.sent - sent
+            moment = Moment(step, active, self.world, counts, moment.rows)
+            moment.rows.append(row)
+            if stop is not None and stop(self.code.world(step, *self.world.values())):  # type: ignore[operator]
+                return Moment(step, _NOBODY, self.world, np.zeros_like(counts), moment.rows)
+            report(step, int(counts[ACTIVE]))
+            if counts[SAVE]:
+                save(self, moment)
+                saved_at = time.monotonic()
+        return moment
+
+    def superstep(
+        self, step: int, frontier: Frontier, push: bool, due: bool
+    ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, Frontier]:
+        """One superstep.
+
+        Parameters
+        ----------
+        step : int
+            Its number, from 1.
+        frontier : Frontier
+            Who of the block's sources is active.
+        push : bool
+        due : bool
+            Whether this block says that it is time for a checkpoint.
+
+        Returns
+        -------
+        active : uint32 array or None
+            Who of its own is active now.
+        counts, sums : arrays
+            Over all blocks.
+        frontier : Frontier
+            Who of the block's sources is active now.
+        """
+        steps, key = self.steps, self.job.key
+        world = tuple(self.world.values())
+        if self.code.cells:
+            steps.turn(world, step)
+        with compiling_once(key, "push" if push else f"pull{frontier.everyone}"):
+            (steps.push if push else steps.pull)(self.arcs, frontier)
+        self._fold(step)
+        if self.everyone:
+            steps.receive_everyone(self.own_words, self.n_own)
+        updated = self._updated()
+        with compiling_once(key, "apply"):
+            changed, sums = steps.apply(self.arcs, world, step, False)
+        active = None if self.everyone else (changed.ids - self.own.start).astype(np.uint32)
+        counts = self._counts(active, due)
+        if self.everyone and not changed.size:
+            counts[ACTIVE] = 0
+        beside = (counts.dtype, len(counts)), (sums.dtype, len(sums))
+        source = [self.properties[i] for i in self.reading.of_source]
+        target = [self.properties[i] for i in self.reading.of_target]
+        came = self.exchange.spread(step, self._told(active, source, [counts, sums]), source, beside)
+        counts, sums = self._added(counts, sums, came)
+        told = self._told(active if updated is None else updated, target, [counts, sums]) if target else Told(
+            _NOBODY, [], [counts, sums])  # fmt: skip
+        counts, sums = self._added(counts, sums, self.exchange.control(step, told, target, beside))
+        return active, counts, sums, self._frontier(active, came)
+
+    def _updated(self) -> np.ndarray | None:
+        """Who is about to be updated, where those that change are not all whose properties do.
+
+        `sends` may keep others from sending, and a value that turns into NaN counts as no change.
+        """
+        floats = any(self.job.dtypes[i].kind == "f" for i in self.reading.of_target)
+        if self.everyone or not self.reading.of_target or not (floats or self.code.sends is not None):
+            return None
+        return Bitmask(self.n_own, self.steps.received(self.own_words)).to_indices().astype(np.uint32)
+
+    def _told(self, ids: np.ndarray | None, state: list[np.ndarray], beside: list[np.ndarray]) -> Told:
+        if ids is None or len(ids) == self.n_own:
+            return Told(None, [values[self.own] for values in state], beside)
+        return Told(ids, [values[self.own][ids] for values in state], beside)
+
+    def _fold(self, step: int) -> None:
+        """Messages to those who own their targets."""
+        number, steps, own = self.numbering, self.steps, self.own
+        outgoing = {}
+        for peer in self.exchange.beside_targets:
+            if self.everyone:
+                outgoing[peer] = Told(None, [steps.messages(number.range(peer))], [])
+            else:
+                ids, messages = steps.take(number.range(peer), number.words(peer))
+                outgoing[peer] = Told(None if len(ids) == number.grid.size(peer) else ids, [messages], [])
+        for said in self.exchange.fold(step, outgoing, self.code.message).values():
+            with compiling_once(self.job.key, f"bring{self.everyone}"):
+                if self.everyone:
+                    steps.bring_all(own, said.values[0])
+                else:
+                    ids = np.arange(self.n_own, dtype=np.uint32) if said.ids is None else said.ids
+                    steps.bring(own, ids, said.values[0])

@@ -1,0 +1,135 @@
+"""Running a vertex program on a graph whose blocks lie on a cluster."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.cluster.job import Job, Share, key_of, sent
+from hpgraph.cluster.result import ClusterResult, collect
+from hpgraph.cluster.supervise import Supervisor
+from hpgraph.core.config import config
+from hpgraph.core.number import real, whole
+from hpgraph.engine.declarations import declarations_of
+from hpgraph.engine.direction import Direction
+from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.state import initial_state, limit_of, parameters, sources_of
+
+if TYPE_CHECKING:
+    from hpgraph.cluster.graph import Graph
+
+
+def run(
+    graph: Graph,
+    program: VertexProgram | type[VertexProgram],
+    *,
+    active: Any = None,
+    direction: str | Direction = "auto",
+    max_iteration: int | None = None,
+    gather: bool = True,
+    checkpoint: Any = None,
+    every: float = 60.0,
+    restarts: int = 8,
+    threads: int | None = None,
+    prepare: str | None = None,
+    call: dict[str, Any] | None = None,
+    saved: dict[str, Any] | None = None,
+    **initial: Any,
+) -> ClusterResult:
+    """Run a vertex program, superstep by superstep, on all workers.
+
+    Parameters
+    ----------
+    graph : cluster.Graph
+    program : VertexProgram
+        The program, or its class.
+    active, direction, max_iteration, **initial
+        As for `hpgraph.run`.
+    gather : bool
+        Whether properties come back as NumPy arrays; else they stay with the workers, as Dask arrays.
+    checkpoint : str or os.PathLike, optional
+        A folder that all workers reach, or a place in an object store (as `fsspec` names it), for the state of the run.
+    every : float
+        Seconds from one checkpoint to the next.
+    restarts : int
+        How often in a row, with no checkpoint between, workers may be lost before the run is given up.
+    threads : int, optional
+        Threads of each block; default, those that Dask gives the worker.
+    prepare : str, optional
+        Which function of `hpgraph.cluster.programs` fills properties, on the workers.
+    call, saved : dict
+        Of a checkpoint: what was called, and the table that the run goes on from.
+
+    Returns
+    -------
+    ClusterResult
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        If an argument does not fit the program or the graph.
+    ProgramError
+        When the program raises on a worker.
+    ClusterError
+        When workers are lost too often, or there are none.
+    """
+    kind = program if isinstance(program, type) else type(program)
+    if not issubclass(kind, VertexProgram):
+        raise TypeError(f"on a cluster program must be a VertexProgram, not {kind.__name__}: run it on one machine")
+    declared = declarations_of(program)
+    if declared.edges == "all" and graph.directed:
+        raise ValueError(
+            f'{declared.name}.edges is "all", and the graph is directed: load it with directed=False, or G.undirected'
+        )
+    policy = Direction.of(direction)
+    limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
+    if checkpoint is not None and real(every, "every") < 0:
+        raise ValueError(f"every must not be negative, not {every!r}")
+    if whole(restarts, "restarts") < 0:
+        raise ValueError(f"restarts must not be negative, not {restarts!r}")
+    state, beginnings = initial_state(declared, graph, initial)  # type: ignore[arg-type]
+    world = parameters(declared, initial)
+    dtypes = tuple(values.dtype for values in state.values())
+    code = declared.code(dtypes)
+    if code.is_shaped:
+        raise TypeError(f"{declared.name} has tuples at vertices or as messages: run it on one machine")
+    details = {
+        "program": declared.name, "run": uuid.uuid4().hex, "call": call, "source": graph.source.table(),
+        "graph": graph.facts(),
+    }  # fmt: skip
+    if saved is not None:
+        details["run"] = saved["run"]
+    job = Job(
+        token=b"", graph=graph.key, program=sent(program), key=key_of(declared), dtypes=dtypes,
+        beginnings=tuple(None if one is None else (one.fill, one.start) for one in beginnings), world=world,
+        backwards=declared.edges == "out", starts=active is None and code.starts is not None, mode=policy.mode,
+        alpha=policy.alpha, limit=limit, arcs=graph.n_edges, peers=[], limits=graph.limits,
+        checkpoint=None if checkpoint is None else str(checkpoint), every=float(every), details=details,
+        topic=f"hpgraph-{uuid.uuid4().hex}" if config.show_progress() else None, threads=threads,
+        prepare=prepare,
+    )  # fmt: skip
+    given = {name: values for (name, values), one in zip(state.items(), beginnings, strict=True) if one is None}
+    shares = _shares(graph, given, None if active is None else sources_of(active, graph))  # type: ignore[arg-type]
+    supervisor = Supervisor(graph, job, shares, restarts)
+    futures = supervisor.run(None if saved is None else saved["place"])
+    return collect(graph, futures, supervisor, code.name, gather)
+
+
+def _shares(graph: Graph, given: dict[str, np.ndarray], active: np.ndarray | None) -> list[Share]:
+    """What each block begins with, of arrays by vertex."""
+    grid = graph.grid
+    # Where vertices keep their order, ranges are slices.
+    of_vertex = None if grid.order.factor == 1 else grid.order.vertices(np.arange(grid.n))
+    at = None if active is None else np.sort(grid.order.positions(active))
+    shares = []
+    for block in range(grid.blocks):
+        begin, end = grid.bounds[block], grid.bounds[block + 1]
+        own = slice(begin, end) if of_vertex is None else of_vertex[begin:end]
+        some = None
+        if at is not None:
+            low, high = np.searchsorted(at, [begin, end])
+            some = (at[low:high] - begin).astype(np.uint32)
+        shares.append(Share({name: np.ascontiguousarray(values[own]) for name, values in given.items()}, some))
+    return shares

@@ -1,0 +1,114 @@
+"""Where the arcs of a graph on a cluster come from, and how its blocks are loaded: at first, and when one is lost."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from distributed import Client, Future
+
+from hpgraph.cluster import worker
+from hpgraph.cluster.grid import Grid, Order
+from hpgraph.containers.graph import Graph
+from hpgraph.core.devices import even_ranges
+
+# A grid whose heaviest block has so many times the arcs of the mean is cut anew, with vertices scattered.
+UNEVEN = 1.25
+
+
+class Source(Protocol):
+    """What a graph on a cluster is loaded from."""
+
+    def load(self, client: Client, graph: str, grid: Grid, placed: dict[int, str]) -> list[Future]:
+        """Have workers load blocks; futures of the numbers of their arcs.
+
+        Parameters
+        ----------
+        client : Client
+        graph : str
+            What the workers call it.
+        grid : Grid
+        placed : dict
+            For each block to be loaded its worker.
+        """
+
+    def table(self) -> dict[str, Any] | None:
+        """What a checkpoint's table says of it, so that another client finds it; None where nobody else can."""
+
+
+class InMemory:
+    """A graph in the client's memory, which keeps it as long as blocks may have to be loaded again.
+
+    Parameters
+    ----------
+    graph : Graph
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+    def grid(self, rows: int, columns: int, order: str) -> tuple[Grid, np.ndarray]:
+        """A grid of about equally heavy blocks, and how many arcs each has.
+
+        Parameters
+        ----------
+        rows, columns : int
+        order : {"auto", "given", "scattered"}
+            Whether vertices keep their order, which serves graphs whose arcs are short in it; "auto" scatters them
+            where blocks are uneven otherwise.
+        """
+        n = self.graph.n_vertices
+        made: list[tuple[int, int, Grid, np.ndarray]] = []
+        for name in ("given", "scattered"):
+            if order in ("auto", name):
+                grid = self._cut(rows, columns, Order(n) if name == "given" else Order.scattered(n))
+                arcs = self._arcs(grid)
+                if arcs.max(initial=0) <= UNEVEN * max(arcs.mean(), 1):
+                    return grid, arcs
+                made.append((int(arcs.max()), len(made), grid, arcs))
+        return min(made)[2:]
+
+    def _cut(self, rows: int, columns: int, order: Order) -> Grid:
+        graph, blocks = self.graph, rows * columns
+        arcs = np.zeros(graph.n_vertices + 1, np.int64)
+        arcs[1 + order.positions(np.arange(graph.n_vertices))] = graph.out_degree + graph.in_degree + 1
+        return Grid(rows, columns, even_ranges(np.cumsum(arcs), blocks, multiple=1), order)
+
+    def _arcs(self, grid: Grid) -> np.ndarray:
+        """Arcs of each block."""
+        columns = grid.columns
+        owner = grid.owner(grid.order.positions(np.arange(self.graph.n_vertices)))
+        csr = self.graph.out_csr
+        source = np.repeat((owner // columns * columns).astype(np.int32), csr.degrees)
+        return np.bincount(source + (owner % columns).astype(np.int32)[csr.indices], minlength=grid.blocks)
+
+    def load(self, client: Client, graph: str, grid: Grid, placed: dict[int, str]) -> list[Future]:
+        """Cut blocks and send each to its worker."""
+        futures, csr = [], self.graph.out_csr
+        for first in range(0, grid.blocks, grid.columns):
+            wanted = [block for block in range(first, first + grid.columns) if block in placed]
+            if not wanted:
+                continue
+            # The arcs of one row of the grid at a time.
+            begin, end = grid.bounds[first], grid.bounds[first + grid.columns]
+            vertices = grid.order.vertices(np.arange(begin, end))
+            counts = csr.degrees[vertices]
+            shift = np.repeat(csr.indptr[vertices] - (np.cumsum(counts) - counts), counts)
+            arcs = np.arange(int(counts.sum())) + shift
+            sources = np.repeat(np.arange(begin, end), counts)
+            targets = grid.order.positions(csr.indices[arcs])
+            blocks = grid.block_of(sources, targets)
+            ids = np.int32 if grid.n < 1 << 31 else np.int64
+            for block in wanted:
+                some = blocks == block
+                parts = [sources[some].astype(ids), targets[some].astype(ids)]
+                weights = None if csr.data is None else csr.data[arcs[some]]
+                sent = client.scatter([*parts, weights], workers=[placed[block]], hash=False)
+                futures.append(
+                    client.submit(worker.place, graph, grid.table(), block, *sent, workers=[placed[block]], pure=False)
+                )
+        return futures
+
+    def table(self) -> dict[str, Any] | None:
+        """None: it is nowhere but here."""
+        return None

@@ -1,0 +1,183 @@
+"""A worker's own door: one listening socket a process, where the other workers of a run ring.
+
+Who rings says for which run it comes, by a token of 16 random bytes that only those have whom the client started
+through Dask. Whoever does not know one is not let in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+from typing import Any
+
+from hpgraph.cluster.errors import ClusterTimeoutError, PeerLostError
+
+_HELLO = struct.Struct("<4s16sII")
+_MAGIC = b"hpgS"
+# Who has not said for whom it comes, or is not asked for, by then is sent away.
+_HELLO_SECONDS, _WAITING_SECONDS = 10.0, 300.0
+_MOST_WAITING = 65536
+
+
+class Station:
+    """The listening socket of this process, and who waits behind it.
+
+    Parameters
+    ----------
+    host : str
+        The address that other workers reach this one by.
+    """
+
+    def __init__(self, host: str) -> None:
+        self._listener = socket.create_server((host, 0), backlog=1024)
+        self.address: tuple[str, int] = self._listener.getsockname()[:2]
+        self._arrived: dict[tuple[bytes, int, int], tuple[socket.socket, float]] = {}
+        self._condition = threading.Condition()
+        self._open: dict[bytes, list[socket.socket]] = {}
+        self._abandoned: dict[bytes, None] = {}
+        threading.Thread(target=self._accept, name="hpgraph-station", daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:  # closed
+                return
+            threading.Thread(target=self._greet, args=(connection,), daemon=True).start()
+
+    def _greet(self, connection: socket.socket) -> None:
+        try:
+            connection.settimeout(_HELLO_SECONDS)
+            said = b""
+            while len(said) < _HELLO.size:
+                more = connection.recv(_HELLO.size - len(said))
+                if not more:
+                    raise ConnectionError("gone before it said for whom it comes")
+                said += more
+        except OSError:
+            connection.close()
+            return
+        magic, token, caller, called = _HELLO.unpack(said)
+        now = time.monotonic()
+        with self._condition:
+            for key in [key for key, (_, since) in self._arrived.items() if now - since > _WAITING_SECONDS]:
+                self._arrived.pop(key)[0].close()
+            if magic != _MAGIC or token in self._abandoned or len(self._arrived) >= _MOST_WAITING:
+                connection.close()
+                return
+            self._arrived[token, called, caller] = connection, now
+            self._condition.notify_all()
+
+    def call(
+        self, address: tuple[str, int], token: bytes, caller: int, called: int, seconds: float
+    ) -> socket.socket:
+        """Connect to another station, for one block of a run from another.
+
+        Parameters
+        ----------
+        address : (str, int)
+            Of the other station.
+        token : bytes
+            Of the run.
+        caller, called : int
+            Blocks.
+        seconds : float
+            How long to try: the limit `connect`.
+
+        Returns
+        -------
+        socket
+
+        Raises
+        ------
+        PeerLostError
+            If nobody answers there.
+        """
+        try:
+            connection = socket.create_connection(address, timeout=seconds)
+            connection.sendall(_HELLO.pack(_MAGIC, token, caller, called))
+        except OSError as error:
+            raise PeerLostError(called, f"nobody answers at {address[0]}:{address[1]} ({error})") from None
+        self._keep(token, connection)
+        return connection
+
+    def take(self, token: bytes, called: int, caller: int, seconds: float) -> socket.socket:
+        """The connection that another block makes to this one, once it is there.
+
+        Raises
+        ------
+        PeerLostError
+            When the run is abandoned.
+        ClusterTimeoutError
+            When it does not come within the limit `connect`.
+        """
+        key, deadline = (token, called, caller), time.monotonic() + seconds
+        with self._condition:
+            while key not in self._arrived:
+                if token in self._abandoned:
+                    raise PeerLostError(caller, "the run was abandoned")
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise ClusterTimeoutError("connect", seconds, f"block {caller} to connect to block {called}")
+                self._condition.wait(left)
+            connection = self._arrived.pop(key)[0]
+        self._keep(token, connection)
+        return connection
+
+    def _keep(self, token: bytes, connection: socket.socket) -> None:
+        with self._condition:
+            abandoned = token in self._abandoned
+            self._open.setdefault(token, []).append(connection)
+        if abandoned:
+            _hang_up(connection)
+
+    def leave(self, token: bytes) -> None:
+        """Forget the connections of a run that is over; who closes them is who used them."""
+        with self._condition:
+            self._open.pop(token, None)
+
+    def abandon(self, token: bytes) -> None:
+        """End a run wherever it is here: who waits for one of its messages finds the connection closed."""
+        with self._condition:
+            self._abandoned[token] = None
+            while len(self._abandoned) > 1024:
+                del self._abandoned[next(iter(self._abandoned))]
+            for connection in self._open.pop(token, []):
+                _hang_up(connection)
+            self._condition.notify_all()
+
+
+def _hang_up(connection: socket.socket) -> None:
+    # Wakes whoever waits for it; to close it here would give its number to somebody else.
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+_stations: dict[str, Station] = {}
+_lock = threading.Lock()
+
+
+def station(host: str) -> Station:
+    """The station of this process; opened when first asked for.
+
+    Parameters
+    ----------
+    host : str
+
+    Returns
+    -------
+    Station
+    """
+    with _lock:
+        if host not in _stations:
+            _stations[host] = Station(host)
+        return _stations[host]
+
+
+def stations() -> list[Any]:
+    """All stations of this process."""
+    with _lock:
+        return list(_stations.values())

@@ -1,0 +1,199 @@
+"""A run as its client sees it: epochs, each of which ends with results or with somebody lost.
+
+There is one task a worker for a whole epoch. When a worker goes away, or gives no sign of life, all others leave; its
+blocks are loaded elsewhere, and everybody begins again at the last checkpoint.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from distributed import Future, wait
+
+from hpgraph.cluster.checkpoints import TABLE, Folder
+from hpgraph.cluster.errors import ClusterError
+from hpgraph.cluster.job import Job, Share
+from hpgraph.cluster.people import Workers
+from hpgraph.cluster.worker import Left, abandon, work
+from hpgraph.core.config import config
+from hpgraph.core.progress import progress_bar
+
+if TYPE_CHECKING:
+    from hpgraph.cluster.graph import Graph
+
+# How often it looks who is there while all compute.
+_GLANCE = 0.5
+
+
+class Supervisor:
+    """One run.
+
+    Parameters
+    ----------
+    graph : Graph
+    job : Job
+        With no token and no stations yet.
+    shares : list of Share
+        What each block begins with.
+    restarts : int
+        How often in a row workers may be lost between two checkpoints.
+    """
+
+    def __init__(self, graph: Graph, job: Job, shares: list[Share], restarts: int) -> None:
+        self._graph, self._client = graph, graph.client
+        self._job, self._shares, self._restarts = job, shares, restarts
+        self._workers = Workers(graph.client, job.limits)
+        #: Why epochs ended before their time.
+        self.lost: list[str] = []
+
+    def run(self, saved: str | None = None) -> dict[str, Future]:
+        """All epochs.
+
+        Parameters
+        ----------
+        saved : str, optional
+            The place of a checkpoint to go on from.
+
+        Returns
+        -------
+        dict
+            The future of each worker's results.
+
+        Raises
+        ------
+        ProgramError, ClusterError, MemoryError
+        """
+        tries = 0
+        while True:
+            job = replace(self._job, token=secrets.token_bytes(16))
+            placed = self._graph.settle(self._workers)
+            stations = {block: self._graph.stations[placed[block]] for block in placed}
+            job = replace(job, peers=[stations[block] for block in range(len(placed))])
+            futures = self._start(job, placed, saved)
+            try:
+                reason = self._watch(job, futures)
+            except BaseException:
+                self._end(job, futures)
+                raise
+            if reason is None:
+                return futures
+            self._end(job, futures)
+            self.lost.append(reason)
+            before, saved = saved, self._last_saved() or saved
+            tries = tries + 1 if saved == before else 1
+            if tries > self._restarts:
+                raise ClusterError(
+                    f"workers were lost {tries} times in a row with no checkpoint between, the last because {reason}; "
+                    f"{self._graph.memory_told()}"
+                )
+
+    def _start(self, job: Job, placed: dict[int, str], saved: str | None) -> dict[str, Future]:
+        by_worker: dict[str, dict[int, Share]] = {}
+        for block, worker in sorted(placed.items()):
+            share = self._shares[block]
+            by_worker.setdefault(worker, {})[block] = (
+                share if saved is None else Share({}, None, saved)
+            )
+        return {
+            worker: self._client.submit(work, job, shares, workers=[worker], allow_other_workers=False, pure=False,
+                                        retries=0, key=f"hpgraph-{job.token.hex()}-{number}")
+            for number, (worker, shares) in enumerate(by_worker.items())
+        }  # fmt: skip
+
+    def _watch(self, job: Job, futures: dict[str, Future]) -> str | None:
+        """Wait for all; why the epoch ended before its time, or None."""
+        pending, reason, deadline = dict(futures), None, np.inf
+        with _Progress(self._client, job) as progress:
+            while pending and time.monotonic() < deadline:
+                with contextlib.suppress(TimeoutError):
+                    wait(list(pending.values()), timeout=_GLANCE, return_when="FIRST_COMPLETED")
+                there = self._workers.there()
+                progress.show()
+                found = None
+                for worker, future in list(pending.items()):
+                    if future.done():
+                        del pending[worker]
+                        found = found or self._ended_early(worker, future)
+                    elif worker not in there:
+                        del pending[worker]
+                        found = found or f"worker {worker} was lost"
+                if found is not None and reason is None:
+                    reason, deadline = found, time.monotonic() + job.limits.leave
+                    self._workers.ask(abandon, job.token, workers=there.keys() & futures.keys())
+        return reason
+
+    def _ended_early(self, worker: str, future: Future) -> str | None:
+        """Why a worker left before its time; raises what its program raised."""
+        if future.status == "error":
+            error = future.exception()
+            if isinstance(error, ClusterError | MemoryError) or _is_from_here(error):
+                raise error
+            return f"worker {worker} failed ({type(error).__name__}: {error})"
+        if future.status != "finished":
+            return f"the task of worker {worker} was {future.status}"
+        if future.type is Left or "Left" in str(future.type):
+            left = future.result(timeout=self._job.limits.leave)
+            return f"of block {left.block}: {left.reason}"
+        return None
+
+    def _end(self, job: Job, futures: dict[str, Future]) -> None:
+        there = self._workers.there()
+        self._workers.ask(abandon, job.token, workers=there.keys() & futures.keys())
+        self._client.cancel(list(futures.values()), asynchronous=False)
+
+    def _last_saved(self) -> str | None:
+        """The place of the run's last checkpoint."""
+        if self._job.checkpoint is None:
+            return None
+        try:
+            table: dict[str, Any] = json.loads(Folder(self._job.checkpoint).read(TABLE))
+        except FileNotFoundError:
+            return None
+        return table["place"] if table.get("run") == self._job.details["run"] else None
+
+
+def _is_from_here(error: BaseException) -> bool:
+    """Whether an exception tells of the program or its arguments, not of the cluster."""
+    return not isinstance(error, OSError) and not type(error).__module__.startswith("distributed")
+
+
+class _Progress:
+    """A bar that shows supersteps, as one of the workers reports them."""
+
+    def __init__(self, client: Any, job: Job) -> None:
+        self._client, self._topic = client, job.topic
+        self._bar: Any = None
+        self._said = 0, 0
+        self._name = job.details.get("program", "")
+
+    def __enter__(self) -> _Progress:
+        if self._topic is not None:
+            self._client.subscribe_topic(self._topic, self._hear)
+        return self
+
+    def _hear(self, event: Any) -> None:
+        said = event[1] if isinstance(event, tuple) else event
+        if isinstance(said, dict) and "superstep" in said:
+            self._said = said["superstep"], said["active"]
+
+    def show(self) -> None:
+        """Draw what was reported last."""
+        step, active = self._said
+        if self._topic is None or not step or not config.show_progress():
+            return
+        if self._bar is None:
+            self._bar = progress_bar(desc=self._name, unit=" supersteps")
+        self._bar.n = step
+        self._bar.set_postfix(active=f"{active:,}")
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        if self._topic is not None:
+            self._client.unsubscribe_topic(self._topic)

@@ -1,0 +1,225 @@
+"""What runs on a worker: one task for a whole run.
+
+Blocks lie in the process, not in Dask's memory: nobody spills them, moves them or counts them twice. They stay until
+the graph is closed or the worker ends.
+"""
+
+from __future__ import annotations
+
+import platform
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import numpy as np
+from distributed import get_worker
+
+from hpgraph.cluster import checkpoints
+from hpgraph.cluster.blocks import Block
+from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, PeerLostError, ProgramError
+from hpgraph.cluster.grid import Grid
+from hpgraph.cluster.job import Job, Share
+from hpgraph.cluster.mesh import Mesh
+from hpgraph.cluster.messages import MessageError
+from hpgraph.cluster.run_block import BlockResult, BlockRun, Moment
+from hpgraph.cluster.station import Station, station, stations
+from hpgraph.core.config import config
+
+# Blocks by graph and number.
+_blocks: dict[tuple[str, int], Block] = {}
+_lock = threading.Lock()
+# Seconds between two reports of progress.
+_REPORT = 0.5
+
+
+class Worker(NamedTuple):
+    """What the client must know of a worker.
+
+    Attributes
+    ----------
+    station : (str, int)
+        Where it listens.
+    versions : tuple of (str, str)
+        Of what programs and kernels depend on.
+    held : tuple of int
+        Which blocks of a graph it has.
+    memory : int
+        Bytes that it may take; 0 where there is no limit.
+    """
+
+    station: tuple[str, int]
+    versions: tuple[tuple[str, str], ...]
+    held: tuple[int, ...]
+    memory: int
+
+
+class Left(NamedTuple):
+    """Said instead of results by a worker that left a run because another one was lost.
+
+    Attributes
+    ----------
+    block : int
+        Whose block was lost.
+    reason : str
+    """
+
+    block: int
+    reason: str
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """Versions that all workers and the client must have in common: bytecode means something else in another Python."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    return ("hpgraph", version("hpgraph")), ("Python", python), ("NumPy", version("numpy")), ("Numba", version("numba"))
+
+
+def introduce(graph: str, dask_worker: Any = None) -> Worker:
+    """Open this worker's station, and say which of a graph's blocks are here."""
+    limit = dask_worker.memory_manager.memory_limit or 0
+    return Worker(_station(dask_worker).address, versions(), tuple(held(graph)), int(limit))
+
+
+def _station(worker: Any) -> Station:
+    address = worker.address
+    return station(address.partition("://")[2].rpartition(":")[0].strip("[]") if address.startswith("tcp") else
+                   "127.0.0.1")  # fmt: skip
+
+
+def hold(graph: str, block: int, made: Block) -> tuple[int, int, float]:
+    """Keep a block here.
+
+    Returns
+    -------
+    block : int
+    arcs : int
+        How many it has.
+    least : float
+        The least of their weights; NaN where one is.
+    """
+    with _lock:
+        _blocks[graph, block] = made
+    weights = made.graph.weights
+    least = float(weights.min()) if weights is not None and len(weights) else np.inf
+    return block, int(made.graph.n_edges), least
+
+
+def place(
+    graph: str, grid: dict[str, Any], block: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
+) -> tuple[int, int, float]:
+    """Make a block of arcs that came as arrays, and keep it; what `hold` says of it."""
+    return hold(graph, block, Block(Grid.of_table(grid), block, sources, targets, weights))
+
+
+def drop(graph: str, dask_worker: Any = None) -> None:
+    """Forget a graph's blocks."""
+    with _lock:
+        for key in [key for key in _blocks if key[0] == graph]:
+            del _blocks[key]
+
+
+def held(graph: str) -> list[int]:
+    """Which of a graph's blocks are here."""
+    with _lock:
+        return sorted(block for name, block in _blocks if name == graph)
+
+
+def abandon(token: bytes, dask_worker: Any = None) -> None:
+    """Leave a run's epoch, wherever it is here."""
+    for one in stations():
+        one.abandon(token)
+
+
+def work(job: Job, shares: dict[int, Share]) -> dict[int, BlockResult] | Left:
+    """Do the work of one worker's blocks in one epoch of a run, from beginning to end.
+
+    Parameters
+    ----------
+    job : Job
+    shares : dict
+        What each of its blocks begins with.
+
+    Returns
+    -------
+    dict of BlockResult, or Left
+        Left, where another worker was lost.
+
+    Raises
+    ------
+    ProgramError, MemoryError, ClusterError
+    """
+    worker = get_worker()
+    here = _station(worker)
+    threads = job.threads or max(1, worker.state.nthreads // len(shares))
+    try:
+        with ThreadPoolExecutor(len(shares), thread_name_prefix="hpgraph-block") as pool:
+            futures = {
+                block: pool.submit(_work_on, worker, here, job, block, share, threads)
+                for block, share in shares.items()
+            }
+            ended: dict[int, BlockResult | Exception] = {}
+            for block, future in futures.items():
+                error = future.exception()
+                ended[block] = error if isinstance(error, Exception) else future.result()
+    finally:
+        abandon(job.token)
+    failed = [error for error in ended.values() if isinstance(error, Exception)]
+    # What a program raised says more than that others left because of it.
+    for error in failed:
+        if not isinstance(error, PeerLostError):
+            raise error
+    for error in failed:
+        if isinstance(error, PeerLostError):
+            return Left(error.rank, error.reason)
+    return {block: result for block, result in ended.items() if isinstance(result, BlockResult)}
+
+
+def _work_on(worker: Any, here: Station, job: Job, block: int, share: Share, threads: int) -> BlockResult:
+    held_here = _blocks.get((job.graph, block))
+    if held_here is None:
+        raise PeerLostError(block, "it is no longer where it was loaded")
+    mesh = None
+    try:
+        addresses = {peer: job.peers[peer] for peer in _peers(held_here, job.backwards)}
+        mesh = Mesh(here, job.token, block, addresses, job.limits)
+        run = BlockRun(job, held_here, share, mesh)
+        told = _Report(worker, job.topic if block == 0 else None)
+        with config(threads=threads):
+            return run.go(lambda: checkpoints.restore(run), _save, told)
+    except (PeerLostError, ClusterTimeoutError, MessageError) as error:
+        if isinstance(error, ClusterTimeoutError):
+            raise PeerLostError(block, str(error)) from None
+        raise
+    except (ClusterError, MemoryError):
+        raise
+    except Exception as error:
+        name = job.details.get("program", "the program")
+        where = f"on worker {worker.address}, block {block}"
+        raise ProgramError(f"{name} raised {type(error).__name__} {where}: {error}") from error
+    finally:
+        if mesh is not None:
+            mesh.close()
+
+
+def _peers(block: Block, backwards: bool) -> list[int]:
+    number = block.numbering
+    return sorted({*number.grid.row_of(number.block), *number.grid.column_of(number.block)} - {number.block})
+
+
+def _save(run: BlockRun, moment: Moment) -> None:
+    checkpoints.save(run, moment)
+
+
+class _Report:
+    """Tells the client now and then how far a run is."""
+
+    def __init__(self, worker: Any, topic: str | None) -> None:
+        self._worker, self._topic, self._last = worker, topic, 0.0
+
+    def __call__(self, step: int, active: int) -> None:
+        if self._topic is not None and time.monotonic() - self._last >= _REPORT:
+            self._last = time.monotonic()
+            self._worker.log_event(self._topic, {"superstep": step, "active": active})
+
+

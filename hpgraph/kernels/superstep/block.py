@@ -1,0 +1,50 @@
+"""A vertex program over a block of a larger graph, whose vertices have numbers of their own.
+
+Arrays go by the block's numbers; what the program is told as a vertex's ``id`` is the vertex itself. It stands in one
+more array of the state, beside the properties.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+
+from hpgraph.kernels.runtime.functions import ProgramFunctions
+from hpgraph.kernels.runtime.program import ProgramCode
+
+VERTEX = np.dtype(np.int64)
+
+
+class BlockFunctions(ProgramFunctions):
+    """See `ProgramFunctions`; the array behind the properties holds the vertex of each number."""
+
+    def _vertex_of(self, id_: str, values: list[str]) -> str:
+        return f"Vertex({', '.join([f'state[{len(self.code.properties)}][{id_}]', *values])})"
+
+
+@dataclass(frozen=True, eq=False)
+class BlockCode(ProgramCode):
+    """Functions and types of a program that runs over blocks."""
+
+    functions_type: ClassVar[type] = BlockFunctions
+
+    @property
+    def beside(self) -> tuple[tuple[str, np.dtype], ...]:
+        """Names and types of the arrays that follow the properties in the state."""
+        return (("vertex", VERTEX),)
+
+
+def block_code(code: ProgramCode) -> BlockCode:
+    """The same program over blocks.
+
+    Parameters
+    ----------
+    code : ProgramCode
+
+    Returns
+    -------
+    BlockCode
+    """
+    return BlockCode(**{field.name: getattr(code, field.name) for field in fields(code)})

@@ -1,0 +1,35 @@
+"""A cluster of two real processes, started once; graphs are cut into four blocks, so that each process has two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import hpgraph as hpg
+
+pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[Any]:
+    with hpg.cluster.local(n_workers=2, threads=1, memory_limit="2 GiB") as client:
+        yield client
+
+
+def sparse_graph(seed: int, n: int = 300, m: int = 900) -> hpg.Graph:
+    """A directed graph with whole weights, some vertices that nothing reaches, and a hub."""
+    rng = np.random.default_rng(seed)
+    source, target = rng.integers(0, n - 20, m), rng.integers(0, n, m)
+    source[: m // 8] = 7
+    return hpg.Graph.from_edges(source, target, rng.integers(1, 9, m).astype(np.float32), n_vertices=n)
+
+
+def matrix_of(graph: hpg.Graph) -> scipy.sparse.csr_array:
+    """A graph as SciPy's matrix; its arcs weigh 1 where it has no weights."""
+    arcs = graph.out_csr
+    data = np.ones(arcs.nnz) if arcs.data is None else arcs.data
+    return scipy.sparse.csr_array((data, arcs.indices, arcs.indptr), shape=arcs.shape)

@@ -1,0 +1,44 @@
+"""Algorithms over four blocks in two processes give what SciPy and NetworkX give."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse.csgraph
+
+import hpgraph as hpg
+from tests.cluster.conftest import matrix_of, sparse_graph
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return sparse_graph(1)
+
+
+@pytest.fixture(scope="module")
+def on_cluster(client, graph):
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4) as C:
+        yield C
+
+
+def test_the_grid_has_every_arc_once(on_cluster, graph) -> None:
+    assert on_cluster.n_edges == graph.n_edges
+    assert (on_cluster.grid.rows, on_cluster.grid.columns, len(set(on_cluster.placed.values()))) == (2, 2, 2)
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_bfs(on_cluster, graph, direction) -> None:
+    found = on_cluster.bfs(7, direction=direction)
+    hops = scipy.sparse.csgraph.shortest_path(matrix_of(graph), unweighted=True, indices=7)
+    assert (found.level == np.where(np.isinf(hops), -1, hops)).all()
+    reached = np.flatnonzero(found.level > 0)
+    assert (found.level[found.parent[reached]] == found.level[reached] - 1).all()
+    assert (matrix_of(graph)[found.parent[reached], reached] != 0).all()
+
+
+def test_pagerank(on_cluster, graph) -> None:
+    found = on_cluster.pagerank(tol=1e-10)
+    wanted = nx.pagerank(nx.from_scipy_sparse_array(matrix_of(graph) != 0, create_using=nx.DiGraph), tol=1e-12)
+    assert found.converged
+    np.testing.assert_allclose(found.rank, [wanted[v] for v in range(graph.n_vertices)], atol=1e-9)
