@@ -12,6 +12,7 @@ from hpgraph.kernels.edges import EdgePrograms
 from hpgraph.kernels.entries import Entries
 from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
 from hpgraph.kernels.lanes.ranks import JointRanks
+from hpgraph.kernels.layout import Layout
 from hpgraph.kernels.relaxation import Relaxation
 from hpgraph.kernels.runtime import Runtime
 from hpgraph.kernels.sampling import Sampling
@@ -176,3 +177,17 @@ def sampling(device: str) -> Sampling:
     module
     """
     return cast(Sampling, importlib.import_module(f"hpgraph.kernels.sampling.{normalize_device(device)}"))
+
+
+def layouts(device: str) -> Layout:
+    """The kernels that lay out graphs.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    module
+    """
+    return cast(Layout, importlib.import_module(f"hpgraph.kernels.layout.{normalize_device(device)}"))
