@@ -6,6 +6,7 @@ import functools
 import importlib
 from typing import TYPE_CHECKING, Protocol, cast
 
+from hpgraph.core import work_clock
 from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.kernels.betweenness import Betweenness
 from hpgraph.kernels.edges import EdgePrograms
@@ -71,6 +72,7 @@ def kernels(device: str) -> Backend:
 def _kernels(device: Device) -> Backend:
     if device == "cuda":
         require_cupy()
+    work_clock.watch_numba()
     return cast(Backend, importlib.import_module(f"hpgraph.kernels.{device}"))
 
 
