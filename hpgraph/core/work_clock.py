@@ -1,4 +1,4 @@
-"""A clock that stands still while machine code is made: a trace tells what supersteps take, not what a first run does."""
+"""A clock that stands still while machine code is made: a trace tells what supersteps take, not what compiling does."""
 
 from __future__ import annotations
 
