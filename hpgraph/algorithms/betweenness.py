@@ -118,6 +118,27 @@ def betweenness_centrality(
         xp = array_module(graph.device)
         # A source is an end of its paths to all it reaches.
         total += xp.bincount(xp.asarray(listed), weights=sums.reach - 1, minlength=n)
+    return scaled(total, listed, graph, normalized=normalized, endpoints=endpoints)
+
+
+def scaled(total: Any, listed: np.ndarray, graph: Any, *, normalized: bool, endpoints: bool = False) -> Any:
+    """Sums over the paths from some vertices as shares of all pairs, or counts of them.
+
+    Parameters
+    ----------
+    total : float64 array of length n
+        Changed in place.
+    listed : integer array
+        Where paths start.
+    graph : Graph
+    normalized, endpoints : bool
+        As for `betweenness_centrality`.
+
+    Returns
+    -------
+    float64 array of length n
+    """
+    n = len(total)
     pairs = n if endpoints else n - 1
     if pairs < 2:
         return total
@@ -216,7 +237,7 @@ def _sources(graph: Graph, k: Any, sources: Any, seed: int | None) -> np.ndarray
     return listed
 
 
-def _scale(pairs: int, starts: int, normalized: bool, graph: Graph) -> float:
+def _scale(pairs: int, starts: int, normalized: bool, graph: Any) -> float:
     """What a sum over paths from `starts` vertices is multiplied by, each of which goes with `pairs` - 1 others."""
     if normalized:
         return 1 / (starts * (pairs - 1))

@@ -20,5 +20,6 @@ from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError, ProgramErr
 from hpgraph.cluster.graph import Graph
 from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.local import local
+from hpgraph.cluster.resume import resume
 
-__all__ = ["ClusterError", "ClusterTimeoutError", "Graph", "Limits", "ProgramError", "local"]
+__all__ = ["ClusterError", "ClusterTimeoutError", "Graph", "Limits", "ProgramError", "local", "resume"]

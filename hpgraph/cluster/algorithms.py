@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.algorithms.betweenness import scaled
 from hpgraph.algorithms.bfs import BFSResult, WideTree
 from hpgraph.algorithms.components import ComponentsResult
 from hpgraph.algorithms.distances import Distances, Hops, SingleDistances
 from hpgraph.algorithms.levels import Tree
 from hpgraph.algorithms.pagerank import PageRankResult, power_program
 from hpgraph.algorithms.sssp import SSSPResult
-from hpgraph.cluster.programs import Label, WideLabel
+from hpgraph.cluster.programs import Dependencies, Label, Neighbours, Paths, Peel, WideLabel
 from hpgraph.containers.vertices import id
 from hpgraph.core.number import real, whole
 from hpgraph.kernels.structure.numbering import numbered
@@ -35,6 +36,7 @@ class Algorithms:
         n_vertices = property(lambda self: 0)
         id_dtype = property(lambda self: np.dtype(np.int32))
     index_of: Callable[..., int]
+    indices_of: Callable[..., Any]
     run: Callable[..., ClusterResult]
     least_weight: Callable[[], float]
 
@@ -170,6 +172,8 @@ class Algorithms:
         call = {"name": "connected_components", "arguments": {}}
         label = self.run(kind, **{"call": call, **run}).label
         backwards = type(kind.__name__, (kind,), {"edges": "out"})
+        # A checkpoint is one of the first run.
+        run = {name: value for name, value in run.items() if name not in ("checkpoint", "saved")}
         while self.directed:
             # Along arcs and against them in turn, until neither lowers a label.
             before = label
@@ -178,6 +182,68 @@ class Algorithms:
             if bool((label == before).all()):
                 break
         return ComponentsResult(*numbered(np.asarray(label)))
+
+    def core_number(self, **run: Any) -> np.ndarray:
+        """The largest k for which each vertex lies in the k-core, of an undirected graph.
+
+        Parameters
+        ----------
+        **run
+            As for `Graph.run`, but for `checkpoint`: peeling takes a run for each k, whose state the client sees.
+
+        Returns
+        -------
+        int32 array of length n
+
+        Raises
+        ------
+        ValueError
+            If the graph is directed.
+        """
+        if self.directed:
+            raise ValueError("on a cluster core numbers are of undirected graphs: load it with directed=False")
+        left = self.run(Neighbours, **run).count
+        core = np.full(self.n_vertices, -1, np.int32)
+        while (waiting := core < 0).any():
+            k = int(left[waiting].min())
+            goes = waiting & (left <= k)
+            core[goes] = k
+            found = self.run(Peel, active=goes, left=left, core=core, k=k, **run)
+            # Whoever lost more edges than were left to lose went in this run.
+            left, core = np.maximum(found.left, k), found.core
+        return core
+
+    def betweenness_centrality(self, *, sources: Any = None, normalized: bool = True, **run: Any) -> np.ndarray:
+        """The share of shortest paths that lead through each vertex, by number of arcs.
+
+        Parameters
+        ----------
+        sources : sequence of vertices, optional
+            Where paths begin; all vertices by default, at two runs each.
+        normalized : bool
+            As for `hpgraph.betweenness_centrality`.
+        **run
+            As for `Graph.run`, but for `checkpoint`.
+
+        Returns
+        -------
+        float64 array of length n
+
+        References
+        ----------
+        U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25 (2001).
+        """
+        n = self.n_vertices
+        starts = np.arange(n) if sources is None else np.asarray(self.indices_of(sources, "sources"))
+        total = np.zeros(n)
+        for start in starts.tolist():
+            found = self.run(Paths, active=id(start), **run)
+            depth = int(found.level.max())
+            back = self.run(Dependencies, level=found.level, sigma=found.sigma, depth=depth, max_iteration=depth, **run)
+            back.depends[start] = 0
+            total += back.depends
+        ranked: np.ndarray = scaled(total, starts, self, normalized=normalized)
+        return ranked
 
 
 def _mode(direction: Any) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from hpgraph.cluster.grid import Grid, Numbering
 from hpgraph.containers.graph import Graph
+from hpgraph.formats import CSR
 
 # Bytes of a vertex that a block knows: its id, two offsets of rows, a message, and its bits.
 _OF_VERTEX = 8 + 2 * 8 + 8 + 1
@@ -42,6 +43,26 @@ class Block:
         )
         # Arcs that leave, and arcs that reach, each of its own vertices in the whole graph; known after the first run.
         self.degrees: dict[bool, np.ndarray] = {}
+
+    @classmethod
+    def of_csr(cls, grid: Grid, block: int, csr: CSR) -> Block:
+        """A block of the arcs that one had, by the same numbers.
+
+        Parameters
+        ----------
+        grid : Grid
+        block : int
+        csr : CSR
+
+        Returns
+        -------
+        Block
+        """
+        made = object.__new__(cls)
+        made.numbering = Numbering(grid, block)
+        made.graph = Graph(csr, directed=True)
+        made.degrees = {}
+        return made
 
     @cached_property
     def vertices(self) -> np.ndarray:

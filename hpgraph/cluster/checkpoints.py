@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.cluster.errors import ClusterError
+from hpgraph.cluster.blocks import Block
+from hpgraph.cluster.errors import ClusterError, PeerLostError
+from hpgraph.cluster.grid import Grid, Numbering
 from hpgraph.cluster.run_block import BlockRun, Moment
-from hpgraph.formats import Bitmask
+from hpgraph.formats import CSR, Bitmask
 
 TABLE = "checkpoint.json"
 _MAGIC = b"hpgraph checkpoint 1\n"
@@ -64,6 +66,10 @@ class Folder:
         """
         data: bytes = self._files.cat_file(f"{self._root.rstrip('/')}/{name}")
         return data
+
+    def has(self, name: str) -> bool:
+        """Whether a file is there."""
+        return bool(self._files.exists(f"{self._root.rstrip('/')}/{name}"))
 
     def remove(self, name: str) -> None:
         """Remove a folder in it, if it is there."""
@@ -114,6 +120,36 @@ def unpack(data: bytes, name: str) -> tuple[dict[str, np.ndarray], dict[str, Any
     return arrays, said["table"]
 
 
+def save_block(folder: Folder, name: str, block: Block) -> None:
+    """Write a block's arcs, unless they are there: of a graph that is nowhere but in a client's memory.
+
+    Parameters
+    ----------
+    folder : Folder
+    name : str
+        Of the graph.
+    block : Block
+    """
+    csr, number = block.graph.out_csr, block.numbering.block
+    if not folder.has(f"{name}/{number}"):
+        arrays = {"indptr": csr.indptr, "indices": csr.indices}
+        folder.write(f"{name}/{number}", pack(arrays if csr.data is None else {**arrays, "data": csr.data}, {}))
+
+
+def load_block(path: str, name: str, grid: Grid, block: int) -> Block:
+    """A block that `save_block` wrote.
+
+    Raises
+    ------
+    ClusterError, ValueError
+        If the file is damaged.
+    """
+    arrays, _ = unpack(Folder(path).read(f"{name}/{block}"), f"{path}/{name}/{block}")
+    size = Numbering(grid, block).size
+    csr = CSR((size, size), arrays["indptr"], arrays["indices"], arrays.get("data"))
+    return Block.of_csr(grid, block, csr)
+
+
 def save(run: BlockRun, moment: Moment) -> None:
     """Write a block's state; once all blocks have, the first says so.
 
@@ -135,15 +171,26 @@ def save(run: BlockRun, moment: Moment) -> None:
     arrays["rows"] = np.array(moment.rows, np.int64).reshape(-1, 5)
     world = {name: (np.dtype(type(value)).str, np.asarray(value).item()) for name, value in moment.world.items()}
     folder.write(f"{place}/{number.block}", pack(arrays, {"step": moment.step, "world": world, "key": job.key}))
+    if job.details["source"]["kind"] == "saved" and job.details["source"]["path"] == job.checkpoint:
+        save_block(folder, job.details["source"]["name"], run.block)
     # A barrier: nobody is through before all have written.
     run.sum(moment.step, np.zeros_like(moment.counts), np.empty(0))
     if number.block == 0:
         table = {**job.details, "key": job.key, "step": moment.step, "place": place, "grid": number.grid.table()}
+        before = run.last_place or _named(folder)
         folder.write(TABLE, json.dumps(table).encode())
-        before = run.last_place
         run.last_place = place
         if before is not None:
             folder.remove(before)
+
+
+def _named(folder: Folder) -> str | None:
+    """The place of an earlier run's checkpoint, which is given up."""
+    try:
+        place: str = json.loads(folder.read(TABLE))["place"]
+    except (FileNotFoundError, ValueError, KeyError):
+        return None
+    return place
 
 
 def restore(run: BlockRun) -> tuple[Moment, Bitmask | None] | None:
@@ -159,7 +206,12 @@ def restore(run: BlockRun) -> tuple[Moment, Bitmask | None] | None:
         return None
     assert job.checkpoint is not None
     name = f"{saved}/{run.numbering.block}"
-    arrays, table = unpack(Folder(job.checkpoint).read(name), f"{job.checkpoint}/{name}")
+    try:
+        data = Folder(job.checkpoint).read(name)
+    except FileNotFoundError:
+        # A newer checkpoint has taken its place.
+        raise PeerLostError(run.numbering.block, f"its part of the checkpoint {name} is gone") from None
+    arrays, table = unpack(data, f"{job.checkpoint}/{name}")
     if table["key"] != job.key:
         raise ClusterError(f"{job.checkpoint} is of another program than {run.name}")
     for (prop, dtype), values, beginning in zip(run.code.properties, run.properties, job.beginnings, strict=True):

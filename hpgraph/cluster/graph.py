@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import time
 import uuid
 import weakref
 from collections.abc import Hashable
@@ -14,16 +17,24 @@ from hpgraph.cluster import runs
 from hpgraph.cluster.algorithms import Algorithms
 from hpgraph.cluster.blocks import block_bytes
 from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError
-from hpgraph.cluster.grid import Grid, shape_for
+from hpgraph.cluster.grid import Grid, Order, shape_for
 from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.people import Workers
-from hpgraph.cluster.sources import InMemory, Source
+from hpgraph.cluster.sources import File, InMemory, Source
+from hpgraph.cluster.tables import Tables, parquet_pieces
 from hpgraph.cluster.worker import Worker, drop, introduce, versions
+from hpgraph.containers.graph import Graph as LocalGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.names import Names, as_names
 from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
-from hpgraph.core.errors import DeviceMemoryError
+from hpgraph.core.devices import even_ranges
+from hpgraph.core.errors import DeviceMemoryError, HpgraphError
 from hpgraph.core.number import whole
+from hpgraph.io.opening import open as open_graph
+
+# How often it looks who is there while blocks are loaded, and how often in a row it begins anew.
+GLANCE = 0.5
+LOADS = 8
 
 
 class Graph(Algorithms):
@@ -63,6 +74,8 @@ class Graph(Algorithms):
         self.key = uuid.uuid4().hex
         self._names = names
         self._arcs = None if arcs is None else np.asarray(arcs, np.int64)
+        #: Of which arcs, those that leave (False) or those that reach, all blocks know how many each vertex has.
+        self.counted: set[bool] = set()
         self._least = np.full(grid.blocks, np.inf)
         #: The worker of each block, and the station of each worker.
         self.placed: dict[int, str] = {}
@@ -113,6 +126,129 @@ class Graph(Algorithms):
         return cls(
             client, source, grid, arcs=arcs, weight=graph.dtype, directed=graph.directed, names=names, limits=limits
         )
+
+    @classmethod
+    def from_edges(
+        cls, client: Client, source: Any, target: Any = None, weight: Any = None, *, n_vertices: int | None = None,
+        directed: bool = True, blocks: int | None = None, shape: tuple[int, int] | None = None,
+        limits: Limits | None = None,
+    ) -> Self:  # fmt: skip
+        """A graph of the arcs ``source[k] -> target[k]``, from arrays here or from Dask's on the workers.
+
+        Parameters
+        ----------
+        client : distributed.Client
+        source : Dask data frame, Dask array, or array of integers
+            A data frame has the columns source, target and, perhaps, weight; else the sources.
+        target, weight : arrays of the same kind, optional
+            Dask arrays have the same chunks.
+        n_vertices : int, optional
+            Default, one more than the largest id; then all is read twice.
+        directed : bool
+            False adds the reverse of each arc.
+        blocks, shape, limits
+            As for `from_graph`.
+
+        Returns
+        -------
+        Graph
+            Of an arc given more than once the lightest is kept. Of Dask's collections vertices are scattered.
+
+        Raises
+        ------
+        ValueError, TypeError, IndexError
+            If ids are no whole numbers, negative, or too large.
+        ClusterError, DeviceMemoryError
+            As `from_graph`.
+        """
+        if not hasattr(source, "to_delayed"):
+            G = LocalGraph.from_edges(source, target, weight, n_vertices=n_vertices, directed=directed)
+            return cls.from_graph(client, G, blocks=blocks, shape=shape, limits=limits)
+        if target is None:
+            pieces = list(client.compute(source.to_delayed()))
+        else:
+            columns = [np.ravel(one.to_delayed()) for one in (source, target, weight) if one is not None]
+            if len({one.chunks for one in (source, target, weight) if one is not None}) > 1:
+                raise ValueError("source, target and weight must have the same chunks: rechunk one as the other")
+            pieces = [tuple(client.compute(list(some))) for some in zip(*columns, strict=True)]
+        return cls._of_tables(client, Tables(pieces, not directed), n_vertices, directed, blocks, shape, limits)
+
+    @classmethod
+    def from_parquet(
+        cls, client: Client, paths: Any, *, n_vertices: int | None = None, directed: bool = True,
+        blocks: int | None = None, shape: tuple[int, int] | None = None, limits: Limits | None = None,
+    ) -> Self:  # fmt: skip
+        """A graph of Parquet files, which workers read; the client sees only how many row groups they have.
+
+        Parameters
+        ----------
+        client : distributed.Client
+        paths : str, os.PathLike or list of such
+            As `fsspec` names them, with ``*`` for many: ``"s3://web/edges/*.parquet"``. Columns source, target and,
+            perhaps, weight; ids are whole numbers.
+        n_vertices, directed, blocks, shape, limits
+            As for `from_edges`.
+
+        Returns
+        -------
+        Graph
+            Vertices are scattered.
+
+        Raises
+        ------
+        FileNotFoundError, FileFormatError, ValueError, IndexError
+        """
+        tables = Tables(parquet_pieces(paths), not directed)
+        return cls._of_tables(client, tables, n_vertices, directed, blocks, shape, limits)
+
+    @classmethod
+    def _of_tables(
+        cls, client: Client, tables: Tables, n_vertices: int | None, directed: bool, blocks: int | None,
+        shape: tuple[int, int] | None, limits: Limits | None,
+    ) -> Self:  # fmt: skip
+        rows, columns = _shape(client, blocks, shape, limits)
+        found, weight = tables.facts(client)
+        n = found if n_vertices is None else whole(n_vertices, "n_vertices")
+        if n < found:
+            raise IndexError(f"vertex {found - 1} is out of range for {n} vertices: give n_vertices={found}")
+        bounds = np.arange(rows * columns + 1) * n // (rows * columns)
+        grid = Grid(rows, columns, bounds, Order.scattered(n))
+        return cls(client, tables, grid, arcs=None, weight=weight, directed=directed, limits=limits)
+
+    @classmethod
+    def open(
+        cls, client: Client, path: Any, *, blocks: int | None = None, shape: tuple[int, int] | None = None,
+        limits: Limits | None = None,
+    ) -> Self:  # fmt: skip
+        """A graph in an ``.hpg`` file that all workers reach; each reads the pages of its blocks.
+
+        Parameters
+        ----------
+        client : distributed.Client
+        path : str or os.PathLike
+        blocks, shape, limits
+            As for `from_graph`.
+
+        Returns
+        -------
+        Graph
+            Vertices keep their order; ranges have about equally many arcs.
+
+        Raises
+        ------
+        FileFormatError
+            Where the file is foreign or damaged.
+        """
+        streamed = open_graph(path)
+        rows, columns = _shape(client, blocks, shape, limits)
+        n = streamed.n_vertices
+        arcs = np.concatenate([[0], np.cumsum(streamed.out_degree + 1)])
+        grid = Grid(rows, columns, even_ranges(arcs, rows * columns, multiple=1), Order(n))
+        names = None if streamed.names is None else as_names(streamed.names, n)
+        return cls(
+            client, File(os.path.abspath(path)), grid, arcs=None, weight=streamed.dtype, directed=streamed.directed,
+            names=names, limits=limits,
+        )  # fmt: skip
 
     @property
     def n_vertices(self) -> int:
@@ -182,22 +318,31 @@ class Graph(Algorithms):
         dict
             The worker of each block.
         """
-        said = self._introduced(workers)
-        self.stations = {address: one.station for address, one in said.items()}
-        here = {block: address for address, one in said.items() for block in one.held}
-        missing = [block for block in range(self.grid.blocks) if block not in here]
+        tries = 0
+        while True:
+            said = self._introduced(workers)
+            self.stations = {address: one.station for address, one in said.items()}
+            here = {block: address for address, one in said.items() for block in one.held}
+            placed = self._placed(said, here)
+            self._memory = {address: one.memory for address, one in said.items()}
+            self._check_memory({**here, **placed})
+            lost = self._load(placed, workers) if placed else None
+            if lost is None:
+                self.placed = {**here, **placed}
+                return self.placed
+            tries += 1
+            if tries > LOADS:
+                raise ClusterError(f"{lost}, {tries} times in a row; {self.memory_told({**here, **placed})}")
+
+    def _placed(self, said: dict[str, Worker], here: dict[int, str]) -> dict[int, str]:
+        """For each block that is nowhere a worker, one that has few."""
         counts = {address: sum(a == address for a in here.values()) for address in said}
         placed = {}
-        for block in missing:
+        for block in set(range(self.grid.blocks)) - here.keys():
             address = min(counts, key=lambda one: counts[one])
             counts[address] += 1
             placed[block] = address
-        self._memory = {address: one.memory for address, one in said.items()}
-        self._check_memory({**here, **placed})
-        if placed:
-            self._load(placed)
-        self.placed = {**here, **placed}
-        return self.placed
+        return placed
 
     def _introduced(self, workers: Workers) -> dict[str, Worker]:
         """Who is there, of the right versions."""
@@ -217,17 +362,39 @@ class Graph(Algorithms):
                     )
         return said
 
-    def _load(self, placed: dict[int, str]) -> None:
-        futures = self.source.load(self.client, self.key, self.grid, placed)
+    def _load(self, placed: dict[int, str], workers: Workers) -> str | None:
+        """Have workers load blocks; what went wrong, if one of them was lost meanwhile."""
+        self.counted.clear()
+        deadline = time.monotonic() + self.limits.load
         try:
-            wait(futures, timeout=self.limits.load)
-        except TimeoutError:
-            raise ClusterTimeoutError("load", self.limits.load, f"blocks {sorted(placed)} to be loaded") from None
+            futures = self.source.load(self.client, self.key, self.grid, placed)
+            done = False
+            while not done:
+                with contextlib.suppress(TimeoutError):
+                    wait(futures, timeout=GLANCE)
+                    done = True
+                gone = set(placed.values()) - workers.there().keys()
+                if gone and not done:
+                    self.client.cancel(futures)
+                    return f"worker {min(gone)} was lost while it loaded blocks"
+                if not done and time.monotonic() > deadline:
+                    what = f"blocks {sorted(placed)} to be loaded"
+                    raise ClusterTimeoutError("load", self.limits.load, what)
+            loaded = self.client.gather(futures)
+        except (ClusterError, HpgraphError, ValueError, TypeError, IndexError):
+            raise
+        except Exception as error:
+            # Dask names what it misses in many ways; whether somebody is gone is what counts.
+            gone = set(placed.values()) - workers.there().keys()
+            if not gone:
+                raise
+            return f"worker {min(gone)} was lost while it loaded blocks ({type(error).__name__})"
         if self._arcs is None:
             self._arcs = np.zeros(self.grid.blocks, np.int64)
-        for block, arcs, least in self.client.gather(futures):
+        for block, arcs, least in loaded:
             self._arcs[block] = arcs
             self._least[block] = least
+        return None
 
     def memory(self, properties: int = 16) -> dict[str, int]:
         """Predicted memory of each worker, in bytes, while a program runs.
@@ -260,9 +427,9 @@ class Graph(Algorithms):
                     f"the blocks of worker {address}", needed, limit, "cpu", "is its limit: start more workers"
                 )
 
-    def memory_told(self) -> str:
+    def memory_told(self, placed: dict[int, str] | None = None) -> str:
         """What was predicted of the memory, in words."""
-        most = max(self.memory().values(), default=0)
+        most = max(self._predicted(self.placed if placed is None else placed).values(), default=0)
         return f"a worker's blocks were predicted to take {most / 2**20:,.0f} MiB at the most"
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from hpgraph.cluster.errors import ClusterError
 from hpgraph.cluster.limits import Limits
 from hpgraph.engine.declarations import Declarations, declarations_of
+from hpgraph.engine.definition import Parameter, Property
 from hpgraph.semiring.fingerprint import fingerprint
 
 # Programs that this process has been sent, by their fingerprints: each is read, and compiled, once.
@@ -72,6 +73,8 @@ class Job:
         Supersteps at the most.
     arcs : int
         Of the whole graph.
+    counted : bool
+        Whether all blocks know the degrees of their vertices, from an earlier run.
     prepare : str or None
         Which function of `hpgraph.cluster.programs` fills properties.
     peers : list of (str, int)
@@ -108,6 +111,7 @@ class Job:
     details: dict[str, Any] = field(default_factory=dict)
     topic: str | None = None
     prepare: str | None = None
+    counted: bool = False
     threads: int | None = None
 
 
@@ -119,7 +123,8 @@ def sent(program: Any) -> bytes:
     for _, found in held:
         found.clear()
     try:
-        made: bytes = cloudpickle.dumps(program)
+        names = [name for one in reversed(kind.__mro__) for name in one.__dict__ if one.__module__ != "builtins"]
+        made: bytes = cloudpickle.dumps((names, program))
     finally:
         for (_, found), before in zip(held, kept, strict=True):
             found[:] = before
@@ -136,7 +141,8 @@ def received(data: bytes, key: str) -> Declarations:
     """
     found = _PROGRAMS.get(key)
     if found is None:
-        found = cloudpickle.loads(data)
+        names, found = cloudpickle.loads(data)
+        _reorder(found if isinstance(found, type) else type(found), names)
         here = key_of(declarations_of(found))
         if here != key:
             raise ClusterError(
@@ -147,6 +153,22 @@ def received(data: bytes, key: str) -> Declarations:
             _PROGRAMS.clear()
         _PROGRAMS[key] = found
     return declarations_of(found)
+
+
+def _reorder(kind: type, names: list[str]) -> None:
+    """Put a class's attributes back in the order of their definition, which is that of its properties.
+
+    cloudpickle sorts the attributes of classes that it sends by value.
+    """
+    place = {name: k for k, name in enumerate(names)}
+    for one in kind.__mro__:
+        own = [name for name, value in one.__dict__.items() if isinstance(value, Property | Parameter)]
+        wanted = sorted(own, key=lambda name: place.get(name, len(place)))
+        if own != wanted:
+            for name in wanted:
+                value = one.__dict__[name]
+                delattr(one, name)
+                setattr(one, name, value)
 
 
 def key_of(declared: Declarations) -> str:

@@ -42,5 +42,5 @@ def local(n_workers: int = 2, *, threads: int | None = None, **arguments: Any) -
         raise ValueError(f"threads must be at least 1, not {threads!r}")
     return Client(
         n_workers=n_workers, threads_per_worker=each, processes=True,
-        **{"dashboard_address": None, "silence_logs": 50, **arguments},
+        **{"dashboard_address": ":0", "silence_logs": 50, **arguments},
     )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.engine.definition import Property
+from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 
 
@@ -26,6 +26,86 @@ class WideLabel(Label):
     """The same for ids that need 64 bits."""
 
     label = Property("int64", initial=0, start="id")
+
+
+class Neighbours(VertexProgram):
+    """How many arcs reach a vertex from others."""
+
+    weighted = False
+    reduce = "plus"
+    activity = "all"
+    max_iteration = 1
+    count = Property("int32")
+
+    def gather(source, weight, target):  # noqa: D102
+        return 1 if source.id != target.id else 0  # type: ignore[attr-defined]
+
+    def update(vertex, message):  # noqa: D102
+        return message
+
+
+class Peel(VertexProgram):
+    """Whoever has no more than k edges left goes, and takes an edge from each neighbour."""
+
+    weighted = False
+    reduce = "plus"
+    left = Property("int32")
+    core = Property("int32", initial=-1)
+    k = Parameter("int32")
+
+    def gather(source, weight, target):  # noqa: D102
+        return 1
+
+    def update(vertex, message, world):  # noqa: D102
+        left = vertex.left - message
+        goes = vertex.core < 0 and left <= world.k  # type: ignore[operator]
+        return left, (world.k if goes else vertex.core)
+
+    def sends(before, vertex):  # noqa: D102
+        return before.core < 0 and vertex.core >= 0  # type: ignore[operator]
+
+
+class Paths(VertexProgram):
+    """Levels, and how many shortest paths lead to a vertex (U. Brandes, 2001: the way forward)."""
+
+    weighted = False
+    reduce = "plus"
+    message = "float64"
+    level = Property("int32", initial=-1, start=0)
+    sigma = Property("float64", initial=0.0, start=1.0)
+
+    def cond(vertex):  # noqa: D102
+        return vertex.level < 0  # type: ignore[operator]
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.sigma
+
+    def update(vertex, message, world):  # noqa: D102
+        return world.superstep, message
+
+
+class Dependencies(VertexProgram):
+    """What depends on a vertex, from the last level to the first (U. Brandes, 2001: the way back)."""
+
+    weighted = False
+    edges = "out"
+    reduce = "plus"
+    activity = "all"
+    message = "float64"
+    level = Property("int32")
+    sigma = Property("float64")
+    depends = Property("float64", initial=0.0)
+    depth = Parameter("int32")
+
+    def cond(vertex, world):  # noqa: D102
+        return vertex.level == world.depth - world.superstep
+
+    def gather(source, weight, target):  # noqa: D102
+        return (1 + source.depends) / source.sigma if source.level == target.level + 1 else 0.0  # type: ignore[operator]
+
+    def update(vertex, message, world):  # noqa: D102
+        reached = vertex.level >= 0 and vertex.level == world.depth - world.superstep  # type: ignore[operator]
+        return vertex.level, vertex.sigma, (vertex.sigma * message if reached else vertex.depends)
 
 
 def ranks(n: int, degree: np.ndarray, share: Any) -> dict[str, np.ndarray]:

@@ -162,7 +162,7 @@ class BlockRun:
     def _degree(self) -> np.ndarray:
         """Arcs of each own vertex along which it sends, in all blocks: their counts folded along the others' way."""
         backwards = self.job.backwards
-        if backwards not in self.block.degrees:
+        if not self.job.counted:
             number, counts = self.numbering, np.diff(self.arcs.sending.indptr)
             turned = Exchange(number, self.exchange.mesh, not backwards)
             outgoing = {

@@ -84,23 +84,32 @@ def run(
             f'{declared.name}.edges is "all", and the graph is directed: load it with directed=False, or G.undirected'
         )
     policy = Direction.of(direction)
-    limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
     if checkpoint is not None and real(every, "every") < 0:
         raise ValueError(f"every must not be negative, not {every!r}")
     if whole(restarts, "restarts") < 0:
         raise ValueError(f"restarts must not be negative, not {restarts!r}")
-    state, beginnings = initial_state(declared, graph, initial)  # type: ignore[arg-type]
-    world = parameters(declared, initial)
-    dtypes = tuple(values.dtype for values in state.values())
+    if saved is None:
+        state, beginnings = initial_state(declared, graph, initial)  # type: ignore[arg-type]
+        world = parameters(declared, initial)
+        dtypes = tuple(values.dtype for values in state.values())
+        limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
+    else:
+        # All that a run begins with is in the checkpoint.
+        state, world, limit = {}, {}, saved["limit"]
+        dtypes = tuple(np.dtype(text) for text in saved["dtypes"])
+        beginnings = (None,) * len(dtypes)
     code = declared.code(dtypes)
     if code.is_shaped:
         raise TypeError(f"{declared.name} has tuples at vertices or as messages: run it on one machine")
     details = {
-        "program": declared.name, "run": uuid.uuid4().hex, "call": call, "source": graph.source.table(),
-        "graph": graph.facts(),
+        "program": declared.name, "run": uuid.uuid4().hex, "call": call,
+        "source": None if checkpoint is None else graph.source.table(graph.key, str(checkpoint)),
+        "graph": graph.facts(), "limit": limit, "dtypes": [dtype.str for dtype in dtypes],
     }  # fmt: skip
     if saved is not None:
-        details["run"] = saved["run"]
+        details.update(run=saved["run"], call=saved["call"])
+        if key_of(declared) != saved["key"]:
+            raise ValueError(f"the checkpoint is of {saved['program']}, and {declared.name} is not the same program")
     job = Job(
         token=b"", graph=graph.key, program=sent(program), key=key_of(declared), dtypes=dtypes,
         beginnings=tuple(None if one is None else (one.fill, one.start) for one in beginnings), world=world,
@@ -110,7 +119,9 @@ def run(
         topic=f"hpgraph-{uuid.uuid4().hex}" if config.show_progress() else None, threads=threads,
         prepare=prepare,
     )  # fmt: skip
-    given = {name: values for (name, values), one in zip(state.items(), beginnings, strict=True) if one is None}
+    given = {} if saved else {
+        name: values for (name, values), one in zip(state.items(), beginnings, strict=True) if one is None
+    }  # fmt: skip
     shares = _shares(graph, given, None if active is None else sources_of(active, graph))  # type: ignore[arg-type]
     supervisor = Supervisor(graph, job, shares, restarts)
     futures = supervisor.run(None if saved is None else saved["place"])

@@ -32,8 +32,16 @@ class Source(Protocol):
             For each block to be loaded its worker.
         """
 
-    def table(self) -> dict[str, Any] | None:
-        """What a checkpoint's table says of it, so that another client finds it; None where nobody else can."""
+    def table(self, graph: str, checkpoint: str) -> dict[str, Any]:
+        """What a checkpoint's table says of it, so that another client finds it.
+
+        Parameters
+        ----------
+        graph : str
+            What the workers call it.
+        checkpoint : str
+            Where the checkpoint is: blocks that are nowhere else are saved beside it.
+        """
 
 
 class InMemory:
@@ -109,6 +117,68 @@ class InMemory:
                 )
         return futures
 
-    def table(self) -> dict[str, Any] | None:
-        """None: it is nowhere but here."""
-        return None
+    def table(self, graph: str, checkpoint: str) -> dict[str, Any]:
+        """It is nowhere but here, so its blocks are saved."""
+        return {"kind": "saved", "path": checkpoint, "name": f"graph-{graph}"}
+
+
+class Saved:
+    """Blocks in a checkpoint's folder.
+
+    Parameters
+    ----------
+    path, name : str
+    """
+
+    def __init__(self, path: str, name: str) -> None:
+        self.path, self.name = path, name
+
+    def load(self, client: Client, graph: str, grid: Grid, placed: dict[int, str]) -> list[Future]:
+        """Have each worker read its own."""
+        return [
+            client.submit(
+                worker.place_saved, graph, grid.table(), block, self.path, self.name, workers=[address], pure=False
+            )
+            for block, address in placed.items()
+        ]
+
+    def table(self, graph: str, checkpoint: str) -> dict[str, Any]:
+        """Where they are."""
+        return {"kind": "saved", "path": self.path, "name": self.name}
+
+
+class File:
+    """An ``.hpg`` file that all workers reach under the same path.
+
+    Parameters
+    ----------
+    path : str
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def load(self, client: Client, graph: str, grid: Grid, placed: dict[int, str]) -> list[Future]:
+        """Have each worker read the pages that its blocks have arcs in."""
+        return [
+            client.submit(worker.place_pages, graph, grid.table(), block, self.path, workers=[address], pure=False)
+            for block, address in placed.items()
+        ]
+
+    def table(self, graph: str, checkpoint: str) -> dict[str, Any]:
+        """Where it is."""
+        return {"kind": "file", "path": self.path}
+
+
+def source_of(table: dict[str, Any]) -> Source:
+    """The source that a checkpoint's table tells of.
+
+    Parameters
+    ----------
+    table : dict
+
+    Returns
+    -------
+    Source
+    """
+    return File(table["path"]) if table["kind"] == "file" else Saved(table["path"], table["name"])

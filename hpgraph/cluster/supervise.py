@@ -10,6 +10,7 @@ import contextlib
 import json
 import secrets
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,7 @@ class Supervisor:
         self._graph, self._client = graph, graph.client
         self._job, self._shares, self._restarts = job, shares, restarts
         self._workers = Workers(graph.client, job.limits)
+        self._ended: list[bytes] = []
         #: Why epochs ended before their time.
         self.lost: list[str] = []
 
@@ -74,7 +76,10 @@ class Supervisor:
             job = replace(self._job, token=secrets.token_bytes(16))
             placed = self._graph.settle(self._workers)
             stations = {block: self._graph.stations[placed[block]] for block in placed}
-            job = replace(job, peers=[stations[block] for block in range(len(placed))])
+            job = replace(
+                job, peers=[stations[block] for block in range(len(placed))],
+                counted=job.backwards in self._graph.counted,
+            )  # fmt: skip
             futures = self._start(job, placed, saved)
             try:
                 reason = self._watch(job, futures)
@@ -82,6 +87,7 @@ class Supervisor:
                 self._end(job, futures)
                 raise
             if reason is None:
+                self._graph.counted.add(job.backwards)
                 return futures
             self._end(job, futures)
             self.lost.append(reason)
@@ -109,12 +115,17 @@ class Supervisor:
     def _watch(self, job: Job, futures: dict[str, Future]) -> str | None:
         """Wait for all; why the epoch ended before its time, or None."""
         pending, reason, deadline = dict(futures), None, np.inf
+        known = set(futures)
         with _Progress(self._client, job) as progress:
             while pending and time.monotonic() < deadline:
                 with contextlib.suppress(TimeoutError):
                     wait(list(pending.values()), timeout=_GLANCE, return_when="FIRST_COMPLETED")
                 there = self._workers.there()
                 progress.show()
+                if not there.keys() <= known:
+                    # Who was silent may still be at work in an epoch that is over.
+                    self._leave_ended(there.keys() - known)
+                    known |= there.keys()
                 found = None
                 for worker, future in list(pending.items()):
                     if future.done():
@@ -122,6 +133,7 @@ class Supervisor:
                         found = found or self._ended_early(worker, future)
                     elif worker not in there:
                         del pending[worker]
+                        known.discard(worker)
                         found = found or f"worker {worker} was lost"
                 if found is not None and reason is None:
                     reason, deadline = found, time.monotonic() + job.limits.leave
@@ -142,8 +154,13 @@ class Supervisor:
             return f"of block {left.block}: {left.reason}"
         return None
 
+    def _leave_ended(self, workers: Iterable[str]) -> None:
+        for token in self._ended:
+            self._workers.ask(abandon, token, workers=workers)
+
     def _end(self, job: Job, futures: dict[str, Future]) -> None:
         there = self._workers.there()
+        self._ended.append(job.token)
         self._workers.ask(abandon, job.token, workers=there.keys() & futures.keys())
         self._client.cancel(list(futures.values()), asynchronous=False)
 

@@ -25,7 +25,10 @@ from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import MessageError
 from hpgraph.cluster.run_block import BlockResult, BlockRun, Moment
 from hpgraph.cluster.station import Station, station, stations
+from hpgraph.containers.row_blocks import row_blocks
 from hpgraph.core.config import config
+from hpgraph.formats import Bitmask
+from hpgraph.io.opening import open as open_graph
 
 # Blocks by graph and number.
 _blocks: dict[tuple[str, int], Block] = {}
@@ -112,6 +115,34 @@ def place(
     return hold(graph, block, Block(Grid.of_table(grid), block, sources, targets, weights))
 
 
+def place_saved(graph: str, grid: dict[str, Any], block: int, path: str, name: str) -> tuple[int, int, float]:
+    """Load a block from a checkpoint's folder, and keep it; what `hold` says of it."""
+    return hold(graph, block, checkpoints.load_block(path, name, Grid.of_table(grid), block))
+
+
+def place_pages(graph: str, grid: dict[str, Any], block: int, path: str) -> tuple[int, int, float]:
+    """Make a block of an ``.hpg`` file's arcs, and keep it; what `hold` says of it."""
+    whole = Grid.of_table(grid)
+    streamed = open_graph(path)
+    row = whole.row_of(block)
+    begin, end = whole.bounds[row[0]], whole.bounds[row[-1] + 1]
+    rows = Bitmask.from_indices(whole.order.vertices(np.arange(begin, end)), whole.n)
+    ids = np.dtype(np.int32 if whole.n < 1 << 31 else np.int64)
+    parts = []
+    for found in row_blocks(streamed, weighted=True, rows=rows):
+        targets = whole.order.positions(found.csr.indices)
+        mine = whole.owner(targets) % whole.columns == block % whole.columns
+        sources = whole.order.positions(found.sources[mine])
+        weights = None if found.csr.data is None else found.csr.data[mine]
+        parts.append((sources.astype(ids), targets[mine].astype(ids), weights))
+    none = np.empty(0, ids)
+    sources, targets = (np.concatenate([none, *(part[k] for part in parts)]) for k in (0, 1))
+    weights = None
+    if streamed.dtype is not None:
+        weights = np.concatenate([np.empty(0, streamed.dtype), *(part[2] for part in parts)])
+    return place(graph, grid, block, sources, targets, weights)
+
+
 def drop(graph: str, dask_worker: Any = None) -> None:
     """Forget a graph's blocks."""
     with _lock:
@@ -196,7 +227,9 @@ def _work_on(worker: Any, here: Station, job: Job, block: int, share: Share, thr
     except Exception as error:
         name = job.details.get("program", "the program")
         where = f"on worker {worker.address}, block {block}"
-        raise ProgramError(f"{name} raised {type(error).__name__} {where}: {error}") from error
+        # What is raised in a parallel loop comes wrapped.
+        said = error.__cause__ if isinstance(error, SystemError) and error.__cause__ is not None else error
+        raise ProgramError(f"{name} raised {type(said).__name__} {where}: {said}") from error
     finally:
         if mesh is not None:
             mesh.close()

@@ -1,0 +1,182 @@
+"""Arcs from tables: Parquet files, Dask data frames and Dask arrays, of which workers read a piece each.
+
+Each piece is split by block where it lies, and the parts travel to the blocks' workers through Dask, which makes them
+again if a worker is lost meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from distributed import Client, Future
+
+from hpgraph.cluster import worker
+from hpgraph.cluster.grid import Grid
+from hpgraph.core.errors import FileFormatError, MissingExtraError
+from hpgraph.io.line_format import titled_columns
+
+
+class Tables:
+    """Pieces of a table of arcs.
+
+    Parameters
+    ----------
+    pieces : sequence
+        Each a row group of a Parquet file (its path and number), or the futures of a piece: a data frame, or arrays of
+        sources, of targets and perhaps of weights.
+    both_ways : bool
+        Whether each arc's reverse is to be there as well.
+    """
+
+    def __init__(self, pieces: Sequence[Any], both_ways: bool) -> None:
+        self.pieces, self.both_ways = list(pieces), both_ways
+
+    def facts(self, client: Client) -> tuple[int, np.dtype | None]:
+        """One more than the largest id, and the type of the weights; every piece is read once."""
+        said = client.gather([client.submit(facts_of, _spread(piece), pure=False) for piece in self.pieces])
+        dtypes = [dtype for _, dtype in said if dtype is not None]
+        return max((largest for largest, _ in said), default=-1) + 1, np.result_type(*dtypes) if dtypes else None
+
+    def load(self, client: Client, graph: str, grid: Grid, placed: dict[int, str]) -> list[Future]:
+        """Split the pieces, and make blocks of the parts."""
+        blocks, table = sorted(placed), grid.table()
+        split = [
+            client.submit(split_piece, _spread(piece), table, blocks, self.both_ways, pure=False)
+            for piece in self.pieces
+        ]
+        return [
+            client.submit(
+                place_parts, graph, table, block, [client.submit(_part, some, block, pure=False) for some in split],
+                workers=[placed[block]], pure=False,
+            )
+            for block in blocks
+        ]  # fmt: skip
+
+    def table(self, graph: str, checkpoint: str) -> dict[str, Any]:
+        """Tables change, so the blocks are saved."""
+        return {"kind": "saved", "path": checkpoint, "name": f"graph-{graph}"}
+
+
+def _spread(piece: Any) -> Any:
+    """A piece as an argument of a task: futures in a list are found by Dask."""
+    return list(piece) if isinstance(piece, tuple) else piece
+
+
+def parquet_pieces(paths: Any) -> list[tuple[str, int]]:
+    """The row groups of Parquet files.
+
+    Parameters
+    ----------
+    paths : str, os.PathLike or list of such
+        Files as `fsspec` names them, with ``*`` for many; the client and all workers must reach them.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there are none.
+    MissingExtraError
+        Without pyarrow.
+    """
+    import fsspec  # type: ignore[import-untyped]
+
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("pyarrow", "arrow", "reading Parquet files") from None
+    listed = [str(path) for path in (paths if isinstance(paths, list | tuple) else [paths])]
+    files = [file for path in listed for file in fsspec.open_files(path, "rb")]
+    pieces = []
+    for one in files:
+        with one as file:
+            groups = pyarrow.parquet.ParquetFile(file).metadata.num_row_groups
+        pieces += [(one.full_name, group) for group in range(groups)]
+    if not pieces:
+        raise FileNotFoundError(f"no Parquet file is called {', '.join(listed)}, or all are empty")
+    return pieces
+
+
+def arrays_of(piece: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Sources, targets and weights of a piece, whatever it is.
+
+    Raises
+    ------
+    FileFormatError, ValueError
+        If it is no table of arcs.
+    """
+    if isinstance(piece, list) and isinstance(piece[0], str):
+        return _of_parquet(*piece)
+    if hasattr(piece, "columns"):
+        titles = [str(title) for title in piece.columns]
+        columns = [piece[piece.columns[place]].to_numpy() for place in _places("the data frame", titles)]
+    else:
+        columns = [np.asarray(column) for column in piece]
+    for column, name in zip(columns, ("source", "target"), strict=False):
+        if column.dtype.kind not in "iu":
+            raise ValueError(f"{name} must be whole numbers, not {column.dtype}")
+        if len(column) and int(column.min()) < 0:
+            raise IndexError(f"{name} has a negative id, {int(column.min())}")
+    return columns[0], columns[1], columns[2] if len(columns) > 2 else None
+
+
+def _places(what: str, titles: list[str]) -> list[int]:
+    places = titled_columns(titles)
+    if places is None and len(titles) >= 2:
+        places = (0, 1, 2 if len(titles) > 2 else None)
+    if places is None:
+        raise FileFormatError(what, f"a table of the columns {titles}; source and target are needed")
+    return [place for place in places if place is not None]
+
+
+def _of_parquet(path: str, group: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    import fsspec
+    import pyarrow.parquet
+
+    with fsspec.open(path, "rb") as file:
+        table = pyarrow.parquet.ParquetFile(file)
+        names = table.schema_arrow.names
+        chosen = [names[place] for place in _places(path, names)]
+        read = table.read_row_group(group, columns=chosen)
+        if any(read.column(name).null_count for name in chosen):
+            raise FileFormatError(path, "a column has rows without a value")
+        return arrays_of([read.column(name).to_numpy() for name in chosen])
+
+
+def facts_of(piece: Any) -> tuple[int, np.dtype | None]:
+    """The largest id of a piece, and the type of its weights."""
+    source, target, weight = arrays_of(piece)
+    return max(int(source.max(initial=-1)), int(target.max(initial=-1))), None if weight is None else weight.dtype
+
+
+def split_piece(piece: Any, table: dict[str, Any], blocks: list[int], both_ways: bool) -> dict[int, Any]:
+    """A piece's arcs by block: positions of sources and of targets, and weights."""
+    grid = Grid.of_table(table)
+    source, target, weight = arrays_of(piece)
+    largest = max(int(source.max(initial=-1)), int(target.max(initial=-1)))
+    if largest >= grid.n:
+        raise IndexError(f"vertex {largest} is out of range for {grid.n} vertices: give n_vertices={largest + 1}")
+    ids = np.dtype(np.int32 if grid.n < 1 << 31 else np.int64)
+    ends = [grid.order.positions(source).astype(ids), grid.order.positions(target).astype(ids)]
+    if both_ways:
+        ends = [np.concatenate([ends[0], ends[1]]), np.concatenate([ends[1], ends[0]])]
+        weight = None if weight is None else np.concatenate([weight, weight])
+    of = grid.block_of(*ends)
+    order = np.argsort(of, kind="stable")
+    bounds = np.searchsorted(of[order], np.arange(grid.blocks + 1))
+    made = {}
+    for block in blocks:
+        some = order[bounds[block] : bounds[block + 1]]
+        made[block] = ends[0][some], ends[1][some], None if weight is None else weight[some]
+    return made
+
+
+def _part(split: dict[int, Any], block: int) -> Any:
+    return split[block]
+
+
+def place_parts(graph: str, table: dict[str, Any], block: int, parts: list[Any]) -> tuple[int, int, float]:
+    """Make a block of its parts, and keep it."""
+    source, target = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+    weight = None if parts[0][2] is None else np.concatenate([part[2] for part in parts])
+    return worker.place(graph, table, block, source, target, weight)

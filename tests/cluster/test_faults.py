@@ -1,0 +1,137 @@
+"""What goes wrong on a cluster: processes that are killed, programs that raise, versions that differ, damaged files."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+
+import numpy as np
+import pytest
+import scipy.sparse.csgraph
+
+import hpgraph as hpg
+from hpgraph.cluster.checkpoints import pack, unpack
+from hpgraph.cluster.errors import PeerLostError
+from hpgraph.cluster.messages import ALL, BITS, FOLD, LISTED, MessageError, check, packed, parsed
+from hpgraph.cluster.station import Station
+from tests.cluster.conftest import matrix_of, sparse_graph
+from tests.fuzz.cluster_faults import arm
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return sparse_graph(2)
+
+
+@pytest.fixture(scope="module")
+def distance(graph):
+    return scipy.sparse.csgraph.dijkstra(matrix_of(graph), indices=7)
+
+
+@pytest.mark.parametrize("block", [1, -1], ids=["one", "all"])
+def test_workers_killed_in_the_middle(client, graph, distance, tmp_path, block) -> None:
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4) as C:
+        client.run(arm, 3, "kill", block, str(tmp_path))
+        found = C.sssp(7, checkpoint=tmp_path / "run", every=0.0)
+        assert (tmp_path / "done").exists() or block == -1
+        assert len(list(tmp_path.iterdir())) > 1, "somebody was killed"
+    assert (found.distance == distance.astype(np.float32)).all()
+
+
+def test_resume_elsewhere(client, graph, distance, tmp_path) -> None:
+    """A checkpoint has all that another client needs: blocks, state, and what was asked for."""
+    path = tmp_path / "run"
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4) as C:
+        C.run(hpg.algorithms.distances.SingleDistances, active=hpg.id(7), max_iteration=2, checkpoint=path, every=0.0,
+              call={"name": "sssp", "arguments": {"source": 7}})  # fmt: skip
+    # As if the client had gone after two supersteps.
+    table = path / "checkpoint.json"
+    assert '"step": 2' in table.read_text()
+    table.write_text(table.read_text().replace('"limit": 2', '"limit": 1000'))
+    found = hpg.cluster.resume(client, path)
+    assert (found.distance == distance.astype(np.float32)).all()
+    with pytest.raises(hpg.cluster.ClusterError, match="holds no checkpoint"):
+        hpg.cluster.resume(client, tmp_path)
+    part = next(file for file in path.glob("*-*/0") if "graph" not in file.parent.name)
+    part.write_bytes(part.read_bytes()[:-1] + b"?")
+    with pytest.raises(hpg.cluster.ClusterError, match="checksum"):
+        hpg.cluster.resume(client, path)
+    shutil.rmtree(path)
+
+
+def test_a_program_that_raises_on_one_worker(client, graph) -> None:
+    class Picky(hpg.VertexProgram):
+        reduce = "plus"
+        activity = "all"
+        max_iteration = 2
+        weighted = False
+        value = hpg.Property("float64", initial=0.0)
+
+        def gather(source, weight, target):
+            return 1.0
+
+        def update(vertex, message):
+            if vertex.id == 123:
+                raise ValueError("123 is not to my taste")
+            return message
+
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4) as C:
+        with pytest.raises(hpg.cluster.ProgramError, match=r"Picky raised ValueError on worker tcp.*not to my taste"):
+            C.run(Picky)
+        assert C.bfs(7).level[7] == 0, "the graph is still there"
+
+
+def other_version(real: bool) -> None:
+    from hpgraph.cluster import worker
+
+    if not hasattr(worker, "_real"):
+        worker._real = worker.versions  # type: ignore[attr-defined]
+    there = worker._real()  # type: ignore[attr-defined]
+    worker.versions = worker._real if real else lambda: (("hpgraph", "0.0.1"), *there[1:])  # type: ignore[attr-defined]
+
+
+def test_other_versions_are_refused(client, graph) -> None:
+    address = min(client.scheduler_info(n_workers=-1)["workers"])
+    client.run(other_version, False, workers=[address])
+    try:
+        with pytest.raises(hpg.cluster.ClusterError, match=f"{address} has hpgraph 0.0.1"):
+            hpg.cluster.Graph.from_graph(client, graph)
+    finally:
+        client.run(other_version, True, workers=[address])
+
+
+def test_messages_are_checked_before_anything_is_taken() -> None:
+    float64 = np.dtype(np.float64)
+    some = [np.array([1, 5], np.uint32), np.array([0.5, 1.5])]
+    header = parsed(bytes(packed(FOLD, LISTED, 3, 2, some)[0]))
+    check(header, FOLD, 3, 64, (float64,), ())
+    for kind, step, most, dtypes in ((2, 3, 64, (float64,)), (FOLD, 4, 64, (float64,)), (FOLD, 3, 1, (float64,)),
+                                     (FOLD, 3, 64, (np.dtype(np.int64),)), (FOLD, 3, 64, ())):  # fmt: skip
+        with pytest.raises(MessageError):
+            check(header, kind, step, most, dtypes, ())
+    for form, count in ((ALL, 2), (BITS, 2), (LISTED, 3)):
+        with pytest.raises(MessageError):
+            check(parsed(bytes(packed(FOLD, form, 3, count, some)[0])), FOLD, 3, 64, (float64,), ())
+    with pytest.raises(MessageError):
+        parsed(b"\x80" * 256)
+
+
+def test_who_does_not_know_the_token_is_not_let_in() -> None:
+    station = Station("127.0.0.1")
+    with socket.create_connection(station.address, timeout=20) as stranger:
+        stranger.sendall(b"GET / HTTP/1.1".ljust(28))
+        assert stranger.recv(1) == b""
+    station.abandon(b"t" * 16)
+    with pytest.raises(PeerLostError, match="abandoned"):
+        station.take(b"t" * 16, 0, 1, 20)
+    with pytest.raises(hpg.cluster.ClusterTimeoutError, match=r"Limits\.connect"):
+        station.take(b"u" * 16, 0, 1, 0.05)
+
+
+def test_files_of_checkpoints() -> None:
+    data = pack({"a": np.arange(5), "b": np.zeros((2, 3), np.float32)}, {"step": 7})
+    arrays, table = unpack(data, "it")
+    assert arrays["a"].tolist() == [0, 1, 2, 3, 4] and arrays["b"].shape == (2, 3) and table == {"step": 7}
+    for damaged in (data[:-1], data[:30] + b"x" + data[31:], b"", b"no checkpoint"):
+        with pytest.raises(hpg.cluster.ClusterError):
+            unpack(damaged, "it")

@@ -1,0 +1,96 @@
+"""Programs of one's own over four blocks: against the definition of a superstep, written out in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+from tests.cluster.conftest import matrix_of, sparse_graph
+
+
+def rising() -> type[hpg.VertexProgram]:
+    """Whoever has more gives some of it to those it hears of along arcs that leave it, until little is moved.
+
+    Everything at once that blocks must tell each other: a source's and a target's properties, ids, sums over all.
+    """
+
+    class Rising(hpg.VertexProgram):
+        edges = "out"
+        reduce = "plus"
+        aggregators = ("moved",)
+        level = hpg.Property("float64", initial=lambda G: np.arange(G.n_vertices) % 7)
+        heard = hpg.Property("int32", initial=0)
+        least = hpg.Parameter("float64", default=0.5)
+
+        def edge_cond(source, weight, target):
+            return source.level > target.level
+
+        def gather(source, weight, target):
+            return (source.level - target.level) * weight / (64 + source.id % 3)
+
+        def update(vertex, message, world):
+            return vertex.level + message, vertex.heard + world.superstep
+
+        def sends(before, vertex):
+            return vertex.heard % 3 != 0
+
+        def aggregate(before, vertex):
+            return vertex.level - before.level
+
+        def converged(world):
+            return world.moved < world.least
+
+    return Rising
+
+
+def by_definition(matrix, least: float):
+    """The same, a superstep at a time."""
+    n = matrix.shape[0]
+    # Arcs that leave the one who gathers: messages go against them.
+    target, source = matrix.nonzero()
+    weight = matrix.data.astype(float)
+    level, heard, active = np.arange(n) % 7 + 0.0, np.zeros(n, int), np.ones(n, bool)
+    for step in range(1, 100):
+        sent = active[source] & (level[source] > level[target])
+        received = np.bincount(target[sent], minlength=n) > 0
+        given = (level[source] - level[target]) * weight / (64 + source % 3)
+        message = np.bincount(target[sent], given[sent], n)
+        moved = message[received].sum()
+        level[received] += message[received]
+        heard[received] += step
+        active = received & (heard % 3 != 0)
+        if moved < least or not active.any():
+            return level, heard, step
+    raise AssertionError("it should have ended")
+
+
+def test_a_program_that_reads_both_ends(client) -> None:
+    graph = sparse_graph(3)
+    level, heard, steps = by_definition(matrix_of(graph), 2.0)
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4, order="scattered") as C:
+        found = C.run(rising(), least=2.0)
+        kept = C.run(rising(), least=2.0, gather=False)
+    np.testing.assert_allclose(found.level, level, rtol=1e-12)
+    assert (found.heard == heard).all()
+    assert found.supersteps == steps and len(found.sent) == steps
+    assert (kept.level.compute() == found.level).all()
+
+
+def test_what_is_refused(client) -> None:
+    graph = sparse_graph(3)
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4) as C:
+        with pytest.raises(TypeError, match="VertexProgram"):
+            C.run(hpg.Graph)
+        with pytest.raises(ValueError, match="undirected"):
+            C.core_number()
+        with pytest.raises(IndexError, match="300"):
+            C.bfs(300)
+        with pytest.raises(TypeError, match="no property or parameter 'speed'"):
+            C.run(rising(), speed=2)
+        with pytest.raises(ValueError, match="max_depth"):
+            C.bfs(0, max_depth=-1)
+    with pytest.raises(ValueError, match="order"):
+        hpg.cluster.Graph.from_graph(client, graph, order="upwards")
+    with pytest.raises(ValueError, match="blocks"):
+        hpg.cluster.Graph.from_graph(client, graph, blocks=0)

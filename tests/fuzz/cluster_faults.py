@@ -1,0 +1,118 @@
+"""Workers are killed, stopped, starved in every superstep in turn: the answer is right every time, or says why."""
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import dask
+import numpy as np
+
+import hpgraph as hpg
+
+LIMITS = hpg.cluster.Limits(silence=6, leave=15, workers=60)
+
+
+def arm(step: int, action: str, block: int, folder: str) -> None:
+    """In a worker: when this block comes to this superstep, do it, once in the whole cluster."""
+    from hpgraph.cluster import run_block
+
+    whole = run_block.BlockRun.superstep
+
+    def superstep(self: Any, number: int, *rest: Any) -> Any:
+        if number == step and (block < 0 or self.numbering.block == block):
+            happen(action, f"{folder}/{os.getpid() if block < 0 else 'done'}")
+        return whole(self, number, *rest)
+
+    superstep.whole = getattr(whole, "whole", whole)  # type: ignore[attr-defined]
+    whole = superstep.whole  # type: ignore[attr-defined]
+    run_block.BlockRun.superstep = superstep  # type: ignore[method-assign]
+
+
+def happen(action: str, mark: str) -> None:
+    try:
+        file = os.open(mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+        os.write(file, str(os.getpid()).encode())
+        os.close(file)
+    except FileExistsError:
+        return
+    if action == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif action == "stop":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    elif action == "memory":
+        held = []
+        while True:
+            held.append(np.ones(1 << 22))
+            time.sleep(0.02)
+
+
+def works(graph: hpg.Graph) -> dict[str, tuple[Callable[..., Any], Callable[[Any], bool]]]:
+    """What runs, and whether its answer is right: as one machine has it."""
+    level = hpg.bfs(graph, 0).level
+    distance = hpg.sssp(graph, 0).distance
+    rank = hpg.pagerank(graph).rank
+    return {
+        "bfs": (lambda C, **run: C.bfs(0, **run), lambda r: bool((r.level == level).all())),
+        "sssp": (lambda C, **run: C.sssp(0, **run), lambda r: bool((r.distance == distance).all())),
+        "pagerank": (lambda C, **run: C.pagerank(**run), lambda r: bool(np.abs(r.rank - rank).max() < 1e-12)),
+    }
+
+
+def every_superstep(client: Any, graph: hpg.Graph, action: str, block: int, names: list[str], stride: int) -> int:
+    """One fault in each superstep of each work in turn; how many answers were wrong."""
+    wrong = 0
+    for name, (call, right) in works(graph).items():
+        if name not in names:
+            continue
+        with hpg.cluster.Graph.from_graph(client, graph, blocks=4, limits=LIMITS) as C:
+            began = time.perf_counter()
+            steps = len(call(C).trace)
+            usual = time.perf_counter() - began
+            lost = []
+            for step in range(1, steps + 1, stride):
+                folder = tempfile.mkdtemp(prefix="hpgraph-faults-")
+                client.run(arm, step, action, block, folder)
+                began = time.perf_counter()
+                found = call(C, checkpoint=f"{folder}/run", every=0.0)
+                lost.append(time.perf_counter() - began - usual)
+                happened = len([mark for mark in os.listdir(folder) if mark != "run"])
+                if not right(found) or not happened:
+                    wrong += 1
+                    print(f"{name}, superstep {step}: {'WRONG' if happened else 'nothing happened'}", flush=True)
+                if action == "stop":
+                    os.kill(int((pathlib.Path(folder) / "done").read_text()), signal.SIGCONT)
+                client.wait_for_workers(len(client.nthreads()) or 1, timeout=30)
+                # Who was not killed is armed still.
+                client.run(arm, 0, action, block, folder)
+                # A worker that goes on after a stop may still write to it.
+                shutil.rmtree(folder, ignore_errors=True)
+            print(f"{name}: {action} in each of {len(lost)} of {steps} supersteps, {wrong} wrong; time lost "
+                  f"{np.median(lost):.2f} s, at the most {max(lost):.2f}", flush=True)  # fmt: skip
+    return wrong
+
+
+def main(words: list[str]) -> int:
+    stride = int(os.environ.get("STRIDE", "1"))
+    chosen = [word for word in words if word in ("kill", "all", "stop", "memory")] or ["kill", "all", "stop"]
+    names = [word for word in words if word in ("bfs", "sssp", "pagerank")] or ["bfs", "sssp", "pagerank"]
+    graph = hpg.datasets.kron(8, edge_factor=8, seed=3)
+    wrong = 0
+    # A local cluster gives up a worker that is away a quarter of a minute after it went away once: here they often are.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "1 h"})
+    for action in chosen:
+        limit = {"memory_limit": "700 MiB"} if action == "memory" else {}
+        with hpg.cluster.local(n_workers=2, threads=2, **limit) as client:
+            fault, block = ("kill", -1) if action == "all" else (action, 1)
+            wrong += every_superstep(client, graph, fault, block, names, stride)
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
