@@ -61,6 +61,7 @@ class Bench:
         self.name, self.chosen, self.record = name, chosen, record
         self.rows: list[dict[str, Any]] = []
         self.n, self.arcs, self.device = whole.n_vertices, whole.n_edges, chosen.device
+        self.asked = chosen.works.split(",")
         degree = to_device(whole.out_degree, "cpu")
         reached = np.flatnonzero(degree > 0)
         self.sources = np.random.default_rng(7).choice(reached, chosen.sources, replace=False).tolist()
@@ -79,6 +80,12 @@ class Bench:
             "pagerank": to_device(self.ranks(graph).rank, "cpu"),
             "components": hpg.connected_components(graph).count,
         }
+        if "sssp" in self.asked:
+            found["sssp"] = to_device(hpg.sssp(graph, self.sources[0]).distance, "cpu")
+        if "cores" in self.asked:
+            found["cores"] = to_device(hpg.core_number(graph), "cpu")
+        if "triangles" in self.asked:
+            found["triangles"] = hpg.triangle_count(graph)
         if timed:
             self.memory = {work: self.time(call, graph) for work, call in self.works().items()}
         return found
@@ -91,15 +98,19 @@ class Bench:
 
     def works(self) -> dict[str, Callable[[Any], Any]]:
         """What is measured, by name."""
-        return {
+        every: dict[str, Callable[[Any], Any]] = {
             "bfs": lambda graph: [hpg.bfs(graph, source) for source in self.sources],
             "pagerank": self.ranks,
             "components": hpg.connected_components,
+            "sssp": lambda graph: [hpg.sssp(graph, source) for source in self.sources],
+            "cores": hpg.core_number,
+            "triangles": hpg.triangle_count,
         }
+        return {work: every[work] for work in self.asked}
 
     def each(self, work: str) -> int:
         """What a time is divided by: searches, or iterations."""
-        return {"bfs": len(self.sources), "pagerank": self.chosen.iterations}.get(work, 1)
+        return {"bfs": len(self.sources), "sssp": len(self.sources), "pagerank": self.chosen.iterations}.get(work, 1)
 
     def time(self, call: Callable[[Any], Any], graph: Any) -> float:
         """Milliseconds of a call, the device's work included."""
@@ -118,7 +129,9 @@ class Bench:
         said = [] if same else ["levels"]
         tolerance = 1e-9 if self.chosen.dtype == "float64" else 1e-4
         said += [] if np.allclose(found["pagerank"], self.expected["pagerank"], rtol=tolerance, atol=0) else ["ranks"]
-        return said + ([] if found["components"] == self.expected["components"] else ["components"])
+        for work in ("components", "sssp", "cores", "triangles"):
+            said += [] if np.array_equal(found.get(work), self.expected.get(work)) else [work]
+        return said
 
     @contextlib.contextmanager
     def graph(self, pages: Pages, **options: Any) -> Iterator[hpg.StreamedGraph]:
@@ -138,20 +151,15 @@ class Bench:
             for work in works or self.works():
                 call = self.works()[work]
                 first = self.time(call, graph)
-                before = self.moved(graph)
+                before = graph.moved
                 times = [self.time(call, graph) for _ in range(self.chosen.rounds)]
-                moved = (self.moved(graph) - before) / self.chosen.rounds / self.each(work)
+                moved = (graph.moved - before) / self.chosen.rounds / self.each(work)
                 took = statistics.median(times) / self.each(work)
                 rate = pages.nbytes / took / 1e6
                 self.record_row(title, work, first / self.each(work), took, moved, rate)
             for text in said:
                 print(f"WRONG: {text} ({title})", flush=True)
         return bool(said)
-
-    @staticmethod
-    def moved(graph: hpg.StreamedGraph) -> int:
-        """Bytes brought so far; nothing once all of it was brought."""
-        return sum(store.moved for store in graph._stores.values())
 
     def record_row(self, title: str, work: str, first: float, took: float, moved: float, rate: float) -> None:
         """Print a row and keep it."""
@@ -185,6 +193,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--graphs", default="kron20", help="names of benchmarks.graphs, or kron26 and the like")
     parser.add_argument("--memory", default="32MiB", help="budget for topology, as 3GiB")
     parser.add_argument("--encodings", default="gaps,none")
+    parser.add_argument("--works", default="bfs,pagerank,components", help="of those, and sssp, cores, triangles")
     parser.add_argument("--arcs-per-page", type=int, default=1 << 18)
     parser.add_argument("--sources", type=int, default=8)
     parser.add_argument("--iterations", type=int, default=5, help="of PageRank in a call (5)")
@@ -228,6 +237,8 @@ def main(words: Sequence[str]) -> int:
                 print(bench.ranks(graph).trace.explain())
         if chosen.ablation:
             ablate(bench, pages)
+            with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+                ablate_disk(bench, {name: in_file(each, Path(folder)) for name, each in bench.pages.items()})
     return int(failed)
 
 
@@ -236,15 +247,29 @@ def ablate(bench: Bench, pages: Pages) -> None:
     for policy in ("lru", "none"):
         bench.measure(f"kept by {policy}", pages, False, ("pagerank", "bfs"), policy=policy)
     if bench.device == "cpu":
-        for ahead in (1, 2, 8, 16):
-            bench.measure(f"{ahead} windows ahead", pages, False, ("pagerank",), ahead=ahead)
         return
-    for streams in (1, 4, 8):
+    for streams in (1, 4, 8, 16, 32):
         bench.measure(f"{streams} streams", pages, False, ("pagerank",), streams=streams)
     for mebibytes in (4, 8, 32):
         bench.measure(f"windows of {mebibytes} MiB", pages, False, ("pagerank",), window_bytes=mebibytes * MiB)
     bench.measure("nothing in place", pages, False, ("bfs",), in_place=False)
     bench.measure("no heads", pages, False, ("bfs",), heads=False)
+
+
+def ablate_disk(bench: Bench, files: dict[str, Pages]) -> None:
+    """Requests to a disk: how many windows ahead, how large, and gaps between rows that are read along."""
+    host: dict[str, Any] = {"host_memory": 0} if bench.device == "cuda" else {}
+    for encoding, pages in files.items():
+        if bench.device == "cpu":
+            for ahead in (1, 2, 4, 8, 16, 32):
+                bench.measure(f"disk, {encoding}, {ahead} windows ahead", pages, False, ("pagerank",), ahead=ahead)
+        else:
+            for mebibytes in (1, 4, 8, 16):
+                title = f"disk, {encoding}, requests of {mebibytes} MiB"
+                bench.measure(title, pages, False, ("pagerank",), window_bytes=mebibytes * MiB, **host)
+        for kibibytes in (0, 8, 16, 64, 256):
+            title = f"disk, {encoding}, gaps of {kibibytes} KiB"
+            bench.measure(title, pages, False, ("bfs",), gap=kibibytes << 10, **host)
 
 
 def whole(name: str, device: str) -> hpg.Graph:

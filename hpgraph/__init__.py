@@ -28,7 +28,7 @@ from hpgraph.core.errors import (
 )
 
 if TYPE_CHECKING:
-    from hpgraph import algebra, algorithms, csgraph, datasets, formats, interop, io, semiring, viz
+    from hpgraph import algebra, algorithms, csgraph, datasets, formats, interop, io, layout, semiring, viz
     from hpgraph import cluster as cluster
     from hpgraph.algebra.apply import apply
     from hpgraph.algebra.assign import assign, subassign
@@ -276,7 +276,7 @@ _MODULE_OF = {
     "uniform32": "hpgraph.semiring.counter_random",
 }
 _SUBPACKAGES = (
-    "algebra", "algorithms", "cluster", "csgraph", "datasets", "formats", "interop", "io", "semiring", "viz",
+    "algebra", "algorithms", "cluster", "csgraph", "datasets", "formats", "interop", "io", "layout", "semiring", "viz",
 )  # fmt: skip
 
 # All but `id` and `open`, which a star import would put in the place of Python's own, and `cluster`, which needs Dask.
@@ -401,6 +401,7 @@ __all__ = [
     "label_propagation",
     "label_spreading",
     "landmarks",
+    "layout",
     "matrix_power",
     "maximal_independent_set",
     "maximal_matching",

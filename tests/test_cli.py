@@ -403,3 +403,37 @@ def test_diameter(karate: str, device: str, capsys: pytest.CaptureFixture[str]) 
     assert "diameter 5, radius 3" in printed and "center: 8 vertices (0, 1, 2, 3, 8, ...)" in printed
     assert main(["diameter", "debian", "--undirected", "--device", device]) == 2
     assert "--largest" in capsys.readouterr().err
+
+
+def test_similar(karate: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph, out = nx.karate_club_graph(), tmp_path / "like.csv"
+    assert main(["similar", karate, "--undirected", "--source", "0", "--top", "2", "-o", str(out)]) == 0
+    pairs = [(0, v) for v in graph if v]
+    expected = {str(v): score for _, v, score in nx.jaccard_coefficient(graph, pairs)}
+    many = sum(score > 0 for score in expected.values())
+    assert f"jaccard on cpu: {many} vertices with a neighbour in common with 0" in capsys.readouterr().out
+    found = {row["vertex"]: float(row["jaccard"]) for row in table(out)}
+    assert found.pop("0") == 0 and found == pytest.approx(expected)
+    how = ["--undirected", "--source", "0", "--measure", "common_neighbors", "--links", "--top", "1"]
+    assert main(["similar", karate, *how]) == 0
+    assert capsys.readouterr().out.split()[-2:] == ["33", "4"]
+
+
+def test_walks_and_samples(karate: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for bias in ([], ["--q", "0.5"]):
+        out = tmp_path / "visits.csv"
+        how = ["--undirected", "--source", "33", "--count", "50", "--length", "4", *bias]
+        assert main(["walks", karate, *how, "--top", "1", "-o", str(out)]) == 0
+        said = capsys.readouterr().out
+        assert "50 walks from 33 on cpu: 200 steps to" in said
+        assert sum(int(row["visits"]) for row in table(out)) == 200
+    out = tmp_path / "hops.csv"
+    assert main(["sample", karate, "--undirected", "--source", "0", "--fanouts", "4,2", "-o", str(out)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines if line.split()[0] in "01"] == [["0", "1"], ["1", "4"]]
+    distance = nx.single_source_shortest_path_length(nx.karate_club_graph(), 0)
+    hops = {int(row["vertex"]): int(row["hop"]) for row in table(out)}
+    assert all(distance[v] <= hop for v, hop in hops.items() if hop >= 0)
+    assert sorted(hops.values()).count(1) == 4
+    assert main(["sample", karate, "--source", "0", "--fanouts", "many"]) == 2
+    assert "--fanouts many: give numbers" in capsys.readouterr().err

@@ -11,7 +11,15 @@ import pytest
 import hpgraph as hpg
 from hpgraph.core.device import to_device
 from hpgraph.formats import HYB
-from hpgraph.kernels.spmv.layout_cost import RATES, Shape, blocks_seconds, hyb_seconds, rows_seconds, stretches_seconds
+from hpgraph.kernels.spmv.layout_cost import (
+    RATES,
+    Shape,
+    blocks_seconds,
+    hyb_seconds,
+    rows_seconds,
+    slices_seconds,
+    stretches_seconds,
+)
 from hpgraph.kernels.spmv.origin import csr_of, hyb_of
 
 # Of measured matrices: rows, columns, entries, bytes (index, value, x, y), width, tail, its rows, rows with entries,
@@ -55,6 +63,16 @@ def test_blocks_are_near_what_was_measured():
         shape = dataclasses.replace(URAND, rows=rows, entries=int(entries))
         found = blocks_seconds(shape, int(pairs), blocks / 132 + 1, blocks * rows // 1024, RATES["cuda"])
         assert 0.8 < found * 1e3 / measured < 1.25
+
+
+@pytest.mark.parametrize(
+    ("rows", "entries", "slots", "sectors", "measured"),
+    [(4_194_304, 11_737_326, 13_687_392, 0.135, 0.0575e-3), (2_097_152, 69_205_744, 69_205_760, 0.006, 0.141e-3)],
+)
+def test_slices_are_near_what_was_measured(rows, entries, slots, sectors, measured):
+    """A lattice with edges missing, and a band."""
+    shape = dataclasses.replace(ROAD, rows=rows, columns=rows, entries=entries, longest=33, sectors=sectors)
+    assert 0.8 < slices_seconds(shape, slots, RATES["cuda"]) / measured < 1.25
 
 
 def test_rows_alike_are_for_a_slab():

@@ -100,6 +100,61 @@ class TestTrace:
             hpg.viz.trace(SimpleNamespace(level=[0]))
 
 
+class TestDraw:
+    def points(self, ax):
+        return ax.collections[-1]
+
+    @pytest.mark.parametrize("directed", [False, True])
+    def test_points_and_lines_are_the_graph(self, directed):
+        G = hpg.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=directed)
+        place = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [3.0, 3.0]])
+        ax = hpg.viz.draw(G, place)
+        assert sorted(map(tuple, self.points(ax).get_offsets().tolist())) == sorted(map(tuple, place.tolist()))
+        # The hub is drawn last, and largest.
+        assert self.points(ax).get_offsets()[-1].tolist() == [0.0, 1.0]
+        assert self.points(ax).get_sizes().argmax() == 3
+        texts = {text.get_text() for text in ax.texts} - {""}
+        assert texts == {"0", "1", "2", "3"}
+        if directed:
+            heads = [text for text in ax.texts if text.get_text() == ""]
+            drawn = {(tuple(head.xyann), tuple(head.xy)) for head in heads}
+            assert drawn == {(tuple(place[u]), tuple(place[v])) for u, v in ((0, 1), (1, 2), (2, 0), (2, 3))}
+        else:
+            (lines,) = (one for one in ax.collections if hasattr(one, "get_segments"))
+            drawn = {tuple(map(tuple, line.tolist())) for line in lines.get_segments()}
+            assert drawn == {(tuple(place[u]), tuple(place[v])) for u, v in ((0, 1), (1, 2), (0, 2), (2, 3))}
+
+    def test_colours(self):
+        G = hpg.datasets.grid(12)
+        groups = np.arange(144) % 10
+        shown = self.points(hpg.viz.draw(G, color=groups)).get_facecolors()
+        order = np.argsort(to_device(G.degree, "cpu"), kind="stable")
+        by_group = {g: {tuple(c) for c in shown[groups[order] == g]} for g in range(10)}
+        assert all(len(colours) == 1 for colours in by_group.values())
+        assert len(set.union(*by_group.values())) == 10
+        graded = hpg.viz.draw(G, color=np.linspace(0, 1, 144))
+        assert self.points(graded).get_array().tolist() == np.linspace(0, 1, 144)[order].tolist()
+
+    def test_names(self):
+        G = hpg.datasets.debian().subgraph(hpg.id(np.arange(400)))
+        hubs = {text.get_text() for text in hpg.viz.draw(G).texts} - {""}
+        assert 1 <= len(hubs) <= 12 and hubs <= set(G.names.tolist())
+        one = {text.get_text() for text in hpg.viz.draw(G, labels=[G.names[7]]).texts}
+        assert one - {""} == {G.names[7]}
+        assert not any(text.get_text() for text in hpg.viz.draw(G, labels=False).texts)
+        assert not hpg.viz.draw(hpg.datasets.grid(9)).texts
+
+    def test_ugly(self, tmp_path):
+        for G in (hpg.Graph.from_edges([], [], n_vertices=0), hpg.Graph.from_edges([0], [0], n_vertices=2)):
+            hpg.viz.draw(G).figure.savefig(tmp_path / "few.png")
+        with pytest.raises(ValueError, match="draw takes up to 50,000 vertices"):
+            hpg.viz.draw(hpg.Graph.from_edges([], [], n_vertices=50_001))
+        with pytest.raises(ValueError, match=r"pos must be finite, of shape \(4, 2\)"):
+            hpg.viz.draw(hpg.datasets.grid(2), np.zeros((3, 2)))
+        with pytest.raises(ValueError, match="color must have one value for each of the 4 vertices"):
+            hpg.viz.draw(hpg.datasets.grid(2), color=[1, 2])
+
+
 def test_matplotlib_is_asked_for_only_when_drawing():
     """In a process where matplotlib cannot be imported: the module loads, drawing names the extra."""
     program = """

@@ -126,7 +126,10 @@ def _ahead(batches: Iterator[NeighborSample], prefetch: int, device: str) -> Ite
     ready: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(prefetch)
     over = threading.Event()
     # The memory of a batch that is let go of serves the next: in the order of one stream, nobody still reads it.
-    stream = array_module(device).cuda.get_current_stream() if device == "cuda" else contextlib.nullcontext()
+    gpu, stream = contextlib.nullcontext(), contextlib.nullcontext()
+    if device == "cuda":
+        cuda = array_module(device).cuda
+        gpu, stream = cuda.Device(), cuda.get_current_stream()
 
     def put(batch: Any, error: BaseException | None) -> None:
         while not over.is_set():
@@ -136,7 +139,7 @@ def _ahead(batches: Iterator[NeighborSample], prefetch: int, device: str) -> Ite
 
     def make() -> None:
         try:
-            with stream:
+            with gpu, stream:
                 while not over.is_set():
                     batch = next(batches, None)
                     put(batch, None)

@@ -1,4 +1,4 @@
-"""What a graph holds: vertices 0..n-1, arcs, and every layout of them that an algorithm asks for, built once."""
+"""What a graph holds, vertices 0..n-1 and their arcs and names: how it is made, saved, moved and shown."""
 
 from __future__ import annotations
 
@@ -7,30 +7,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from hpgraph.containers import adjacency, numbered_arcs
+from hpgraph.containers import adjacency
+from hpgraph.containers.graph_layouts import GraphLayouts
 from hpgraph.containers.html_table import html_table
-from hpgraph.containers.layouts import Layouts, pattern_of
 from hpgraph.containers.names import Names, as_names
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
 from hpgraph.containers.public import divide_graph, save_graph
 from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
-from hpgraph.core.device import Device, array_module
-from hpgraph.core.devices import Devices, device_index, require_current
-from hpgraph.formats import CSR, HYB
-from hpgraph.formats.ownership import read_only
-from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.spmv.origin import hyb_of, remember, without_values
+from hpgraph.core.devices import Devices, device_index
 
 # Printing a graph finds out whether it is directed only up to this many arcs: beyond, that takes noticeable time.
 _QUICKLY_CHECKED = 1 << 22
 
 
-class GraphStorage:
-    """The arcs of a graph, what it says of itself, and its layouts; `hpgraph.Graph` describes the arguments."""
-
-    _names: Names | None
-    # The GPU that it was brought to by number, where that was not the current one.
-    _index: int | None = None
+class GraphStorage(GraphLayouts):
+    """The arcs of a graph, with the names of its vertices; `hpgraph.Graph` describes the arguments."""
 
     def __init__(
         self, source: Any, *, directed: bool | None = None, names: Iterable[Any] | None = None, copy: bool = True,
@@ -52,17 +43,6 @@ class GraphStorage:
             # On several devices it is of another class.
             moved = self.to(device)
             self.__class__, self.__dict__ = type(moved), moved.__dict__
-
-    def _set(self, csr: CSR, directed: bool | None, names: Names | None) -> Self:
-        self._names = names
-        self._layouts = Layouts(out_csr=csr)
-        if directed is not None:
-            self._layouts["directed"] = directed
-        return self
-
-    def _made(self, csr: CSR, directed: bool | None, names: Names | None) -> Self:
-        """Another graph, of arrays that need no check."""
-        return object.__new__(type(self))._set(csr, directed, names)
 
     @classmethod
     def from_edges(
@@ -118,164 +98,9 @@ class GraphStorage:
         return object.__new__(cls)._set(csr, directed, as_names(names, csr.shape[0]))
 
     @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-        return int(self.out_csr.shape[0])
-
-    @property
-    def n_edges(self) -> int:
-        """Number of stored arcs: an undirected edge counts twice, a loop once."""
-        return int(self.out_csr.nnz)
-
-    @property
-    def directed(self) -> bool:
-        """Whether some arc lacks a reverse of the same weight; where not given, found out at the first use."""
-        return bool(self._layouts.once("directed", lambda: not self.out_csr.is_symmetric()))
-
-    @property
-    def known_undirected(self) -> bool:
-        """Whether the graph is undirected, as far as is known without looking at its arcs."""
-        return self._layouts.get("directed") is False
-
-    @property
-    def weighted(self) -> bool:
-        """Whether arcs have weights."""
-        return self.out_csr.data is not None
-
-    @property
-    def dtype(self) -> np.dtype[Any] | None:
-        """Type of the weights, or None."""
-        return self.out_csr.dtype
-
-    @property
-    def at_hand(self) -> Self:
-        """The graph that work is done on: this one, unless it lies elsewhere and is small enough to be brought.
-
-        Raises
-        ------
-        DeviceError
-            When it lies on another GPU than CuPy's current one.
-        """
-        if self._index is not None:
-            require_current(self._index, "the graph")
-        return self
-
-    @property
-    def id_dtype(self) -> np.dtype[Any]:
-        """Type of vertex ids: int32 while they fit."""
-        dtype: np.dtype[Any] = self.out_csr.indices.dtype
-        return dtype
-
-    @property
-    def device(self) -> Device:
-        """Where the graph lies: "cpu" or "cuda"."""
-        return self.out_csr.device
-
-    @property
     def names(self) -> np.ndarray[Any, Any] | None:
         """Name of each vertex, always in a NumPy array, which is read-only; or None."""
         return None if self._names is None else self._names.array
-
-    @property
-    def out_csr(self) -> CSR:
-        """The arcs by source: row u holds the targets of u's arcs, ascending, and their weights."""
-        csr: CSR = self._layouts["out_csr"]
-        return csr
-
-    @property
-    def in_csr(self) -> CSR:
-        """The arcs by target: row v holds the sources of the arcs that reach v; `out_csr` itself if undirected."""
-        csr: CSR = self._layouts.once("in_csr", self._build_in_csr)
-        return csr
-
-    def _build_in_csr(self) -> CSR:
-        csr: CSR = kernels(self.device).transpose(self.out_csr) if self.directed else self.out_csr
-        return csr
-
-    @property
-    def hyb(self) -> HYB:
-        """`in_csr` in HYB, without weights."""
-        hyb: HYB = self._layouts.once("hyb", lambda: hyb_of(without_values(self.in_csr)))
-        return hyb
-
-    @property
-    def weighted_hyb(self) -> HYB:
-        """`in_csr` in HYB, with weights where there are any; `hyb` then is its pattern, over the same ids."""
-        hyb: HYB = self._layouts.once("weighted_hyb", self._build_weighted_hyb)
-        return hyb
-
-    def _build_weighted_hyb(self) -> HYB:
-        if not self.weighted:
-            return self.hyb
-        hyb = hyb_of(self.in_csr)
-        self._layouts["hyb"] = remember(pattern_of(hyb), without_values(self.in_csr))
-        return hyb
-
-    @property
-    def undirected(self) -> Self:
-        """The graph in which each arc goes both ways, with the lighter of two weights; itself if undirected."""
-        if not self.directed:
-            return self
-        graph: Self = self._layouts.once("undirected", self._build_undirected)
-        return graph
-
-    def _build_undirected(self) -> Self:
-        return self._made(adjacency.add_reverses(self.out_csr), False, self._names)
-
-    @property
-    def numbered_out_csr(self) -> CSR:
-        """`out_csr` with each arc's number, 0, 1, ..., for its weight."""
-        csr: CSR = self._layouts.once("numbered_out_csr", lambda: numbered_arcs.by_source(self.out_csr))
-        return csr
-
-    @property
-    def numbered_in_csr(self) -> CSR:
-        """`in_csr` with the number that each arc has in `out_csr` for its weight."""
-        csr: CSR = self._layouts.once("numbered_in_csr", self._build_numbered_in_csr)
-        return csr
-
-    def _build_numbered_in_csr(self) -> CSR:
-        known = self.out_csr if self.known_undirected else self._layouts.get("in_csr")
-        return numbered_arcs.by_target(self.numbered_out_csr, known)
-
-    @property
-    def reverse_arcs(self) -> Any:
-        """The number in `out_csr` of each arc's reverse, -1 where there is none: integer array of shape (n_edges,)."""
-        # Of an undirected graph, in-arc k of a vertex is the reverse of its out-arc k.
-        return self._layouts.once(
-            "reverse_arcs",
-            lambda: numbered_arcs.reverses(self.out_csr) if self.directed else self.numbered_in_csr.data,
-        )
-
-    @property
-    def out_degree(self) -> Any:
-        """Number of arcs that leave each vertex: int64 array of shape (n,), read-only."""
-        return read_only(self._layouts.once("out_degree", lambda: self.out_csr.degrees))
-
-    @property
-    def in_degree(self) -> Any:
-        """Number of arcs that reach each vertex: int64 array of shape (n,), read-only."""
-        return read_only(self._layouts.once("in_degree", self._build_in_degree))
-
-    def _build_in_degree(self) -> Any:
-        if self.known_undirected:
-            return self._layouts.once("out_degree", lambda: self.out_csr.degrees)
-        if "in_csr" in self._layouts:
-            return self.in_csr.degrees
-        # Counting needs no transpose.
-        xp = array_module(self.device)
-        counts = xp.bincount(self.out_csr.indices, minlength=self.n_vertices)
-        return counts.astype(np.int64, copy=False)
-
-    @property
-    def weights(self) -> Any:
-        """Weight of each arc in the order of `out_csr`: array of shape (n_edges,), read-only; or None."""
-        return read_only(self.out_csr.data)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all layouts built so far; arrays that layouts share count once."""
-        return self._layouts.nbytes
 
     def index_of(self, vertex: Any, argument: str = "vertex") -> int:
         """The index of a vertex: its place in ``G.names`` and in the results of algorithms.

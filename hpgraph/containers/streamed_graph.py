@@ -11,21 +11,20 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.graph_lookup import Edges
 from hpgraph.containers.layouts import Layouts
-from hpgraph.containers.names import Names, as_names
-from hpgraph.containers.row_blocks import arcs_that, edges_of, has_edges, row_blocks
+from hpgraph.containers.names import as_names
+from hpgraph.containers.streamed_lookup import StreamedLookup
 from hpgraph.core.config import config
 from hpgraph.core.device import Device, array_module, free_memory, normalize_device
 from hpgraph.core.errors import StreamingError
-from hpgraph.formats import CSR, Bitmask, Pages
+from hpgraph.formats import CSR, Pages
 from hpgraph.formats.ownership import read_only
 from hpgraph.kernels.backend import windows
 from hpgraph.kernels.pages import ARCS_PER_PAGE, cut, decode
 from hpgraph.kernels.windows import Store
 
 
-class StreamedGraph(Graph):
+class StreamedGraph(StreamedLookup):
     """A graph in pages, for a device whose memory its topology does not fit.
 
     Vertex programs, and the algorithms that are made of them, run on it as on any other graph; what belongs to vertices
@@ -79,6 +78,7 @@ class StreamedGraph(Graph):
         self._budgets = {"memory": memory, "host_memory": host_memory}
         self._options = options
         self._stores: dict[tuple[int, bool], Store] = {}
+        self._moved_before = 0
         # Offsets and buffers are had at once: a budget that is too small is said before anything is read.
         self.store(False, self.weighted)
 
@@ -131,6 +131,7 @@ class StreamedGraph(Graph):
             # Both ways share the budget; weights lie apart, and who needs none has a store without.
             shares = 2 if self._in is not None and self._in is not self._out else 1
             for other in [k for k in self._stores if k[0] == key[0]]:
+                self._moved_before += self._stores[other].moved
                 self._stores.pop(other).close()
             chosen = pages if weighted or pages.values is None else pages.pattern()
             self._stores[key] = windows(self._device).PageStore(chosen, **self._budgets, shares=shares, **self._options)
@@ -221,49 +222,6 @@ class StreamedGraph(Graph):
         """Bytes that the pages store, wherever they lie."""
         return sum(pages.nbytes for pages in {id(p): p for p in (self._out, self._in) if p is not None}.values())
 
-    def _ids_of_row(self, row: int, by_target: bool) -> Any:
-        one = Bitmask.from_indices(array_module(self.device).asarray([row]), self.n_vertices)
-        parts = [block.csr.indices for block in row_blocks(self, by_target=by_target, rows=one)]
-        return array_module(self.device).concatenate([*parts, array_module(self.device).empty(0, self.id_dtype)])
-
-    def _have_edges(self, rows: Any, columns: Any) -> Any:
-        return has_edges(self, rows, columns)
-
-    def _arcs_among(self, chosen: Bitmask) -> CSR:
-        flags = chosen.to_bool()
-        return arcs_that(self, chosen, lambda source, target: flags[target], weighted=True)
-
-    def _made(self, csr: CSR, directed: bool | None, names: Names | None) -> Any:
-        """A part of the graph, which is in memory."""
-        return object.__new__(Graph)._set(csr, directed, names)
-
-    def edge_blocks(self, *, names: bool = False, both_ways: bool = False) -> Iterator[Edges]:
-        """All edges, as arrays, some at a time: those of `Graph.edges` in the same order.
-
-        Parameters
-        ----------
-        names, both_ways : bool
-            As for `Graph.edges`.
-
-        Yields
-        ------
-        Edges
-            Of a window over the pages.
-
-        Examples
-        --------
-        >>> import hpgraph as hpg
-        >>> G = hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1], [1, 2], directed=False))
-        >>> for source, target, weight in G.edge_blocks():
-        ...     print(source.tolist(), target.tolist(), weight)
-        [0, 1] [1, 2] None
-        """
-        for block in row_blocks(self, weighted=True):
-            found = edges_of(block, not both_ways and not self.directed)
-            if names and self._names is not None:
-                found = found._replace(source=self._named(found.source), target=self._named(found.target))
-            yield found
-
     def reverse(self) -> Self:
         """The graph whose arcs go the other way, in the same pages; itself if undirected.
 
@@ -324,8 +282,14 @@ class StreamedGraph(Graph):
         """Budgets of the memory that work is done in: on the CPU they are of the same."""
         return ("memory", "host_memory") if self._device == "cpu" else ("memory",)
 
+    @property
+    def moved(self) -> int:
+        """Bytes that were brought so far: read, copied, or as predicted read in place."""
+        return self._moved_before + sum(store.moved for store in self._stores.values())
+
     def _close_stores(self) -> None:
         for store in self._stores.values():
+            self._moved_before += store.moved
             store.close()
         self._stores.clear()
 

@@ -146,8 +146,8 @@ def _hubs(sources: np.ndarray, out: CSR) -> tuple[np.ndarray, np.ndarray]:
     near = out.indices[to_device(places, device)]
     arcs = to_device(out.indptr[near + 1] - out.indptr[near], "cpu").astype(np.int64)
     near = to_device(near, "cpu").astype(np.int64)
-    # Of one source side by side, the neighbour with most arcs last.
-    by = np.lexsort((near, arcs, np.repeat(np.arange(len(looked)), counts)))
-    last = by[ends - 1]
-    hub[looked] = np.where(arcs[last] > HUB, near[last], -1)
+    # Of neighbours with equally many arcs, the one with the largest id.
+    most = np.maximum.reduceat(arcs, ends - counts)
+    best = np.maximum.reduceat(np.where(arcs == np.repeat(most, counts), near, -1), ends - counts)
+    hub[looked] = np.where(most > HUB, best, -1)
     return hub, length

@@ -104,9 +104,6 @@ def run_lanes(
     size = sum(column.dtype.itemsize for column in begun.values())
     what = f"{declared.name} in {k} lanes of {n} vertices"
     check_memory(k * n * size, what, device)
-    found = LanesResult({name: column.rows(device, k, n) for name, column in begun.items()})
-    found.active.extend([array_module(device).empty(0, graph.id_dtype)] * k)
-    found.world.update({name: [value] * k for name, value in world.items()})
     backend = kernels(device)
     beginnings = tuple(column.beginning for column in begun.values())
     # What differs from lane to lane is filled in by the loops.
@@ -125,6 +122,10 @@ def run_lanes(
             most = _that_fit(most, k * n * size, lambda group: relaxing.work_space(n, group, ids, dtype), what, device)
         else:
             form = form._replace(why=f"{form.why}; lanes run one after the other")
+        # What will be allocated was counted above, so none of it is there yet.
+        found = LanesResult({name: column.rows(device, k, n) for name, column in begun.items()})
+        found.active.extend([array_module(device).empty(0, graph.id_dtype)] * k)
+        found.world.update({name: [value] * k for name, value in world.items()})
         order = order_of(first_of(starts), arcs.sending, most) if most > 1 else np.arange(k)
         for group in groups(order, most, declared.name):
             rows = tuple(_rows(found.properties[name], column, group) for name, column in begun.items())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 
 from hpgraph.containers.graph import as_graph
 from hpgraph.core.device import array_module, device_of
+from hpgraph.core.work_clock import now
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import LEFT, Definition
@@ -386,13 +386,13 @@ def _run(
 
 def _step(backend: Backend, phase: _Phase, sources: Any, own: dict[str, Any]) -> tuple[Trace, Any]:
     """A step of vertices alone."""
-    code, n, began = phase.code, len(phase.state[0]), time.perf_counter_ns()
+    code, n, began = phase.code, len(phase.state[0]), now()
     kind: Any = backend.ShapedSupersteps if code.is_shaped else backend.Supersteps
     steps = kind(code, phase.state, None, sources.dtype)
     device = device_of(*phase.state)
     steps.address(Frontier(n, device=device) if len(sources) == n else Frontier(n, ids=sources))
     changed, sums = steps.apply(phase.arcs, tuple(own.values()), 1, False)
     own.update(zip(phase.declared.aggregators, sums, strict=True))
-    row = PUSH, len(sources), 0, time.perf_counter_ns() - began
+    row = PUSH, len(sources), 0, now() - began
     why = "there is no gather: vertices alone are updated"
     return Trace(np.array([row], np.int64), Form(SUPERSTEPS, code, why)), changed.ids.copy()

@@ -6,11 +6,11 @@ Floating-point sums are combined in a fixed order, so that they repeat bit for b
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.core.work_clock import now
 from hpgraph.formats import Frontier
 from hpgraph.kernels.runtime.direction import PULL, PUSH
 
@@ -80,7 +80,7 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[L
             if some is not None:
                 table, steps_done, frontier = some
         if table is None:
-            began, step, active = time.perf_counter_ns(), done_before + 1, frontier.size
+            began, step, active = now(), done_before + 1, frontier.size
             if code.cells:
                 steps.turn(tuple(world.values()), step)
             push, looked = arcs.direction(frontier, run.policy, may_push, steps)
@@ -88,7 +88,7 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[L
                 (steps.push if push else steps.pull)(part, frontier)
             frontier, sums = steps.apply(arcs, tuple(world.values()), step, everyone)
             world.update(zip(declared.aggregators, sums, strict=True))
-            table = np.array([[PUSH if push else PULL, active, looked, time.perf_counter_ns() - began]], np.int64)
+            table = np.array([[PUSH if push else PULL, active, looked, now() - began]], np.int64)
             if everyone and frontier.size:
                 frontier = Frontier(n, device=run.device)
         tables.append(table)

@@ -116,8 +116,8 @@ def survey(
     histogram = found.histogram
 
     def collect(group: np.ndarray, totals: Totals) -> np.ndarray:
-        for name in ("reached", "total", "inverse", "farthest"):
-            getattr(found, name)[group] = to_device(getattr(totals, name), "cpu")
+        for name, values in totals.lanes()._asdict().items():
+            getattr(found, name)[group] = values
         trace = Trace(totals.rows, form)
         found.traces.append(trace)
         return _longer(histogram, trace.rows[:, 4])

@@ -6,12 +6,14 @@ import functools
 import importlib
 from typing import TYPE_CHECKING, Protocol, cast
 
+from hpgraph.core import work_clock
 from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.kernels.betweenness import Betweenness
 from hpgraph.kernels.edges import EdgePrograms
 from hpgraph.kernels.entries import Entries
 from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
 from hpgraph.kernels.lanes.ranks import JointRanks
+from hpgraph.kernels.layout import Layout
 from hpgraph.kernels.relaxation import Relaxation
 from hpgraph.kernels.runtime import Runtime
 from hpgraph.kernels.sampling import Sampling
@@ -70,6 +72,7 @@ def kernels(device: str) -> Backend:
 def _kernels(device: Device) -> Backend:
     if device == "cuda":
         require_cupy()
+    work_clock.watch_numba()
     return cast(Backend, importlib.import_module(f"hpgraph.kernels.{device}"))
 
 
@@ -176,3 +179,17 @@ def sampling(device: str) -> Sampling:
     module
     """
     return cast(Sampling, importlib.import_module(f"hpgraph.kernels.sampling.{normalize_device(device)}"))
+
+
+def layouts(device: str) -> Layout:
+    """The kernels that lay out graphs.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    module
+    """
+    return cast(Layout, importlib.import_module(f"hpgraph.kernels.layout.{normalize_device(device)}"))

@@ -171,12 +171,19 @@ def test_few_rows_are_read_by_themselves(tmp_path):
     assert G.store(False, False).moved - first <= 1.2 * blocks < first
     traffic = hpg.bfs(G, 100, max_depth=40).trace.traffic
     assert (traffic[:, 1] == traffic[:, 2]).all(), "what was predicted"
+    with open(tmp_path / "out.stored", "r+b") as file:
+        file.seek(8)
+        file.write(b"\x01")
+    with pytest.raises(hpg.DamagedPageError, match="written to the file since"):
+        hpg.bfs(G, 100, max_depth=40)
 
 
-def test_a_window_holds_all_rows_that_were_asked_for(tmp_path):
+@pytest.mark.parametrize("encoding", ["none", "gaps"])
+def test_a_window_holds_all_rows_that_were_asked_for(encoding, tmp_path):
     matrix = random_digraph(4000, 400_000, seed=11)
     whole = hpg.Graph(matrix).out_csr.with_data(None)
-    G = hpg.StreamedGraph(in_file(cut(whole, arcs_per_page=1 << 17), tmp_path, "out"), directed=False, policy="none")
+    pages = cut(whole, arcs_per_page=1 << 17, encoding=encoding)
+    G = hpg.StreamedGraph(in_file(pages, tmp_path, "out"), directed=False, policy="none", memory=1 << 23)
     store = G.store(False, False)
     read = sum(len(window.indices) for window in store.windows(store.survey(None)))
     assert read == whole.nnz
@@ -185,7 +192,8 @@ def test_a_window_holds_all_rows_that_were_asked_for(tmp_path):
     rows = np.array([5, 700, 701, 3000])
     bits, more = Bitmask.from_indices(rows, 4000), Bitmask.from_indices(rows[::2], 4000)
     wanted, seen = store.survey(bits, more, spread=True), set()
-    assert wanted.copied.any() and wanted.nbytes < whole.nnz
+    assert wanted.copied.any() and wanted.nbytes < pages.nbytes / 8
+    before = store.moved
     for window in store.visits(wanted):
         for row in rows:
             low, high = whole.indptr[row] - window.first, whole.indptr[row + 1] - window.first
@@ -193,6 +201,12 @@ def test_a_window_holds_all_rows_that_were_asked_for(tmp_path):
                 assert (window.indices[low:high] == whole.indices[whole.indptr[row] : whole.indptr[row + 1]]).all()
                 seen.add(int(row))
     assert seen >= set(rows[::2].tolist())
+    assert store.moved - before == wanted.nbytes
+    with open(tmp_path / "out.stored", "r+b") as file:
+        file.seek(8)
+        file.write(b"\x01")
+    with pytest.raises(hpg.DamagedPageError, match="written to the file since"):
+        list(store.visits(wanted))
 
 
 def test_requests_are_put_together(tmp_path):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
+from hpgraph.core.device import cuda_available
 from hpgraph.formats import CSR
 
 # What a run takes besides the budget: what belongs to vertices, and what libraries hold.
@@ -55,3 +56,23 @@ def test_a_budget_holds_under_a_limit(tmp_path):
     assert done.stdout.split() == ["100000", "10000000"]
     whole = subprocess.run([*command, "in memory"], capture_output=True, text=True, timeout=300, check=False)
     assert whole.returncode != 0 and "MemoryError" in whole.stderr, "the limit is one that the graph does not fit"
+
+
+@pytest.mark.skipif(not cuda_available(), reason="no CUDA GPU here")
+def test_the_gpu_s_pool_stays_within_a_budget(tmp_path):
+    import cupy
+
+    path, memory = tmp_path / "large.hpg", 8 << 20
+    circulant(100_000, 50).save(path)
+    for host_memory in (None, 1 << 20):  # pinned, and read each time
+        pool = cupy.cuda.MemoryPool()
+        pool.set_limit(size=memory + REST)
+        with cupy.cuda.using_allocator(pool.malloc):
+            graph = hpg.open(path, device="cuda", memory=memory, host_memory=host_memory)
+            hpg.pagerank(graph, max_iteration=3, tol=0)
+            assert int(hpg.bfs(graph, 0).level.max()) == 1000
+            assert graph.moved > memory, "there was no room for all of it"
+            topology = pool.used_bytes()
+            with pytest.raises(MemoryError):
+                graph.in_memory()
+        assert topology <= memory + REST // 4, "what is left when runs are over is the graph's"

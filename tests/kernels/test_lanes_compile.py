@@ -88,7 +88,8 @@ def test_every_generation(arch):
 
 @pytest.mark.parametrize("element", lanes._ELEMENTS.values())
 def test_histories(element):
-    names = [f"hpgraph::write_history<{element}, {aligned}>" for aligned in ("true", "false")]
+    kinds = ("true, 2", "false, 1")
+    names = [f"hpgraph::write_history<{element}, {kind}>" for kind in kinds]
     compiles("lane_history.cuh", "", (), names)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hpgraph.core.errors import DamagedPageError
 from hpgraph.formats import CSR
 from hpgraph.kernels.pages import cut, decode, encode
-from hpgraph.kernels.pages.cpu_gaps import decode_gaps, word_bits
+from hpgraph.kernels.pages.cpu_gaps import ALL, decode_gaps, word_bits
 
 
 def slowly(stored, count, columns):
@@ -63,7 +63,7 @@ def test_ids_come_back_and_the_description_is_the_format():
         stored = encode(ids, columns, "gaps")
         assert len(stored) % 64 == 0
         out = np.full(len(ids) + 1, -7, np.int32)
-        assert not decode_gaps(stored, len(ids), columns, (1 << word_bits(columns)) - 1, out)
+        assert not decode_gaps(stored, len(ids), columns, (1 << word_bits(columns)) - 1, out, ALL)
         np.testing.assert_array_equal(out[:-1], ids)
         assert out[-1] == -7
         assert slowly(stored.tobytes(), len(ids), columns) == ids.tolist()
@@ -91,7 +91,7 @@ def test_any_bytes_are_decoded_within_bounds(data):
     for at in data.draw(st.lists(st.integers(0, max(0, length - 1)), max_size=4)):
         room[at] ^= data.draw(st.integers(1, 255))
     out = np.full(count + 8, -7, np.int32)
-    wrong = decode_gaps(room[:length], count, columns, (1 << word_bits(columns)) - 1, out[:count])
+    wrong = decode_gaps(room[:length], count, columns, (1 << word_bits(columns)) - 1, out[:count], ALL)
     assert (out[count:] == -7).all()
     assert wrong or (out[:count].min() >= 0 and out[:count].max() < columns)
 

@@ -29,11 +29,8 @@ class EdgeSupersteps(cpu.Supersteps):
             Who sends.
         """
         self._hear(part, frontier)
-        with team() as workers:
-            # A product would make messages of arcs that have no part, four abreast, and change these.
-            cpu_frontier.pull_some(
-                self._functions, None, self.state, self._arcs(part.gathering), self._inbox, frontier.bits.words, workers
-            )
+        # A product would make messages of arcs that have no part, four abreast, and change these.
+        self._pull_some(None, part.gathering, frontier)
 
     def _hear(self, part: Part, frontier: Frontier) -> None:
         """Replies come first: they are of arcs as they were before the superstep."""

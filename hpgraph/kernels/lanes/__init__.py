@@ -53,8 +53,8 @@ class JointOutcome(NamedTuple):
     unfinished: bool
 
 
-class Totals(NamedTuple):
-    """What breadth-first searches of several lanes come to, one value a lane; arrays on the device of the graph.
+class LaneTotals(NamedTuple):
+    """What breadth-first searches of several lanes come to, one value a lane; NumPy arrays.
 
     Attributes
     ----------
@@ -66,14 +66,26 @@ class Totals(NamedTuple):
         Sum of 1 / level, the starts left out; added up level by level in order, so that its bits repeat.
     farthest : int64 array of length k
         The largest level.
-    rows : callable
-        As in `JointOutcome`: the last column is the histogram of levels of all lanes, from level 1.
     """
 
-    reached: Any
-    total: Any
-    inverse: Any
-    farthest: Any
+    reached: np.ndarray
+    total: np.ndarray
+    inverse: np.ndarray
+    farthest: np.ndarray
+
+
+class Totals(NamedTuple):
+    """Searches of which totals are kept, under way or over.
+
+    Attributes
+    ----------
+    lanes : callable
+        Gives the `LaneTotals`; waits for these searches, but not for what was begun after them.
+    rows : callable
+        As in `JointOutcome`, and waits likewise: the last column is the histogram of levels of all lanes, from level 1.
+    """
+
+    lanes: Callable[[], LaneTotals]
     rows: Callable[[], np.ndarray]
 
 

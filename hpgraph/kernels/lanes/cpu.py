@@ -8,7 +8,7 @@ import numpy as np
 
 from hpgraph.core.config import config
 from hpgraph.formats import CSR
-from hpgraph.kernels.lanes import JointOutcome, Starts, Totals, apart, joint
+from hpgraph.kernels.lanes import JointOutcome, LaneTotals, Starts, Totals, apart, joint
 from hpgraph.kernels.lanes.delivery import Program
 from hpgraph.kernels.lanes.joint_steps import Policy, Scratch, Search
 from hpgraph.kernels.runtime.attached import attached
@@ -355,7 +355,8 @@ def survey_lanes(
         inverse.append(group.inverse)
     table = np.concatenate(totals) if totals else np.zeros((0, 4), np.int64)
     columns = np.ascontiguousarray(table.T)
-    return Totals(
+    found = LaneTotals(
         columns[apart.VISITED], columns[apart.LEVELS], np.concatenate(inverse) if inverse else np.zeros(0),
-        columns[apart.FARTHEST], lambda: _summed(tables),
+        columns[apart.FARTHEST],
     )  # fmt: skip
+    return Totals(lambda: found, lambda: _summed(tables))

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.lanes import JointOutcome, Starts, Totals
+from hpgraph.kernels.lanes import JointOutcome, LaneTotals, Starts, Totals
 from hpgraph.kernels.lanes.cuda_bands import Bands, bands
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.fetching import after
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.persistent import (
     FRONTIER,
@@ -296,9 +297,9 @@ _ELEMENTS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "uns
 
 
 @cache
-def _history_kernel(itemsize: int, aligned: bool, device: int) -> Callable[..., None]:
+def _history_kernel(itemsize: int, aligned: bool, words: int, device: int) -> Callable[..., None]:
     element = _ELEMENTS[itemsize]
-    name = f"hpgraph::write_history<{element}, {'true' if aligned else 'false'}>"
+    name = f"hpgraph::write_history<{element}, {'true' if aligned else 'false'}, {words}>"
     module = load("lane_history.cuh", names=(name,), title="levels of many lanes")
     return partial(module.function(name), (8 * multiprocessors(),), (HISTORY_THREADS,))
 
@@ -308,11 +309,9 @@ def _write_history(values: Any, sample: Any, n: int, k: int, work: _Work) -> Non
     import cupy
 
     aligned = n * values.itemsize % 16 == 0 and values.data.ptr % 16 == 0
-    _history_kernel(values.itemsize, aligned, cupy.cuda.runtime.getDevice())(
-        (
-            np.int64(n), np.int64(k), np.int32(work.words), work.reached, work.history, work.histories, sample, values,
-        ),
-    )  # fmt: skip
+    _history_kernel(values.itemsize, aligned, work.words, cupy.cuda.runtime.getDevice())(
+        (np.int64(n), np.int64(k), work.reached, work.history, work.histories, sample, values),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -348,4 +347,11 @@ def survey_lanes(
                 ),
             ),
         )  # fmt: skip
-    return Totals(reached, total, inverse, farthest, _rows_of(launches))
+    over, rows = cupy.cuda.Event(disable_timing=True), _rows_of(launches)
+    over.record()
+
+    def lanes_totals() -> LaneTotals:
+        values = after(over, sums.get)
+        return LaneTotals(values[0], values[1], values[3].view(np.float64), values[2])
+
+    return Totals(lanes_totals, lambda: after(over, rows))

@@ -6,8 +6,11 @@
 
 namespace hpgraph {
 
-// Threads of a block, and vertices it takes at a time: of each lane their values are one stretch of memory.
-constexpr int HISTORY_THREADS = 256, HISTORY_VERTICES = 1024;
+// Threads of a block, and vertices it takes at a time with all words of theirs, by the words that each has: of each lane
+// their values are one stretch of memory.
+constexpr int HISTORY_THREADS = 256;
+template <int W>
+constexpr int HISTORY_VERTICES = 1024 / W;
 
 // Bits to elements of so many bytes, as many as fill a word of 32 bits: each is the lowest bit of its element.
 template <int bytes>
@@ -20,14 +23,14 @@ __device__ u32 spread(u32 bits) {
 // A property lane after lane: `values` holds what an element is after the message of each history, and behind them what
 // it was at the beginning. Who was reached otherwise has its value already. `aligned`: every lane begins at a multiple
 // of 16 bytes.
-template <class Element, bool aligned>
+template <class Element, bool aligned, int W>
 __global__ void __launch_bounds__(HISTORY_THREADS)
-write_history(i64 n, i64 k, int words, const u32* reached, const u32* history, const i64* histories,
-              const Element* values, Element* property) {
+write_history(i64 n, i64 k, const u64* reached, const u64* history, const i64* histories, const Element* values,
+              Element* property) {
     constexpr int BYTES = sizeof(Element), PARTS = BYTES == 8 ? 2 : 1, MANY = BYTES < 4 ? 4 / BYTES : 1;
-    constexpr int PIECE = 16 / BYTES, TILES = HISTORY_VERTICES / 32;
+    constexpr int PIECE = 16 / BYTES, TILES = HISTORY_VERTICES<W> / 32;
     // By lane and 32 vertices; a column more, so that neither way do threads meet in a bank.
-    __shared__ u32 masks[HISTORIES + 1][32][TILES + 1];
+    __shared__ u32 masks[HISTORIES + 1][64 * W][TILES + 1];
     const int count = (int)*histories, warp = threadIdx.x / 32;
     u32 fill[PARTS], change[PARTS][HISTORIES];
 #pragma unroll
@@ -38,24 +41,35 @@ write_history(i64 n, i64 k, int words, const u32* reached, const u32* history, c
         // As often as elements stand in a word.
         fill[part] *= BYTES == 1 ? 0x01010101u : BYTES == 2 ? 0x00010001u : 1;
     }
-    const i64 spans = (n + HISTORY_VERTICES - 1) / HISTORY_VERTICES, halves = (k + 31) / 32;
-    for (i64 unit = blockIdx.x; unit < spans * halves; unit += gridDim.x) {
-        const i64 half = unit % halves, start = unit / halves * HISTORY_VERTICES;
+    const i64 spans = (n + HISTORY_VERTICES<W> - 1) / HISTORY_VERTICES<W>;
+    for (i64 span = blockIdx.x; span < spans; span += gridDim.x) {
+        const i64 start = span * HISTORY_VERTICES<W>;
         for (int tile = warp; tile < TILES; tile += HISTORY_THREADS / 32) {
-            const i64 v = start + tile * 32 + lane_of_warp(), at = v * 2 * words + half;
-            u32 otherwise = v < n ? reached[at] : ALL;
+            const i64 v = start + tile * 32 + lane_of_warp();
+            Bits<W> otherwise{};
+            if (v < n) otherwise = load_bits<W>(reached, v);
+            const auto keep = [&](const Bits<W>& bits, int h) {
+#pragma unroll
+                for (int half = 0; half < 2 * W; ++half)
+                    masks[h][32 * half + lane_of_warp()][tile] =
+                        transpose_bits((u32)(bits.word[half / 2] >> 32 * (half & 1)));
+            };
 #pragma unroll
             for (int h = 0; h < HISTORIES; ++h) {
-                const u32 heard = v < n && h < count ? history[h * n * 2 * words + at] : 0;
-                otherwise &= ~heard;
-                masks[h][lane_of_warp()][tile] = transpose_bits(heard);
+                Bits<W> heard{};
+                if (v < n && h < count) heard = load_bits<W>(history + h * n * W, v);
+                otherwise = otherwise.without(heard);
+                keep(heard, h);
             }
-            masks[HISTORIES][lane_of_warp()][tile] = transpose_bits(otherwise);
+            // Nothing is written beyond the last vertex.
+#pragma unroll
+            for (int w = 0; w < W; ++w) otherwise.word[w] |= v < n ? 0 : ~0ull;
+            keep(otherwise, HISTORIES);
         }
         __syncthreads();
-        for (int row = warp; row < 32 && half * 32 + row < k; row += HISTORY_THREADS / 32) {
-            Element* const where = property + (half * 32 + row) * n + start;
-            for (int first = lane_of_warp() * PIECE; first < HISTORY_VERTICES; first += 32 * PIECE) {
+        for (int row = warp; row < 64 * W && row < k; row += HISTORY_THREADS / 32) {
+            Element* const where = property + row * n + start;
+            for (int first = lane_of_warp() * PIECE; first < HISTORY_VERTICES<W>; first += 32 * PIECE) {
                 const int tile = first / 32, bit = first % 32;
                 const u32 otherwise = masks[HISTORIES][row][tile] >> bit & ((1u << PIECE) - 1);
                 u32 chunk[4], heard[HISTORIES];

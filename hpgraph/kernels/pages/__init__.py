@@ -110,7 +110,9 @@ def encode(ids: Any, columns: int, encoding: str) -> Any:
     return encode(ids, columns)
 
 
-def decode(pages: Pages, page: int, out_indices: Any, out_values: Any = None, payload: Any = None) -> int:
+def decode(
+    pages: Pages, page: int, out_indices: Any, out_values: Any = None, payload: Any = None, groups: Any = None
+) -> int:
     """The ids and values of one page on the CPU, from bytes whose checksum was compared before (`Pages.check`).
 
     Parameters
@@ -123,6 +125,8 @@ def decode(pages: Pages, page: int, out_indices: Any, out_values: Any = None, pa
         The same; left alone where there are no values.
     payload : array of uint8, optional
         The page's stored bytes, where they have been read already; they begin at a multiple of 8.
+    groups : array of bool, optional
+        Of gaps, the groups that have been read; the ids of others are left alone.
 
     Returns
     -------
@@ -145,9 +149,10 @@ def decode(pages: Pages, page: int, out_indices: Any, out_values: Any = None, pa
     stored = pages.payload(page) if payload is None else payload
     ids, columns = out_indices[:count], pages.shape[1]
     if pages.encoding == "gaps":
-        from hpgraph.kernels.pages.cpu_gaps import decode_gaps, word_bits
+        from hpgraph.kernels.pages.cpu_gaps import ALL, decode_gaps, word_bits
 
-        wrong = decode_gaps(stored, count, columns, (1 << word_bits(columns)) - 1, ids)
+        chosen = ALL if groups is None else groups
+        wrong = decode_gaps(stored, count, columns, (1 << word_bits(columns)) - 1, ids, chosen)
     else:
         ids[:] = stored.view(pages.id_dtype)
         wrong = int(ids.min()) < 0 or int(ids.max()) >= columns

@@ -175,11 +175,42 @@ def _bits(typingctx: Any, array: Any, begin: Any, place: Any) -> Any:
     return types.int64(array, types.int64, types.int64), generate
 
 
+ALL = np.empty(0, np.bool_)
+"""In place of flags of groups: every one of them."""
+
+
+def directory_bytes(count: int) -> int:
+    """Bytes before the words of the blocks of a page of so many ids: where groups begin, and headers."""
+    return 8 * -(-count // GROUP) + -(-2 * -(-count // BLOCK) // 8) * 8
+
+
+def group_ends(directory: Array, count: int, nbytes: int) -> Array:
+    """Where the words of each group of a page begin, in bytes from the page's first, and where the last one's end.
+
+    Parameters
+    ----------
+    directory : array of uint8
+        The first `directory_bytes` of the page.
+    count, nbytes : int
+        Ids of the page, and bytes.
+
+    Returns
+    -------
+    int64 array
+        One longer than there are groups.
+    """
+    groups = -(-count // GROUP)
+    begins = directory[: 8 * groups].view(np.uint32)[::2].astype(np.int64) * 4 + directory_bytes(count)
+    return np.append(begins, nbytes)
+
+
 @njit(cache=True, nogil=True)
-def decode_gaps(stored, count, columns, mask, out):
+def decode_gaps(stored, count, columns, mask, out, chosen):
     """Write the ids of a page, int32; True where its bytes are no page of so many ids, or an id is none of the columns.
 
-    Nothing is read beyond `stored`, which begins at a multiple of 8 bytes, and nothing written beyond ``out[:count]``.
+    Of groups for which `chosen` is false nothing is read or written but what the directory says; without elements it
+    stands for all. Nothing is read beyond `stored`, which begins at a multiple of 8 bytes, and nothing written beyond
+    ``out[:count]``.
     """
     blocks, groups = (count + BLOCK - 1) // BLOCK, (count + GROUP - 1) // GROUP
     begin = 8 * groups + ((2 * blocks + 7) >> 3 << 3)
@@ -192,6 +223,8 @@ def decode_gaps(stored, count, columns, mask, out):
     end, id, highest = np.int64(0), np.int64(0), np.int32(-1)
     for block in range(blocks):
         first = block * BLOCK
+        if chosen.size and not chosen[first // GROUP]:
+            continue
         if first % GROUP == 0:
             end, id = np.int64(directory[first // GROUP * 2]), np.int64(directory[first // GROUP * 2 + 1])
         header = np.int64(headers[block])
@@ -222,6 +255,8 @@ def decode_gaps(stored, count, columns, mask, out):
             sums(values, folded, id, mask, last, 0)
             out[first:count] = last[: count - first]
         end += length
-    for i in range(count):
-        highest = max(highest, out[i])
+    for group in range(groups):
+        if not chosen.size or chosen[group]:
+            for i in range(group * GROUP, min((group + 1) * GROUP, count)):
+                highest = max(highest, out[i])
     return highest >= columns

@@ -39,6 +39,8 @@ Multiply = Callable[[tuple[Any, ...], Any], None]
 CHOICE_ENTRIES = 1 << 18
 # Ways whose predicted times differ by no more than this are timed, where timing may choose; and how often each.
 UNSURE, TIMES = 1.5, 3
+# SELL has to be made, and holds padding: it is chosen where it takes no more than such a share of any other way's time.
+SLICES_PAY = 0.9
 
 
 def shape_of(csr: CSR, operand: int, result: int) -> Shape:
@@ -71,12 +73,10 @@ def _shapes(csr: CSR) -> dict[tuple[int, int] | None, Shape]:
     return {}
 
 
-def predict(
-    rows: RowFormat, operand: int, result: int, unsure: bool = False, slices: bool = False
-) -> dict[str, float]:
+def predict(rows: RowFormat, operand: int, result: int, unsure: bool = False, slices: bool = False) -> dict[str, float]:
     """Seconds of a whole product of a semiring, by way: "rows", "stretches", "hyb", and "blocks" where it pays.
 
-    And "sell" where the rows are that, or it is asked for, or known well enough to be chosen.
+    And "sell" where the rows are that, or it is asked for, or it is quicker than others by more than predictions err.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def predict(
     operand, result
         As for `shape_of`.
     unsure : bool, default False
-        Whether "blocks" is wanted where it may not pay, too.
+        Whether "blocks" is wanted where it may not pay, too, and "sell" where it comes close.
     slices : bool, default False
         Whether "sell" is wanted in any case.
 
@@ -98,12 +98,18 @@ def predict(
     found = {"rows": rows_seconds(shape, rates), "hyb": hyb_seconds(shape, rates)}
     if techniques.row_stretches and can_stretch(csr) and result in (4, 8):
         found["stretches"] = stretches_seconds(shape, rates)
-    if slices or isinstance(rows, SELL) or rates.by_slices is not None:
-        found["sell"] = slices_seconds(shape, _slots(csr), rates)
     if techniques.column_blocks and operand in (4, 8) and result in (4, 8):
         surveyed = survey(csr, shape, min(found.values()))
         if surveyed is not None and (surveyed.pays or unsure):
             found["blocks"] = surveyed.seconds
+    if slices or isinstance(rows, SELL):
+        found["sell"] = slices_seconds(shape, _slots(csr), rates)
+    elif rates.by_slices is not None:
+        most = (UNSURE if unsure else SLICES_PAY) * min(found.values())
+        # Rows are sorted to count slots only where entries without padding would be quick enough.
+        if slices_seconds(shape, csr.nnz, rates) < most:
+            seconds = slices_seconds(shape, _slots(csr), rates)
+            found |= {"sell": seconds} if seconds < most else {}
     return found
 
 
@@ -128,11 +134,14 @@ def reads_slab(csr: CSR, operand: int, result: int) -> bool:
     """
     if not techniques.hyb or csr.nnz == 0:
         return False
-    if csr.nnz >= CHOICE_ENTRIES and "blocks" in (predicted := predict(csr, operand, result)):
+    predicted = predict(csr, operand, result) if csr.nnz >= CHOICE_ENTRIES else {}
+    # Sweeps do not read SELL.
+    predicted.pop("sell", None)
+    if "blocks" in predicted:
         return False
     lengths = shape_of(csr, operand, result)
     # Sweeps over what is all slab are one kernel.
-    return lengths.tail == 0 or (csr.nnz >= CHOICE_ENTRIES and min(predicted, key=predicted.__getitem__) == "hyb")
+    return lengths.tail == 0 or (len(predicted) > 0 and min(predicted, key=predicted.__getitem__) == "hyb")
 
 
 def may_time(exact: bool) -> bool:

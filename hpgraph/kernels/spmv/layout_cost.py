@@ -58,8 +58,8 @@ class Rates:
     scatter : float
         How much longer adding up partial results takes than streaming them.
     by_slices : float or None
-        How much longer slots of SELL take than their bytes. None where it has not been measured: SELL is predicted by
-        its bytes then, and not chosen by itself.
+        How much longer slots of SELL take than their bytes. None where it has not been measured: SELL is not chosen
+        there by itself.
     run : float
         Seconds of a warp's load of partial results, of which each block gives each group of rows one or more; a bound.
     """
@@ -90,7 +90,7 @@ RATES = {
     "cuda": Rates(
         4.275e12, 5e-6, sector=5.8e-12, miss=23e-12, overlap=1.2, by_rows=1.8, row=27e-12, short_row=4e-12,
         entry=1.9e-12, ending=5e-12, by_stretches=1.1, wide=1.25, slot=1.55e-12, tail_row=24e-12, staged=1.9e-12,
-        blocked=1.3, loading=16e-6, scatter=1.65, run=30e-12,
+        blocked=1.3, loading=16e-6, scatter=1.65, run=30e-12, by_slices=1.1,
     ),
     "cpu": Rates(18e9, 2.5e-6, row=0.1e-9, short_row=0.1e-9),
 }  # fmt: skip

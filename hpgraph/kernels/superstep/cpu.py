@@ -167,10 +167,16 @@ class Supersteps:
                  **self._closed())  # fmt: skip
             return
         terminal = operators(code.reduce, None, code.message)[2]
+        self._pull_some(terminal, rows, frontier)
+
+    def _pull_some(self, terminal: Any, rows: Any, frontier: Frontier) -> None:
+        """Ask of each arc whether it lets a message through; stop at a `terminal` value, if any."""
+        what = self._functions, terminal, self.state, self._arcs(rows), self._inbox, frontier.bits.words
+        if self.n <= cpu_frontier.ROWS:
+            cpu_frontier.pull_some_alone(*what)
+            return
         with team() as workers:
-            cpu_frontier.pull_some(
-                self._functions, terminal, self.state, self._arcs(rows), self._inbox, frontier.bits.words, workers
-            )
+            cpu_frontier.pull_some(*what, workers)
 
     def addressed(self) -> Bitmask:
         """Whom `apply` would update now."""
@@ -213,11 +219,13 @@ class Supersteps:
         blocks = -(-self.n // BLOCK)
         counts, sums = np.zeros((blocks, 2), np.int64), np.zeros((blocks, self.code.aggregates))
         queue, following = self._queues
-        with team():
-            cpu_frontier.apply_many(
-                self._functions, self.state, self._inbox, world, step, plain(part.sending.indptr), following,
-                self._listed, counts, sums,
-            )  # fmt: skip
+        what = self._functions, self.state, self._inbox, world, step, plain(part.sending.indptr)
+        if blocks == 1:
+            cpu_frontier.apply_alone(*what, following, counts, sums)
+        else:
+            with team():
+                cpu_frontier.apply_many(*what, self._listed, counts, sums)
+                cpu_frontier.close_up(self._listed, counts, following)
         changed, arcs = counts.sum(axis=0).tolist()
         self._queues = following, queue
         return Frontier(self.n, ids=following[:changed], arcs=arcs), sums.sum(axis=0)

@@ -9,7 +9,6 @@ short rows need no branch each, and their vertices are then updated several at a
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
+from hpgraph.core import work_clock
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.cpu.interruption import in_python
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -205,7 +205,7 @@ def sweeps(
     stopped = False
     with team() as workers:
         while len(times) < limit and not stopped and rest():
-            began, step = time.perf_counter_ns(), len(times) + 1
+            began, step = work_clock.now(), len(times) + 1
             if plan is None:
                 _sweep_alone(*what, now, following, world, step, *matrix, sums)
             else:
@@ -214,7 +214,7 @@ def sweeps(
             world = (*world[:first], *totals)
             pairs = [(b, a) if twice else (a, b) for a, b, twice in zip(now, following, sent, strict=True)]
             now, following = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
-            times.append(time.perf_counter_ns() - began)
+            times.append(work_clock.now() - began)
             stopped = changed == 0 or _asks(stop, code.world(step, *world))  # type: ignore[call-arg]
     for values, latest in zip(state, now, strict=True):
         if values is not latest:

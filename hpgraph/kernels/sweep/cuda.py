@@ -8,12 +8,12 @@ whether the program has converged while the next superstep is running.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core import work_clock
 from hpgraph.core.errors import CompileError
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.cuda.compile import Module
@@ -77,12 +77,12 @@ def sweeps(
     standing = cupy.zeros(2 + columns)
     if code.aggregate is not None:
         aggregate_to(code, state, world, standing[2:])
-    began = time.perf_counter_ns()
+    began = work_clock.now()
     try:
         end = sweep_slab(made, rows, state, world, limit, standing)
         if end is None:
             superstep = _superstep(made, rows, state, world, standing)
-            began = time.perf_counter_ns()
+            began = work_clock.now()
             _replay(superstep, standing, limit)
             end = standing.get()
     except CompileError:
@@ -91,7 +91,7 @@ def sweeps(
         return "converged compiles for Python alone"
     steps, stopped = (int(value) for value in end[:2].view(np.int64))
     # Supersteps follow each other without the host: each is given an equal part of the time.
-    nanoseconds = np.full(steps, (time.perf_counter_ns() - began) // max(steps, 1))
+    nanoseconds = np.full(steps, (work_clock.now() - began) // max(steps, 1))
     return Swept(bool(stopped), end[2 : 2 + code.aggregates], nanoseconds)
 
 

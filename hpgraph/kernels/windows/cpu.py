@@ -27,7 +27,8 @@ from hpgraph.kernels.superstep import cpu
 from hpgraph.kernels.superstep.cpu_frontier import SHORT, _is_settled, _receive
 from hpgraph.kernels.windows import Head, Window
 from hpgraph.kernels.windows.cpu_components import components
-from hpgraph.kernels.windows.cpu_store import PageStore, least_memory
+from hpgraph.kernels.windows.cpu_ring import least_memory
+from hpgraph.kernels.windows.cpu_store import PageStore
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped

@@ -14,10 +14,11 @@ from hpgraph.core.errors import BudgetError
 from hpgraph.formats import Bitmask, Frontier, Pages
 from hpgraph.kernels.pages import decode
 from hpgraph.kernels.windows import Head, Resident, Survey, Window
+from hpgraph.kernels.windows.cpu_ring import Slot, least_memory, of_page
 from hpgraph.kernels.windows.keeping import keeping
-from hpgraph.kernels.windows.reading import Region
-from hpgraph.kernels.windows.requests import GAP, requests_for, sparse_pages
-from hpgraph.kernels.windows.runs import Pieces, gaps, most_stored, rows_of, runs_of
+from hpgraph.kernels.windows.reading import REQUESTS, Region
+from hpgraph.kernels.windows.requests import GAP, Directories, Ranges, requests_for, sparse_pages
+from hpgraph.kernels.windows.runs import Pieces, gaps, rows_of, runs_of
 
 # Arcs of a window: enough that a kernel's start is nothing beside it, few enough for the processor's outer cache.
 WINDOW_ARCS = 1 << 21
@@ -74,12 +75,18 @@ class PageStore:
         taken = pages.shape[0] * 33 // 8
         self.has_room_for_heads = heads and not self._in_place and pages.id_dtype == np.int32 and taken <= room // 4
         room -= taken if self.has_room_for_heads else 0
+        self._directories: Directories | None = None
+        if self._stored.in_file and pages.encoding == "gaps" and Directories.nbytes(pages) <= room // 8:
+            self._directories = Directories(pages)
+            room -= Directories.nbytes(pages)
+        self._version = self._stored.version()
         self._kept = keeping(policy, np.diff(pages.offset), room)
         self._bytes: dict[int, np.ndarray] = {}
-        self._ring: list[_Slot] = []
+        self._ring: list[Slot] = []
         # Arrays in memory are looked at once, files each time they are read: somebody else may write to them.
         self._checked = np.zeros(pages.n_pages, np.bool_)
         self._threads: ThreadPoolExecutor | None = None
+        self._few: ThreadPoolExecutor | None = None
         self._moved, self._seconds, self._gap = 0, 0.0, gap
         self._sparse = Survey(np.empty(0, np.int64), 0, 0, 0.0)
 
@@ -91,7 +98,7 @@ class PageStore:
         arcs = int(np.diff(pages.first_arc).max())
         # Plain ids from a file are worked on where they are read.
         self._decodes = pages.encoding != "none"
-        of_page = _of_page(pages)
+        largest = of_page(pages)
         if limit is None:
             return max(WINDOW_ARCS, arcs), ahead + 1, int(pages.nbytes)
         offsets, least = 8 * (pages.shape[0] + 1), least_memory(pages)
@@ -99,13 +106,13 @@ class PageStore:
         if budget < least:
             raise BudgetError(
                 f"{name}={limit[0]:,} bytes is too little for a graph in pages: its offsets take "
-                f"{offsets * shares:,} and two pages in work {2 * of_page * shares:,}; give at least {least * shares:,}"
+                f"{offsets * shares:,} and two pages in work {2 * largest * shares:,}; give at least {least * shares:,}"
             )
         # At the most a quarter for what is in work.
         left = budget - offsets
-        slots = int(np.clip(left // 4 // of_page, 2, ahead + 1))
-        together = int(np.clip(left // 4 // slots // of_page, 1, max(WINDOW_ARCS // arcs, 1)))
-        return together * arcs, slots, left - slots * together * of_page
+        slots = int(np.clip(left // 4 // largest, 2, ahead + 1))
+        together = int(np.clip(left // 4 // slots // largest, 1, max(WINDOW_ARCS // arcs, 1)))
+        return together * arcs, slots, left - slots * together * largest
 
     @property
     def resident(self) -> Resident:
@@ -147,12 +154,14 @@ class PageStore:
         if self._in_place:
             return Survey(pages, arcs, 0, 0.0)
         by_rows = None
-        if spread and chosen is not None and self._stored.in_file and self.pages.encoding == "none":
-            # Only of pages that had their checksum when they were read as wholes. Rows that are left out are read all
-            # the same: whoever works on the window does not leave them out.
+        if spread and chosen is not None and self._stored.in_file and self._rows_are_found:
+            # Only of pages that had their checksum when they were read as wholes, and were not written to since. Rows
+            # that are left out are read all the same: whoever works on the window does not leave them out.
             if more is not None and rows is not None:
                 ids = rows.ids if isinstance(rows, Frontier) else rows.to_indices()
-            by_rows = sparse_pages(self.pages, ids, self._checked & ~self._kept.here)
+            visited = np.zeros(self.pages.n_pages, np.bool_)
+            visited[pages] = True
+            by_rows = sparse_pages(self.pages, ids, visited & self._checked & ~self._kept.here)
         missing = pages[~self._kept.here[pages]]
         if by_rows is not None:
             missing = missing[~by_rows[missing]]
@@ -162,9 +171,20 @@ class PageStore:
             nbytes += int((first[pages + 1] - first[pages]).sum()) * self.pages.dtype.itemsize
         if by_rows is not None and by_rows.any():
             for run in runs_of(np.flatnonzero(by_rows), self.pages.first_arc, self._arcs):
-                nbytes += requests_for(self.pages, ids, run.begin, run.end, self._gap).nbytes
+                nbytes += self._requests(ids, run)[0].nbytes
         rate = self._moved / self._seconds if self._moved > MEASURED else EXPECTED
         return Survey(pages, arcs, nbytes, nbytes / rate, None, by_rows, ids if by_rows is not None else None)
+
+    @property
+    def _rows_are_found(self) -> bool:
+        """Whether it is known where in a page a row is."""
+        return self.pages.encoding == "none" or self._directories is not None
+
+    def _requests(self, rows: np.ndarray, run: Pieces) -> tuple[Ranges, list[np.ndarray]]:
+        """Requests for some rows of a run, and of its pages of gaps the groups that they bring."""
+        if self._directories is not None:
+            return self._directories.requests(rows, run.begin, run.end, self._gap)
+        return requests_for(self.pages, rows, run.begin, run.end, self._gap), []
 
     def visits(self, wanted: Survey) -> Iterator[Window]:
         """`windows`, but of pages of which few rows are wanted only those are read: a window then holds no others."""
@@ -190,7 +210,7 @@ class PageStore:
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
         while len(self._ring) < self._slots:
-            self._ring.append(_Slot(self.pages, self._arcs, self._decodes))
+            self._ring.append(Slot(self.pages, self._arcs, self._decodes))
         coming: deque[Future[Window]] = deque()
         try:
             for k in range(min(self._slots - 1, len(runs))):
@@ -238,7 +258,7 @@ class PageStore:
             self.pages.check(page, values=True)
             self._checked[page] = True
 
-    def _bring(self, run: Pieces, slot: _Slot) -> Window:
+    def _bring(self, run: Pieces, slot: Slot) -> Window:
         """By a thread: the pages of a run, read where they are not kept, decoded side by side."""
         pages = self.pages
         slot.brought.clear()
@@ -263,12 +283,14 @@ class PageStore:
                 payload = read[pages.offset[page] - low : pages.offset[page + 1] - low]
                 self._verify(page, payload)
                 self._decode(page, payload, first, slot)
+                if self._directories is not None:
+                    self._directories.learn(page, payload)
                 slot.brought[page] = payload.copy() if self._kept.wants(page) else None
         for page, payload in kept.items():
             self._decode(page, payload, first, slot)
         return Window(self.pages.indptr, slot.ids[: last - first], values, rows_of(pages, run), first)
 
-    def _plain(self, run: Pieces, slot: _Slot) -> np.ndarray:
+    def _plain(self, run: Pieces, slot: Slot) -> np.ndarray:
         """The ids of a run of pages that store them as they are: in the buffer that they are read into."""
         pages, offset = self.pages, self.pages.offset
         kept = {page: held for page in range(run.begin, run.end) if (held := self._bytes.get(page)) is not None}
@@ -294,26 +316,42 @@ class PageStore:
             raise pages.damaged(run.begin, "an id, of it or of a page soon after it, is none of the columns")
         return ids
 
-    def _by_rows(self, run: Pieces, rows: Any, slot: _Slot) -> np.ndarray:
-        """Of pages of plain ids, those of the wanted rows, in their places."""
+    def _by_rows(self, run: Pieces, rows: Any, slot: Slot) -> np.ndarray:
+        """Of the pages of a run the ids of the wanted rows, in their places."""
         pages = self.pages
-        wanted = requests_for(pages, rows, run.begin, run.end, self._gap)
+        if self._stored.version() != self._version:
+            raise pages.damaged(run.begin, "somebody has written to the file since its pages were checked")
+        wanted, chosen = self._requests(rows, run)
         low, high = int(pages.offset[run.begin]), int(pages.offset[run.end])
         parts = [(max(a, low), min(b, high)) for a, b in zip(wanted.begin.tolist(), wanted.end.tolist(), strict=True)]
         try:
-            read = self._stored.read_parts(low, high, parts, slot.stored)
+            read = self._stored.read_parts(low, high, parts, slot.stored, self._readers)
         except EOFError:
             raise pages.damaged(run.begin, "the file ends before the page does, or one soon after it") from None
         self._moved += wanted.nbytes
+        if self._directories is not None:
+            first = int(pages.first_arc[run.begin])
+            for page, groups in zip(range(run.begin, run.end), chosen, strict=True):
+                payload = read[pages.offset[page] - low : pages.offset[page + 1] - low]
+                self._directories.put(page, payload)
+                self._decode(page, payload, first, slot, groups)
+            return slot.ids[: int(pages.first_arc[run.end]) - first]
         for a, b in parts:
             ids = read[a - low : b - low].view(pages.id_dtype)
             if len(ids) and (int(ids.min()) < 0 or int(ids.max()) >= pages.shape[1]):
                 raise pages.damaged(run.begin, "an id, of it or of a page soon after it, is none of the columns")
         return read.view(pages.id_dtype)
 
-    def _decode(self, page: int, payload: np.ndarray, first: int, slot: _Slot) -> None:
+    @property
+    def _readers(self) -> ThreadPoolExecutor:
+        """Who reads what is small."""
+        if self._few is None:
+            self._few = ThreadPoolExecutor(REQUESTS, thread_name_prefix="hpgraph-rows")
+        return self._few
+
+    def _decode(self, page: int, payload: np.ndarray, first: int, slot: Slot, groups: Any = None) -> None:
         arcs = self.pages.first_arc
-        decode(self.pages, page, slot.ids[arcs[page] - first : arcs[page + 1] - first], payload=payload)
+        decode(self.pages, page, slot.ids[arcs[page] - first : arcs[page + 1] - first], payload=payload, groups=groups)
 
     def _read(self, region: Region, begin: int, end: int, buffer: np.ndarray | None, page: int) -> np.ndarray:
         began = time.perf_counter()
@@ -329,15 +367,16 @@ class PageStore:
     def _verify(self, page: int, stored: np.ndarray, values: bool = False) -> None:
         if self._stored.in_file or not self._checked[page]:
             self.pages.check(page, stored, values=values)
+        if not values:
+            self._checked[page] = True
 
-    def _keep(self, run: Pieces, slot: _Slot) -> None:
+    def _keep(self, run: Pieces, slot: Slot) -> None:
         """By the caller, in order: what a window brought is kept where it is to be."""
         for page in range(run.begin, run.end):
             if page not in slot.brought:
                 if page in self._kept:
                     self._kept.found(page)
                 continue
-            self._checked[page] = True
             payload = slot.brought.pop(page)
             if payload is not None:
                 for victim in self._kept.admits(page) or ():
@@ -347,30 +386,8 @@ class PageStore:
 
     def close(self) -> None:
         """End the threads and close the files."""
-        if self._threads is not None:
-            self._threads.shutdown()
-            self._threads = None
+        for threads in (self._threads, self._few):
+            if threads is not None:
+                threads.shutdown()
+        self._threads = self._few = None
         self._stored.close()
-
-
-def least_memory(pages: Pages) -> int:
-    """Bytes that a store cannot do without: offsets, and two pages in work."""
-    return 8 * (pages.shape[0] + 1) + (2 * _of_page(pages) if pages.n_pages else 0)
-
-
-def _of_page(pages: Pages) -> int:
-    """Bytes that the largest page takes while it is worked on: as it is read, and what it is decoded to."""
-    of_id = 0 if pages.encoding == "none" else pages.id_dtype.itemsize
-    of_arc = of_id + (0 if pages.dtype is None else pages.dtype.itemsize)
-    return int(np.diff(pages.offset).max()) + int(np.diff(pages.first_arc).max()) * of_arc
-
-
-class _Slot:
-    """Buffers of one window."""
-
-    def __init__(self, pages: Pages, arcs: int, decodes: bool) -> None:
-        self.stored = Region.buffer(most_stored(pages, arcs))
-        self.ids = np.empty(arcs if decodes else 0, pages.id_dtype)
-        self.values = None if pages.dtype is None else Region.buffer(arcs * pages.dtype.itemsize)
-        # Stored bytes of pages that this window brought and that may be kept.
-        self.brought: dict[int, np.ndarray | None] = {}

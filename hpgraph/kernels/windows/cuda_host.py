@@ -10,7 +10,8 @@ import numpy as np
 
 from hpgraph.formats import Pages
 from hpgraph.formats.file_stretch import FileStretch
-from hpgraph.kernels.windows.reading import BLOCK, Region
+from hpgraph.kernels.windows.reading import BLOCK, REQUESTS, Region
+from hpgraph.kernels.windows.requests import Directories, requests_for
 from hpgraph.kernels.windows.runs import Pieces
 
 # cudaErrorMemoryAllocation.
@@ -84,6 +85,13 @@ class HostPages:
         self.resident = host_memory is None or pages.nbytes <= host_memory
         self._regions = Region(pages.stored), None if pages.values is None else Region(pages.values)
         self._arrays: tuple[np.ndarray | None, np.ndarray | None] | None = None
+        # Of a file, and where it is known where a page's rows are, they are read by themselves: of pages that had their
+        # checksum, and were not written to since.
+        self.by_rows = not self.resident and self._regions[0].in_file and pages.values is None
+        self.checked = np.zeros(pages.n_pages, np.bool_)
+        self._directories = Directories(pages) if self.by_rows and pages.encoding == "gaps" else None
+        self._version = self._regions[0].version()
+        self._readers: ThreadPoolExecutor | None = None
 
     def _here(self) -> tuple[np.ndarray, np.ndarray | None]:
         if self._arrays is None:
@@ -142,8 +150,52 @@ class HostPages:
             raise self.pages.damaged(run.begin, "the file ends before the page does, or one soon after it") from None
         for low, high in parts:
             for page in range(low, high):
-                self.pages.check(page, read[offset[page] - begin : offset[page + 1] - begin])
+                stored = read[offset[page] - begin : offset[page + 1] - begin]
+                self.pages.check(page, stored)
+                if self._directories is not None:
+                    self._directories.learn(page, stored)
+                self.checked[page] = True
         return read.ctypes.data
+
+    def place_rows(self, run: Pieces, rows: np.ndarray, gap: int, buffer: np.ndarray) -> tuple[int, int]:
+        """The address of a run's first byte, in a buffer into which no more is read of it than some rows; and how much.
+
+        Parameters
+        ----------
+        run : Pieces
+            Of pages that are in `checked`.
+        rows : integer array
+            Ascending.
+        gap : int
+            Bytes between two requests that are read along.
+        buffer : array of uint8
+            Pinned.
+
+        Returns
+        -------
+        int, int
+        """
+        pages, offset = self.pages, self.pages.offset
+        if self._regions[0].version() != self._version:
+            raise pages.damaged(run.begin, "somebody has written to the file since its pages were checked")
+        if self._readers is None:
+            self._readers = ThreadPoolExecutor(REQUESTS, thread_name_prefix="hpgraph-rows")
+        begin, end = int(offset[run.begin]), int(offset[run.end])
+        if self._directories is not None:
+            wanted = self._directories.requests(rows, run.begin, run.end, gap)[0]
+        else:
+            wanted = requests_for(pages, rows, run.begin, run.end, gap)
+        lows, highs = np.maximum(wanted.begin, begin), np.minimum(wanted.end, end)
+        try:
+            read = self._regions[0].read_parts(
+                begin, end, list(zip(lows.tolist(), highs.tolist(), strict=True)), buffer, self._readers
+            )
+        except EOFError:
+            raise pages.damaged(run.begin, "the file ends before the page does, or one soon after it") from None
+        if self._directories is not None:
+            for page in range(run.begin, run.end):
+                self._directories.put(page, read[offset[page] - begin : offset[page + 1] - begin])
+        return read.ctypes.data, wanted.nbytes
 
     def place_of_values(self, run: Pieces, buffer: np.ndarray | None) -> int:
         """The address of the values of a run's entries."""
@@ -167,6 +219,9 @@ class HostPages:
     def close(self) -> None:
         """Give back what it holds."""
         self._arrays = None
+        if self._readers is not None:
+            self._readers.shutdown()
+            self._readers = None
         for region in self._regions:
             if region is not None:
                 region.close()

@@ -1,38 +1,27 @@
 """Pages for the GPU: from pinned host memory, or from a file through it, past what is kept on the device.
 
-Copies go over streams of their own into a ring of buffers while earlier windows are worked on (GTS: M.-S. Kim et al.,
-SIGMOD'16). Where few rows of a page are wanted the page stays where it is, and kernels read those over the link; each
-page goes the way that is predicted to take less time.
+Where few rows of a page are wanted the page stays where it is, and kernels read those over the link; each page goes the
+way that is predicted to take less time.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import free_memory
-from hpgraph.formats import Bitmask, Frontier, Pages
+from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.pages.cpu_gaps import GROUP
 from hpgraph.kernels.pages.cuda import decode_places
-from hpgraph.kernels.windows import Head, Resident, Spread, Survey, Tiles, Window
-from hpgraph.kernels.windows.cuda_host import HostArray, HostPages, Pointer
-from hpgraph.kernels.windows.cuda_ring import MOST_PAGES, Slot, pages_are_damaged, shares_of
+from hpgraph.kernels.windows import Resident, Spread, Survey, Tiles, Window
+from hpgraph.kernels.windows.cuda_bringing import Bringing
+from hpgraph.kernels.windows.cuda_host import HostArray, Pointer
+from hpgraph.kernels.windows.cuda_ring import Slot, pages_are_damaged
 from hpgraph.kernels.windows.cuda_visits import groups_of, survey
-from hpgraph.kernels.windows.keeping import Slab, keeping
-from hpgraph.kernels.windows.runs import Pieces, gaps, rows_of, runs_of
+from hpgraph.kernels.windows.requests import REQUEST_BYTES
+from hpgraph.kernels.windows.runs import Pieces, rows_of
 
-# Bytes of a window: a link to host memory is near its full speed from some MiB on, and to launch what works on a window
-# takes the host some 60 microseconds, in which a link brings 3 MiB. From a disk, what it takes in one request.
-WINDOW_BYTES, REQUEST_BYTES = 16 << 20, 4 << 20
-# Streams that copy.
-STREAMS = 2
-# As in window.cuh: arcs of a tile.
-TILE = 4096
 # Bytes a second from host memory and from a disk, until they are measured.
 LINK, DISK = 53e9, 2e9
 # A group of arcs in place costs the link what so many bytes do: of plain ids 48 million a second, however few are read,
@@ -40,100 +29,13 @@ LINK, DISK = 53e9, 2e9
 GROUP_BYTES = {"none": 1100, "gaps": 2500}
 
 
-class PageStore:
-    """Pages of a matrix for the GPU, brought through a ring of buffers and kept within a budget.
-
-    Parameters
-    ----------
-    pages : Pages
-    memory : int or None
-        Bytes of the device for offsets, buffers and pages that are kept; None is half of what is free.
-    host_memory : int or None
-        Bytes of pinned memory for pages; None is all that they take. With less they are read, or copied, each time.
-    policy : {"frequency", "lru", "none"}
-        Which pages are kept.
-    in_place : bool
-        Whether rows may be read in host memory.
-    streams, window_bytes : int
-        How many streams copy, and how much at a time.
-    heads : bool
-        Whether a neighbour of each vertex may be kept.
-    shares : int
-        How many stores share the budgets.
-
-    Raises
-    ------
-    BudgetError
-        When the budget does not suffice for offsets and two windows of a page.
-    """
-
-    def __init__(
-        self, pages: Pages, memory: int | None = None, host_memory: int | None = None, policy: str = "frequency",
-        in_place: bool = True, streams: int = STREAMS, window_bytes: int | None = None, heads: bool = True,
-        *, shares: int = 1,
-    ) -> None:  # fmt: skip
-        self.pages = pages
-        self.host = HostPages(pages, None if host_memory is None else host_memory // shares)
-        self._streams_wanted = max(streams, 1)
-        if window_bytes is None:
-            window_bytes = WINDOW_BYTES if self.host.resident else REQUEST_BYTES
-        self._in_place = in_place and self.host.resident
-        memory = free_memory("cuda") // 2 if memory is None else memory
-        self._arcs, self._slots, room = shares_of(pages, memory, window_bytes, self.host.resident, shares)
-        self.head: Head | None = None
-        # 4 bytes a vertex and a bit, where there is plenty.
-        taken = pages.shape[0] * 33 // 8
-        self.has_room_for_heads = heads and pages.id_dtype == np.int32 and taken <= room // 4
-        room -= taken if self.has_room_for_heads else 0
-        self._kept = keeping(policy, np.diff(pages.offset), room)
-        self._slab = Slab(self._kept.room)
-        self._place = np.full(pages.n_pages, -1, np.int64)
-        self._moved = 0
-        self._ring: list[Slot] = []
-        self._threads: ThreadPoolExecutor | None = None
-
-    @cached_property
-    def _first_tile(self) -> np.ndarray:
-        """Tiles before each page."""
-        return np.concatenate(([0], np.cumsum(-(-np.diff(self.pages.first_arc) // TILE))))
-
-    @cached_property
-    def _tables(self) -> tuple[Any, ...]:
-        """Offsets of rows; and of pages first arcs, first rows, last rows, offsets of stored bytes, first tiles."""
-        import cupy
-
-        pages = self.pages
-        made = pages.indptr, pages.first_arc, pages.first_row, pages.last_row, pages.offset, self._first_tile
-        return tuple(cupy.asarray(np.asarray(table, np.int64)) for table in made)
-
-    @cached_property
-    def _memory(self) -> Any:
-        """Room for what is kept."""
-        import cupy
-
-        return cupy.empty(max(self._kept.room, 1), np.uint8)
-
-    @cached_property
-    def _streams(self) -> list[Any]:
-        import cupy
-
-        return [cupy.cuda.Stream(non_blocking=True) for _ in range(self._streams_wanted)]
-
-    @cached_property
-    def _damaged(self) -> Any:
-        import cupy
-
-        return cupy.zeros(1, np.int32)
+class PageStore(Bringing):
+    """Pages of a matrix for the GPU; the parameters are those of `Bringing`."""
 
     @property
     def resident(self) -> Resident:
         """Offsets, and what is known of the arcs."""
         return Resident(self.pages.shape, self._tables[0], self.pages.nnz, self.pages.dtype)
-
-    @property
-    def moved(self) -> int:
-        """Bytes brought so far: copied, or as predicted read in place."""
-        return self._moved
 
     def survey(self, rows: Frontier | Bitmask | None, more: Bitmask | None = None, *, spread: bool = False) -> Survey:
         """What some rows want; waits for the device.
@@ -169,6 +71,11 @@ class PageStore:
             in_place = at_once * GROUP_BYTES[pages.encoding]
             if self._in_place:
                 copied = in_place >= costs
+            if self.host.by_rows:
+                # By themselves from the file: as many bytes as their groups have, or as requests cost a disk.
+                in_place = at_once * (sizes / np.maximum(-(-np.diff(pages.first_arc) // GROUP), 1))
+                cheap = 2 * np.maximum(in_place, counts[:, 0] * REQUEST_BYTES) < sizes
+                copied &= ~(cheap & self.host.checked)
             if not self._values_are_read:
                 copied &= ~self._kept.here
             costs = np.where(copied | self._kept.here, costs, in_place)
@@ -240,6 +147,10 @@ class PageStore:
         common = self._tables[0], self._tables[1], self._tables[4]
         data = None if self._values_are_read else self.host.values
         self._kept.begin(wanted.pages)
+        if not self.host.resident:
+            kept_here = self._place[there] >= 0
+            yield from self._visits_by_rows(wanted, there[~kept_here], common, bits, more)
+            there = there[kept_here]
         if len(there):
             where = self.host.addresses.copy()
             kept = self._place >= 0
@@ -265,134 +176,29 @@ class PageStore:
             )  # fmt: skip
         self._raise_damage(wanted.pages)
 
+    def _visits_by_rows(
+        self, wanted: Survey, pages: np.ndarray, common: tuple[Any, Any, Any], bits: Any, more: Any
+    ) -> Iterator[Spread]:
+        """Of pages in a file no more than the wanted rows, which kernels read in the pinned buffers they came into."""
+        import cupy
+
+        if not len(pages):
+            return
+        assert wanted.counts is not None
+        rows = wanted.rows.bits if isinstance(wanted.rows, Frontier) else wanted.rows
+        chosen_rows = wanted.more if rows is None else rows if wanted.more is None else rows & wanted.more
+        listed = cupy.asnumpy(chosen_rows.to_indices())  # type: ignore[union-attr]
+        for run, slot in self._brought(pages, False, listed):
+            where, chosen = np.zeros(self.pages.n_pages, np.uint64), np.zeros(self.pages.n_pages, np.uint8)
+            chosen[run.begin : run.end] = 1
+            where[run.begin : run.end] = slot.places
+            yield Spread(
+                self.pages, *common, cupy.asarray(where), None, cupy.asarray(chosen), bits, more,
+                rows_of(self.pages, run), groups_of(wanted.counts[run.begin : run.end]), self._damaged,
+            )  # fmt: skip
+
     def _raise_damage(self, wanted: np.ndarray) -> None:
         if pages_are_damaged(self._damaged):
             for page in wanted.tolist():
                 self.pages.check(page)
             raise self.pages.damaged(int(wanted[0]), "its bytes, or those of a page after it, are no page")
-
-    def _brought(self, wanted: np.ndarray, values: bool) -> Iterator[tuple[Pieces, Slot]]:
-        """Runs of pages, each in a buffer on the device, copied while earlier ones are worked on."""
-        import cupy
-
-        pages = self.pages
-        runs = runs_of(wanted, pages.first_arc, self._arcs, MOST_PAGES)
-        if not runs:
-            return
-        if values:
-            self._kept.begin(wanted)
-        while len(self._ring) < self._slots:
-            self._ring.append(Slot(self.pages, self._arcs, not self.host.resident))
-        now, count = cupy.cuda.get_current_stream(), len(self._ring)
-        coming: deque[Any] = deque()
-
-        def start(k: int) -> None:
-            slot, stream, run = self._ring[k % count], self._streams[k % len(self._streams)], runs[k]
-            # Where its pages lie is settled now: until it has been worked on, none that is kept may go.
-            self._kept.busy[run.begin : run.end] = True
-            slot.brought = list(gaps(run, self._kept.here))
-            begins = pages.offset[run.begin : run.end]
-            here = self._place[run.begin : run.end]
-            in_ring = slot.stored.data.ptr + begins - begins[0]
-            slot.places = np.where(here >= 0, self._memory.data.ptr + here, in_ring).astype(np.uint64)
-            if self.host.resident:
-                self._bring(runs[k], slot, stream, values)
-                coming.append(None)
-            else:
-                coming.append(self._pool.submit(self._bring_on, cupy.cuda.Device().id, runs[k], slot, stream, values))
-
-        try:
-            for k in range(min(count - 1, len(runs))):
-                start(k)
-            for k, run in enumerate(runs):
-                if k + count - 1 < len(runs):
-                    # Into the buffer of the window before this one.
-                    start(k + count - 1)
-                slot, future = self._ring[k % count], coming.popleft()
-                if future is not None:
-                    future.result()
-                now.wait_event(slot.ready)
-                yield run, slot
-                self._kept.busy[run.begin : run.end] = False
-                self._keep(run, slot, now)
-                slot.free.record(now)
-                slot.used = True
-        finally:
-            self._kept.busy[:] = False
-            for future in coming:
-                if isinstance(future, Future) and not future.cancel():
-                    future.exception()
-
-    @property
-    def _pool(self) -> ThreadPoolExecutor:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
-        return self._threads
-
-    def _bring_on(self, device: int, *what: Any) -> None:
-        import cupy
-
-        with cupy.cuda.Device(device):
-            self._bring(*what)
-
-    def _bring(self, run: Pieces, slot: Slot, stream: Any, values: bool) -> None:
-        """Copy what is not kept of a run, on a stream, once the buffer's last window is done with."""
-        from cupy.cuda import runtime
-
-        pages = self.pages
-        if slot.used:
-            stream.wait_event(slot.free)
-        begin = int(pages.offset[run.begin])
-        if slot.pinned is not None and slot.used:
-            # The pinned buffer is read by the last copy out of it.
-            slot.ready.synchronize()
-        source = self.host.place(run, slot.brought, slot.pinned)
-        for low, high in slot.brought:
-            at, nbytes = int(pages.offset[low]) - begin, int(pages.offset[high] - pages.offset[low])
-            runtime.memcpyAsync(slot.stored.data.ptr + at, source + at, nbytes, 1, stream.ptr)
-            self._moved += nbytes
-        if values and slot.values is not None:
-            size = pages.dtype.itemsize  # type: ignore[union-attr]
-            first, last = int(pages.first_arc[run.begin]) * size, int(pages.first_arc[run.end]) * size
-            source = self.host.place_of_values(run, slot.pinned_values)
-            runtime.memcpyAsync(slot.values.data.ptr, source, last - first, 1, stream.ptr)
-            self._moved += last - first
-        slot.ready.record(stream)
-
-    def _keep(self, run: Pieces, slot: Slot, now: Any) -> None:
-        """Of what was brought, that which is to be kept; on the stream of the work, in its order."""
-        from cupy.cuda import runtime
-
-        pages, begin = self.pages, int(self.pages.offset[run.begin])
-        copies: list[list[int]] = []
-        copied = np.zeros(run.end - run.begin, np.bool_)
-        for low, high in slot.brought:
-            copied[low - run.begin : high - run.begin] = True
-            for page in self._kept.wanted(low, high):
-                for victim in self._kept.admits(page) or ():
-                    self._slab.give(int(self._place[victim]), int(self._kept.sizes[victim]))
-                    self._place[victim] = -1
-                if page not in self._kept:
-                    continue
-                size = int(self._kept.sizes[page])
-                place = self._slab.take(size)
-                if place is None:
-                    self._kept.drop(page)
-                    continue
-                self._place[page] = place
-                at = int(pages.offset[page]) - begin
-                if copies and copies[-1][0] + copies[-1][2] == at and copies[-1][1] + copies[-1][2] == place:
-                    copies[-1][2] += size
-                else:
-                    copies.append([at, place, size])
-        self._kept.found_all(run.begin + np.flatnonzero(~copied))
-        for at, place, size in copies:
-            runtime.memcpyAsync(self._memory.data.ptr + place, slot.stored.data.ptr + at, size, 3, now.ptr)
-
-    def close(self) -> None:
-        """Give back what it holds."""
-        if self._threads is not None:
-            self._threads.shutdown()
-            self._threads = None
-        self._ring.clear()
-        self.host.close()

@@ -11,7 +11,8 @@ from __future__ import annotations
 import errno
 import mmap
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from hpgraph.formats.file_stretch import FileStretch
 _OPEN = "/proc/self/fd"
 # What O_DIRECT aligns to: no block of a disk in use is larger.
 BLOCK = 4096
+# Small requests in flight: more threads than these slow each other down before the disk has enough to do.
+REQUESTS = 16
 
 
 class Region:
@@ -89,15 +92,20 @@ class Region:
                 self._direct = False
         return buffer[at - start : length]
 
-    def read_parts(self, begin: int, end: int, parts: Iterable[tuple[int, int]], buffer: np.ndarray) -> np.ndarray:
+    def read_parts(
+        self, begin: int, end: int, parts: Sequence[tuple[int, int]], buffer: np.ndarray,
+        threads: Executor | None = None,
+    ) -> np.ndarray:  # fmt: skip
         """The bytes begin..end, of which only some parts are read or copied; what lies between holds anything.
 
         Parameters
         ----------
         begin, end : int
-        parts : iterable of (int, int)
+        parts : sequence of (int, int)
             Each within begin..end.
         buffer : array of uint8, from `buffer`
+        threads : Executor, optional
+            Who reads parts of a file side by side, `REQUESTS` at a time.
 
         Returns
         -------
@@ -115,9 +123,17 @@ class Region:
             return buffer[: end - begin]
         at = self._array.at
         start = (at + begin) // BLOCK * BLOCK
-        for low, high in parts:
-            # Every part at its own place: where a file's block begins there begins one of the buffer's.
-            self.read(low, high, buffer[(at + low) // BLOCK * BLOCK - start :])
+
+        def some(chosen: Sequence[tuple[int, int]]) -> None:
+            for low, high in chosen:
+                # Every part at its own place: where a file's block begins there begins one of the buffer's.
+                self.read(low, high, buffer[(at + low) // BLOCK * BLOCK - start :])
+
+        if threads is None or len(parts) < 2:
+            some(parts)
+        else:
+            for _ in threads.map(some, (parts[k::REQUESTS] for k in range(min(REQUESTS, len(parts))))):
+                pass
         return buffer[at + begin - start :][: end - begin]
 
     def _read(self, stretch: FileStretch, into: np.ndarray, at: int) -> int:
@@ -141,6 +157,13 @@ class Region:
                 self._direct = False
                 return stretch.file.fileno()
         return self._own
+
+    def version(self) -> tuple[int, int]:
+        """Time of the last change, and length, of the file; the same for as long as nobody writes to it."""
+        if not isinstance(self._array, FileStretch):
+            return 0, 0
+        now = os.fstat(self._array.file.fileno())
+        return now.st_mtime_ns, now.st_size
 
     def close(self) -> None:
         """Close the file, if it was opened here."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from hpgraph.kernels.pages.cpu_gaps import GROUP, directory_bytes, group_ends
+
 if TYPE_CHECKING:
     from hpgraph.formats import Pages
 
@@ -43,7 +45,6 @@ def sparse_pages(pages: Pages, rows: np.ndarray, allowed: np.ndarray) -> np.ndar
     Parameters
     ----------
     pages : Pages
-        Whose ids are stored as they are.
     rows : integer array
         Wanted, ascending.
     allowed : array of bool
@@ -54,15 +55,20 @@ def sparse_pages(pages: Pages, rows: np.ndarray, allowed: np.ndarray) -> np.ndar
     array of bool
         Of each page; none of which a wanted row shares with another page.
     """
-    size = pages.id_dtype.itemsize
     begin, end = pages.indptr[rows], pages.indptr[rows + 1]
     begin, end = begin[end > begin], end[end > begin]
     page = np.searchsorted(pages.first_arc, begin, side="right") - 1
     last = np.searchsorted(pages.first_arc, end, side="left") - 1
     count = pages.n_pages
-    blocks = np.bincount(page, (end * size + BLOCK - 1) // BLOCK - begin * size // BLOCK, minlength=count) * BLOCK
+    if pages.encoding == "gaps":
+        groups = (end - 1 - pages.first_arc[page]) // GROUP - (begin - pages.first_arc[page]) // GROUP + 1
+        each = np.diff(pages.offset) / np.maximum(-(-np.diff(pages.first_arc) // GROUP), 1)
+        nbytes = np.bincount(page, groups * each[page] + BLOCK, minlength=count)
+    else:
+        size = pages.id_dtype.itemsize
+        nbytes = np.bincount(page, (end * size + BLOCK - 1) // BLOCK - begin * size // BLOCK, minlength=count) * BLOCK
     requests = np.bincount(page, minlength=count)
-    cheap = np.maximum(blocks, requests * REQUEST_BYTES) * 2 < np.diff(pages.offset)
+    cheap = np.maximum(nbytes, requests * REQUEST_BYTES) * 2 < np.diff(pages.offset)
     found = cheap & allowed & (requests > 0)
     for low, high in zip(page[last > page].tolist(), last[last > page].tolist(), strict=True):
         found[low : high + 1] = False
@@ -99,5 +105,95 @@ def requests_for(pages: Pages, rows: np.ndarray, begin: int, end: int, gap: int 
     here = (high > low) & (high > first[begin]) & (low < first[end])
     low = np.maximum(low[here], first[begin]) * size // BLOCK * BLOCK
     high = np.minimum((np.minimum(high[here], first[end]) * size + BLOCK - 1) // BLOCK * BLOCK, pages.offset[-1])
+    return _merged(low, high, gap)
+
+
+def _merged(low: np.ndarray, high: np.ndarray, gap: int) -> Ranges:
+    """Ascending stretches, put together where no more than a gap lies between them."""
+    if not len(low):
+        return Ranges(low, high)
     apart = np.flatnonzero(low[1:] > high[:-1] + gap) + 1
     return Ranges(low[np.concatenate(([0], apart))], high[np.concatenate((apart - 1, [len(high) - 1]))])
+
+
+class Directories:
+    """Of pages of gaps what says where each group of arcs begins: with it groups are read by themselves.
+
+    Parameters
+    ----------
+    pages : Pages
+        Encoded as gaps.
+
+    Attributes
+    ----------
+    known : array of bool
+        Of each page, whether its directory is here.
+    """
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages, self._held = pages, {}  # type: ignore[var-annotated]
+        self.known = np.zeros(pages.n_pages, np.bool_)
+        groups = -(-np.diff(pages.first_arc) // GROUP)
+        # Of each page its groups and one more place, where it ends.
+        self._base = np.concatenate(([0], np.cumsum(groups + 1)))
+        self._places = np.zeros(int(self._base[-1]), np.int64)
+
+    @staticmethod
+    def nbytes(pages: Pages) -> int:
+        """Bytes of all of them: 3 for each 32 arcs."""
+        counts = np.diff(pages.first_arc)
+        return sum(directory_bytes(count) + 8 * (-(-count // GROUP) + 1) for count in counts.tolist())
+
+    def learn(self, page: int, stored: np.ndarray) -> None:
+        """Keep that of a page whose bytes are here and whole."""
+        if not self.known[page]:
+            pages, count = self._pages, int(self._pages.first_arc[page + 1] - self._pages.first_arc[page])
+            held = self._held[page] = stored[: directory_bytes(count)].copy()
+            places = group_ends(held, count, int(pages.offset[page + 1] - pages.offset[page]))
+            self._places[self._base[page] : self._base[page + 1]] = pages.offset[page] + places
+            self.known[page] = True
+
+    def put(self, page: int, stored: np.ndarray) -> None:
+        """Write the directory to where the page's bytes begin."""
+        held = self._held[page]
+        stored[: len(held)] = held
+
+    def requests(self, rows: np.ndarray, begin: int, end: int, gap: int) -> tuple[Ranges, list[np.ndarray]]:
+        """The requests for the wanted rows of the pages begin..end, and of each page which groups they bring.
+
+        Parameters
+        ----------
+        rows : integer array
+            Ascending.
+        begin, end : int
+            Pages.
+        gap : int
+            Bytes between two requests that are read along.
+
+        Returns
+        -------
+        Ranges, list of bool arrays
+        """
+        pages, base = self._pages, self._base[begin : end + 1]
+        some = rows[slice(*np.searchsorted(rows, (pages.first_row[begin], pages.last_row[end - 1] + 1)))]
+        low = np.maximum(pages.indptr[some], pages.first_arc[begin])
+        high = np.minimum(pages.indptr[some + 1], pages.first_arc[end])
+        low, high = low[high > low], high[high > low]
+        edges = np.zeros(int(base[-1] - base[0]) + 1, np.int64)
+        np.add.at(edges, self._slot(low) - base[0], 1)
+        np.add.at(edges, self._slot(high - 1) + 1 - base[0], -1)
+        flags = np.cumsum(edges[:-1]) > 0
+        flags[base[1:] - base[0] - 1] = False  # a page's end is no group
+        turns = base[0] + np.flatnonzero(np.diff(np.concatenate(([False], flags, [False]))))
+        begins, ends = self._places[turns[::2]], self._places[turns[1::2]]
+        page = np.searchsorted(pages.offset, begins, side="right") - 1
+        # A page's end lies at no block's: what follows is another page, which is read for itself.
+        ends = np.minimum(-(-ends // BLOCK) * BLOCK, pages.offset[page + 1])
+        begins = np.maximum(begins // BLOCK * BLOCK, pages.offset[page])
+        chosen = [flags[a : b - 1] for a, b in zip(base[:-1] - base[0], base[1:] - base[0], strict=True)]
+        return _merged(begins, ends, gap), chosen
+
+    def _slot(self, arcs: np.ndarray) -> np.ndarray:
+        """Where the groups of some arcs stand among all."""
+        page = np.searchsorted(self._pages.first_arc, arcs, side="right") - 1
+        return self._base[page] + (arcs - self._pages.first_arc[page]) // GROUP

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hpgraph.core import cache_folder
+from hpgraph.core import cache_folder, work_clock
 from hpgraph.core.config import config
 from hpgraph.core.errors import CompileError, MissingExtraError
 from hpgraph.semiring.cuda import LinkedCode
@@ -130,8 +130,9 @@ def load(
             module = _modules.get(memo)
             if module is None:
                 arch = f"sm_{device.compute_capability}"
-                path, symbols = build_cached(source, prologue, ltoir, names, arch, title, checks)
-                module = _modules[memo] = Module(path, symbols, cooperative)
+                with work_clock.compiling():
+                    path, symbols = build_cached(source, prologue, ltoir, names, arch, title, checks)
+                    module = _modules[memo] = Module(path, symbols, cooperative)
     return module
 
 

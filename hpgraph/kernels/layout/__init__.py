@@ -1,0 +1,78 @@
+"""Layout: how points push each other away, all of them, in time that grows as n log n.
+
+J. Barnes, P. Hut, "A hierarchical O(N log N) force-calculation algorithm", Nature 324 (1986): a point sees those far
+away as one, in the middle of their mass. The tree is that of T. Karras, "Maximizing parallelism in the construction of
+BVHs, octrees, and k-d trees", HPG'12: points in the order of a curve that goes through all cells of a quadtree
+(Morton's), each inner node found by itself from the codes of its neighbours. A node is a stretch of that order, so that
+its mass and middle are differences of running sums.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from hpgraph.core.device import array_module
+
+# Bits of a cell's number along each side: two of them fit 64 bits, with a sign.
+SIDE_BITS = 31
+# A path to a leaf has at most as many nodes as a code has bits, and then as an index, to tell equal codes apart.
+DEPTH = 128
+
+
+class Layout(Protocol):
+    """What either backend offers."""
+
+    def repulsion(self, points: Any, mass: Any, theta: float) -> Any:
+        """What pushes each point: the sum over others of m · m' · (x - x') / |x - x'|²; float64 array (n, 2)."""
+
+
+def in_order(points: Any, mass: Any) -> tuple[Any, Any, Any, Any, float]:
+    """Points in the order of Morton's curve.
+
+    Parameters
+    ----------
+    points : float64 array of shape (n, 2)
+    mass : float64 array of shape (n,)
+
+    Returns
+    -------
+    order : int64 array of shape (n,)
+        The points, as they come.
+    codes : int64 array of shape (n,)
+        Where each lies on the curve, ascending.
+    sorted_points : float64 array of shape (n, 2)
+        The points in this order.
+    sums : float64 array of shape (n + 1, 3)
+        Running sums of mass, and of mass times place, of those before each.
+    side : float
+        Of the square that holds them all.
+
+    Examples
+    --------
+    >>> order, codes, *_ = in_order(np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]]), np.ones(3))
+    >>> order.tolist()
+    [1, 2, 0]
+    """
+    xp = array_module(points)
+    corner = points.min(axis=0)
+    side = max(float((points.max(axis=0) - corner).max()), np.finfo(np.float64).tiny)
+    most = (1 << SIDE_BITS) - 1
+    cells = xp.minimum((points - corner) * (1.0 / side) * most, most).astype(np.int64)
+    codes = _apart(cells[:, 0]) | _apart(cells[:, 1]) << 1
+    order = xp.argsort(codes, kind="stable")
+    there = xp.ascontiguousarray(points[order])
+    weights = mass[order]
+    sums = xp.zeros((len(points) + 1, 3))
+    sums[1:, 0] = xp.cumsum(weights)
+    sums[1:, 1:] = xp.cumsum(weights[:, None] * there, axis=0)
+    return order, codes[order], there, sums, side
+
+
+def _apart(number: Any) -> Any:
+    """The bits of numbers below 2³¹ with a zero between each two."""
+    for shift, mask in ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0F0F),
+                        (2, 0x3333333333333333), (1, 0x5555555555555555)):  # fmt: skip
+        number = (number | number << shift) & mask
+    return number

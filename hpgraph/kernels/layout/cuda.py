@@ -1,0 +1,38 @@
+"""Barnes and Hut's forces on the GPU; `hpgraph.kernels.layout.cpu` describes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.kernels.layout import DEPTH, SIDE_BITS, in_order
+from hpgraph.kernels.runtime.cuda.compile import load
+
+SOURCE = "barnes_hut.cuh"
+THREADS = 128
+NAMES = "hpgraph::build_tree", "hpgraph::push_apart"
+
+
+def prologue() -> str:
+    """The constants that both sides share, as C++."""
+    return f"namespace hpgraph {{ constexpr int DEPTH = {DEPTH}, SIDE_BITS = {SIDE_BITS}; }}"
+
+
+def repulsion(points: Any, mass: Any, theta: float) -> Any:
+    """`hpgraph.kernels.layout.cpu.repulsion` on the GPU; waits for it, to learn how far points lie apart."""
+    import cupy
+
+    n = len(points)
+    force = cupy.zeros((n, 2))
+    if n < 2:
+        return force
+    order, codes, there, sums, side = in_order(points, mass)
+    tree = tuple(cupy.empty((4, n - 1), np.int64))
+    sides = cupy.empty(n - 1)
+    build, push = map(load(SOURCE, prologue=prologue(), names=NAMES, title="layout").function, NAMES)
+    blocks, count = -(-n // THREADS), np.int64(n)
+    build((blocks,), (THREADS,), (codes, count, np.float64(side), *tree, sides))
+    square = np.float64(theta * theta)
+    push((blocks,), (THREADS,), (*tree, sides, order, there, sums, mass[order], count, square, force))
+    return force

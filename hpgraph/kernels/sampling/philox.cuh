@@ -1,0 +1,50 @@
+// Random numbers by seed and counters, as hpgraph.semiring.counter_random has them: Philox4x32 of ten rounds (J. K. Salmon,
+// M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11); and draws by them.
+#pragma once
+#include "types.cuh"
+
+namespace hpgraph {
+
+__device__ __forceinline__ u64 random_bits(u64 seed, u64 one, u64 two) {
+    u32 a = (u32)one, b = (u32)(one >> 32), c = (u32)two, d = (u32)(two >> 32);
+    u32 first = (u32)seed, second = (u32)(seed >> 32);
+#pragma unroll
+    for (int round = 0; round < 10; ++round) {
+        const u64 left = (u64)0xD2511F53u * a, right = (u64)0xCD9E8D57u * c;
+        a = (u32)(right >> 32) ^ b ^ first;
+        b = (u32)right;
+        c = (u32)(left >> 32) ^ d ^ second;
+        d = (u32)left;
+        first += 0x9E3779B9u;
+        second += 0xBB67AE85u;
+    }
+    return a | (u64)b << 32;
+}
+
+// A number of 0, ..., count - 1.
+__device__ __forceinline__ i64 below(u64 word, i64 count) { return (i64)__umul64hi(word, (u64)count); }
+
+// A multiple of 2^-53 in [0, 1).
+__device__ __forceinline__ double unit(u64 word) { return (double)(word >> 11) * 0x1p-53; }
+
+// The place of begin..end whose stretch of the running sums random bits fall into; one of a weight above zero.
+__device__ __forceinline__ i64 by_weight(const double* __restrict__ running, i64 begin, i64 end, u64 word) {
+    const double total = running[end - 1], x = unit(word) * total;
+    i64 low = begin, high = end;
+    while (low < high) {
+        const i64 middle = (low + high) >> 1;
+        if (running[middle] > x) high = middle;
+        else low = middle + 1;
+    }
+    if (low < end) return low;
+    // The product was rounded up to the total: the last that adds to it.
+    low = begin, high = end - 1;
+    while (low < high) {
+        const i64 middle = (low + high) >> 1;
+        if (running[middle] >= total) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+}  // namespace hpgraph

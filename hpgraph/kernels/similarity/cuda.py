@@ -1,0 +1,113 @@
+"""Similarity on the GPU; `hpgraph.kernels.similarity.cpu` describes the functions."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels import similarity
+from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.similarity import COMMON, Common
+
+SOURCE = "similarity.cuh"
+THREADS = 256
+# Entries that a warp takes at the least, and stretches that there are at the most: each takes 16 bytes.
+LEAST_SPAN, MOST_STRETCHES = 256, 1 << 20
+# As in the source.
+ONE, VALUE, LESSER, PRODUCT = range(4)
+_ID = {4: "int", 8: "long long"}
+_NULL = np.uint64(0)
+
+
+def prologue() -> str:
+    """The measures, as C++."""
+    measures = ("COMMON", "JACCARD", "OVERLAP", "SORENSEN", "COSINE")
+    listed = ", ".join(f"{one} = {getattr(similarity, one)}" for one in measures)
+    return f"namespace hpgraph {{ enum Measure {{ {listed} }}; }}"
+
+
+def kernel_names(index: str, data: str, term: int) -> tuple[str, ...]:
+    """Name expressions of the kernels that serve one call.
+
+    Parameters
+    ----------
+    index : str
+        "int" or "long long".
+    data : str
+        "float" or "double", or "char" where weights have no part.
+    term : int
+        What a common neighbour counts.
+
+    Returns
+    -------
+    tuple of str
+    """
+    adding = f"add_common<{index}, {data}, {term}>"
+    return tuple(f"hpgraph::{name}" for name in (f"order_pairs<{index}>", adding, f"measure_pairs<{index}>"))
+
+
+@functools.lru_cache(maxsize=64)
+def _module(gpu: int, names: tuple[str, ...]) -> Module:
+    return load(SOURCE, prologue=prologue(), names=names, title="similarity")
+
+
+def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: int, sizes: Any) -> Any:
+    """`hpgraph.kernels.similarity.cpu.pair_scores` on the GPU; waits for it, to learn how much there is to do.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When the work space will not fit.
+    """
+    import cupy
+
+    pairs, index = len(source), _ID[rows.indices.itemsize]
+    check_memory(40 * pairs, f"{pairs:,} pairs", "cuda")
+    found = cupy.empty(pairs)
+    if pairs == 0:
+        return found
+    weighted = common.values is None and rows.data is not None
+    data = "char" if not weighted else {4: "float", 8: "double"}[rows.data.itemsize]
+    term = VALUE if common.values is not None else ONE if not weighted else PRODUCT if common.product else LESSER
+    names = kernel_names(index, data, term)
+    ordering, adding, measuring = map(_module(cupy.cuda.runtime.getDevice(), names).function, names)
+    longer, shorter = cupy.empty((2, pairs), rows.indices.dtype)
+    lengths, count, blocks = cupy.empty(pairs + 1, np.int64), np.int64(pairs), -(-pairs // THREADS)
+    ordering((blocks,), (THREADS,), (rows.indptr, source, target, count, longer, shorter, lengths))
+    offsets = cupy.cumsum(lengths)
+    total = int(offsets[-1])
+    span = max(LEAST_SPAN, -(-total // (32 * MOST_STRETCHES)) * 32)
+    stretches = -(-total // span)
+    head, tail = cupy.empty((2, max(stretches, 1)))
+    if total:
+        adding(
+            (-(-stretches // (THREADS // 32)),), (THREADS,),
+            (
+                rows.indptr, rows.indices, rows.data if weighted else _NULL,
+                _NULL if common.values is None else common.values, longer, shorter, offsets, count, np.int64(span),
+                found, head, tail,
+            ),
+        )  # fmt: skip
+    ends = longer, shorter, sizes if measure != COMMON else _NULL
+    measuring(
+        (blocks,), (THREADS,), (offsets, count, np.int64(span), head, tail, *ends, np.int32(measure), found)
+    )
+    return found
+
+
+def best_of_rows(rows: CSR, k: int) -> CSR:
+    """`hpgraph.kernels.similarity.cpu.best_of_rows` on the GPU: entries sorted, and the first of each row kept."""
+    import cupy
+
+    check_memory(48 * rows.nnz, "the order of entries", "cuda")
+    row = rows.expand_rows()
+    # Rows are sorted by column, and equal keys stay in their order.
+    order = cupy.lexsort(cupy.stack((rows.indices.astype(np.float64), -rows.data, row.astype(np.float64))))
+    kept = order[cupy.arange(rows.nnz) - rows.indptr[:-1][row] < k]
+    lengths = cupy.minimum(cupy.diff(rows.indptr), k)
+    indptr = cupy.concatenate((cupy.zeros(1, np.int64), cupy.cumsum(lengths)))
+    return CSR(rows.shape, indptr, rows.indices[kept], rows.data[kept], validate=False)

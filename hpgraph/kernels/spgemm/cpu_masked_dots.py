@@ -1,0 +1,194 @@
+"""Dot products of the rows of A and the columns of B, at the places of a mask, on the CPU.
+
+For each place (i, j) of the mask row i of A meets column j of B, a row of Bᵀ. Row i is spread out over a bit set, in
+which the entries of row j are looked up; where row j is much longer, each entry of row i is searched in row j instead.
+So a hub costs no more than its partners. Hubs that many places ask for get bit sets of their own, for the time of the
+product (`hpgraph.kernels.spgemm.cpu_hubs`).
+
+Loops over the entries of a row have no break: Numba would then count references to the arrays, at every place of the
+mask, by atomic operations on one shared word.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.prefetch import put
+from hpgraph.kernels.runtime.cpu.rows import beside
+from hpgraph.kernels.spgemm.cpu_hubs import pays_to_search
+from hpgraph.kernels.spgemm.cpu_rows import next_run
+from hpgraph.kernels.spmv.cpu_fold import at, convert, is_set, join, vertex, weight
+from hpgraph.semiring.jit import call
+
+
+class Spread(NamedTuple):
+    """A row of A by column: which entries it has, as bits, and their values, or `one` for each."""
+
+    bits: Any
+    data: Any
+    one: Any
+
+
+class Hubs(NamedTuple):
+    """Which bit set each row of Bᵀ has, -1 for none; the sets, one behind the other."""
+
+    of: Any
+    bits: Any
+
+
+@njit(error_model="numpy")
+def _search(indices, begin, end, k):
+    while begin < end:
+        middle = (begin + end) >> 1
+        if vertex(indices, middle) < k:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+# Numba leaves out what stands behind a None only where it is an argument of its own.
+@njit(error_model="numpy", forceinline=True)
+def _is_ended(terminal, value):
+    if terminal is None:
+        return False
+    return call(terminal, value)
+
+
+@njit(error_model="numpy", forceinline=True)
+def _copy_entry(spread, k, data, p):
+    if data is not None:
+        spread[k] = data[p]
+
+
+@njit(error_model="numpy")
+def _dot_by_search(functions, i, a, first, last, j, b, begin, end):
+    value, found = functions.zero, False
+    p = first
+    while p < last and begin < end:
+        k = vertex(a.indices, p)
+        p += 1
+        begin = _search(b.indices, begin, end, k)
+        if begin < end and vertex(b.indices, begin) == k:
+            sent = call(functions.product, weight(a.data, p - 1, a.one), weight(b.data, begin, b.one), i, k, j)
+            value = join(functions.reduce, value, convert(functions.zero, sent))
+            found = True
+            if _is_ended(functions.terminal, value):
+                p = last
+    return value, found
+
+
+@njit(error_model="numpy")
+def _dot_by_look_up(functions, i, spread, largest, j, b, begin, end):
+    value, found = functions.zero, False
+    q = begin
+    while q < end and vertex(b.indices, q) <= largest:
+        k = vertex(b.indices, q)
+        q += 1
+        if is_set(spread.bits, k):
+            sent = call(functions.product, weight(spread.data, k, spread.one), weight(b.data, q - 1, b.one), i, k, j)
+            value = join(functions.reduce, value, convert(functions.zero, sent))
+            found = True
+            if _is_ended(functions.terminal, value):
+                q = end
+    return value, found
+
+
+@njit(error_model="numpy")
+def _count_common(bits, offset, largest, b_indices, begin, end):
+    """How many of the sorted b_indices[begin:end] are set in bits[offset:]; no branch depends on which are."""
+    count: Any = 0
+    while begin + 8 <= end and vertex(b_indices, begin + 7) <= largest:
+        for step in range(8):
+            k = vertex(b_indices, begin + step)
+            count += np.int64((at(bits, offset + (k >> 6)) >> np.uint64(k & 63)) & np.uint64(1))
+        begin += 8
+    # Nothing beyond the largest is set.
+    for q in range(begin, min(begin + 8, end)):
+        k = vertex(b_indices, q)
+        count += np.int64((at(bits, offset + (k >> 6)) >> np.uint64(k & 63)) & np.uint64(1))
+    return count
+
+
+@njit(error_model="numpy")
+def _dot_with_hub(functions, i, a, first, last, j, one, hubs, offset):
+    """`_dot_by_look_up` the other way about, of a row of B without values."""
+    value, found = functions.zero, False
+    p = first
+    while p < last:
+        k = vertex(a.indices, p)
+        if is_set(hubs, 64 * offset + k):
+            sent = call(functions.product, weight(a.data, p, a.one), one, i, k, j)
+            value = join(functions.reduce, value, convert(functions.zero, sent))
+            found = True
+            if _is_ended(functions.terminal, value):
+                p = last
+        p += 1
+    return value, found
+
+
+@njit(error_model="numpy")
+def _dot_runs(functions, counts, mask, a, b, hubs, inner, bounds, counter, out):
+    """What one thread does by dots: take runs of rows of the mask, compute them, and write down their lengths."""
+    # Variables of their own: Numba would count references to a tuple's arrays, at every place of the mask.
+    m_indptr, m_indices, a_indptr, a_indices = mask.indptr, mask.indices, a.indptr, a.indices
+    b_indptr, b_indices, indptr, indices, values = b.indptr, b.indices, out.indptr, out.indices, out.data
+    bits = np.zeros((inner + 63) >> 6, np.uint64)
+    spread = Spread(bits, beside(a.data, inner), a.one)
+    while True:
+        run = next_run(counter, bounds)
+        if run < 0:
+            break
+        place = at(m_indptr, bounds[run])
+        for i in range(bounds[run], bounds[run + 1]):
+            first, last = at(a_indptr, i), at(a_indptr, i + 1)
+            start = place
+            if first == last or at(m_indptr, i) == at(m_indptr, i + 1):
+                indptr[i + 1] = 0
+                continue
+            for p in range(first, last):
+                k = vertex(a_indices, p)
+                bits[k >> 6] |= np.uint64(1) << np.uint64(k & 63)
+                _copy_entry(spread.data, k, a.data, p)
+            largest = vertex(a_indices, last - 1)
+            for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
+                j = vertex(m_indices, m)
+                begin, end = at(b_indptr, j), at(b_indptr, j + 1)
+                value, met = functions.zero, False
+                if hubs is not None and hubs.of[j] >= 0 and last - first < end - begin:
+                    offset = hubs.of[j] * bits.size
+                    if counts is not None:
+                        common = _count_common(hubs.bits, offset, inner, a_indices, first, last)
+                        value, met = convert(functions.zero, common), common > 0
+                    else:
+                        value, met = _dot_with_hub(functions, i, a, first, last, j, b.one, hubs.bits, offset)
+                elif pays_to_search(last - first, end - begin):
+                    value, met = _dot_by_search(functions, i, a, first, last, j, b, begin, end)
+                elif counts is not None:
+                    common = _count_common(bits, 0, largest, b_indices, begin, end)
+                    value, met = convert(functions.zero, common), common > 0
+                else:
+                    value, met = _dot_by_look_up(functions, i, spread, largest, j, b, begin, end)
+                # Written unconditionally, to stay branch-free: a place that is not kept is overwritten.
+                put(indices, place, m_indices[m])
+                put(values, place, value)
+                place += np.int64(met)
+            indptr[i + 1] = place - start
+            for p in range(first, last):
+                bits[vertex(a_indices, p) >> 6] = 0
+
+
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+def dots(functions, counts, mask, a, b, hubs, inner, bounds, threads, out):
+    """Compute the runs of rows between ``bounds``, each into ``out`` from where the mask's run begins; lengths by row.
+
+    ``b`` is Bᵀ, ``hubs`` is None where it has values. ``counts``, True or None: whether a dot product is how many
+    entries two rows have in common. A and Bᵀ have ``inner`` columns.
+    """
+    counter = np.zeros(1, np.int64)
+    for _ in prange(threads):
+        _dot_runs(functions, counts, mask, a, b, hubs, inner, bounds, counter, out)

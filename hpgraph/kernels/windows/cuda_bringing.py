@@ -1,0 +1,274 @@
+"""Bringing pages to the GPU: through a ring of buffers, over streams of their own, and keeping some of them.
+
+Copies go over streams of their own into a ring of buffers while earlier windows are worked on (GTS: M.-S. Kim et al.,
+SIGMOD'16). From a file they come through pinned buffers; of pages of which few rows are wanted those alone.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import free_memory
+from hpgraph.formats import Pages
+from hpgraph.kernels.windows import Head
+from hpgraph.kernels.windows.cuda_host import HostPages
+from hpgraph.kernels.windows.cuda_ring import MOST_PAGES, Slot, shares_of
+from hpgraph.kernels.windows.keeping import Slab, keeping
+from hpgraph.kernels.windows.requests import GAP
+from hpgraph.kernels.windows.runs import Pieces, gaps, runs_of
+
+# Bytes of a window: a link to host memory is near its full speed from some MiB on, and to launch what works on a window
+# takes the host some 60 microseconds, in which a link brings 3 MiB. From a disk, what it takes in one request.
+WINDOW_BYTES, REQUEST_BYTES = 16 << 20, 8 << 20
+# Streams that copy.
+STREAMS = 2
+# As in window.cuh: arcs of a tile.
+TILE = 4096
+
+
+class Bringing:
+    """Pages of a matrix, brought to the GPU through a ring of buffers and kept within a budget.
+
+    Parameters
+    ----------
+    pages : Pages
+    memory : int or None
+        Bytes of the device for offsets, buffers and pages that are kept; None is half of what is free.
+    host_memory : int or None
+        Bytes of pinned memory for pages; None is all that they take. With less they are read, or copied, each time.
+    policy : {"frequency", "lru", "none"}
+        Which pages are kept.
+    in_place : bool
+        Whether rows may be read in host memory.
+    streams, window_bytes : int
+        How many streams copy, and how much at a time.
+    heads : bool
+        Whether a neighbour of each vertex may be kept.
+    gap : int
+        Bytes between two wanted rows of a file that are read along.
+    shares : int
+        How many stores share the budgets.
+
+    Raises
+    ------
+    BudgetError
+        When the budget does not suffice for offsets and two windows of a page.
+    """
+
+    def __init__(
+        self, pages: Pages, memory: int | None = None, host_memory: int | None = None, policy: str = "frequency",
+        in_place: bool = True, streams: int = STREAMS, window_bytes: int | None = None, heads: bool = True,
+        gap: int = GAP, *, shares: int = 1,
+    ) -> None:  # fmt: skip
+        self.pages = pages
+        self.host = HostPages(pages, None if host_memory is None else host_memory // shares)
+        self._streams_wanted, self._gap = max(streams, 1), gap
+        if window_bytes is None:
+            window_bytes = WINDOW_BYTES if self.host.resident else REQUEST_BYTES
+        self._in_place = in_place and self.host.resident
+        memory = free_memory("cuda") // 2 if memory is None else memory
+        self._arcs, self._slots, room = shares_of(pages, memory, window_bytes, self.host.resident, shares)
+        self.head: Head | None = None
+        # 4 bytes a vertex and a bit, where there is plenty.
+        taken = pages.shape[0] * 33 // 8
+        self.has_room_for_heads = heads and pages.id_dtype == np.int32 and taken <= room // 4
+        room -= taken if self.has_room_for_heads else 0
+        self._kept = keeping(policy, np.diff(pages.offset), room)
+        self._slab = Slab(self._kept.room)
+        self._place = np.full(pages.n_pages, -1, np.int64)
+        self._moved = 0
+        self._ring: list[Slot] = []
+        self._threads: ThreadPoolExecutor | None = None
+
+    @cached_property
+    def _first_tile(self) -> np.ndarray:
+        """Tiles before each page."""
+        return np.concatenate(([0], np.cumsum(-(-np.diff(self.pages.first_arc) // TILE))))
+
+    @cached_property
+    def _tables(self) -> tuple[Any, ...]:
+        """Offsets of rows; and of pages first arcs, first rows, last rows, offsets of stored bytes, first tiles."""
+        import cupy
+
+        pages = self.pages
+        made = pages.indptr, pages.first_arc, pages.first_row, pages.last_row, pages.offset, self._first_tile
+        return tuple(cupy.asarray(np.asarray(table, np.int64)) for table in made)
+
+    @cached_property
+    def _memory(self) -> Any:
+        """Room for what is kept."""
+        import cupy
+
+        return cupy.empty(max(self._kept.room, 1), np.uint8)
+
+    @cached_property
+    def _streams(self) -> list[Any]:
+        import cupy
+
+        return [cupy.cuda.Stream(non_blocking=True) for _ in range(self._streams_wanted)]
+
+    @cached_property
+    def _damaged(self) -> Any:
+        import cupy
+
+        return cupy.zeros(1, np.int32)
+
+    @property
+    def moved(self) -> int:
+        """Bytes brought so far: copied, or as predicted read in place."""
+        return self._moved
+
+    def _brought(
+        self, wanted: np.ndarray, values: bool, rows: np.ndarray | None = None
+    ) -> Iterator[tuple[Pieces, Slot]]:
+        """Runs of pages, each in a buffer on the device, copied while earlier ones are worked on.
+
+        Where rows are given, these alone, in pinned buffers.
+        """
+        import cupy
+
+        pages = self.pages
+        runs = runs_of(wanted, pages.first_arc, self._arcs, MOST_PAGES)
+        if not runs:
+            return
+        if values:
+            self._kept.begin(wanted)
+        while len(self._ring) < self._slots:
+            self._ring.append(Slot(self.pages, self._arcs, not self.host.resident))
+        now, count = cupy.cuda.get_current_stream(), len(self._ring)
+        coming: deque[Any] = deque()
+
+        def start(k: int) -> None:
+            slot, stream, run = self._ring[k % count], self._streams[k % len(self._streams)], runs[k]
+            # Where its pages lie is settled now: until it has been worked on, none that is kept may go.
+            if rows is not None:
+                slot.brought = []
+                coming.append(self._pool.submit(self._bring_on, cupy.cuda.Device().id, runs[k], slot, stream, rows))
+                return
+            self._kept.busy[run.begin : run.end] = True
+            slot.brought = list(gaps(run, self._kept.here))
+            begins = pages.offset[run.begin : run.end]
+            here = self._place[run.begin : run.end]
+            in_ring = slot.stored.data.ptr + begins - begins[0]
+            slot.places = np.where(here >= 0, self._memory.data.ptr + here, in_ring).astype(np.uint64)
+            if self.host.resident:
+                self._bring(runs[k], slot, stream, values)
+                coming.append(None)
+            else:
+                coming.append(self._pool.submit(self._bring_on, cupy.cuda.Device().id, runs[k], slot, stream, values))
+
+        try:
+            for k in range(min(count - 1, len(runs))):
+                start(k)
+            for k, run in enumerate(runs):
+                if k + count - 1 < len(runs):
+                    # Into the buffer of the window before this one.
+                    start(k + count - 1)
+                slot, future = self._ring[k % count], coming.popleft()
+                if future is not None:
+                    future.result()
+                now.wait_event(slot.ready)
+                yield run, slot
+                self._kept.busy[run.begin : run.end] = False
+                if rows is None:
+                    self._keep(run, slot, now)
+                slot.free.record(now)
+                slot.used = True
+        finally:
+            self._kept.busy[:] = False
+            for future in coming:
+                if isinstance(future, Future) and not future.cancel():
+                    future.exception()
+
+    @property
+    def _pool(self) -> ThreadPoolExecutor:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
+        return self._threads
+
+    def _bring_on(self, device: int, *what: Any) -> None:
+        import cupy
+
+        with cupy.cuda.Device(device):
+            (self._bring_rows if isinstance(what[-1], np.ndarray) else self._bring)(*what)
+
+    def _bring_rows(self, run: Pieces, slot: Slot, stream: Any, rows: np.ndarray) -> None:
+        """Read some rows of a run into its pinned buffer, once the device has read what was there."""
+        assert slot.pinned is not None
+        if slot.used:
+            slot.free.synchronize()
+            slot.ready.synchronize()
+        address, nbytes = self.host.place_rows(run, rows, self._gap, slot.pinned)
+        begins = self.pages.offset[run.begin : run.end]
+        slot.places = (address + begins - begins[0]).astype(np.uint64)
+        self._moved += nbytes
+        slot.ready.record(stream)
+
+    def _bring(self, run: Pieces, slot: Slot, stream: Any, values: bool) -> None:
+        """Copy what is not kept of a run, on a stream, once the buffer's last window is done with."""
+        from cupy.cuda import runtime
+
+        pages = self.pages
+        if slot.used:
+            stream.wait_event(slot.free)
+        begin = int(pages.offset[run.begin])
+        if slot.pinned is not None and slot.used:
+            # The pinned buffer is read by the last copy out of it, or where it is.
+            slot.ready.synchronize()
+            slot.free.synchronize()
+        source = self.host.place(run, slot.brought, slot.pinned)
+        for low, high in slot.brought:
+            at, nbytes = int(pages.offset[low]) - begin, int(pages.offset[high] - pages.offset[low])
+            runtime.memcpyAsync(slot.stored.data.ptr + at, source + at, nbytes, 1, stream.ptr)
+            self._moved += nbytes
+        if values and slot.values is not None:
+            size = pages.dtype.itemsize  # type: ignore[union-attr]
+            first, last = int(pages.first_arc[run.begin]) * size, int(pages.first_arc[run.end]) * size
+            source = self.host.place_of_values(run, slot.pinned_values)
+            runtime.memcpyAsync(slot.values.data.ptr, source, last - first, 1, stream.ptr)
+            self._moved += last - first
+        slot.ready.record(stream)
+
+    def _keep(self, run: Pieces, slot: Slot, now: Any) -> None:
+        """Of what was brought, that which is to be kept; on the stream of the work, in its order."""
+        from cupy.cuda import runtime
+
+        pages, begin = self.pages, int(self.pages.offset[run.begin])
+        copies: list[list[int]] = []
+        copied = np.zeros(run.end - run.begin, np.bool_)
+        for low, high in slot.brought:
+            copied[low - run.begin : high - run.begin] = True
+            for page in self._kept.wanted(low, high):
+                for victim in self._kept.admits(page) or ():
+                    self._slab.give(int(self._place[victim]), int(self._kept.sizes[victim]))
+                    self._place[victim] = -1
+                if page not in self._kept:
+                    continue
+                size = int(self._kept.sizes[page])
+                place = self._slab.take(size)
+                if place is None:
+                    self._kept.drop(page)
+                    continue
+                self._place[page] = place
+                at = int(pages.offset[page]) - begin
+                if copies and copies[-1][0] + copies[-1][2] == at and copies[-1][1] + copies[-1][2] == place:
+                    copies[-1][2] += size
+                else:
+                    copies.append([at, place, size])
+        self._kept.found_all(run.begin + np.flatnonzero(~copied))
+        for at, place, size in copies:
+            runtime.memcpyAsync(self._memory.data.ptr + place, slot.stored.data.ptr + at, size, 3, now.ptr)
+
+    def close(self) -> None:
+        """Give back what it holds."""
+        if self._threads is not None:
+            self._threads.shutdown()
+            self._threads = None
+        self._ring.clear()
+        self.host.close()

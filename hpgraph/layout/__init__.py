@@ -1,0 +1,7 @@
+"""Where to draw vertices: arrays of shape (n, 2), by index, on the graph's device."""
+
+from hpgraph.layout.force_atlas2 import force_atlas2
+from hpgraph.layout.geometry import circular
+from hpgraph.layout.spectral import spectral
+
+__all__ = ["circular", "force_atlas2", "spectral"]

@@ -1,0 +1,198 @@
+"""ForceAtlas2: neighbours pull each other, all vertices push each other away.
+
+M. Jacomy, T. Venturini, S. Heymann, M. Bastian, "ForceAtlas2, a continuous graph layout algorithm for handy network
+visualization designed for the Gephi software", PLoS ONE 9(6), 2014: its forces, and its local and global speeds, with
+the corrections of Gephi's own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.chance import seed_of
+from hpgraph.algorithms.distances import weight_facts
+from hpgraph.algorithms.lengths import with_weights
+from hpgraph.algorithms.vertex_values import vertex_values
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.public import matrix_of_csr
+from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.number import real, whole
+from hpgraph.formats import CSR
+from hpgraph.kernels.backend import layouts
+from hpgraph.semiring.counter_random import uniform
+
+# Gephi's: the share of the speed that swinging may take at the least, and by how much the speed may rise in a step.
+_LEAST_EFFICIENCY, _RISE, _FASTEST = 0.05, 0.5, 1000.0
+# How much wider than a tolerance swinging may be, before the layout slows down at once.
+_WILD = 2.0
+
+
+def force_atlas2(
+    G: Graph | Any,
+    pos: Any = None,
+    *,
+    max_iter: int = 100,
+    jitter_tolerance: float = 1.0,
+    scaling_ratio: float = 2.0,
+    gravity: float = 1.0,
+    distributed_action: bool = False,
+    strong_gravity: bool = False,
+    node_mass: Any = None,
+    weight: Any = None,
+    linlog: bool = False,
+    theta: float = 1.2,
+    seed: int = 0,
+) -> Any:
+    """Places of vertices by ForceAtlas2, as NetworkX's ``forceatlas2_layout``.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. Arcs count in both directions, and loops are passed over.
+    pos : array of shape (n, 2), optional
+        Where to begin; by default at random.
+    max_iter : int
+        Steps.
+    jitter_tolerance : float
+        How much swinging is let pass: more is faster, and less precise.
+    scaling_ratio : float
+        What pushes vertices apart is multiplied by it.
+    gravity : float
+        What pulls all vertices towards the middle; 0 lets parts that do not hang together drift away.
+    distributed_action : bool
+        Whether what pulls a vertex is divided by its mass, so that hubs go to the border.
+    strong_gravity : bool
+        Whether gravity grows with the distance.
+    node_mass : number, array of length n or dict, optional
+        By default one more than the degree.
+    weight : None, bool or str
+        None lets all edges pull alike, True by the weight that the graph holds. A string names the attribute where `G`
+        is a NetworkX graph, and says the same as True elsewhere.
+    linlog : bool
+        Whether an edge pulls with the logarithm of its length, which draws communities together (A. Noack).
+    theta : float
+        Vertices count as one whose cell is smaller than so many times its distance; 0 counts each, in n² steps.
+    seed : int
+        Of the beginning.
+
+    Returns
+    -------
+    float64 array of shape (n, 2)
+        On the graph's device; NetworkX gives a dict, and counts each vertex.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When an argument does not fit, or weights are negative or not finite.
+    DeviceMemoryError
+        When the work space will not fit.
+
+    Notes
+    -----
+    A step takes time as n log n and arcs; 200 bytes a vertex in all. The same call on the same device gives the same.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3], directed=False)
+    >>> place = hpg.layout.force_atlas2(G)
+    >>> place.shape, bool(abs(place[0] - place[1]).sum() < abs(place[0] - place[5]).sum())
+    ((6, 2), True)
+    """
+    graph, weighted = with_weights(G, weight)
+    numbers = {"jitter_tolerance": jitter_tolerance, "scaling_ratio": scaling_ratio, "gravity": gravity, "theta": theta}
+    for name, number in numbers.items():
+        if not 0 <= real(number, name) < math.inf:
+            raise ValueError(f"{name} must be finite and not negative, not {number!r}")
+    steps = whole(max_iter, "max_iter")
+    if steps < 0:
+        raise ValueError(f"max_iter must not be negative, not {max_iter}")
+    graph = graph.undirected
+    xp, n = array_module(graph.device), graph.n_vertices
+    check_memory(200 * n, f"a layout of {n:,} vertices", graph.device)
+    arcs = _pulling(graph, weighted)
+    mass = arcs.degrees + 1.0 if node_mass is None else vertex_values(graph, node_mass, "node_mass", np.dtype(float))
+    if n and not float(mass.min()) > 0:
+        raise ValueError("node_mass must be positive")
+    place = _beginning(graph, pos, seed_of(seed))
+    before, speed, efficiency = xp.zeros((n, 2)), 1.0, 1.0
+    work = layouts(graph.device)
+    for _ in range(steps if n else 0):
+        force = scaling_ratio * work.repulsion(place, mass, float(theta))
+        force += _pull(arcs, place, linlog) / (mass[:, None] if distributed_action else 1.0)
+        far = 1.0 if strong_gravity else xp.maximum(_length(place), np.finfo(np.float64).tiny)[:, None]
+        force -= gravity * mass[:, None] * place / far
+        swing = mass * _length(force - before)
+        totals = xp.stack((swing.sum(), (mass * _length(force + before)).sum() / 2))
+        swinging, traction = to_device(totals, "cpu").tolist()
+        speed, efficiency = _speeds(n, swinging, traction, float(jitter_tolerance), speed, efficiency)
+        place = place + force * (speed / (1 + xp.sqrt(speed * swing)))[:, None]
+        before = force
+    return place
+
+
+def _length(vectors: Any) -> Any:
+    return array_module(vectors).sqrt((vectors * vectors).sum(axis=1))
+
+
+def _pulling(graph: Graph, weighted: bool) -> CSR:
+    """The arcs without loops, with what each pulls."""
+    xp, arcs = array_module(graph.device), graph.out_csr.without_diagonal()
+    if not weighted:
+        return arcs.with_data(xp.ones(arcs.nnz), copy=False)
+    facts = weight_facts(graph.out_csr)
+    if facts.has_nan or facts.least < 0 or not np.isfinite(facts.mean):
+        raise ValueError("weight: edges pull by finite weights from 0 on; or weight=None")
+    return arcs.with_data(arcs.data.astype(np.float64), copy=False)
+
+
+def _pull(arcs: CSR, place: Any, linlog: bool) -> Any:
+    """What pulls each vertex: the sum of weight · (x' - x) over its neighbours, or with the logarithm of the length."""
+    xp = array_module(place)
+    if linlog:
+        length = _length(place[arcs.expand_rows()] - place[arcs.indices])
+        shorter = xp.log1p(length) / xp.maximum(length, np.finfo(np.float64).tiny)
+        arcs = arcs.with_data(arcs.data * shorter, copy=False)
+    matrix = matrix_of_csr(arcs)
+    return matrix @ place - (matrix @ xp.ones(len(place)))[:, None] * place
+
+
+def _beginning(graph: Graph, pos: Any, seed: int) -> Any:
+    """Where vertices are at first: drawn, or as given, no two at the same place."""
+    xp, n = array_module(graph.device), graph.n_vertices
+    ids = np.arange(n)
+    drawn = np.stack((uniform(seed, ids, 0), uniform(seed, ids, 1)), axis=1) * 2 - 1
+    if pos is None:
+        return to_device(drawn, graph.device)
+    given = np.asarray(to_device(pos, "cpu"), dtype=np.float64)
+    if given.shape != (n, 2) or not np.isfinite(given).all():
+        raise ValueError(f"pos must be finite, of shape ({n}, 2), not {given.shape}")
+    if len(np.unique(given, axis=0)) < n:
+        # Nothing pushes apart what lies at one place.
+        given = given + drawn * 1e-6 * max(float(abs(given).max(initial=0.0)), 1.0)
+    return xp.array(given)
+
+
+def _speeds(
+    n: int, swinging: float, traction: float, tolerance: float, speed: float, efficiency: float
+) -> tuple[float, float]:
+    """The global speed of the next step: as fast as swinging lets, never rising by more than half."""
+    if swinging <= 0 or traction <= 0:
+        return speed, efficiency
+    estimate = 0.05 * math.sqrt(n)
+    least = math.sqrt(estimate)
+    allowed = tolerance * max(least, min(10.0, estimate * traction / (n * n)))
+    if swinging / traction > _WILD:
+        if efficiency > _LEAST_EFFICIENCY:
+            efficiency *= 0.5
+        allowed = max(allowed, tolerance)
+    target = allowed * efficiency * traction / swinging
+    if swinging > allowed * traction:
+        if efficiency > _LEAST_EFFICIENCY:
+            efficiency *= 0.7
+    elif speed < _FASTEST:
+        efficiency *= 1.3
+    return speed + min(target - speed, _RISE * speed), efficiency

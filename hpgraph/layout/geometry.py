@@ -1,0 +1,82 @@
+"""Layouts that do not look at edges, and how layouts are brought to size."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.device import array_module
+from hpgraph.core.number import real
+
+
+def circular(G: Graph | Any, scale: float = 1, center: Any = None) -> Any:
+    """Vertices on a circle, in order of index, as NetworkX's ``circular_layout``.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph.
+    scale : number
+        The circle's radius.
+    center : two numbers, optional
+        Its middle.
+
+    Returns
+    -------
+    float64 array of shape (n, 2)
+        On the graph's device; NetworkX gives a dict. One vertex alone lies in the middle.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When `scale` or `center` is not of finite numbers.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> hpg.layout.circular(hpg.Graph.from_edges([0, 1], [1, 2], n_vertices=4)).round(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [-0.0, -1.0]]
+    """
+    graph = as_graph(G)
+    xp, n = array_module(graph.device), graph.n_vertices
+    radius, middle = checked(scale, center, 2)
+    if n == 1:
+        return xp.asarray(middle)[None, :]
+    angle = xp.arange(n) * (2 * math.pi / max(n, 1))
+    return radius * xp.stack((xp.cos(angle), xp.sin(angle)), axis=1) + xp.asarray(middle)
+
+
+def checked(scale: Any, center: Any, dim: int) -> tuple[float, Any]:
+    """Size and middle of a layout.
+
+    Examples
+    --------
+    >>> checked(2, None, 2)
+    (2.0, array([0., 0.]))
+    """
+    size = real(scale, "scale")
+    if not math.isfinite(size):
+        raise ValueError(f"scale must be finite, not {scale!r}")
+    middle = np.zeros(dim) if center is None else np.asarray(center, dtype=np.float64)
+    if middle.shape != (dim,) or not np.isfinite(middle).all():
+        raise ValueError(f"center must be {dim} finite numbers, not {center!r}")
+    return size, middle
+
+
+def rescaled(points: Any, scale: float, middle: Any) -> Any:
+    """Points moved around a middle, the farthest coordinate `scale` away from it.
+
+    Examples
+    --------
+    >>> rescaled(np.array([[0.0, 0.0], [4.0, 2.0]]), 1.0, np.zeros(2)).tolist()
+    [[-1.0, -0.5], [1.0, 0.5]]
+    """
+    xp = array_module(points)
+    if len(points) == 0:
+        return points
+    apart = points - points.mean(axis=0)
+    largest = float(abs(apart).max())
+    return apart * (scale / largest if largest > 0 else 1.0) + xp.asarray(middle)

@@ -1,0 +1,192 @@
+"""A graph as points and lines, so that what holds together is seen and what does not matter is not.
+
+Lines fade as they become many; points shrink with their number and grow with their degree; hubs are drawn last, on top.
+Names stand beside all points of a small graph, and beside the hubs of a larger one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.core.device import to_device
+from hpgraph.viz.axes import BLUE, GREY, ORANGE, axes_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from hpgraph.containers.graph import Graph
+
+# Beyond so many vertices a picture is a cloud, and takes minutes.
+_MOST = 50_000
+# Points are named up to so many; of more, the hubs are, so many of them.
+_NAMED, _HUBS = 60, 12
+# Square points that all vertices cover together, that one of usual degree does at the most, and that any does.
+_AREA, _USUAL_AREA, _LEAST_AREA, _MOST_AREA = 20_000.0, 90.0, 2.0, 300.0
+# Ink: so many lines may be drawn full.
+_FULL_LINES = 150.0
+# Colours for groups, told apart by readers who see red and green alike (Okabe and Ito, 2008).
+_GROUPS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+
+
+def draw(
+    G: Graph | Any,
+    pos: Any = None,
+    ax: Axes | None = None,
+    *,
+    color: Any = None,
+    labels: Any = "auto",
+    seed: int = 0,
+) -> Axes:
+    """Draw a graph of up to some ten thousand vertices.
+
+    Parameters
+    ----------
+    G : Graph, or anything that makes one
+        On either device. In a directed graph of up to some hundred arcs heads show where arcs lead.
+    pos : array of shape (n, 2), optional
+        Where vertices lie; by default by `hpgraph.layout.force_atlas2`, the more steps the smaller the graph.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; without it, on a new figure.
+    color : array of length n, optional
+        What colours vertices: numbers as on a scale, or whole numbers, such as communities, group by group.
+    labels : "auto", bool, or sequence of vertices
+        Whose names to write: with "auto" all, or where that would be too many, those of the hubs.
+    seed : int
+        Of the layout.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there are more than 50,000 vertices, or `pos` or `color` do not have one entry for each.
+    MissingExtraError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> ax = hpg.viz.draw(hpg.datasets.grid(5))
+    >>> ax.figure.savefig("grid.png")  # doctest: +SKIP
+    """
+    from hpgraph.containers.graph import as_graph
+    from hpgraph.layout import force_atlas2
+
+    graph = as_graph(G)
+    n = graph.n_vertices
+    if n > _MOST:
+        raise ValueError(f"draw takes up to {_MOST:,} vertices, not {n:,}: draw a part, such as k_hop or k_core give")
+    ax = axes_or_new(ax)
+    if pos is None:
+        # A small graph can have as many steps as it takes to settle.
+        pos = force_atlas2(graph, max_iter=int(np.clip(200_000 / max(n, 1), 150, 600)), seed=seed)
+    place = np.asarray(to_device(pos, "cpu"), dtype=np.float64)
+    if place.shape != (n, 2) or not np.isfinite(place).all():
+        raise ValueError(f"pos must be finite, of shape ({n}, 2), not {place.shape}")
+    degree = np.asarray(to_device(graph.degree, "cpu"), dtype=np.float64)
+    # The most central last, on top of the others.
+    order = np.argsort(degree, kind="stable")
+    usual = min(_AREA / max(n, 1), _USUAL_AREA) / (degree.mean() + 1 if n else 1)
+    area = np.clip(usual * (degree + 1), _LEAST_AREA, _MOST_AREA)
+    _lines(ax, graph, place, area)
+    how = _colours(color, n, order)
+    if n:
+        # White rims part points that touch; those of many would hide them.
+        rim = 0.5 if n <= 2_000 else 0.0
+        ax.scatter(place[order, 0], place[order, 1], s=area[order], linewidths=rim, edgecolors="white", zorder=2, **how)
+    for vertex in _named(graph, labels, degree, place):
+        name = vertex if graph.names is None else graph.names[vertex]
+        ax.annotate(
+            str(name), place[vertex], xytext=(0, 2 + np.sqrt(area[vertex]) / 2), textcoords="offset points",
+            ha="center", va="bottom", fontsize=8, zorder=3, color="#222222",
+            bbox={"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.7},
+        )  # fmt: skip
+    _frame(ax, place)
+    return ax
+
+
+def _lines(ax: Axes, graph: Graph, place: Any, area: Any) -> None:
+    """The edges, behind the points."""
+    from matplotlib.collections import LineCollection
+
+    source, target, _ = graph.edges()
+    ends: Any = np.stack((place[to_device(source, "cpu")], place[to_device(target, "cpu")]), axis=1)
+    many = max(len(ends), 1)
+    ink = float(np.clip(np.sqrt(_FULL_LINES / many), 0.03, 0.8))
+    if graph.directed and many <= _FULL_LINES * 2:
+        for (start, end), size in zip(ends, area[to_device(target, "cpu")], strict=True):
+            ax.annotate("", end, start, zorder=1, arrowprops={
+                "arrowstyle": "-|>", "color": GREY, "alpha": ink, "linewidth": 0.7, "mutation_scale": 10,
+                "shrinkA": 0, "shrinkB": np.sqrt(size) / 2,
+            })  # fmt: skip
+        return
+    ax.add_collection(LineCollection(ends, colors=GREY, alpha=ink, linewidths=0.7 if many < 3_000 else 0.3, zorder=1))
+
+
+def _colours(color: Any, n: int, order: Any) -> dict[str, Any]:
+    """How points are coloured, as `scatter` takes it."""
+    if color is None:
+        return {"color": BLUE}
+    values = np.asarray(to_device(color, "cpu"))
+    if values.shape != (n,):
+        raise ValueError(f"color must have one value for each of the {n} vertices, not shape {values.shape}")
+    if values.dtype.kind not in "iub":
+        return {"c": values[order], "cmap": "viridis"}
+    # The largest groups get a colour each, all others one together.
+    groups, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    rank = np.empty(len(groups), np.int64)
+    rank[np.argsort(-counts, kind="stable")] = np.arange(len(groups))
+    from matplotlib import colormaps
+
+    many = colormaps["tab20"]
+    shown = [*(_GROUPS if len(groups) <= len(_GROUPS) else map(many, range(many.N))), "#BBBBBB"]
+    return {"c": [shown[min(one, len(shown) - 1)] for one in rank[which][order]]}
+
+
+def _named(graph: Graph, labels: Any, degree: Any, place: Any) -> Any:
+    """The vertices whose names are written."""
+    n = len(degree)
+    if isinstance(labels, str) and labels == "auto":
+        if n <= _NAMED:
+            return range(n)
+        # Numbers say nothing of a hub.
+        if graph.names is None or graph.names.dtype.kind in "iuf":
+            return []
+        return _apart(place, np.argsort(-degree, kind="stable")[: 3 * _HUBS])[:_HUBS]
+    if isinstance(labels, bool):
+        return range(n) if labels else []
+    return to_device(graph.indices_of(labels, "labels"), "cpu")
+
+
+def _apart(place: Any, vertices: Any) -> list[int]:
+    """Those of some vertices whose names would not lie upon that of one before."""
+    low, high = _window(place)
+    room = (high - low) * (0.16, 0.035)
+    taken: list[int] = []
+    for vertex in vertices.tolist():
+        if all((abs(place[vertex] - place[other]) > room).any() for other in taken):
+            taken.append(vertex)
+    return taken
+
+
+def _window(place: Any) -> tuple[Any, Any]:
+    """Corners of what is shown: all, but for a hundredth of many points that may lie far from all others."""
+    if len(place) <= 1000:
+        return place.min(axis=0), place.max(axis=0)
+    low, high = np.quantile(place, [0.005, 0.995], axis=0)
+    return low, high
+
+
+def _frame(ax: Axes, place: Any) -> None:
+    """Equal scales, no axes, and room around all points but those that lie far from all others."""
+    ax.set_axis_off()
+    ax.set_aspect("equal")
+    if len(place):
+        low, high = _window(place)
+        margin = 0.06 * max(float((high - low).max()), 1e-9)
+        ax.set_xlim(low[0] - margin, high[0] + margin)
+        ax.set_ylim(low[1] - margin, high[1] + margin)

@@ -1,0 +1,44 @@
+"""The CUDA kernels of similarity, sampling and layouts compile for several architectures, without a GPU."""
+
+from __future__ import annotations
+
+import pytest
+from cuda_build import GENERATIONS, compiles
+
+from hpgraph.kernels.layout import DEPTH
+from hpgraph.kernels.layout import cuda as layout
+from hpgraph.kernels.sampling import cuda as sampling
+from hpgraph.kernels.similarity import cuda as similarity
+
+pytest.importorskip("cuda.core")
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+@pytest.mark.parametrize(("index", "data", "term"), [
+    ("int", "char", similarity.ONE), ("long long", "char", similarity.VALUE), ("int", "double", similarity.LESSER),
+    ("long long", "float", similarity.PRODUCT),
+])  # fmt: skip
+def test_similarity(index: str, data: str, term: int, arch: str) -> None:
+    names = similarity.kernel_names(index, data, term)
+    compiles(similarity.SOURCE, prologue=similarity.prologue(), names=names, arch=arch)
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+def test_walks(arch: str) -> None:
+    flags = [(index, weighted, biased) for index in sampling.ID.values() for weighted, biased in
+             ((False, False), (True, True))]  # fmt: skip
+    names = [sampling.walk_name(*some) for some in flags]
+    compiles(sampling.WALKS, prologue=sampling.prologue(), names=names, arch=arch)
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+@pytest.mark.parametrize(("index", "weight"), [("int", "char"), ("long long", "double")])
+def test_draws(index: str, weight: str, arch: str) -> None:
+    names = sampling.draw_names(index, weight).values()
+    compiles(sampling.DRAWS, prologue=sampling.prologue(), names=names, arch=arch)
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+def test_layout(arch: str) -> None:
+    """The nodes that a point has still to look at lie in local memory."""
+    compiles(layout.SOURCE, prologue=layout.prologue(), names=layout.NAMES, arch=arch, local=8 * DEPTH)
