@@ -24,6 +24,7 @@ from typing import Any
 from hpgraph.core import cache_folder, work_clock
 from hpgraph.core.config import config
 from hpgraph.core.errors import CompileError, MissingExtraError
+from hpgraph.kernels.runtime.cuda.machine_code import MENDS, mended
 from hpgraph.semiring.cuda import LinkedCode
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
@@ -266,6 +267,7 @@ def cache_key(source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], n
         *(name.encode() for name in names),
         arch.encode(),
         compiler_version().encode(),
+        MENDS,
         *((_translation(),) if any(isinstance(code, LinkedCode) for code in ltoir) else ()),
     )
     digest = hashlib.sha256()
@@ -387,7 +389,7 @@ def _build(
         # NVRTC's and nvJitLink's errors have no common type in cuda.core; all of them carry the log.
         raise CompileError(f"{Path(source).stem}[{arch}]", _log(error)) from error
     symbols = {name: symbol.decode() if isinstance(symbol, bytes) else symbol for name, symbol in mangled.items()}
-    return bytes(compiled.code), symbols
+    return mended(bytes(compiled.code), arch), symbols
 
 
 def _log(error: BaseException) -> str:

@@ -1,0 +1,98 @@
+"""Machine code as the compiler leaves it, mended where it reads a register too early.
+
+On Hopper a register that CS2R clears can be read six cycles later. The hardware does not wait for it by itself: each
+instruction says how many cycles the next is held back. Where an instruction with a predicate writes the same register
+in between, compilers of CUDA 13.0 to 13.3 may leave only five, and who reads then finds what was there before. That
+depends on what other warps do in those cycles: of sums over rows of one entry a few in a hundred came out 0, other ones
+in each run. So such a register is given its six cycles here. Where they are there already, nothing changes.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+
+ARCHITECTURES = ("sm_90", "sm_90a")
+CYCLES = 6
+# What is mended, as a part of the names under which machine code is kept.
+MENDS = b"CS2R, a predicated write, read after 6 cycles"
+# An instruction is two words of 64 bits. The low one: twelve bits say which it is, and where its operands come from;
+# then a predicate, and bytes that name the registers it writes and reads. One more is named in the high word.
+_OPCODE, _CLEAR = 0xFFF, 0x805
+_PREDICATE, _ALWAYS = 12, 7
+_WRITTEN, _READ = 16, (24, 32)
+_HIGH_READ = 0
+# Of the high word: by how many cycles the next is held back, and a bit that goes with few of them.
+_HELD, _HELD_MOST, _SOON = 41, 15, 1 << 45
+
+
+def mended(cubin: bytes, arch: str) -> bytes:
+    """Machine code in which what CS2R clears, and a predicate writes, is read after `CYCLES` at the earliest.
+
+    Parameters
+    ----------
+    cubin : bytes
+        An ELF file.
+    arch : str
+        For instance "sm_90": code of others is left as it is.
+
+    Returns
+    -------
+    bytes
+    """
+    if arch not in ARCHITECTURES:
+        return cubin
+    found = bytearray(cubin)
+    for begin, end in _code(cubin):
+        words = np.frombuffer(found, np.uint64, (end - begin) // 8, begin).reshape(-1, 2)
+        hold_back(words)
+    return bytes(found)
+
+
+def hold_back(words: np.ndarray) -> None:
+    """Hold back who would read a register too early, behind a write that a predicate may keep from happening.
+
+    Parameters
+    ----------
+    words : uint64 array of shape (instructions, 2)
+        Low and high words; changed in place.
+
+    Examples
+    --------
+    A register is cleared, and read by the instruction after the next: two cycles and three were left.
+
+    >>> words = np.array([[0x0E7805, 0x4 << 40], [0x4000B0EA825, 0x6 << 40], [0x0E040B7210, 0]], np.uint64)
+    >>> hold_back(words)
+    >>> [int(high) >> 41 & 15 for _, high in words]
+    [3, 3, 0]
+    """
+    for i in np.flatnonzero(words[:, 0] & np.uint64(_OPCODE) == _CLEAR).tolist():
+        cleared = int(words[i, 0]) >> _WRITTEN & 255
+        registers = (cleared, cleared + 1)
+        cycles, written = 0, False
+        for j in range(i, min(i + CYCLES, len(words) - 1)):
+            cycles += int(words[j, 1]) >> _HELD & _HELD_MOST
+            if cycles >= CYCLES:
+                break
+            low, high = (int(word) for word in words[j + 1])
+            read = (*(low >> place & 255 for place in _READ), high >> _HIGH_READ & 255)
+            if written and any(register in registers for register in read):
+                held = min((int(words[i, 1]) >> _HELD & _HELD_MOST) + CYCLES - cycles, _HELD_MOST)
+                kept = int(words[i, 1]) & ~(_HELD_MOST << _HELD | _SOON)
+                words[i, 1] = kept | held << _HELD
+                break
+            written |= low >> _PREDICATE & 7 != _ALWAYS and low >> _WRITTEN & 255 in registers
+
+
+def _code(cubin: bytes) -> list[tuple[int, int]]:
+    """Where the sections of machine code begin and end in an ELF file."""
+    (offset,) = struct.unpack_from("<Q", cubin, 0x28)
+    size, count, strings = struct.unpack_from("<HHH", cubin, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQ", cubin, offset + i * size) for i in range(count)]
+    names = headers[strings][4]
+    return [
+        (begin, begin + length)
+        for name, _, _, _, begin, length in headers
+        if cubin.startswith(b".text.", names + name)
+    ]
