@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hpgraph.algorithms.betweenness_in_pages import add_dependencies
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.algorithms.distances import weight_facts
 from hpgraph.algorithms.lengths import with_weights
@@ -21,6 +22,7 @@ from hpgraph.algorithms.sources import sources_of
 from hpgraph.algorithms.sssp import sssp
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.config import config
 from hpgraph.core.device import array_module, fits
@@ -255,7 +257,9 @@ def _dependencies(graph: Graph, sources: np.ndarray, weighted: bool, *, arcs: bo
         sums.reach[:] = 1
         return sums
     with _Progress("betweenness", len(sources)) as done:
-        if weighted:
+        if isinstance(graph, StreamedGraph) and not weighted and not arcs:
+            add_dependencies(graph, sources, sums, done)
+        elif weighted:
             _by_distances(graph, sources, sums, done)
         else:
             _by_arcs(graph, sources, sums, done)

@@ -96,6 +96,21 @@ def test_sums_of_distances(made):
         assert np.allclose(host(row), host(hpg.sssp(G, source).distance))
 
 
+def test_paths_through_vertices(made):
+    G, D = made(SMALL, True, 40_000), nx.from_scipy_sparse_array(SMALL, create_using=nx.DiGraph)
+    sources, expected = [3, 90], np.zeros(200)
+    for source in sources:
+        for _, paths in nx.single_source_all_shortest_paths(D, source):
+            paths = list(paths)
+            for path in paths:
+                expected[path[1:-1]] += 1 / len(paths)
+    found = host(hpg.betweenness_centrality(G, sources=sources, normalized=False))
+    others = np.setdiff1d(np.arange(200), sources)
+    assert np.allclose(found[others], expected[others] * 199 / 2)
+    with pytest.raises(hpg.StreamingError, match="edge_betweenness_centrality needs"):
+        hpg.edge_betweenness_centrality(G, sources=sources)
+
+
 def test_labels_spread(made):
     labels = {3: 0, 50: 1, 120: 1}
     found = hpg.label_spreading(made(BOTH, False), labels, alpha=0.5, tol=0, max_iteration=4)

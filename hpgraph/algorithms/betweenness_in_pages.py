@@ -1,0 +1,101 @@
+"""Betweenness of a graph in pages: source after source, a search that counts paths, and its levels back again.
+
+U. Brandes, "A faster algorithm for betweenness centrality", J. Mathematical Sociology 25(2), 2001, as vertex programs:
+what belongs to vertices stays, and arcs come past it once forwards and once backwards for each level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import array_module
+from hpgraph.core.errors import StreamingError
+from hpgraph.engine.definition import Parameter, Property
+from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.run import run
+from hpgraph.kernels.betweenness import Sums
+
+
+class _Paths(VertexProgram):
+    """How far a vertex is, and how many shortest paths lead to it."""
+
+    weighted = False
+    reduce = "plus"
+    message = "float64"
+    level = Property("int32", initial=-1, start=0)
+    paths = Property("float64", initial=0, start=1)
+
+    def gather(source, weight, target):
+        return source.paths
+
+    def cond(vertex):
+        return vertex.level < 0  # type: ignore[operator]
+
+    def update(vertex, message, world):
+        return world.superstep, message
+
+
+class _Dependencies(VertexProgram):
+    """What depends on the vertices of a level: each of those behind it shares out what it has among its paths."""
+
+    edges = "out"
+    weighted = False
+    reduce = "plus"
+    message = "float64"
+    max_iteration = 1
+    level = Property("int32")
+    paths = Property("float64")
+    share = Property("float64")
+    depends = Property("float64")
+    depth = Parameter("int32")
+
+    def gather(source, weight, target):
+        return source.share
+
+    def update(vertex, message, world):
+        if vertex.level != world.depth:
+            return vertex.level, vertex.paths, vertex.share, vertex.depends
+        depends = vertex.paths * message
+        return vertex.level, vertex.paths, (1 + depends) / vertex.paths, depends
+
+
+def add_dependencies(graph: StreamedGraph, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
+    """Add the dependencies of each source by numbers of arcs.
+
+    Parameters
+    ----------
+    graph : StreamedGraph
+    sources : integer array
+        In NumPy.
+    sums : Sums
+        Added to; none of arcs.
+    done : function
+        Called with the number of sources as they are done.
+
+    Raises
+    ------
+    StreamingError
+        When there are more shortest paths than a float holds.
+    """
+    xp = array_module(graph.device)
+    for at, source in enumerate(sources.tolist()):
+        found = run(_Paths, graph, active=id(source))
+        level, paths = found.level, found.paths
+        there = level >= 0
+        if not bool(xp.isfinite(paths).all()):
+            raise StreamingError("there are more shortest paths than a float64 holds: G.in_memory() counts them")
+        depends, share = xp.zeros(graph.n_vertices), xp.where(there, 1 / xp.where(there, paths, 1), 0)
+        for depth in range(int(level.max()) - 1, 0, -1):
+            back = run(_Dependencies, graph, active=level == depth + 1, level=level, paths=paths, share=share,
+                       depends=depends, depth=depth)  # fmt: skip
+            share, depends = back.share, back.depends
+        sums.vertices[:] += depends
+        if len(sums.reached):
+            there[source] = False
+            sums.reached[:] += there
+            sums.reach[at] = int(there.sum()) + 1
+        done(1)
