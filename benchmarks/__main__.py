@@ -16,6 +16,8 @@ COMMANDS = {
     "lanes": ("lanes", "many searches at once beside single ones and other libraries"),
     "centralities": ("centralities", "parts, iterated centralities and clustering beside other libraries"),
     "structures": ("structures", "cores, trusses, forests, sets, colours and searches in depth beside other libraries"),
+    "similarity": ("similarity", "neighbourhoods compared, beside other libraries"),
+    "sampling": ("similarity", "random walks and samples of neighbours, beside other libraries"),
     "beyond-memory": ("beyond_memory", "topology larger than its memory, streamed from host memory and from a disk"),
     "layouts": ("layouts", "products of many kinds of matrices in every layout, beside cuSPARSE"),
     "pages": ("page_code", "the code of pages beside plain ids: bytes an arc, and rates"),

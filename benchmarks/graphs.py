@@ -89,6 +89,28 @@ class Case:
         """A vector of bool, half of it true."""
         return self.vector < 0.5
 
+    @property
+    def many(self) -> int:
+        """How many pairs and walks are drawn; on the CPU few enough for other libraries."""
+        return 1_000_000 if self.device == "cuda" else 100_000
+
+    @functools.cached_property
+    def edges(self) -> tuple[Any, Any]:
+        """The ends of some edges, drawn."""
+        at = self.xp.asarray(np.random.default_rng(3).integers(0, self.n_arcs, self.many))
+        source = self.xp.searchsorted(self.indptr, at, side="right") - 1
+        return source.astype(np.int64), self.indices[at].astype(np.int64)
+
+    @functools.cached_property
+    def starts(self) -> Any:
+        """Vertices, drawn, some more than once."""
+        return self.xp.asarray(np.random.default_rng(5).integers(0, self.n, self.many))
+
+    @functools.cached_property
+    def seeds(self) -> Any:
+        """10,000 vertices, drawn, none twice."""
+        return self.xp.asarray(np.random.default_rng(9).permutation(self.n)[:10_000])
+
     def arcs(self) -> Iterator[tuple[Any, Any, Any]]:
         """Rows, columns and weights of the arcs, a chunk at a time."""
         xp = self.xp

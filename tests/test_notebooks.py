@@ -48,6 +48,8 @@ def test_there_are_notebooks():
         "02-algebra.ipynb",
         "03-who-is-central.ipynb",
         "04-larger-than-memory.ipynb",
+        "06-samples-for-learning.ipynb",
+        "07-drawing.ipynb",
     ]
 
 
@@ -164,3 +166,24 @@ def test_larger_than_memory_says_what_is_true(executed):
     count = scipy.sparse.csgraph.connected_components(graph.to_scipy(np.float64), directed=False)[0]
     assert f"{count:,} different numbers are left" in everything
     assert "triangle_count needs the whole topology in memory" in everything
+
+
+def of(name):
+    return next(path for path in NOTEBOOKS if path.name == name)
+
+
+def test_samples_for_learning_says_what_is_true(executed):
+    shown = "\n".join(text(cell) for cell in executed(of("06-samples-for-learning.ipynb")).cells)
+    assert "edges around 2 seeds, 2 hops" in shown and "True [2, " in shown
+    networks = re.findall(r"epoch 3: accuracy (0\.\d+)", shown)
+    guess = re.search(r"the likelier of the two: (0\.\d+)", shown)
+    assert "skipped: PyTorch" in shown or float(networks[0]) > float(guess[1])
+    assert re.search(r"^bash( \S+){8}$", shown, flags=re.MULTILINE)
+
+
+def test_drawing_shows_pictures(executed):
+    cells = executed(of("07-drawing.ipynb")).cells
+    pictures = [out for cell in cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
+    assert len(pictures) == 3
+    wide = re.search(r"a group is (\S+) wide, all are (\S+)", "\n".join(text(cell) for cell in cells))
+    assert float(wide[1]) < 0.5 * float(wide[2])

@@ -178,23 +178,17 @@ def k_hop_subgraph(
         for mask in masks[1:]:
             near |= mask.to_bool()
         masks = [Bitmask.from_bool(near)]
-    parts, sizes, arcs = [], [0], graph.numbered_out_csr
-    for mask in masks:
-        part, members = kernels(graph.device).induced(arcs, mask)
-        ends = part.expand_rows(), part.indices
-        parts.append((members, xp.stack([end.astype(np.int64) + sizes[-1] for end in ends]), part.data))
-        sizes.append(sizes[-1] + len(members))
-    vertex = xp.concatenate([part[0] for part in parts]).astype(np.int64, copy=False)
-    batch = xp.asarray(np.repeat(np.arange(len(parts)), np.diff(sizes)))
-    looked = to_device(middles, graph.device)
-    centers = [
-        xp.searchsorted(parts[i][0], looked[i : i + 1] if each else looked) + sizes[i] for i in range(len(parts))
-    ]
-    return EgoSample(
-        vertex,
-        batch,
-        xp.ascontiguousarray(xp.concatenate([part[1] for part in parts], axis=1)),
-        xp.concatenate([part[2] for part in parts]).astype(np.int64, copy=False),
-        xp.concatenate(centers).astype(np.int64, copy=False),
-        graph,
-    )
+    arcs = graph.numbered_out_csr
+    parts = [kernels(graph.device).induced(arcs, mask) for mask in masks]
+    sizes = np.cumsum([0, *(len(members) for _, members in parts)]).tolist()
+    ends = np.cumsum([0, *(part.nnz for part, _ in parts)]).tolist()
+    vertex, batch = xp.empty(sizes[-1], np.int64), xp.empty(sizes[-1], np.int64)
+    edge_index, edge = xp.empty((2, ends[-1]), np.int64), xp.empty(ends[-1], np.int64)
+    looked, centers = to_device(middles, graph.device), []
+    for i, (part, members) in enumerate(parts):
+        own, between = slice(sizes[i], sizes[i + 1]), slice(ends[i], ends[i + 1])
+        vertex[own], batch[own], edge[between] = members, i, part.data
+        xp.add(part.expand_rows(), sizes[i], out=edge_index[0, between], casting="unsafe")
+        xp.add(part.indices, sizes[i], out=edge_index[1, between], casting="unsafe")
+        centers.append(xp.searchsorted(vertex[own], looked[i : i + 1] if each else looked) + sizes[i])
+    return EgoSample(vertex, batch, edge_index, edge, xp.concatenate(centers).astype(np.int64, copy=False), graph)

@@ -8,6 +8,7 @@ import numpy as np
 
 from hpgraph.algorithms.lengths import with_weights
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.public import make_matrix
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import whole
 from hpgraph.layout.geometry import checked, rescaled
@@ -15,6 +16,10 @@ from hpgraph.semiring.counter_random import uniform
 
 # Up to so many vertices all eigenvectors are worked out, as in NetworkX.
 _DENSE = 500
+# Of the eigenvalues; places then are right to a few hundred thousandths.
+_TOLERANCE = 1e-8
+# Entries from which a product is worth several threads.
+_SEVERAL_THREADS = 1 << 18
 
 
 def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: Any = None, dim: int = 2) -> Any:
@@ -105,20 +110,23 @@ def _dense(laplacian: Any, dim: int) -> Any:
 
 
 def _sparse(laplacian: Any, dim: int, device: str) -> Any:
+    """By Lanczos's method, of a multiple of the identity minus the Laplacian: its largest eigenvalues are sought."""
+    import scipy.sparse
+
     n = laplacian.shape[0]
-    start = uniform(1, np.arange(n)) + 0.5
-    krylov = min(n - 1, max(2 * (dim + 1) + 1, int(np.sqrt(n))))
+    # No eigenvalue of a Laplacian is above twice its largest degree.
+    turned = scipy.sparse.csr_array(scipy.sparse.diags_array(np.full(n, 2 * laplacian.diagonal().max())) - laplacian)
+    how = {"which": "LA", "tol": _TOLERANCE, "v0": to_device(uniform(1, np.arange(n)) + 0.5, device)}
+    matrix: Any = turned
     if device == "cuda":
         from cupyx.scipy.sparse import csr_matrix
         from cupyx.scipy.sparse.linalg import eigsh
 
-        matrix = csr_matrix(laplacian)
-        values, vectors = eigsh(matrix, dim + 1, which="SA", ncv=krylov, v0=to_device(start, device))
+        matrix = csr_matrix(turned)
     else:
         from scipy.sparse.linalg import eigsh
 
-        from hpgraph.containers.public import make_matrix
-
-        values, vectors = eigsh(make_matrix(laplacian), dim + 1, which="SM", ncv=krylov, v0=start)
-    order = values.argsort()
-    return vectors[:, order[1:]]
+        if turned.nnz > _SEVERAL_THREADS:
+            matrix = make_matrix(turned)
+    values, vectors = eigsh(matrix, dim + 1, **how)
+    return vectors[:, (-values).argsort()[1:]]

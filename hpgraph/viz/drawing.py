@@ -24,8 +24,10 @@ _MOST = 50_000
 _NAMED, _HUBS = 60, 12
 # Square points that all vertices cover together, that one of usual degree does at the most, and that any does.
 _AREA, _USUAL_AREA, _LEAST_AREA, _MOST_AREA = 20_000.0, 90.0, 2.0, 300.0
-# Ink: so many lines may be drawn full.
-_FULL_LINES = 150.0
+# Ink: lines are drawn full as long as they are, one behind the other, no longer than so many pictures are wide.
+_FULL_WIDTHS = 40.0
+# Arcs of a directed graph that get a head.
+_HEADS = 300
 # Colours for groups, told apart by readers who see red and green alike (Okabe and Ito, 2008).
 _GROUPS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 
@@ -115,16 +117,19 @@ def _lines(ax: Axes, graph: Graph, place: Any, area: Any) -> None:
 
     source, target, _ = graph.edges()
     ends: Any = np.stack((place[to_device(source, "cpu")], place[to_device(target, "cpu")]), axis=1)
-    many = max(len(ends), 1)
-    ink = float(np.clip(np.sqrt(_FULL_LINES / many), 0.03, 0.8))
-    if graph.directed and many <= _FULL_LINES * 2:
+    low, high = _window(place) if len(place) else (np.zeros(2), np.ones(2))
+    width = max(float((high - low).max()), np.finfo(np.float64).tiny)
+    widths = float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).sum()) / width
+    ink = float(np.clip(np.sqrt(_FULL_WIDTHS / max(widths, 1.0)), 0.03, 0.8))
+    if graph.directed and len(ends) <= _HEADS:
         for (start, end), size in zip(ends, area[to_device(target, "cpu")], strict=True):
             ax.annotate("", end, start, zorder=1, arrowprops={
                 "arrowstyle": "-|>", "color": GREY, "alpha": ink, "linewidth": 0.7, "mutation_scale": 10,
                 "shrinkA": 0, "shrinkB": np.sqrt(size) / 2,
             })  # fmt: skip
         return
-    ax.add_collection(LineCollection(ends, colors=GREY, alpha=ink, linewidths=0.7 if many < 3_000 else 0.3, zorder=1))
+    thin = 0.7 if len(ends) < 3_000 else 0.3
+    ax.add_collection(LineCollection(ends, colors=GREY, alpha=ink, linewidths=thin, zorder=1))
 
 
 def _colours(color: Any, n: int, order: Any) -> dict[str, Any]:
@@ -175,7 +180,7 @@ def _apart(place: Any, vertices: Any) -> list[int]:
 
 def _window(place: Any) -> tuple[Any, Any]:
     """Corners of what is shown: all, but for a hundredth of many points that may lie far from all others."""
-    if len(place) <= 1000:
+    if len(place) <= 300:
         return place.min(axis=0), place.max(axis=0)
     low, high = np.quantile(place, [0.005, 0.995], axis=0)
     return low, high
