@@ -27,10 +27,26 @@ def unit(word):
 
 @part
 def by_weight(running, begin, end, word):
-    """The place of begin..end whose stretch of the running sums random bits fall into; one of a weight above zero."""
-    total = peek(running, end - 1)
-    x = unit(word) * total
-    low, high = begin, end
+    """The place of begin..end whose stretch of the running sums random bits fall into; one of a weight above zero.
+
+    It is sought from where it would be if all weights were equal, in steps that double.
+    """
+    total, share = peek(running, end - 1), unit(word)
+    x = share * total
+    low, high, step = begin, end, 1
+    guess = begin + min(np.int64(share * (end - begin)), end - begin - 1)
+    if peek(running, guess) > x:
+        high = guess
+        while high - step >= low and peek(running, high - step) > x:
+            high -= step
+            step += step
+        low = max(low, high - step + 1)
+    else:
+        low = guess + 1
+        while low + step <= high and not peek(running, low + step - 1) > x:
+            low += step
+            step += step
+        high = min(high, low + step - 1)
     while low < high:
         middle = (low + high) >> 1
         if peek(running, middle) > x:

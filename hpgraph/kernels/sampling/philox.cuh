@@ -27,10 +27,21 @@ __device__ __forceinline__ i64 below(u64 word, i64 count) { return (i64)__umul64
 // A multiple of 2^-53 in [0, 1).
 __device__ __forceinline__ double unit(u64 word) { return (double)(word >> 11) * 0x1p-53; }
 
-// The place of begin..end whose stretch of the running sums random bits fall into; one of a weight above zero.
+// The place of begin..end whose stretch of the running sums random bits fall into; one of a weight above zero. It is sought
+// from where it would be if all weights were equal, in steps that double.
 __device__ __forceinline__ i64 by_weight(const double* __restrict__ running, i64 begin, i64 end, u64 word) {
-    const double total = running[end - 1], x = unit(word) * total;
-    i64 low = begin, high = end;
+    const double total = running[end - 1], share = unit(word), x = share * total;
+    i64 low = begin, high = end, step = 1, guess = begin + (i64)(share * (double)(end - begin));
+    if (guess >= end) guess = end - 1;
+    if (running[guess] > x) {
+        high = guess;
+        for (; high - step >= low && running[high - step] > x; step *= 2) high -= step;
+        if (low < high - step + 1) low = high - step + 1;
+    } else {
+        low = guess + 1;
+        for (; low + step <= high && !(running[low + step - 1] > x); step *= 2) low += step;
+        if (high > low + step - 1) high = low + step - 1;
+    }
     while (low < high) {
         const i64 middle = (low + high) >> 1;
         if (running[middle] > x) high = middle;
