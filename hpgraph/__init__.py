@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.closeness import closeness_centrality, harmonic_centrality
     from hpgraph.algorithms.clustering import average_clustering, clustering, transitivity
     from hpgraph.algorithms.coloring import greedy_color
+    from hpgraph.algorithms.communities import Communities
     from hpgraph.algorithms.components import ComponentsResult, connected_components
     from hpgraph.algorithms.condensation import Condensation, condensation
     from hpgraph.algorithms.cores import core_number, degeneracy_ordering, k_core, k_shell
@@ -68,10 +69,14 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.hits import HITSResult, hits
     from hpgraph.algorithms.independent_set import maximal_independent_set
     from hpgraph.algorithms.katz import katz_centrality
+    from hpgraph.algorithms.label_communities import cdlp, label_propagation_communities
     from hpgraph.algorithms.label_spreading import LabelResult, label_propagation, label_spreading
     from hpgraph.algorithms.landmarks import Landmarks, landmarks
+    from hpgraph.algorithms.leiden import leiden
+    from hpgraph.algorithms.louvain import louvain
     from hpgraph.algorithms.matching import maximal_matching
     from hpgraph.algorithms.maximum_flow import MaximumFlow, maximum_flow
+    from hpgraph.algorithms.modularity import modularity, normalized_mutual_information, partition_quality
     from hpgraph.algorithms.neighbor_loader import NeighborLoader
     from hpgraph.algorithms.neighbor_sampling import NeighborSample, sample_neighbors
     from hpgraph.algorithms.pagerank import PageRankResult, pagerank
@@ -94,6 +99,7 @@ if TYPE_CHECKING:
         sorensen,
     )
     from hpgraph.algorithms.spanning_forest import SpanningForest, minimum_spanning_forest
+    from hpgraph.algorithms.spectral_clustering import spectral_clustering
     from hpgraph.algorithms.square_clustering import square_clustering
     from hpgraph.algorithms.sssp import SSSPLanesResult, SSSPResult, sssp
     from hpgraph.algorithms.triangles import triangle_count, triangles
@@ -200,6 +206,15 @@ _MODULE_OF = {
     "label_spreading": "hpgraph.algorithms.label_spreading",
     "Landmarks": "hpgraph.algorithms.landmarks",
     "landmarks": "hpgraph.algorithms.landmarks",
+    "cdlp": "hpgraph.algorithms.label_communities",
+    "label_propagation_communities": "hpgraph.algorithms.label_communities",
+    "leiden": "hpgraph.algorithms.leiden",
+    "louvain": "hpgraph.algorithms.louvain",
+    "modularity": "hpgraph.algorithms.modularity",
+    "partition_quality": "hpgraph.algorithms.modularity",
+    "normalized_mutual_information": "hpgraph.algorithms.modularity",
+    "spectral_clustering": "hpgraph.algorithms.spectral_clustering",
+    "Communities": "hpgraph.algorithms.communities",
     "connected_components": "hpgraph.algorithms.components",
     "degree_centrality": "hpgraph.algorithms.degree_centrality",
     "in_degree_centrality": "hpgraph.algorithms.degree_centrality",
@@ -287,6 +302,7 @@ __all__ = [
     "BiconnectedComponents",
     "BudgetError",
     "CentralityResult",
+    "Communities",
     "CompileError",
     "ComponentsResult",
     "Condensation",
@@ -346,6 +362,7 @@ __all__ = [
     "block_diag",
     "bmat",
     "bridges",
+    "cdlp",
     "center",
     "closeness_centrality",
     "clustering",
@@ -399,20 +416,26 @@ __all__ = [
     "kron",
     "kronecker",
     "label_propagation",
+    "label_propagation_communities",
     "label_spreading",
     "landmarks",
     "layout",
+    "leiden",
+    "louvain",
     "matrix_power",
     "maximal_independent_set",
     "maximal_matching",
     "maximum_flow",
     "minimum_spanning_forest",
+    "modularity",
     "mxm",
     "mxv",
     "node2vec_walk",
+    "normalized_mutual_information",
     "out_degree_centrality",
     "overlap",
     "pagerank",
+    "partition_quality",
     "periphery",
     "radius",
     "random",
@@ -430,6 +453,7 @@ __all__ = [
     "shortest_path",
     "shortest_path_length",
     "sorensen",
+    "spectral_clustering",
     "square_clustering",
     "sssp",
     "subassign",

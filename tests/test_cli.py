@@ -437,3 +437,12 @@ def test_walks_and_samples(karate: str, tmp_path: Path, capsys: pytest.CaptureFi
     assert sorted(hops.values()).count(1) == 4
     assert main(["sample", karate, "--source", "0", "--fanouts", "many"]) == 2
     assert "--fanouts many: give numbers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", ["louvain", "leiden", "labels", "cdlp"])
+def test_communities(karate, method, device, tmp_path, capsys):
+    out = tmp_path / "communities.csv"
+    assert main(["communities", karate, "--undirected", "--method", method, "--device", device, "-o", str(out)]) == 0
+    printed = capsys.readouterr().out
+    labels = [line.split(",")[1] for line in out.read_text().splitlines()[1:]]
+    assert len(labels) == 34 and f"{len(set(labels))} communities" in printed and "vertices" in printed

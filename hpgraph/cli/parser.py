@@ -149,6 +149,14 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     colors.add_argument("--seed", type=int, default=0, metavar="S", help="of the order among equals (default: 0)")
     colors.set_defaults(top=0)
+    communities = command("communities", "groups with many edges inside, few between", structures.communities, compute)
+    communities.add_argument(
+        "--method", choices=["louvain", "leiden", "labels", "cdlp"], default="leiden", help="(default: leiden)"
+    )
+    communities.add_argument("--resolution", type=float, default=1.0, metavar="R", help="above 1, smaller ones")
+    communities.add_argument("--seed", type=int, default=0, metavar="S", help="another seed, others (default: 0)")
+    communities.add_argument("--weighted", action="store_true", help="edges count their weights")
+    communities.add_argument("--top", type=int, default=10, metavar="N", help="print the sizes of the N largest")
     truss = command("truss", "truss numbers: edges that lie in many triangles", structures.truss, compute)
     truss.add_argument("--top", type=int, default=0, metavar="N", help="print the N first vertices")
     independent = command("independent", "a set without neighbours that cannot grow", structures.independent, compute)

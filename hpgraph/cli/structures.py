@@ -1,4 +1,4 @@
-"""The commands that find structures: cores, trusses, colours, independent sets, matchings, spanning forests."""
+"""The commands that find structures: cores, trusses, colours, independent sets, matchings, communities."""
 
 from __future__ import annotations
 
@@ -24,6 +24,36 @@ def colors(arguments: Any) -> None:
 
     found = _of_vertices(arguments, lambda graph: hpg.greedy_color(graph, arguments.strategy, arguments.seed), "color")
     print(plural(int(found.max()) + 1 if len(found) else 0, "colour"))
+
+
+def communities(arguments: Any) -> None:
+    """Communities, and how large the largest are."""
+    import numpy as np
+
+    import hpgraph as hpg
+    from hpgraph.core.device import to_device
+
+    check_output(arguments.output)
+    graph = load(arguments, arguments.device)
+    options = {"weight": arguments.weighted, "seed": arguments.seed}
+    searches = {
+        "louvain": lambda: hpg.louvain(graph, resolution=arguments.resolution, **options),
+        "leiden": lambda: hpg.leiden(graph, resolution=arguments.resolution, **options),
+        "labels": lambda: hpg.label_propagation_communities(graph, **options),
+        "cdlp": lambda: hpg.cdlp(graph),
+    }
+    found, seconds = timed(arguments.device, searches[arguments.method])
+    label = to_device(getattr(found, "label", found), "cpu")
+    sizes = np.unique(label, return_counts=True)[1]
+    quality = hpg.modularity(graph, label, weight=arguments.weighted, resolution=arguments.resolution)
+    print(
+        f"{arguments.method} on {arguments.device}: {len(sizes):,} communities, modularity {quality:.4f}; "
+        f"{seconds:.3g} s with loading the kernels"
+    )
+    if arguments.top > 0 and len(sizes):
+        largest = np.sort(sizes)[::-1][: arguments.top]
+        print(f"  the largest have {', '.join(f'{size:,}' for size in largest)} vertices")
+    save(arguments.output, graph, community=label)
 
 
 def truss(arguments: Any) -> None:

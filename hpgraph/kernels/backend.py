@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from hpgraph.core import work_clock
 from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.kernels.betweenness import Betweenness
+from hpgraph.kernels.communities import Communities
 from hpgraph.kernels.edges import EdgePrograms
 from hpgraph.kernels.entries import Entries
 from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
@@ -29,7 +30,7 @@ from hpgraph.kernels.windows import Windows
 
 class Backend(
     Traversal, Relaxation, Sweep, General, EdgePrograms, Products, MatrixProducts, Entries, Structure, Betweenness,
-    Runtime, Protocol,
+    Communities, Runtime, Protocol,
 ):  # fmt: skip
     """The contracts of all rooms: `hpgraph.kernels.cpu` and `hpgraph.kernels.cuda` both keep to them."""
 

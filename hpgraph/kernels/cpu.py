@@ -1,6 +1,9 @@
 """The kernels for the CPU, compiled by Numba."""
 
 from hpgraph.kernels.betweenness.cpu import dependencies, weighted_dependencies
+from hpgraph.kernels.communities.cpu import move_vertices, refine_communities
+from hpgraph.kernels.communities.cpu_aggregate import aggregate_communities, weight_between
+from hpgraph.kernels.communities.cpu_labels import frequent_labels
 from hpgraph.kernels.edges.cpu import EdgeSupersteps
 from hpgraph.kernels.entries.cpu import keep_entries, map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cpu_extract import columns_of, positions_of, rows_of
@@ -34,11 +37,13 @@ __all__ = [
     "ShapedSupersteps",
     "Supersteps",
     "aggregate",
+    "aggregate_communities",
     "columns_of",
     "components",
     "count_triangles",
     "dependencies",
     "fifo_order",
+    "frequent_labels",
     "generations",
     "greedy_colors",
     "in_python",
@@ -52,6 +57,7 @@ __all__ = [
     "matching",
     "merge",
     "minimum_at",
+    "move_vertices",
     "multiply",
     "multiply_by_dots",
     "multiply_by_rows",
@@ -60,6 +66,7 @@ __all__ = [
     "pull",
     "pull_dense",
     "push",
+    "refine_communities",
     "relax",
     "rows_of",
     "select_entries",
@@ -71,6 +78,7 @@ __all__ = [
     "triangles_of_each",
     "truss",
     "truss_numbers",
+    "weight_between",
     "weighted_dependencies",
     "zip_entries",
 ]  # fmt: skip

@@ -4,6 +4,8 @@ import contextlib
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness.cuda import dependencies, weighted_dependencies
+from hpgraph.kernels.communities.cuda import frequent_labels, move_vertices, refine_communities
+from hpgraph.kernels.communities.cuda_aggregate import aggregate_communities, weight_between
 from hpgraph.kernels.edges.cuda import EdgeSupersteps
 from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of
@@ -40,11 +42,13 @@ __all__ = [
     "ShapedSupersteps",
     "Supersteps",
     "aggregate",
+    "aggregate_communities",
     "columns_of",
     "components",
     "count_triangles",
     "dependencies",
     "fifo_order",
+    "frequent_labels",
     "generations",
     "greedy_colors",
     "in_python",
@@ -58,6 +62,7 @@ __all__ = [
     "matching",
     "merge",
     "minimum_at",
+    "move_vertices",
     "multiply",
     "multiply_by_dots",
     "multiply_by_rows",
@@ -66,6 +71,7 @@ __all__ = [
     "pull",
     "pull_dense",
     "push",
+    "refine_communities",
     "relax",
     "rows_of",
     "select_entries",
@@ -77,6 +83,7 @@ __all__ = [
     "triangles_of_each",
     "truss",
     "truss_numbers",
+    "weight_between",
     "weighted_dependencies",
     "zip_entries",
 ]  # fmt: skip

@@ -1,0 +1,262 @@
+"""Communities of a graph, as searches for them return them, and as users give them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms.array_result import ArrayResult
+from hpgraph.algorithms.lengths import with_weights
+from hpgraph.containers.graph import Graph
+from hpgraph.core.device import array_module, native, to_device
+from hpgraph.core.number import real, whole
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.communities.level import Level, level_of
+from hpgraph.kernels.structure.numbering import numbered
+
+
+@dataclass(frozen=True)
+class Communities(ArrayResult, array="label"):
+    """The communities of a graph. ``numpy.asarray`` takes it for the labels.
+
+    Attributes
+    ----------
+    label : integer array of length n
+        By index, the community of each vertex, on the graph's device; communities are numbered by their smallest
+        vertex.
+    count : int
+        How many there are.
+    modularity : float
+        Of these communities, at the resolution that was asked for; NaN where no edge has a weight.
+    hierarchy : list of integer arrays of length n
+        The communities of each level, from the smallest parts to `label`; each is made of whole ones of the level
+        before.
+    names : NumPy array or None
+        The names of the vertices.
+    """
+
+    label: Any
+    count: int
+    modularity: float
+    hierarchy: list[Any] = field(repr=False)
+    names: Any = field(default=None, repr=False)
+
+    def communities(self) -> list[set[Any]]:
+        """The vertices of each community, by name where they have names, as NetworkX lists them.
+
+        Returns
+        -------
+        list of sets
+            In the order of their numbers.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> hpg.louvain(([0, 1, 2, 3], [1, 0, 3, 2])).communities()
+        [{0, 1}, {2, 3}]
+        """
+        label = to_device(self.label, "cpu")
+        order = np.argsort(label, kind="stable")
+        ends = np.cumsum(np.bincount(label, minlength=self.count))
+        vertices = order if self.names is None else self.names[order]
+        return [set(part.tolist()) for part in np.split(vertices, ends[:-1])] if self.count else []
+
+    def __repr__(self) -> str:
+        levels = f"{len(self.hierarchy)} level{'s' if len(self.hierarchy) != 1 else ''}"
+        return f"<Communities: {self.count:,} of {len(self):,} vertices, modularity {self.modularity:.4f}, {levels}>"
+
+
+def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float) -> Communities:
+    """The result of a search.
+
+    Parameters
+    ----------
+    graph : Graph
+    level : Level
+        What it is to the kernels.
+    hierarchy : list of integer arrays of length n
+        Labels below n, from the smallest parts to the communities; none stands for everyone alone.
+    resolution : float
+
+    Returns
+    -------
+    Communities
+    """
+    xp = array_module(graph.device)
+    made = [by_smallest(graph, label) for label in hierarchy]
+    count, label = made[-1] if made else (graph.n_vertices, xp.arange(graph.n_vertices, dtype=graph.id_dtype))
+    quality = modularity_of(level, label, count, resolution, kernels(graph.device).weight_between(level, label))
+    return Communities(label, count, quality, [label for _, label in made] or [label], graph.names)
+
+
+def by_smallest(graph: Graph, label: Any) -> tuple[int, Any]:
+    """Communities numbered by their smallest vertices, and how many they are.
+
+    Parameters
+    ----------
+    graph : Graph
+    label : integer array of length n
+        Below n.
+
+    Returns
+    -------
+    int, integer array of length n
+    """
+    count, numbers = numbered(smallest_of(graph.device, label)[label])
+    return count, numbers
+
+
+def smallest_of(device: str, label: Any) -> Any:
+    """The smallest vertex of each label, n for those that nobody has.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+    label : integer array of length n
+        Below n.
+
+    Returns
+    -------
+    integer array of length n
+        Of the same type.
+    """
+    xp, n = array_module(device), len(label)
+    least = xp.full(n, n, np.int64)
+    kernels(device).minimum_at(least, label, xp.arange(n))
+    return least.astype(label.dtype)
+
+
+def modularity_of(level: Level, label: Any, count: int, resolution: float, between: int) -> float:
+    """The modularity of communities.
+
+    Parameters
+    ----------
+    level : Level
+    label : integer array of shape (n,)
+        Below `count`.
+    count : int
+    resolution : float
+    between : int
+        What the arcs between communities weigh.
+
+    Returns
+    -------
+    float
+        NaN where nothing weighs anything.
+    """
+    if level.total == 0:
+        return float("nan")
+    xp = array_module(label)
+    sent = xp.bincount(label, weights=level.sent, minlength=count) / level.total
+    received = xp.bincount(label, weights=level.received, minlength=count) / level.total if level.directed else sent
+    within = 1 - between / (level.total * (2 if level.directed else 1))
+    return float(within - resolution * float((sent * received).sum()))
+
+
+def checked(G: Any, weight: Any, resolution: Any) -> tuple[Graph, Level, float]:
+    """What searches by modularity and its measure take, checked.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+    weight : None, bool or str
+    resolution : float
+
+    Returns
+    -------
+    Graph, Level, float
+
+    Raises
+    ------
+    ValueError, TypeError
+        When the resolution is negative or not finite, or weights are none that communities can have.
+    """
+    resolution = real(resolution, "resolution")
+    if not 0 <= resolution < np.inf:
+        raise ValueError(f"resolution must be finite and not negative, not {resolution!r}")
+    graph, weighted = with_weights(G, weight)
+    return graph, level_of(graph.out_csr, graph.directed, weighted), resolution
+
+
+def level_limit(max_level: Any) -> float:
+    """The most levels that a search may take.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is no whole number above 0, nor None.
+    """
+    if max_level is None:
+        return float("inf")
+    limit = whole(max_level, "max_level", "a whole number or None")
+    if limit < 1:
+        raise ValueError(f"max_level must be at least 1, or None, not {max_level!r}")
+    return limit
+
+
+def as_labels(graph: Graph, communities: Any, name: str = "communities") -> tuple[int, Any]:
+    """Communities as users give them, as labels by index.
+
+    Parameters
+    ----------
+    graph : Graph
+    communities : Communities, integer array of length n, dict, or list of collections of vertices
+        A label for each vertex, by index or by vertex; or the vertices of each community.
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    int
+        How many communities there are.
+    int64 array of length n
+        From 0, on the graph's device.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        When they are no partition of the vertices.
+    """
+    n, xp = graph.n_vertices, array_module(graph.device)
+    communities = getattr(communities, "label", communities)
+    if isinstance(communities, Mapping):
+        at = to_device(graph.indices_of(list(communities), name), "cpu")
+        _require_partition(at, n, name)
+        label = np.empty(n, np.int64)
+        label[at] = np.unique(np.array(list(communities.values())), return_inverse=True)[1]
+    elif _holds_collections(communities):
+        parts = [
+            to_device(graph.indices_of(list(part), name), "cpu").astype(np.int64) for part in communities if len(part)
+        ]
+        _require_partition(np.concatenate(parts) if parts else np.empty(0, np.int64), n, name)
+        label = np.empty(n, np.int64)
+        for number, part in enumerate(parts):
+            label[part] = number
+    else:
+        given = native(communities)
+        given = given if hasattr(given, "dtype") else np.asarray(given)
+        if given.shape != (n,) or (n and given.dtype.kind not in "iub"):
+            raise ValueError(
+                f"{name} must be a whole number for each of the {n} vertices, a dict of them, or a list of sets of "
+                f"vertices, not an array of {given.dtype} and shape {given.shape}"
+            )
+        label = given
+    values, numbers = xp.unique(to_device(label, graph.device), return_inverse=True)
+    return len(values), numbers.reshape(-1).astype(np.int64, copy=False)
+
+
+def _holds_collections(communities: Any) -> bool:
+    if hasattr(communities, "dtype") or not hasattr(communities, "__iter__"):
+        return False
+    first = next(iter(communities), None)
+    return isinstance(first, list | tuple | set | frozenset) or (
+        hasattr(first, "dtype") and getattr(first, "ndim", 0) == 1
+    )
+
+
+def _require_partition(vertices: Any, n: int, name: str) -> None:
+    if len(vertices) != n or len(np.unique(vertices)) != n:
+        raise ValueError(f"{name} must have each of the {n} vertices once, and {len(vertices)} are given")

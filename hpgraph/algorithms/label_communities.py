@@ -1,0 +1,133 @@
+"""Communities by labels that vertices take from their neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hpgraph.algorithms.both_ways import both_ways
+from hpgraph.algorithms.communities import Communities, as_labels, checked, found
+from hpgraph.algorithms.random_order import scattered
+from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.device import array_module
+from hpgraph.core.number import whole
+from hpgraph.kernels.backend import kernels
+
+
+def label_propagation_communities(
+    G: Graph | Any, weight: Any = None, seed: int = 0, *, max_iterations: int = 100
+) -> Communities:
+    """Communities of vertices that took each other's label: everyone takes the label that most of its neighbours have.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. Arcs count in both directions.
+    weight : None, bool or str
+        As for `hpgraph.louvain`; by default all neighbours count alike.
+    seed : int
+        Another seed, other communities; the same seed gives the same on one device.
+    max_iterations : int
+        The most rounds there are; in each, everyone is looked at whose neighbours have changed.
+
+    Returns
+    -------
+    Communities
+
+    Raises
+    ------
+    ValueError, TypeError
+        When a weight is negative or not finite, or `max_iterations` is negative.
+    DeviceMemoryError
+        When the work space will not fit.
+
+    Notes
+    -----
+    The asynchronous method, NetworkX's asyn_lpa_communities: labels are taken in batches drawn anew in each round, and
+    what one batch took the next one sees. Among equals a vertex keeps its label, else chance decides, until nobody
+    wants another one. The synchronous one of LDBC Graphalytics is `cdlp`; `hpgraph.label_propagation` is another thing,
+    the labels of some vertices for all. Takes what `louvain` takes on its first level.
+
+    References
+    ----------
+    U. N. Raghavan, R. Albert, S. Kumara, "Near linear time algorithm to detect community structures in large-scale
+    networks", Physical Review E 76 (2007).
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 3, 3, 4], [1, 2, 2, 4, 5, 5], directed=False)
+    >>> hpg.label_propagation_communities(G).communities()
+    [{0, 1, 2}, {3, 4, 5}]
+    """
+    rounds = _rounds(max_iterations, "max_iterations")
+    graph, level, _ = checked(G, weight, 0.0)
+    own = array_module(graph.device).arange(graph.n_vertices, dtype=graph.id_dtype)
+    label, _ = kernels(graph.device).move_vertices(level, own, 0.0, scattered(seed), rounds, 0.0)
+    return found(graph, level, [label], 1.0)
+
+
+def cdlp(G: Graph | Any, max_iterations: int = 10, labels: Any = None) -> Any:
+    """Community detection by label propagation, as LDBC Graphalytics defines it: exact, and without chance.
+
+    Parameters
+    ----------
+    G : Graph or what `hpgraph.as_graph` takes
+        The graph. In a directed one a vertex hears those whom its arcs lead to and those who reach it, and twice whom
+        both join; weights are not read, and loops are passed over.
+    max_iterations : int
+        In each all vertices take at once the label that is the most frequent among their neighbours, the least of
+        equals. It ends before where no label changes.
+    labels : integer array of length n, optional
+        What they begin with, not negative; by default the index of each vertex.
+
+    Returns
+    -------
+    integer array of length n
+        The label of each vertex, on the graph's device; of the type of its ids, or of the labels given. Who has no
+        neighbour keeps its own.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When `max_iterations` is negative, or there is not one label for each vertex.
+    DeviceMemoryError
+        When the work space will not fit.
+
+    Notes
+    -----
+    Who heard nothing new in a round is passed over in the next. Where vertices have names that are numbers,
+    Graphalytics begins with these: ``labels=G.names``. Takes some 12 bytes a vertex.
+
+    References
+    ----------
+    A. Iosup et al., "LDBC Graphalytics: a benchmark for large-scale graph analysis on parallel and distributed
+    platforms", VLDB'16; the specification, section 2.3.4.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3], directed=False)
+    >>> hpg.cdlp(G).tolist()
+    [0, 0, 0, 2, 2, 2]
+    """
+    rounds = _rounds(max_iterations, "max_iterations")
+    graph = as_graph(G)
+    xp = array_module(graph.device)
+    values = None
+    label = xp.arange(graph.n_vertices, dtype=graph.id_dtype)
+    if labels is not None:
+        # Their ranks: what is least, and what is equal, is as among the labels.
+        as_labels(graph, labels, "labels")
+        values, ranks = xp.unique(xp.asarray(labels), return_inverse=True)
+        if len(values) and int(values[0]) < 0:
+            raise ValueError(f"labels must not be negative, and there is {int(values[0])}")
+        label = ranks.reshape(-1).astype(graph.id_dtype)
+    label = kernels(graph.device).frequent_labels(both_ways(graph), label, rounds)
+    return label if values is None else values[label]
+
+
+def _rounds(value: Any, name: str) -> int:
+    rounds = whole(value, name)
+    if rounds < 0:
+        raise ValueError(f"{name} must not be negative, not {value!r}")
+    return rounds

@@ -1,0 +1,32 @@
+"""Communities: vertices that move to the community of a neighbour, and graphs of communities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hpgraph.kernels.communities.batches import FEW_MOVES, ROUNDS
+
+if TYPE_CHECKING:
+    from hpgraph.formats import CSR
+    from hpgraph.kernels.communities.level import Level
+
+
+class Communities(Protocol):
+    """What either backend offers."""
+
+    def move_vertices(
+        self, level: Level, label: Any, resolution: float, seed: int, rounds: int = ROUNDS, few: float = FEW_MOVES
+    ) -> tuple[Any, int]:
+        """Communities of a higher modularity, vertices moving from one to another, and how many moves there were."""
+
+    def refine_communities(self, level: Level, within: Any, resolution: float, seed: int) -> Any:
+        """Connected parts of given communities."""
+
+    def aggregate_communities(self, level: Level, label: Any) -> tuple[Level, Any]:
+        """The graph of the communities, and the number in it of each vertex's."""
+
+    def weight_between(self, level: Level, label: Any) -> int:
+        """What the arcs between communities weigh."""
+
+    def frequent_labels(self, arcs: CSR, label: Any, rounds: int) -> Any:
+        """Labels after rounds in which all take the most frequent around them, the least of equals."""

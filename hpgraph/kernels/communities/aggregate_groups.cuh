@@ -1,0 +1,164 @@
+// The graph of communities on the GPU: the arcs of each community's members, one behind the other, are summed by the
+// communities they lead to, in a table of a warp, of a block, or of several blocks. Which slot a community finds depends on
+// who comes first, and so does the order in a row; what it sums up to does not.
+#pragma once
+#include "group_table.cuh"
+#include "tiles.cuh"
+
+namespace hpgraph {
+
+template <class Index, class W, class Sum>
+struct Aggregation {
+    const i64* indptr;
+    const Index* indices;
+    const W* weights;
+    const Index* number;
+    // Vertices by community, the arcs before each, and where each community begins among them.
+    const Index* members;
+    const i64 *arcs_before, *starts;
+    i64 count;
+    // Rows as they are made, each where its arcs would lie, and how long they get.
+    Index* wide;
+    Sum* sums;
+    i64* lengths;
+    // Of communities that several blocks share: where its table begins, and how many chunks are done.
+    const i64* table_begin;
+    u32* done;
+    Index* table_keys;
+    Sum* table_sums;
+};
+
+template <class Index, class W, class Sum>
+struct Aggregator {
+    const Aggregation<Index, W, Sum>& a;
+
+    __device__ i64 begin_of(i64 c) const { return a.arcs_before[a.starts[c]]; }
+
+    // Adds a stretch of the arcs of a community's members to a table.
+    __device__ void gather(i64 c, i64 begin, i64 end, int first, int stride, const GroupTable<Index, Sum>& table) const {
+        // The members to whom the stretch's ends belong.
+        const i64 low = row_of(a.arcs_before, a.starts[c], a.starts[c + 1] - 1, begin);
+        const i64 high = row_of(a.arcs_before, low, a.starts[c + 1] - 1, end - 1);
+        for (i64 p = begin + first; p < end; p += stride) {
+            const i64 i = row_of(a.arcs_before, low, high, p);
+            const i64 at = a.indptr[a.members[i]] + (p - a.arcs_before[i]);
+            const Index d = a.number[a.indices[at]];
+            if (d != Index(c)) table.add(d, Sum(weight_at(a.weights, at)));
+        }
+    }
+
+    // What a warp finds in its part of a table goes behind what others have written; `used` is shared by them.
+    __device__ void empty(i64 to, u32* used, int first, int stride, const GroupTable<Index, Sum>& table) const {
+        for (u64 base = first - lane_of_warp(); base < table.slots; base += stride) {
+            const u64 slot = base + lane_of_warp();
+            Index key;
+            Sum sum;
+            const bool found = slot < table.slots && table.take(slot, key, sum);
+            const u32 all = __ballot_sync(ALL, found);
+            u32 at = 0;
+            if (lane_of_warp() == 0 && all) at = atomicAdd(used, u32(__popc(all)));
+            at = __shfl_sync(ALL, at, 0) + __popc(all & lanes_below());
+            if (found) a.wide[to + at] = key, a.sums[to + at] = sum;
+        }
+    }
+};
+
+// `listed`: communities of no more arcs than a warp sums, a warp each.
+template <class Index, class W, class Sum>
+__global__ void __launch_bounds__(GROUP_THREADS) aggregate_by_warp(Aggregation<Index, W, Sum> a, const i64* listed, i64 size) {
+    extern __shared__ __align__(16) u64 room[];
+    __shared__ u32 used[GROUP_WARPS];
+    const int warp = threadIdx.x / 32, lane = lane_of_warp();
+    Sum* const sums = (Sum*)room + warp * WARP_SLOTS;
+    Index* const keys = (Index*)((Sum*)room + BLOCK_SLOTS) + warp * WARP_SLOTS;
+    GroupTable<Index, Sum>{keys, sums, WARP_SLOTS}.clear(lane, 32);
+    __syncwarp();
+    const Aggregator<Index, W, Sum> by{a};
+    for (i64 i = (i64)blockIdx.x * GROUP_WARPS + warp; i < size; i += (i64)gridDim.x * GROUP_WARPS) {
+        const i64 c = listed[i], begin = by.begin_of(c), end = by.begin_of(c + 1);
+        const GroupTable<Index, Sum> table{keys, sums, u64(2 * (end - begin))};
+        if (lane == 0) used[warp] = 0;
+        __syncwarp();
+        by.gather(c, begin, end, lane, 32, table);
+        __syncwarp();
+        by.empty(begin, used + warp, lane, 32, table);
+        __syncwarp();
+        if (lane == 0) a.lengths[c] = used[warp];
+    }
+}
+
+// `listed`: communities of more arcs than that, `chunk_ends` how many chunks these and those before have. A block takes
+// chunks; who does the last one of a community writes its row.
+template <class Index, class W, class Sum>
+__global__ void __launch_bounds__(GROUP_THREADS)
+aggregate_by_chunk(Aggregation<Index, W, Sum> a, const i64* listed, i64 size, const i64* chunk_ends) {
+    extern __shared__ __align__(16) u64 room[];
+    __shared__ u32 used;
+    __shared__ bool is_last;
+    Sum* const sums = (Sum*)room;
+    Index* const keys = (Index*)(sums + BLOCK_SLOTS);
+    const GroupTable<Index, Sum> near{keys, sums, BLOCK_SLOTS};
+    near.clear(threadIdx.x, GROUP_THREADS);
+    __syncthreads();
+    const Aggregator<Index, W, Sum> by{a};
+    const i64 chunks = chunk_ends[size];
+    for (i64 t = blockIdx.x; t < chunks; t += gridDim.x) {
+        const i64 place = row_of(chunk_ends, 0, size - 1, t), c = listed[place], chunk = t - chunk_ends[place];
+        const i64 row = by.begin_of(c), end = by.begin_of(c + 1), begin = row + chunk * BLOCK_ENTRIES;
+        const i64 stop = begin + BLOCK_ENTRIES < end ? begin + BLOCK_ENTRIES : end;
+        if (threadIdx.x == 0) used = 0;
+        by.gather(c, begin, stop, threadIdx.x, GROUP_THREADS, near);
+        __syncthreads();
+        if (end - row <= BLOCK_ENTRIES) {
+            by.empty(row, &used, threadIdx.x, GROUP_THREADS, near);
+            __syncthreads();
+            if (threadIdx.x == 0) a.lengths[c] = used;
+            __syncthreads();
+            continue;
+        }
+        const i64 first = a.table_begin[place];
+        const GroupTable<Index, Sum> whole{a.table_keys + first, a.table_sums + first, u64(a.table_begin[place + 1] - first)};
+        for (u32 s = threadIdx.x; s < BLOCK_SLOTS; s += GROUP_THREADS) {
+            Index d;
+            Sum sum;
+            if (near.take(s, d, sum)) whole.add(d, sum);
+        }
+        __threadfence();
+        __syncthreads();
+        const i64 all = chunk_ends[place + 1] - chunk_ends[place];
+        if (threadIdx.x == 0) is_last = atomicAdd(a.done + place, 1u) == u32(all - 1);
+        __syncthreads();
+        if (is_last) {
+            __threadfence();
+            by.empty(row, &used, threadIdx.x, GROUP_THREADS, whole);
+            __syncthreads();
+            if (threadIdx.x == 0) a.lengths[c] = used;
+        }
+        __syncthreads();
+    }
+}
+
+// Rows one behind the other.
+template <class Index, class Sum>
+__global__ void __launch_bounds__(TILE_THREADS) close_up(const i64* begin, const i64* indptr, i64 rows, i64 entries,
+                                                         const Index* wide, const Sum* sums, Index* indices, i64* data) {
+    for_tile(indptr, rows, entries, [&](i64 p, i64 row) {
+        const i64 from = begin[row] + (p - indptr[row]);
+        indices[p] = wide[from];
+        data[p] = i64(sums[from]);
+    });
+}
+
+// What the arcs between communities weigh.
+template <class Index, class W>
+__global__ void __launch_bounds__(TILE_THREADS)
+weigh_between(const i64* indptr, const Index* indices, const W* weights, i64 rows, i64 entries, const Index* label, u64* total) {
+    u64 sum = 0;
+    for_tile(indptr, rows, entries, [&](i64 p, i64 row) {
+        if (label[row] != label[indices[p]]) sum += weight_at(weights, p);
+    });
+    sum = warp_sum(sum);
+    if (lane_of_warp() == 0 && sum) atomicAdd(total, sum);
+}
+
+}  // namespace hpgraph

@@ -1,0 +1,338 @@
+"""Local moving on the CPU: batch by batch, vertices move to the community of a neighbour that gains most.
+
+V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities in large networks", J. Stat.
+Mech. (2008). All of a batch choose by the state before it and move together, and sums are of whole numbers, so that the
+answer depends on no thread. The batches are drawn anew in each round, which ends that two neighbours of one batch
+change places; of two vertices alone, only the higher number joins the lower (H. Lu, M. Halappanavar, A. Kalyanaraman,
+"Parallel heuristics for scalable community detection", Parallel Computing 47, 2015). Only those are looked at again of
+whose neighbours some have moved elsewhere (V. A. Traag, "Faster unfolding of communities: speeding up the Louvain
+algorithm", Physical Review E 92, 2015).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.communities.batches import FEW_MOVES, MANY_MOVES, REFINING_ROUNDS, ROUNDS, batch_bits
+from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
+from hpgraph.kernels.communities.level import Level
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.rows import Rows
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.weights import entry
+from hpgraph.kernels.structure.cpu_greedy import mixed
+from hpgraph.semiring.atomics import fetch_add
+from hpgraph.semiring.stop import is_stopped
+
+# Vertices that one thread takes at a time.
+CHUNK = 256
+
+
+class Groups(NamedTuple):
+    """Communities, each under the number of a vertex: of each vertex, and what each sends, receives and counts."""
+
+    label: Any
+    sent: Any
+    received: Any
+    size: Any
+
+
+class Rule(NamedTuple):
+    """What decides. `refining`: who is alone joins others of the same community in `within`, and stays there."""
+
+    sent: Any
+    received: Any
+    within: Any
+    penalty: float
+    directed: bool
+    refining: bool
+    bits: int
+    seed: Any
+
+
+class Space(NamedTuple):
+    """Who is to be looked at, and has arcs; those of a round by batch; where they go; counters."""
+
+    active: Any
+    joined: Any
+    listed: Any
+    starts: Any
+    target: Any
+    counter: Any
+
+
+def move_vertices(
+    level: Level, label: Any, resolution: float, seed: int, rounds: int = ROUNDS, few: float = FEW_MOVES
+) -> tuple[Any, int]:
+    """Communities of a higher modularity, vertices moving from one to another, and how many moves there were.
+
+    Parameters
+    ----------
+    level : Level
+    label : array of the type of ids, shape (n,)
+        The community of each vertex at first: the number of a vertex.
+    resolution : float
+        How much larger communities are made smaller; at 0 everyone follows the most of its neighbours.
+    seed : int
+        Below 2⁶⁴; it draws the batches, and decides among equals.
+    rounds : int
+        The most there are.
+    few : float
+        A round that moves no more than this share of the vertices is the last.
+
+    Returns
+    -------
+    array of the type of ids, shape (n,)
+        Numbers of vertices, not those of members alone.
+    int
+    """
+    return _moved(level, label.copy(), label[:0], resolution, seed, rounds, int(few * len(label)))
+
+
+def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
+    """Connected parts of given communities: everyone begins alone, and who is still alone may join others.
+
+    Whom a vertex joins stays there: a community of two or more, or one alone whose batch it is not. So each that joins
+    has an arc to one that remains, and communities are connected.
+
+    Parameters
+    ----------
+    level : Level
+    within : array of the type of ids, shape (n,)
+        The community of each vertex; parts lie within one.
+    resolution, seed
+        As for `move_vertices`.
+
+    Returns
+    -------
+    array of the type of ids, shape (n,)
+        Each part under the number of one of its vertices.
+
+    References
+    ----------
+    V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected communities",
+    Scientific Reports 9 (2019), section "Leiden algorithm": refinement. Here a vertex takes the best community, not a
+    random one.
+    """
+    label = np.arange(len(within), dtype=within.dtype)
+    return _moved(level, label, within, resolution, seed, REFINING_ROUNDS, 0)[0]
+
+
+def _moved(
+    level: Level, label: Any, within: Any, resolution: float, seed: int, rounds: int, few: int
+) -> tuple[Any, int]:
+    arcs, n = level.arcs, len(label)
+    if arcs.nnz == 0:
+        return label, 0
+    refining, ids = len(within) > 0, label.dtype
+    degrees = arcs.degrees
+    bits = batch_bits(int(np.count_nonzero(degrees)), arcs.nnz)
+    sent = np.bincount(label, weights=level.sent, minlength=n).astype(np.int64)
+    received = np.bincount(label, weights=level.received, minlength=n).astype(np.int64) if level.directed else sent
+    groups = Groups(label, sent, received, np.bincount(label, minlength=n))
+    rule = Rule(
+        level.sent, level.received, within, level.penalty(resolution), level.directed, refining, bits, np.uint64(seed)
+    )
+    space = Space(
+        degrees > 0,
+        degrees > 0,
+        np.empty(n, ids),
+        np.empty((1 << bits) + 1, np.int64),
+        np.empty(n, ids),
+        np.zeros(32, np.int64),
+    )
+    with team() as threads:
+        found = tables(threads, int(degrees.max()))
+        moves = _move(
+            Rows(arcs.indptr, arcs.indices, arcs.data), groups, rule, space, found, rounds, few, int(MANY_MOVES * n)
+        )
+    return label, moves
+
+
+@part
+def _batch_of(v, round_, rule):
+    """The batch of a vertex in a round."""
+    key = np.uint64(v) + rule.seed + np.uint64(round_) * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64(mixed(key) >> np.uint64(64 - rule.bits))
+
+
+@part
+def _is_before(a, b, v, rule):
+    """Chance decides among equals, for each vertex its own."""
+    key = rule.seed ^ np.uint64(v) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed(np.uint64(a) ^ key) < mixed(np.uint64(b) ^ key)
+
+
+@part
+def _list(groups, rule, space, round_):
+    """Those who are to be looked at, by batch; how many they are."""
+    active, listed, starts = space.active, space.listed, space.starts
+    starts[:] = 0
+    last = starts.size - 1
+    for v in range(active.size):
+        if active[v]:
+            if rule.refining and groups.size[groups.label[v]] != 1:
+                active[v] = False
+            else:
+                starts[_batch_of(v, round_, rule)] += 1
+    total = 0
+    for batch in range(last):
+        count = starts[batch]
+        starts[batch] = total
+        total += count
+    for v in range(active.size):
+        if active[v]:
+            batch = _batch_of(v, round_, rule)
+            put = starts[batch]
+            listed[put] = v
+            starts[batch] = put + 1
+    for batch in range(last, 0, -1):
+        starts[batch] = starts[batch - 1]
+    starts[0] = 0
+    return total
+
+
+@part
+def _choose(rows, groups, rule, space, keys, sums, used, begin, end, round_):
+    """Where each of a range of listed vertices goes."""
+    label, size = groups.label, groups.size
+    for i in range(begin, end):
+        v = vertex(space.listed, i)
+        first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
+        own = vertex(label, v)
+        mask = mask_for(last - first)
+        count, inside = 0, np.int64(0)
+        for at in range(first, last):
+            u = vertex(rows.indices, at)
+            if u == v or (rule.refining and rule.within[u] != rule.within[v]):
+                continue
+            weight = np.int64(entry(rows.data, at))
+            c = vertex(label, u)
+            if c == own:
+                inside += weight
+                continue
+            slot = slot_of(keys, mask, c)
+            if keys[slot] < 0:
+                keys[slot] = c
+                sums[slot] = 0
+                used[count] = slot
+                count += 1
+            sums[slot] += weight
+        sent, received = rule.sent[v], rule.received[v]
+        apart = np.float64(sent) * np.float64(groups.received[own] - received)
+        apart += np.float64(received) * np.float64(groups.sent[own] - sent)
+        most, best = np.float64(inside) - rule.penalty * apart, own
+        batch = _batch_of(v, round_, rule)
+        for k in range(count):
+            slot = used[k]
+            c = keys[slot]
+            keys[slot] = -1
+            if rule.refining and size[c] == 1 and _batch_of(c, round_, rule) == batch:
+                continue
+            apart = np.float64(sent) * np.float64(groups.received[c]) + np.float64(received) * np.float64(
+                groups.sent[c]
+            )
+            score = np.float64(sums[slot]) - rule.penalty * apart
+            if score > most or (score == most and best != own and _is_before(c, best, v, rule)):
+                most, best = score, c
+        if best > own and not rule.refining and size[own] == 1 and size[best] == 1:
+            best = own
+        space.target[i] = best
+
+
+@part
+def _go(groups, rule, space, begin, end):
+    """The moves of a range of listed vertices; who stays has a target of -1 from then on. How many there were."""
+    moves = 0
+    for i in range(begin, end):
+        v, to = vertex(space.listed, i), vertex(space.target, i)
+        own = vertex(groups.label, v)
+        space.active[v] = False
+        if to == own:
+            space.target[i] = -1
+            continue
+        moves += 1
+        groups.label[v] = to
+        fetch_add(groups.size, own, -1)
+        fetch_add(groups.size, to, 1)
+        fetch_add(groups.sent, own, -rule.sent[v])
+        fetch_add(groups.sent, to, rule.sent[v])
+        if rule.directed:
+            fetch_add(groups.received, own, -rule.received[v])
+            fetch_add(groups.received, to, rule.received[v])
+    return moves
+
+
+@part
+def _wake(rows, groups, space, begin, end):
+    """The neighbours of those who moved, where they are not in the same community, are to be looked at."""
+    for i in range(begin, end):
+        to = space.target[i]
+        if to >= 0:
+            v = vertex(space.listed, i)
+            for at in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
+                u = vertex(rows.indices, at)
+                if groups.label[u] != to:
+                    space.active[u] = True
+
+
+@part
+def _choose_chunks(rows, groups, rule, space, found, worker, begin, end, round_):
+    at = begin + next_task(space.counter, CHUNK)
+    while at < end:
+        keys, sums, used = found.keys[worker], found.sums[worker], found.used[worker]
+        _choose(rows, groups, rule, space, keys, sums, used, at, min(end, at + CHUNK), round_)
+        at = begin + next_task(space.counter, CHUNK)
+
+
+@part
+def _wake_chunks(rows, groups, space, begin, end):
+    at = begin + next_task(space.counter, CHUNK)
+    while at < end:
+        _wake(rows, groups, space, at, min(end, at + CHUNK))
+        at = begin + next_task(space.counter, CHUNK)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _move(rows, groups, rule, space, found, rounds, few, many):
+    workers = found.keys.shape[0]
+    total, last = 0, groups.label.size
+    for round_ in range(rounds):
+        if _list(groups, rule, space, round_) == 0 or is_stopped():
+            break
+        waking = not rule.refining and last <= many
+        moves = 0
+        for batch in range(space.starts.size - 1):
+            begin, end = space.starts[batch], space.starts[batch + 1]
+            if end - begin <= CHUNK:
+                _choose(rows, groups, rule, space, found.keys[0], found.sums[0], found.used[0], begin, end, round_)
+                moves += _go(groups, rule, space, begin, end)
+                if waking:
+                    _wake(rows, groups, space, begin, end)
+                continue
+            space.counter[:] = 0
+            for worker in prange(workers):
+                _choose_chunks(rows, groups, rule, space, found, worker, begin, end, round_)
+            for worker in prange(workers):
+                share = (end - begin + workers - 1) // workers
+                at = begin + worker * share
+                fetch_add(space.counter, 16, _go(groups, rule, space, min(at, end), min(end, at + share)))
+            moves += space.counter[16]
+            if waking:
+                space.counter[0] = 0
+                for _ in prange(workers):
+                    _wake_chunks(rows, groups, space, begin, end)
+        total += moves
+        last = moves
+        if moves <= few:
+            break
+        if not waking:
+            space.active[:] = space.joined
+    return total

@@ -1,0 +1,172 @@
+"""The graph of communities on the CPU: the rows of each community's members, summed by the communities they lead to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.core.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
+from hpgraph.kernels.communities.level import Level
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.rows import Rows
+from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.cpu.weights import entry
+
+
+def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
+    """The graph of the communities, and the number in it of each vertex's.
+
+    Parameters
+    ----------
+    level : Level
+    label : array of the type of ids, shape (n,)
+        The community of each vertex, by any numbers below n.
+
+    Returns
+    -------
+    Level
+        An edge weighs what all between two communities weigh together; what lies within one is among its strength
+        alone.
+    array of the type of ids, shape (n,)
+        Communities are numbered from 0 in the order of their labels.
+    """
+    arcs, n, ids = level.arcs, len(label), label.dtype
+    present = np.zeros(n, np.bool_)
+    present[label] = True
+    number = (np.cumsum(present, dtype=ids) - 1)[label] if n else label
+    count = int(np.count_nonzero(present))
+    starts, members, ends = np.zeros(count + 1, np.int64), np.empty(n, ids), np.zeros(count + 1, np.int64)
+    check_memory(20 * arcs.nnz, "the graph of the communities", "cpu")
+    _members(arcs.indptr, number, starts, members, ends)
+    most = min(count, int(np.diff(ends).max())) if count else 0
+    wide, weight = np.empty(arcs.nnz, ids), np.empty(arcs.nnz, np.int64)
+    lengths, bounds = np.zeros(count + 1, np.int64), task_bounds(ends)
+    with team() as threads:
+        found = tables(threads, most)
+        rows = Rows(arcs.indptr, arcs.indices, arcs.data)
+        _sum(rows, number, (starts, members, ends), (wide, weight), lengths, found, bounds, np.zeros(16, np.int64))
+        indptr = np.zeros(count + 1, np.int64)
+        np.cumsum(lengths[:-1], out=indptr[1:])
+        indices, data = np.empty(indptr[-1], ids), np.empty(indptr[-1], np.int64)
+        _close_up(ends, indptr, wide, weight, indices, data)
+    sent = _strengths(number, level.sent, count)
+    received = _strengths(number, level.received, count) if level.directed else sent
+    coarse = CSR((count, count), indptr, indices, data, validate=False, copy=False)
+    return Level(coarse, sent, received, level.total, level.unit), number
+
+
+def weight_between(level: Level, label: Any) -> int:
+    """What the arcs between communities weigh.
+
+    Parameters
+    ----------
+    level : Level
+    label : integer array of shape (n,)
+
+    Returns
+    -------
+    int
+        In the level's units; an edge counts from both of its ends.
+    """
+    arcs = level.arcs
+    with team() as threads:
+        each = np.zeros(threads, np.int64)
+        _between(Rows(arcs.indptr, arcs.indices, arcs.data), label, each)
+    return int(each.sum())
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _between(rows, label, each):
+    n, workers = label.size, each.size
+    for worker in prange(workers):
+        total = np.int64(0)
+        for v in range(n * worker // workers, n * (worker + 1) // workers):
+            for at in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
+                if label[v] != label[vertex(rows.indices, at)]:
+                    total += np.int64(entry(rows.data, at))
+        each[worker] = total
+
+
+def _strengths(number: Any, strength: Any, count: int) -> Any:
+    return np.bincount(number, weights=strength, minlength=count).astype(np.int64)
+
+
+@njit(cache=True, nogil=True)
+def _members(indptr, number, starts, members, ends):
+    """Vertices by community: where each begins, and where its arcs would, one behind the other."""
+    for v in range(number.size):
+        c = number[v]
+        starts[c + 1] += 1
+        ends[c + 1] += indptr[v + 1] - indptr[v]
+    for c in range(starts.size - 1):
+        starts[c + 1] += starts[c]
+        ends[c + 1] += ends[c]
+    for v in range(number.size):
+        c = number[v]
+        members[starts[c]] = v
+        starts[c] += 1
+    for c in range(starts.size - 1, 0, -1):
+        starts[c] = starts[c - 1]
+    starts[0] = 0
+
+
+@part
+def _sum_one(rows, number, groups, made, table, c):
+    """The row of one community; how many entries it has."""
+    starts, members, ends = groups
+    wide, weights = made
+    keys, sums, used = table
+    most = min(ends[c + 1] - ends[c], starts.size - 1)
+    mask = mask_for(most)
+    count = 0
+    for i in range(starts[c], starts[c + 1]):
+        v = vertex(members, i)
+        for at in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
+            d = vertex(number, vertex(rows.indices, at))
+            if d == c:
+                continue
+            slot = slot_of(keys, mask, d)
+            if keys[slot] < 0:
+                keys[slot] = d
+                sums[slot] = 0
+                used[count] = slot
+                count += 1
+            sums[slot] += np.int64(entry(rows.data, at))
+    put = ends[c]
+    for k in range(count):
+        slot = used[k]
+        wide[put + k], weights[put + k] = keys[slot], sums[slot]
+        keys[slot] = -1
+
+    return count
+
+
+@part
+def _sum_tasks(rows, number, groups, made, lengths, table, bounds, counter):
+    task = next_task(counter)
+    while task < bounds.size - 1:
+        for c in range(bounds[task], bounds[task + 1]):
+            lengths[c] = _sum_one(rows, number, groups, made, table, c)
+        task = next_task(counter)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _sum(rows, number, groups, made, lengths, found, bounds, counter):
+    for worker in prange(found.keys.shape[0]):
+        table = found.keys[worker], found.sums[worker], found.used[worker]
+        _sum_tasks(rows, number, groups, made, lengths, table, bounds, counter)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _close_up(ends, indptr, wide, weight, indices, data):
+    for c in prange(indptr.size - 1):
+        for k in range(indptr[c + 1] - indptr[c]):
+            indices[indptr[c] + k], data[indptr[c] + k] = wide[ends[c] + k], weight[ends[c] + k]

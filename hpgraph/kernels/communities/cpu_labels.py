@@ -1,0 +1,109 @@
+"""The most frequent label around each vertex, round by round, on the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.threads import rest, team
+from hpgraph.semiring.atomics import fetch_add
+
+# Vertices that one thread takes at a time.
+CHUNK = 256
+
+
+def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
+    """Labels after rounds in which all take the most frequent around them at once, the least of equals.
+
+    Who has no neighbour whose label changed in the last round is passed over, and so are loops.
+
+    Parameters
+    ----------
+    arcs : CSR
+        Every arc from both of its ends; who is given twice counts twice. Weights are not read.
+    label : array of the type of ids, shape (n,)
+        None is negative.
+    rounds : int
+        The most there are.
+
+    Returns
+    -------
+    array of the type of ids, shape (n,)
+    """
+    label, degrees = label.copy(), arcs.degrees
+    following, waking, woken = label.copy(), degrees > 0, np.zeros(len(label), np.bool_)
+    with team() as threads:
+        found = tables(threads, int(degrees.max()) if len(label) else 0)
+        for _ in range(rounds):
+            counter = np.zeros(32, np.int64)
+            _round(arcs.indptr, arcs.indices, label, following, (waking, woken), found, counter)
+            if not counter[16] or not rest():
+                break
+            label, following = following, label
+            np.copyto(following, label)
+            waking, woken = woken, waking
+            woken[:] = False
+    return label
+
+
+@part
+def _most_frequent(indptr, indices, label, v, table):
+    """The most frequent label around a vertex, the least of equals."""
+    keys, sums, used = table
+    begin, end = peek(indptr, v), peek(indptr, v + 1)
+    mask = mask_for(end - begin)
+    count = 0
+    for at in range(begin, end):
+        u = vertex(indices, at)
+        if u == v:
+            continue
+        c = vertex(label, u)
+        slot = slot_of(keys, mask, c)
+        if keys[slot] < 0:
+            keys[slot] = c
+            sums[slot] = 0
+            used[count] = slot
+            count += 1
+        sums[slot] += 1
+    most, best = np.int64(0), vertex(label, v)
+    for k in range(count):
+        slot = used[k]
+        if sums[slot] > most or (sums[slot] == most and keys[slot] < best):
+            most, best = sums[slot], keys[slot]
+        keys[slot] = -1
+    return best
+
+
+@part
+def _chunks(indptr, indices, label, following, awake, table, counter):
+    waking, woken = awake
+    changed = 0
+    n = label.size
+    at = next_task(counter, CHUNK)
+    while at < n:
+        for v in range(at, min(n, at + CHUNK)):
+            if waking[v]:
+                best = _most_frequent(indptr, indices, label, v, table)
+                if best != label[v]:
+                    following[v] = best
+                    changed += 1
+                    for arc in range(peek(indptr, v), peek(indptr, v + 1)):
+                        woken[vertex(indices, arc)] = True
+        at = next_task(counter, CHUNK)
+    fetch_add(counter, 16, changed)
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True)
+def _round(indptr, indices, label, following, awake, found, counter):
+    for worker in prange(found.keys.shape[0]):
+        table = found.keys[worker], found.sums[worker], found.used[worker]
+        _chunks(indptr, indices, label, following, awake, table, counter)

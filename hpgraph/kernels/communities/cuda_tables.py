@@ -1,0 +1,54 @@
+"""The tables of ``group_table.cuh``: their sizes, and those in global memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import check_memory
+from hpgraph.kernels.communities.level import Level
+
+# As in the source.
+THREADS, WARPS = 256, 8
+WARP_SLOTS = 512
+BLOCK_SLOTS = WARP_SLOTS * WARPS
+WARP_ENTRIES, BLOCK_ENTRIES = WARP_SLOTS // 2, BLOCK_SLOTS // 2
+
+
+def sum_type(level: Level) -> str:
+    """The C++ type that holds what any vertex of a graph, or of one of its communities, is joined by."""
+    return "unsigned" if level.total < 2**31 else "unsigned long long"
+
+
+def clear_tables(entries: Any, ids: np.dtype[Any], sums: str) -> tuple[Any, Any, Any]:
+    """Tables at rest, one behind the other, each with a quarter of its slots free.
+
+    Parameters
+    ----------
+    entries : CuPy integer array of shape (k,)
+        The most that each has to hold.
+    ids : dtype
+        Of keys.
+    sums : str
+        C++ type of sums.
+
+    Returns
+    -------
+    int64 array of shape (k + 1,)
+        Where each begins.
+    array, array
+        Keys and sums.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When they will not fit.
+    """
+    import cupy
+
+    begin = cupy.zeros(len(entries) + 1, np.int64)
+    cupy.cumsum(entries + (entries + 2) // 3 + 1, out=begin[1:])
+    slots, dtype = int(begin[-1]), np.uint32 if sums == "unsigned" else np.uint64
+    check_memory(slots * (ids.itemsize + np.dtype(dtype).itemsize), "the tables of vertices with many arcs", "cuda")
+    return begin, cupy.full(slots, -1, ids), cupy.zeros(slots, dtype)

@@ -1,0 +1,125 @@
+"""A graph as communities see it: what arcs weigh in whole numbers, so that sums do not depend on their order."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.core.device import array_module
+from hpgraph.formats import CSR
+
+# Whole numbers up to here are float64 as well, and so are all sums of weights.
+_EXACT = 2**52
+
+
+class Level(NamedTuple):
+    """A graph, or one whose vertices are the communities of another.
+
+    Attributes
+    ----------
+    arcs : CSR
+        Every edge from both of its ends; int64 weights, or none where all are 1. Loops are passed over, and in a graph
+        of communities there are none: what they weigh is among the strengths.
+    sent, received : int64 array of shape (n,)
+        Weight of the arcs that leave each vertex and that reach it, the same array where the graph is undirected.
+    total : int
+        Their sum.
+    unit : float
+        What a weight of 1 stands for.
+    """
+
+    arcs: CSR
+    sent: Any
+    received: Any
+    total: int
+    unit: float
+
+    @property
+    def directed(self) -> bool:
+        """Whether what a vertex sends may differ from what it receives."""
+        return self.received is not self.sent
+
+    def penalty(self, resolution: float) -> float:
+        """What to multiply ``sent · received + received · sent`` by to compare it with the weight between two."""
+        return resolution / self.total if self.directed else resolution / (2 * self.total)
+
+
+def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
+    """The level that a graph is.
+
+    Parameters
+    ----------
+    out : CSR
+        Its arcs by source.
+    directed, weighted : bool
+        Whether directions and weights count.
+
+    Returns
+    -------
+    Level
+
+    Raises
+    ------
+    ValueError
+        When a weight is negative or not finite, or all are 0.
+
+    Notes
+    -----
+    Weights that are no whole numbers, or whose sum is beyond 2⁵², are rounded to multiples of a power of two that is
+    less than 2⁻⁵⁰ of their sum. The sums are then exact: the order in which threads add does not matter.
+
+    Examples
+    --------
+    >>> level = level_of(CSR((2, 2), [0, 1, 2], [1, 0], [0.5, 0.5]), directed=False, weighted=True)
+    >>> level.total * level.unit
+    1.0
+    """
+    xp, n = array_module(out.indices), out.shape[0]
+    row = out.expand_rows()
+    loop = out.indices == row
+    if weighted and out.data is not None:
+        weight, unit = _whole(out.data, xp)
+    else:
+        weight, unit = None, 1.0
+    if not directed:
+        sent = xp.diff(out.indptr) if weight is None else _sums(row, weight, n, xp)
+        at = xp.flatnonzero(loop)
+        if len(at):
+            # Both ends of a loop are at its vertex.
+            sent[row[at]] += 1 if weight is None else weight[at]
+        sent = received = sent.astype(np.int64, copy=False)
+        arcs = out.with_data(weight, copy=False)
+    else:
+        weight = xp.ones(out.nnz, np.int64) if weight is None else weight
+        sent, received = _sums(row, weight, n, xp), _sums(out.indices, weight, n, xp)
+        apart = ~loop
+        source, target, weight = row[apart].astype(out.indices.dtype, copy=False), out.indices[apart], weight[apart]
+        both = xp.concatenate((source, target)), xp.concatenate((target, source)), xp.concatenate((weight, weight))
+        arcs = CSR.from_coo(*both, out.shape, duplicates="sum", copy=False)
+    total = int(sent.sum())
+    if total == 0 and out.nnz:
+        raise ValueError("weight: all weights are 0, and communities need some that are positive; see weight=None")
+    return Level(arcs, sent, received, total, unit)
+
+
+def _sums(row: Any, weight: Any, n: int, xp: Any) -> Any:
+    """Exact, as all sums are below 2⁵²."""
+    return xp.bincount(row, weights=weight, minlength=n).astype(np.int64)
+
+
+def _whole(data: Any, xp: Any) -> tuple[Any, float]:
+    """Weights as whole numbers, and what 1 among them stands for."""
+    wide = data.astype(np.float64)
+    if not bool(((wide >= 0) & (wide < np.inf)).all()):
+        raise ValueError("weight: communities need weights that are finite and not negative; see weight=None")
+    largest = float(wide.max()) if len(wide) else 0.0
+    if largest == 0:
+        return wide.astype(np.int64), 1.0
+    # Loops count twice, and there may be a rounding of half a unit an arc.
+    bound = 4 * float((wide / largest).sum()) * largest
+    if bound < _EXACT and bool((wide == xp.floor(wide)).all()):
+        return wide.astype(np.int64), 1.0
+    with np.errstate(over="ignore"):
+        exponent = int(np.floor(np.log2(_EXACT) - np.log2(4 * float((wide / largest).sum())) - np.log2(largest)))
+    return xp.rint(xp.ldexp(wide, exponent)).astype(np.int64), float(np.ldexp(1.0, -exponent))
