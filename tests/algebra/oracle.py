@@ -27,7 +27,7 @@ KINDS = {
     "uint16": "UINT16", "uint32": "UINT32", "uint64": "UINT64", "float32": "FP32", "float64": "FP64",
 }  # fmt: skip
 SHAPE = (4, 5)
-DTYPES = ("bool", "int8", "int64", "float64")
+DTYPES = ("bool", "int8", "float64")
 # One that sums, one that tells its operands apart.
 ACCUMULATORS = ("plus", "second")
 

@@ -12,9 +12,8 @@ import hpgraph as hpg
 
 SETTINGS = examples(80)
 RINGS = (
-    ("plus_times", "float64"), ("plus_times", "int8"), ("min_plus", "int64"), ("max_first", "int8"),
-    ("lor_land", "bool"), ("plus_pair", "int64"), ("any_pair", "bool"), ("min_firsti", "float64"),
-    ("plus_secondj", "int8"),
+    ("plus_times", "float64"), ("min_plus", "int64"), ("max_first", "int8"), ("lor_land", "bool"),
+    ("plus_pair", "int64"), ("any_pair", "bool"), ("min_firsti", "float64"),
 )  # fmt: skip
 
 

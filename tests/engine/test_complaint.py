@@ -91,13 +91,13 @@ def test_what_gather_and_update_return(function, says, device):
     assert f"it must return a number, the message, which becomes float64, {says}" in said
     error, said = complaint(two(update=lambda vertex, message: function(vertex)), device)
     assert error.function == "Two.update" and f"it must return a number, the new x, {says}" in said
-    error, said = complaint(two(activity="all", update=function_of_two(function)), device)
-    assert error.function == "Two.update" and says in said
     assert line.partition(",")[0] in said
 
 
-def function_of_two(function):
-    return lambda vertex, message: function(vertex)
+def test_what_update_returns_in_a_sweep(device):
+    function, says = RETURNS[0]
+    error, said = complaint(two(activity="all", update=lambda vertex, message: function(vertex)), device)
+    assert error.function == "Two.update" and says in said
 
 
 # What is said does not depend on which function it is said of: everything of one, of the others a type error and a name

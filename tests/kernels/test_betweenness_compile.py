@@ -14,8 +14,7 @@ pytest.importorskip("cuda.core")
 LOCAL = 384
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
-@pytest.mark.parametrize("index", ["int", "long long"])
+@pytest.mark.parametrize(("index", "arch"), zip(("int", "long long"), GENERATIONS, strict=True))
 def test_kernels_of_betweenness_compile(arch: str, index: str) -> None:
     names = {
         name

@@ -20,11 +20,10 @@ from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored
 from hpgraph.kernels.sweep.cuda_slab import KERNEL as SLAB
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
-    ("program", "weighted"),
-    [(eigenvector._PROGRAMS, False), (katz._PROGRAMS[False], False), (katz._PROGRAMS[True], True), (hits._MUTUAL, True),
-     (hits._HUBS, False)],
+    ("program", "weighted", "dtype"),
+    [(eigenvector._PROGRAMS, False, "float32"), (katz._PROGRAMS[False], False, "float64"),
+     (katz._PROGRAMS[True], True, "float32"), (hits._MUTUAL, True, "float64"), (hits._HUBS, False, "float32")],
 )  # fmt: skip
 def test_sweeps(program: dict, weighted: bool, dtype: str) -> None:
     declared = declarations_of(program[weighted])

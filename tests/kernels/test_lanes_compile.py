@@ -14,7 +14,6 @@ from hpgraph.engine.survey import Levels
 from hpgraph.kernels.lanes import cuda as lanes
 from hpgraph.kernels.lanes import cuda_bands
 from hpgraph.kernels.runtime.cuda import persistent
-from hpgraph.kernels.runtime.cuda.compile import compile_only
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 
 pytest.importorskip("cuda.core")
@@ -61,29 +60,27 @@ def traverse(program, words, weight=None, index="int", arch="sm_90", threads=lan
     compiles("lanes.cuh", before(threads) + made.prologue, made.ltoir, (name,), arch, LOCAL)
 
 
-@pytest.mark.parametrize("words", [1, 2])
-@pytest.mark.parametrize("index", ["int", "long long"])
-def test_survey(words, index):
-    compiles("lanes.cuh", before(), (), (f"hpgraph::survey_lanes<{index}, {words}>",), local=LOCAL)
+@pytest.mark.parametrize(("index", "words"), [("int32", 1), ("int64", 2)])
+def test_survey_and_structs_lie_as_the_host_fills_them(index, words):
+    held = persistent.checks(*lanes.layouts(np.dtype(index)), lanes.SURVEY)
+    assert held.count("static_assert") > 60
+    name = f"hpgraph::survey_lanes<{'int' if index == 'int32' else 'long long'}, {words}>"
+    compiles("lanes.cuh", before(), (), (name,), local=LOCAL, checks=held)
 
 
-@pytest.mark.parametrize("words", [1, 2])
-@pytest.mark.parametrize("program", [Levels, Tree])
-def test_searches(program, words):
-    traverse(program, words)
-
-
-def test_blocks_of_few_threads():
-    traverse(Levels, 2, threads=persistent.THREADS)
+def test_messages_that_differ_by_arc():
+    traverse(Tree, 1)
 
 
 def test_conditions_and_wide_ids():
     traverse(Choosy, 2, "float", "long long")
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
-def test_every_generation(arch):
-    traverse(Levels, 2, arch=arch)
+@pytest.mark.parametrize(
+    ("arch", "threads"), zip(GENERATIONS, (persistent.THREADS, lanes.THREADS_OF_MANY_ARCS), strict=True)
+)
+def test_every_generation_and_number_of_threads(arch, threads):
+    traverse(Levels, 2, arch=arch, threads=threads)
 
 
 @pytest.mark.parametrize("element", lanes._ELEMENTS.values())
@@ -91,15 +88,6 @@ def test_histories(element):
     kinds = ("true, 2", "false, 1")
     names = [f"hpgraph::write_history<{element}, {kind}>" for kind in kinds]
     compiles("lane_history.cuh", "", (), names)
-
-
-@pytest.mark.parametrize("index", ["int32", "int64"])
-def test_structs_lie_as_the_host_fills_them(index):
-    ids = np.dtype(index)
-    held = persistent.checks(*lanes.layouts(ids), lanes.SURVEY)
-    assert held.count("static_assert") > 60
-    name = f"hpgraph::survey_lanes<{'int' if index == 'int32' else 'long long'}, 1>"
-    compile_only("lanes.cuh", before(), (), (name,), "sm_90", held)
 
 
 @pytest.mark.parametrize("index", ["int", "long long"])

@@ -17,9 +17,10 @@ pytest.importorskip("cuda.core")
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 # What is hard for the GPU: small and wide types, bool, counting, positions, terminals.
 CASES = [
-    ("plus_times", "float32"), ("min_plus", "float64"), ("lor_land", "bool"), ("plus_pair", "bool"),
-    ("max_first", "int8"), ("any_secondi", "int64"), ("plus_secondj", "uint16"), ("bor_second", "uint64"),
+    ("lor_land", "bool"), ("plus_pair", "bool"), ("max_first", "int8"), ("any_secondi", "int64"),
+    ("bor_second", "uint64"),
 ]  # fmt: skip
+OLDEST, NEWEST = GENERATIONS
 
 
 def code_of(ring, dtype, ids=INT32, **mask):
@@ -44,20 +45,18 @@ def test_products_with_wide_ids_and_a_mask(mask):
     product_compiles(mxm_masked.SOURCE, mxm_masked.KERNELS, code_of("plus_pair", "int16", INT64))
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
-def test_architectures(arch):
-    product_compiles(mxm.SOURCE, mxm.KERNELS, code_of("plus_times", "float64", excludes=True), arch)
-    product_compiles(mxm_masked.SOURCE, mxm_masked.KERNELS, code_of("plus_times", "float64"), arch)
+def test_the_newest_generation():
+    product_compiles(mxm.SOURCE, mxm.KERNELS, code_of("plus_times", "float64", excludes=True), NEWEST)
+    product_compiles(mxm_masked.SOURCE, mxm_masked.KERNELS, code_of("plus_times", "float64"), NEWEST)
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
-def test_python_operators_are_linked_in(arch):
+def test_python_operators_are_linked_in_on_the_oldest():
     pytest.importorskip("numba.cuda")
     ring = Semiring(get_monoid("max"), get_binary(lambda a, b: a * a + b))
     code = code_of(ring, "float32")
     assert len(code[1]) == 1
-    product_compiles(mxm.SOURCE, mxm.KERNELS, code, arch)
-    product_compiles(mxm_masked.SOURCE, mxm_masked.KERNELS, code, arch)
+    product_compiles(mxm.SOURCE, mxm.KERNELS, code, OLDEST)
+    product_compiles(mxm_masked.SOURCE, mxm_masked.KERNELS, code, OLDEST)
 
 
 @pytest.mark.parametrize("ids", ["int", "long long"])
