@@ -14,15 +14,17 @@ import numpy as np
 
 from hpgraph.containers.row_blocks import arcs_that
 from hpgraph.containers.streamed_graph import StreamedGraph
-from hpgraph.core.device import array_module
+from hpgraph.core.device import array_module, to_device
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.backend import kernels
 
-# Bytes of an arc that is brought: ids in windows, put together, and numbered anew.
-_ARC = 20
+# Bytes of an arc that is brought: its id in a window, put together with others, and numbered anew.
+_ARC = 12
+# More edges than a vertex can have.
+_NOBODY = int(np.iinfo(np.int64).max)
 
 
 class _Loops(VertexProgram):
@@ -79,14 +81,17 @@ def core_numbers(graph: StreamedGraph) -> Any:
     xp, ids = array_module(graph.device), graph.id_dtype
     left = graph.out_degree - run(_Loops, graph, loops=0).loops
     core, k = xp.full(graph.n_vertices, -1, np.int64), 0
+    if not graph.n_vertices:
+        return core.astype(ids)
     with graph.lending() as room:
         while True:
             there = core < 0
-            waiting = left[there]
-            if not len(waiting):
+            least = xp.where(there, left, _NOBODY).min()
+            few, arcs_left = to_device(xp.stack([least, (left * there).sum()]), "cpu").tolist()
+            if few == _NOBODY:
                 break
-            k = max(k, int(waiting.min()))
-            if int(waiting.sum()) * _ARC <= room:
+            k = max(k, few)
+            if arcs_left * _ARC <= room:
                 chosen = Bitmask.from_bool(there)
                 arcs = arcs_that(graph, chosen, lambda source, target: there[target])  # noqa: B023
                 part, vertices = kernels(graph.device).induced(arcs, chosen)
