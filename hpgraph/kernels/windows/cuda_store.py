@@ -25,7 +25,8 @@ from hpgraph.kernels.windows.runs import Pieces, rows_of
 # Bytes a second from host memory and from a disk, until they are measured.
 LINK, DISK = 53e9, 2e9
 # A group of arcs in place costs the link what so many bytes do: of plain ids 48 million a second, however few are read,
-# at 53 GB/s; of gaps, whose places are found one after the other, 21 million.
+# at 53 GB/s; of gaps, whose places are found one after the other, 21 million at the best. A crowd of them in one step
+# takes three times as long, but the many windows that would be copied instead take longer yet: measured by searches.
 GROUP_BYTES = {"none": 1100, "gaps": 2500}
 
 
