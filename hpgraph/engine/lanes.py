@@ -138,7 +138,7 @@ def run_lanes(
                 _alone(run, form, tuple(values[0] for values in rows), sources, int(group[0]), found)
             for name, values in zip(begun, rows, strict=True):
                 if not _is_stretch(group):
-                    found.properties[name][group] = values
+                    _put(found.properties[name], group, values)
             found.groups.append(group)
             if found.unfinished and not whole:
                 break
@@ -155,6 +155,14 @@ def _that_fit(most: int, results: int, work_space: Callable[[int], int], what: s
 
 def _is_stretch(group: np.ndarray) -> bool:
     return bool(group[-1] - group[0] + 1 == len(group))
+
+
+def _put(results: Any, group: np.ndarray, rows: Any) -> None:
+    """Write rows where their lanes are; CuPy takes a thread for each element, of which levels have eight a word."""
+    word = np.dtype(np.uint64)
+    if results.shape[1] * results.itemsize % word.itemsize == 0 and results.flags.c_contiguous:
+        results, rows = results.view(word), rows.view(word)
+    results[group] = rows
 
 
 def _rows(results: Any, column: Column, group: np.ndarray) -> Any:
