@@ -55,7 +55,7 @@ def _threads_and_batch(out: CSR, turn: Takeover) -> tuple[int, int]:
     return (THREADS_OF_MANY_ARCS, BATCH_OF_MANY_ARCS) if many else (THREADS, BATCH)
 
 
-def _least(values: Any, beginning: Beginning | None, sources: Any) -> Any:
+def least_of_sources(values: Any, beginning: Beginning | None, sources: Any) -> Any:
     """The least value of a source, from which buckets are counted; waits for the device where an array was given."""
     if beginning is None:
         return values[sources].min().item() if len(sources) else 0
@@ -95,7 +95,7 @@ def relax(
     vertices = n * ids.itemsize
     space = Space(16, vertices, pieces, vertices, pieces, vertices, vertices)
     record = Record(n)
-    least_source = 0 if delta is None else _least(state[0], beginnings[0], sources)
+    least_source = 0 if delta is None else least_of_sources(state[0], beginnings[0], sources)
     step, end, last = bucket_bounds(dtype, delta, ceiling, least_source)
     largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
     masks = [bits.data.ptr + 8 * row * i for i in range(3)]

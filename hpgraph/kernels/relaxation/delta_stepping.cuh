@@ -8,59 +8,12 @@
 //
 // The width of a bucket adapts, as in ADDS (K. Wang, D. Fussell, C. Lin, PPoPP'21): see BucketWidth.
 #pragma once
-#include "load_balancing.cuh"
 #include "grid_barrier.cuh"
+#include "lowering.cuh"
 #include "one_block.cuh"
 #include "trace.cuh"
 
 namespace hpgraph {
-
-template <class T, int size = sizeof(T)>
-struct Bits;
-template <class T>
-struct Bits<T, 4> {
-    typedef unsigned int type;
-};
-template <class T>
-struct Bits<T, 8> {
-    typedef unsigned long long type;
-};
-
-// *where = combine(*where, message); whether that changed it. `stands` is what seems to stand there, and then does.
-template <class T, class Combine>
-__device__ bool atomic_update(T* where, T message, T& stands, Combine combine) {
-    typedef typename Bits<T>::type Word;
-    T old = stands;
-    while (true) {
-        const T now = combine(old, message);
-        // A NaN never equals itself: it must not count as a change for ever.
-        if (now == old || now != now) return false;
-        const Word seen = *(const Word*)&old, put = *(const Word*)&now;
-        const Word found = atomicCAS((Word*)where, seen, put);
-        if (found == seen) {
-            stands = now;
-            return true;
-        }
-        old = *(const T*)&found;
-    }
-}
-
-// The same for the least of two numbers, which the memory itself works out.
-template <class T>
-__device__ T atomic_least(T* where, T message) {
-    return atomicMin(where, message);
-}
-// Floats of one sign are ordered as the integers of the same bits are.
-__device__ inline float atomic_least(float* where, float message) {
-    message += 0.0f;  // no negative zero
-    if (message >= 0) return __int_as_float(atomicMin((int*)where, __float_as_int(message)));
-    return __uint_as_float(atomicMax((unsigned*)where, __float_as_uint(message)));
-}
-__device__ inline double atomic_least(double* where, double message) {
-    message += 0.0;
-    if (message >= 0) return __longlong_as_double(atomicMin((i64*)where, __double_as_longlong(message)));
-    return __longlong_as_double((i64)atomicMax((u64*)where, (u64)__double_as_longlong(message)));
-}
 
 template <class Index, class Value>
 struct RelaxSpace {
@@ -118,71 +71,11 @@ __device__ Value above(Value value, Value width, Value largest) {
     return value > 0 && largest - value < width ? largest : (Value)(value + width);
 }
 
-// Where a value sends its vertex.
-template <class Value>
-struct Bounds {
-    bool on;
-    Value threshold, ceiling;
-};
-
 // What waits in shared memory for company: who may send again now, and who joins the far pile.
 template <class Index>
 struct Stages {
     Stage<Index> near, far;
 };
-
-// Lower the targets of a batch of arcs; by whole warps. Whoever changes is given to arrive(comes, near, again, vertex),
-// `again` saying that it was near before: each lane at most `size` times, until no lane of the warp has one.
-template <int size, class Program, class Index, class Weight, class Value, class Arrive>
-__device__ void send(const Program& program, const Arcs<Index, Weight>& out, const Bounds<Value>& bounds,
-                     u32* queued, u32* waiting, const Batch<Index, size>& batch, Arrive arrive) {
-    Index v[size];
-    Value message[size], stands[size];
-    bool live[size];
-#pragma unroll
-    for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
-#pragma unroll
-    for (int k = 0; k < size; ++k) {
-        const auto weight = batch.live[k] ? out.weight(batch.arc[k]) : 0;
-        live[k] = batch.live[k] && program.cond(v[k]) && program.edge_cond(batch.source[k], weight, v[k]);
-        message[k] = live[k] ? (Value)program.gather(batch.source[k], weight, v[k]) : Value();
-    }
-    // May be stale in L1; safe, since values only move one way and the atomic checks again.
-#pragma unroll
-    for (int k = 0; k < size; ++k) stands[k] = live[k] ? program.p0[v[k]] : Value();
-    u32 seen[size], again = 0;  // bit k of the second: the k-th was near before
-#pragma unroll
-    for (int k = 0; k < size; ++k) {
-        if constexpr (Program::LEAST) {
-            live[k] = live[k] && message[k] < stands[k];
-            if (live[k]) stands[k] = atomic_least(program.p0 + v[k], message[k]);
-            again |= (u32)(bounds.on && stands[k] < bounds.threshold) << k;
-        } else {
-            live[k] = live[k] && atomic_update(program.p0 + v[k], message[k], stands[k],
-                                               [&](Value a, Value b) { return program.reduce(a, b); });
-        }
-    }
-    bool is_near[size];
-    const auto word = [&](int k) { return (is_near[k] ? queued : waiting) + (v[k] >> 5); };
-    const auto flag = [&](int k) { return 1u << (v[k] & 31); };
-#pragma unroll
-    for (int k = 0; k < size; ++k) {
-        if constexpr (Program::LEAST) live[k] = live[k] && message[k] < stands[k], stands[k] = message[k];
-        live[k] = live[k] && !(bounds.on && stands[k] > bounds.ceiling);
-        is_near[k] = !bounds.on || stands[k] < bounds.threshold;
-        seen[k] = live[k] ? *word(k) : ALL;
-    }
-    loaded(seen);
-#pragma unroll
-    for (int k = 0; k < size; ++k) seen[k] = seen[k] & flag(k) ? ALL : atomicOr(word(k), flag(k));
-    u32 claimed = 0, near_ones = 0;  // which of the batch
-#pragma unroll
-    for (int k = 0; k < size; ++k) claimed |= !(seen[k] & flag(k)) << k, near_ones |= is_near[k] << k;
-    for (; __any_sync(ALL, claimed); claimed &= claimed - 1) {
-        const int k = __ffs(claimed) - 1;
-        arrive(claimed != 0, claimed && (near_ones >> k & 1), again >> k & 1, pick(v, k));
-    }
-}
 
 // A vertex, and whether it sends again, in one word: as what waits in a stage.
 template <class Index>
@@ -218,10 +111,10 @@ __device__ void split(const Program& program, const Index* pile, u64 size, u32* 
     }
 }
 
-// The least value in the far pile, and in `sum` the total of all threads' `mine`; by the whole grid, ends with a barrier.
+// The least value in the far pile to `cell`, and to `sum` the total of all threads' `mine`; there after a barrier.
 template <class Program, class Index, class Value>
-__device__ Value least_waiting(const Program& program, const Index* pile, u64 size, Value largest, Value* cell,
-                               u64 mine, u64* sum, GridBarrier& barrier) {
+__device__ void find_least(const Program& program, const Index* pile, u64 size, Value largest, Value* cell, u64 mine,
+                           u64* sum) {
     Value least = largest;
     for (i64 i = (i64)blockIdx.x * THREADS + threadIdx.x; i < (i64)size; i += (i64)gridDim.x * THREADS) {
         const Value value = program.p0[pile[i]];
@@ -234,8 +127,6 @@ __device__ Value least_waiting(const Program& program, const Index* pile, u64 si
     mine = warp_sum(mine);
     if (lane_of_warp() == 0 && least < largest) atomic_least(cell, least);
     if (lane_of_warp() == 0 && mine) atomicAdd(sum, mine);
-    barrier.wait();
-    return *(volatile Value*)cell;
 }
 
 template <class Program, class Index, class Weight, class Value, class T = Techniques<>>
@@ -349,8 +240,10 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
             Tally* const tally = next_tally();
             if (thread == 0) space.least[1 - far_turned] = priority.largest, space.header->repeated[1 - far_turned] = 0;
             u64* const all_repeated = space.header->repeated + far_turned;
-            const Value least = least_waiting(program, far(), pile, priority.largest, space.least + far_turned,
-                                              threadIdx.x ? 0 : repeated, all_repeated, barrier);
+            Value* const cell = space.least + far_turned;
+            find_least(program, far(), pile, priority.largest, cell, threadIdx.x ? 0 : repeated, all_repeated);
+            barrier.wait();
+            const Value least = *(volatile Value*)cell;
             // By each block for itself, alike.
             if (threadIdx.x == 0 && priority.adapts)
                 bucket.adapt(step, *(volatile i64*)all_repeated, out.indptr[n], priority.largest, threads * T::BATCH);

@@ -43,14 +43,15 @@ template <typename Id> __device__ void hook(Id* label, Id u, Id v) {
     }
 }
 
-// Every vertex below its first neighbour, where that is smaller.
+// Every vertex below its first neighbour, where that is smaller. Rows are those of the `n` vertices from number `base` on, here
+// and below.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
-begin_forest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, Id* label) {
-    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    if (v >= n) return;
-    const i64 begin = indptr[v];
-    const Id first = begin < indptr[v + 1] ? indices[begin] : Id(v);
+begin_forest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 base, i64 n, Id* label) {
+    const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = base + row;
+    if (row >= n) return;
+    const i64 begin = indptr[row];
+    const Id first = begin < indptr[row + 1] ? indices[begin] : Id(v);
     label[v] = first < v ? first : Id(v);
 }
 
@@ -73,11 +74,11 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) shorten_paths(i64 n, int ho
 // ids: rows ascend, so they come first, and most arcs to larger ones are among the first of another.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
-link_first(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, int neighbours, bool symmetric,
-           Id* label) {
-    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    if (v >= n) return;
-    const i64 begin = indptr[v], end = min(begin + neighbours, indptr[v + 1]);
+link_first(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 base, i64 n, int neighbours,
+           bool symmetric, Id* label) {
+    const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = base + row;
+    if (row >= n) return;
+    const i64 begin = indptr[row], end = min(begin + neighbours, indptr[row + 1]);
     for (i64 at = begin; at < end; ++at) {
         const Id u = indices[at];
         if (u < v ? at > begin : !symmetric) hook<Id>(label, Id(v), u);
@@ -105,13 +106,13 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) most_frequent_root(i64 n, I
 // warp are listed.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
-link_rest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n, int done, const Id* largest,
-          Id* label, Id* listed, u64* tail) {
-    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
+link_rest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 base, i64 n, int done,
+          const Id* largest, Id* label, Id* listed, u64* tail) {
+    const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = base + row;
     const int lane = threadIdx.x & 31;
     i64 begin = 0, end = 0;
-    if (v < n) {
-        begin = indptr[v] + done, end = indptr[v + 1];
+    if (row < n) {
+        begin = indptr[row] + done, end = indptr[row + 1];
         if (begin < end && root_of<Id>(label, Id(v)) == *largest) end = begin;
     }
     if (end - begin <= THREAD_ARCS)
@@ -131,15 +132,24 @@ link_rest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 n,
 // The rows that link_rest listed, each by the whole grid.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
-link_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, int done, Id* label,
+link_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 base, int done, Id* label,
             const Id* __restrict__ listed, const u64* tail) {
     for (u64 i = 0; i < *tail; ++i) {
         const Id v = listed[i];
-        const i64 end = indptr[v + 1];
-        for (i64 at = indptr[v] + done + i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x; at < end;
+        const i64 end = indptr[v - base + 1];
+        for (i64 at = indptr[v - base] + done + i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x; at < end;
              at += i64(gridDim.x) * COMPONENT_THREADS)
             hook<Id>(label, v, indices[at]);
     }
+}
+
+// The trees of another forest of the same vertices, which may lie on another GPU, join these.
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS) join_forest(i64 n, const Id* __restrict__ other, Id* label) {
+    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
+    if (v >= n) return;
+    const Id above = other[v];
+    if (above != v) hook<Id>(label, Id(v), above);
 }
 
 // Every vertex right below its root, and how many roots each block has. Who halves the path of another by a stale label

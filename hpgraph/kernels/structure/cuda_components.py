@@ -20,8 +20,8 @@ WARP_ARCS = 4096
 # the paths up are long, and a pass that shortens each by so many vertices pays. Among many arcs is one to a small id.
 FEW_ARCS, HOPS = 8, np.int32(32)
 _NAMES = (
-    "begin_forest", "shorten_paths", "link_first", "most_frequent_root", "link_rest", "link_listed", "flatten",
-    "number_roots", "rename",
+    "begin_forest", "shorten_paths", "link_first", "most_frequent_root", "link_rest", "link_listed", "join_forest",
+    "flatten", "number_roots", "rename",
 )  # fmt: skip
 
 
@@ -47,28 +47,107 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
     n, ids = arcs.shape[0], arcs.indices.dtype
     if n == 0 or arcs.nnz == 0:
         return n, cupy.arange(n, dtype=ids)
-    label = cupy.empty(n, ids)
-    # The root of the largest tree, and rows that are too long for a warp, of which there are few.
-    largest, listed = cupy.full(1, -1, ids), cupy.empty(arcs.nnz // WARP_ARCS + 1, ids)
-    tail = cupy.zeros(1, np.uint64)
-    index = c_type(ids)
-    module = load(SOURCE, names=kernel_names(index), title="connected components")
-
-    def run(name: str, blocks: int, *arguments: Any) -> None:
-        module.function(f"hpgraph::{name}<{index}>")((blocks,), (THREADS,), arguments)
-
-    each, size, first = -(-n // THREADS), np.int64(n), np.int32(NEIGHBOURS)
-    done = np.int32(0) if symmetric else first
-    run("begin_forest", each, arcs.indptr, arcs.indices, size, label)
-    if arcs.nnz < FEW_ARCS * n:
-        run("shorten_paths", each, size, HOPS, label)
-    run("link_first", each, arcs.indptr, arcs.indices, size, first, np.bool_(symmetric), label)
+    forest = Forest(arcs, 0, cupy.empty(n, ids), cupy.empty(1, ids), symmetric)
+    forest.begin()
     if symmetric:
         # Every arc is there in both directions, so those that leave the largest tree need no look.
-        run("most_frequent_root", 1, size, label, largest)
-    run("link_rest", each, arcs.indptr, arcs.indices, size, done, largest, label, listed, tail)
-    run("link_listed", 4 * multiprocessors(), arcs.indptr, arcs.indices, done, label, listed, tail)
-    return numbered_trees(label)
+        forest.find_largest()
+    forest.link_rest()
+    return numbered_trees(forest.label)
+
+
+class Forest:
+    """Trees of vertices that arcs join, while they grow: a label points to a vertex with a smaller id, or to its own.
+
+    Parameters
+    ----------
+    arcs : CSR
+        Rows of the vertices from number `first` on, with the ids of all.
+    first : int
+    label : CuPy array of ids, of all vertices
+        Those of vertices without a row point to themselves; the others need no value.
+    largest : CuPy array of one id
+        For the root of the largest tree.
+    symmetric : bool
+        Whether each arc has its reverse, in this part of the graph or in another.
+    """
+
+    def __init__(self, arcs: CSR, first: int, label: Any, largest: Any, symmetric: bool) -> None:
+        import cupy
+
+        self._rows = arcs
+        self.label, self.largest, self._base, self._symmetric = label, largest, np.int64(first), symmetric
+        largest.fill(-1)
+        # Rows that are too long for a warp, of which there are few.
+        self._listed = cupy.empty(arcs.nnz // WARP_ARCS + 1, label.dtype)
+        self._size, self._first = np.int64(arcs.shape[0]), np.int32(NEIGHBOURS)
+        self._each = -(-arcs.shape[0] // THREADS)
+
+    def _run(self, name: str, *arguments: Any, blocks: int = 0) -> None:
+        run(name, self.label.dtype, blocks or self._each, *arguments)
+
+    def begin(self) -> None:
+        """Link the first few arcs of every row."""
+        arcs, n = self._rows, len(self.label)
+        if not arcs.shape[0]:
+            return
+        self._run("begin_forest", arcs.indptr, arcs.indices, self._base, self._size, self.label)
+        if arcs.nnz < FEW_ARCS * arcs.shape[0]:
+            self._run("shorten_paths", np.int64(n), HOPS, self.label, blocks=-(-n // THREADS))
+        self._run(
+            "link_first", arcs.indptr, arcs.indices, self._base, self._size, self._first, np.bool_(self._symmetric),
+            self.label,
+        )  # fmt: skip
+
+    def find_largest(self) -> None:
+        """Note which tree is the largest, as far as a sample tells: `link_rest` leaves its vertices out."""
+        self._run("most_frequent_root", np.int64(len(self.label)), self.label, self.largest, blocks=1)
+
+    def link_rest(self) -> None:
+        """Link the arcs that are left, of vertices outside the largest tree."""
+        import cupy
+
+        arcs = self._rows
+        if not arcs.shape[0]:
+            return
+        done, tail = np.int32(0) if self._symmetric else self._first, cupy.zeros(1, np.uint64)
+        self._run(
+            "link_rest", arcs.indptr, arcs.indices, self._base, self._size, done, self.largest, self.label,
+            self._listed, tail,
+        )  # fmt: skip
+        self._run(
+            "link_listed", arcs.indptr, arcs.indices, self._base, done, self.label, self._listed, tail,
+            blocks=4 * multiprocessors(),
+        )  # fmt: skip
+
+    def flatten(self) -> None:
+        """Put every vertex right below its root."""
+        import cupy
+
+        n = len(self.label)
+        blocks = -(-n // THREADS)
+        self._run("flatten", np.int64(n), self.label, cupy.empty(blocks, self.label.dtype), blocks=blocks)
+
+    def join(self, other: Any) -> None:
+        """Join the trees of another forest of the same vertices, which may lie on another GPU."""
+        n = len(self.label)
+        self._run("join_forest", np.int64(n), other, self.label, blocks=-(-n // THREADS))
+
+
+def run(name: str, ids: np.dtype, blocks: int, *arguments: Any) -> None:
+    """Launch a kernel of the source, for ids of a type, on the current device and stream.
+
+    Parameters
+    ----------
+    name : str
+    ids : numpy.dtype
+    blocks : int
+    *arguments
+        The kernel's.
+    """
+    index = c_type(ids)
+    module = load(SOURCE, names=kernel_names(index), title="connected components")
+    module.function(f"hpgraph::{name}<{index}>")((blocks,), (THREADS,), arguments)
 
 
 def numbered_trees(label: Any) -> tuple[int, Any]:
@@ -87,16 +166,10 @@ def numbered_trees(label: Any) -> tuple[int, Any]:
     import cupy
 
     n, ids = len(label), label.dtype
-    index = c_type(ids)
-    module = load(SOURCE, names=kernel_names(index), title="connected components")
     each, number, size = -(-n // THREADS), cupy.empty(n, ids), np.int64(n)
     roots = cupy.empty(each, ids)
-
-    def run(name: str, *arguments: Any) -> None:
-        module.function(f"hpgraph::{name}<{index}>")((each,), (THREADS,), arguments)
-
-    run("flatten", size, label, roots)
+    run("flatten", ids, each, size, label, roots)
     roots = cupy.cumsum(roots, dtype=ids)
-    run("number_roots", size, label, roots, number)
-    run("rename", size, number, label)
+    run("number_roots", ids, each, size, label, roots, number)
+    run("rename", ids, each, size, number, label)
     return int(roots[-1]), label

@@ -214,16 +214,16 @@ struct Pull {
     }
 };
 
-// Returns how many neighbours this lane looked at; what it puts off stands among the pieces of the queue to be.
+// The vertices of the words from `begin` to `words`. Returns how many neighbours this lane looked at; what it puts off
+// stands among the pieces of the queue to be.
 template <class T, class Program, class Index, class Weight>
-__device__ u64 bottom_up_step(const Program& program, i64 step, i64 n, const Arcs<Index, Weight>& in,
+__device__ u64 bottom_up_step(const Program& program, i64 step, i64 begin, i64 words, const Arcs<Index, Weight>& in,
                           const Arcs<Index, Weight>& out, const u32* active, u32* settled, u32* next, PullShare* shares,
                           Collector<T, Index>& found) {
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
-    const i64 words = (n + 31) / 32;
     PullShare& share = shares[threadIdx.x >> 5];
     Pull<T, Program, Index, Weight> pull{program, out, in, Quads<Index>(in.indices), active, step, found};
-    for (i64 first = warp; first < words; first += 32 * warps) {
+    for (i64 first = begin + warp; first < words; first += 32 * warps) {
         const i64 word = first + lane_of_warp() * warps;
         const u32 done = word < words ? settled[word] : ALL;
         pull.work_off(share, first, warps, done);

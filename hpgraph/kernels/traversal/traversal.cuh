@@ -31,6 +31,19 @@ struct Policy {
     __device__ bool dense(const AnyTally& now) const {
         return (i64)now.arcs > alpha;
     }
+
+    // Which way to send from a frontier, after one of so many vertices; so many arcs leave vertices not yet reached.
+    template <class AnyTally>
+    __device__ int turn(int direction, const AnyTally& now, i64 previous, i64 unseen, i64 n) const {
+        if (forced >= 0) return forced;
+        if (direction == PUSH && dense(now)) return PULL;
+        // The frontier dwindles, or the last pull looked at twice the arcs that a push would touch now; and those
+        // are no more than a pull could look at, of whom few may be left to be reached.
+        if (direction == PULL && (i64)now.arcs <= unseen + n / PULL_COST &&
+            (((i64)now.count < beta && (i64)now.count < previous) || (2 * now.arcs < now.looked && !dense(now))))
+            return PUSH;
+        return direction;
+    }
 };
 
 template <class Index>
@@ -71,12 +84,13 @@ struct Claim {
     Index source;
 };
 
-// Bits to queue, and queue to bits, where the direction turns.
+// Bits to queue, of the words from `begin` to `end`, and queue to bits, where the direction turns.
 template <class T, class Index>
-__device__ void queue_from_bits(const u32* words, i64 n, Stage<Claim<Index>>& stage, Collector<T, Index>& found) {
+__device__ void queue_from_bits(const u32* words, i64 begin, i64 end, Stage<Claim<Index>>& stage,
+                                Collector<T, Index>& found) {
     const int lane = lane_of_warp();
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
-    for (i64 word = warp; word < (n + 31) / 32; word += warps) {
+    for (i64 word = begin + warp; word < end; word += warps) {
         const u32 bits = words[word];
         stage.add(bits >> lane & 1, Claim<Index>{0, (Index)(word * 32 + lane)},
                   [&](bool mine, const Claim<Index>& one) { found.add(mine, one.source); });
@@ -148,20 +162,13 @@ traverse(const Program program, const i64 n, const Arcs<Index, Weight> out, cons
         return program.receive(v, program.gather(u, out.weight(j), v), at);
     };
     while (now.count && step < policy.limit && !policy.local.leave(now, thin)) {
-        if (policy.forced >= 0) direction = policy.forced;
-        else if (direction == PUSH && policy.dense(now)) direction = PULL;
-        else if (direction == PULL && (i64)now.arcs <= unseen + n / PULL_COST &&
-                 (((i64)now.count < policy.beta && (i64)now.count < previous) ||
-                  (2 * now.arcs < now.looked && !policy.dense(now))))
-            // The frontier dwindles, or the last pull looked at twice the arcs that a push would touch now; and those
-            // are no more than a pull could look at, of whom few may be left to be reached.
-            direction = PUSH;
+        direction = policy.turn(direction, now, previous, unseen, n);
         previous = now.count;
 
         if (direction == PUSH && !queued) {
             // After a pull the tally's queue tails are still zero.
             Collector<T, Index> found(out.indptr, queue(), &space.header->tally[phase % 3]);
-            queue_from_bits(active(), n, claims, found);
+            queue_from_bits(active(), 0, (n + 31) / 32, claims, found);
             barrier.wait();
             now = space.header->tally[phase % 3];
             queued = true;
@@ -221,8 +228,8 @@ traverse(const Program program, const i64 n, const Arcs<Index, Weight> out, cons
         if (direction == PULL) {
             u32* const next = of_two(space.next, space.active, bits_turned);
             superstep([&](Collector<T, Index>& found) {
-                found.finish_pull(sums, bottom_up_step<T>(program, step, n, in, out, active(), space.settled, next,
-                                                      shared.pull, found));
+                found.finish_pull(sums, bottom_up_step<T>(program, step, 0, (n + 31) / 32, in, out, active(),
+                                                          space.settled, next, shared.pull, found));
             }, [&](Collector<T, Index>& found) {
                 found.finish_pull(sums, pull_put_off<T>(program, step, in, out, active(), space.settled, next,
                                                         now.put_off, found));

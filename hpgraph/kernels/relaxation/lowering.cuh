@@ -1,0 +1,128 @@
+// Lowering values in place: what one message does to its vertex, and who sends again because of it.
+#pragma once
+#include "load_balancing.cuh"
+
+namespace hpgraph {
+
+template <class T, int size = sizeof(T)>
+struct Bits;
+template <class T>
+struct Bits<T, 4> {
+    typedef unsigned int type;
+};
+template <class T>
+struct Bits<T, 8> {
+    typedef unsigned long long type;
+};
+
+// *where = combine(*where, message); whether that changed it. `stands` is what seems to stand there, and then does.
+template <class T, class Combine>
+__device__ bool atomic_update(T* where, T message, T& stands, Combine combine) {
+    typedef typename Bits<T>::type Word;
+    T old = stands;
+    while (true) {
+        const T now = combine(old, message);
+        // A NaN never equals itself: it must not count as a change for ever.
+        if (now == old || now != now) return false;
+        const Word seen = *(const Word*)&old, put = *(const Word*)&now;
+        const Word found = atomicCAS((Word*)where, seen, put);
+        if (found == seen) {
+            stands = now;
+            return true;
+        }
+        old = *(const T*)&found;
+    }
+}
+
+// The same for the least of two numbers, which the memory itself works out.
+template <class T>
+__device__ T atomic_least(T* where, T message) {
+    return atomicMin(where, message);
+}
+// Floats of one sign are ordered as the integers of the same bits are.
+__device__ inline float atomic_least(float* where, float message) {
+    message += 0.0f;  // no negative zero
+    if (message >= 0) return __int_as_float(atomicMin((int*)where, __float_as_int(message)));
+    return __uint_as_float(atomicMax((unsigned*)where, __float_as_uint(message)));
+}
+__device__ inline double atomic_least(double* where, double message) {
+    message += 0.0;
+    if (message >= 0) return __longlong_as_double(atomicMin((i64*)where, __double_as_longlong(message)));
+    return __longlong_as_double((i64)atomicMax((u64*)where, (u64)__double_as_longlong(message)));
+}
+
+// Where a value sends its vertex.
+template <class Value>
+struct Bounds {
+    bool on;
+    Value threshold, ceiling;
+};
+
+// Of a graph that is not divided, all vertices are one's own. Whoever is not is reported to its owner, however far its value.
+struct OwnsAll {
+    __device__ bool operator()(i64) const { return true; }
+};
+
+// Lower vertices by messages; by whole warps. Whoever changes is given to arrive(comes, near, again, vertex), `again`
+// saying that it was near before: each lane at most `size` times, until no lane of the warp has one.
+template <int size, class Program, class Index, class Value, class Arrive, class Owns = OwnsAll>
+__device__ void deliver(const Program& program, const Bounds<Value>& bounds, u32* queued, u32* waiting,
+                        const Index (&v)[size], const Value (&message)[size], bool (&live)[size], Arrive arrive,
+                        Owns owns = {}) {
+    Value stands[size];
+    // May be stale in L1; safe, since values only move one way and the atomic checks again.
+#pragma unroll
+    for (int k = 0; k < size; ++k) stands[k] = live[k] ? program.p0[v[k]] : Value();
+    u32 seen[size], again = 0;  // bit k of the second: the k-th was near before
+#pragma unroll
+    for (int k = 0; k < size; ++k) {
+        if constexpr (Program::LEAST) {
+            live[k] = live[k] && message[k] < stands[k];
+            if (live[k]) stands[k] = atomic_least(program.p0 + v[k], message[k]);
+            again |= (u32)(bounds.on && stands[k] < bounds.threshold) << k;
+        } else {
+            live[k] = live[k] && atomic_update(program.p0 + v[k], message[k], stands[k],
+                                               [&](Value a, Value b) { return program.reduce(a, b); });
+        }
+    }
+    bool is_near[size];
+    const auto word = [&](int k) { return (is_near[k] ? queued : waiting) + (v[k] >> 5); };
+    const auto flag = [&](int k) { return 1u << (v[k] & 31); };
+#pragma unroll
+    for (int k = 0; k < size; ++k) {
+        if constexpr (Program::LEAST) live[k] = live[k] && message[k] < stands[k], stands[k] = message[k];
+        live[k] = live[k] && !(bounds.on && stands[k] > bounds.ceiling && owns(v[k]));
+        is_near[k] = !bounds.on || stands[k] < bounds.threshold || !owns(v[k]);
+        seen[k] = live[k] ? *word(k) : ALL;
+    }
+    loaded(seen);
+#pragma unroll
+    for (int k = 0; k < size; ++k) seen[k] = seen[k] & flag(k) ? ALL : atomicOr(word(k), flag(k));
+    u32 claimed = 0, near_ones = 0;  // which of the batch
+#pragma unroll
+    for (int k = 0; k < size; ++k) claimed |= !(seen[k] & flag(k)) << k, near_ones |= is_near[k] << k;
+    for (; __any_sync(ALL, claimed); claimed &= claimed - 1) {
+        const int k = __ffs(claimed) - 1;
+        arrive(claimed != 0, claimed && (near_ones >> k & 1), again >> k & 1, pick(v, k));
+    }
+}
+
+// Lower the targets of a batch of arcs; see `deliver`.
+template <int size, class Program, class Index, class Weight, class Value, class Arrive, class Owns = OwnsAll>
+__device__ void send(const Program& program, const Arcs<Index, Weight>& out, const Bounds<Value>& bounds,
+                     u32* queued, u32* waiting, const Batch<Index, size>& batch, Arrive arrive, Owns owns = {}) {
+    Index v[size];
+    Value message[size];
+    bool live[size];
+#pragma unroll
+    for (int k = 0; k < size; ++k) v[k] = batch.live[k] ? out.indices[batch.arc[k]] : 0;
+#pragma unroll
+    for (int k = 0; k < size; ++k) {
+        const auto weight = batch.live[k] ? out.weight(batch.arc[k]) : 0;
+        live[k] = batch.live[k] && program.cond(v[k]) && program.edge_cond(batch.source[k], weight, v[k]);
+        message[k] = live[k] ? (Value)program.gather(batch.source[k], weight, v[k]) : Value();
+    }
+    deliver(program, bounds, queued, waiting, v, message, live, arrive, owns);
+}
+
+}  // namespace hpgraph
