@@ -20,7 +20,9 @@ TRAVERSALS = (
 )  # fmt: skip
 # On either device: tests/engine/test_grouping.py.
 LANES = ("early_termination", "group_by", "joint_frontier")
-NAMES = (*PRODUCTS, *TRAVERSALS, *LANES)
+# Where there are shards: tests/engine/test_side_by_side.py.
+DIVIDED = ("side_by_side",)
+NAMES = (*PRODUCTS, *TRAVERSALS, *LANES, *DIVIDED)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
+from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
@@ -16,6 +17,8 @@ from hpgraph.engine.definition import Property
 from hpgraph.engine.heads import head_of
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
+from hpgraph.engine.side_by_side import apart
+from hpgraph.engine.side_by_side import components as divided_components
 from hpgraph.kernels.backend import kernels, windows
 from hpgraph.kernels.structure.numbering import numbered
 
@@ -121,6 +124,8 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
         return _in_pages(graph)
     if connection == "strong" and graph.directed:
         return ComponentsResult(*numbered(_strong(graph)))
+    if isinstance(graph, DividedGraph) and apart(graph) is None:
+        return ComponentsResult(*divided_components(graph))
     # Whether the graph is directed is asked only where it is known: finding out costs as much as the components.
     return ComponentsResult(*kernels(graph.device).components(graph.out_csr, graph.known_undirected))
 

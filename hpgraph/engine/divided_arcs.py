@@ -9,6 +9,7 @@ import numpy as np
 
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import bring
+from hpgraph.engine.arcs import Arcs
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.spmv.origin import without_values
@@ -44,6 +45,7 @@ class DividedArcs:
     def __init__(self, graph: DividedGraph, edges: str, weighted: bool, code: ProgramCode) -> None:
         graph = graph.undirected if edges == "all" else graph
         self.graph = graph.by_own_ids if graph.order is not None and reads_ids(code) else graph
+        self._undivided = graph
         self._reversed = edges == "out"
         self._weighted = weighted
 
@@ -69,6 +71,32 @@ class DividedArcs:
             xp.cumsum(xp.concatenate([bring(side.degrees, first) for side in sides]), out=indptr[1:])
         return indptr
 
+    @property
+    def side(self) -> str:
+        """Which arcs they are, as part of a name for what is kept of them."""
+        weights = "weights" if self._weighted and self.graph.weighted else "no weights"
+        return f"{'out' if self._reversed else 'in'}, {weights}"
+
+    def on_one_device(self, size: int) -> Arcs:
+        """The same arcs on the first device alone.
+
+        Parameters
+        ----------
+        size : int
+            Bytes of a message.
+
+        Raises
+        ------
+        DeviceMemoryError
+            When they will not fit there.
+        """
+        return Arcs(self._undivided.whole, "out" if self._reversed else "in", self._weighted, size)
+
+    def leaving(self, shard: Shard) -> CSR:
+        """Arcs by the vertex that sends: rows of the shard, as `Shard` has them."""
+        csr = shard.in_csr if self._reversed else shard.out_csr
+        return csr if self._weighted or csr.data is None else without_values(csr)
+
     def gathering(self, shard: Shard) -> CSR:
         """Arcs by the vertex that gathers: rows of the shard, as `Shard` has them."""
         csr = shard.out_csr if self._reversed else shard.in_csr
@@ -80,14 +108,12 @@ class DividedArcs:
 
     def parts(self) -> list[ShardArcs]:
         """The arcs of each shard, as the supersteps of one device take them."""
-        side = "out" if self._reversed else "in"
-        weights = "weights" if self._weighted and self.graph.weighted else "no weights"
         return [
             ShardArcs(
                 shard,
-                self._kept(f"arcs of shard {i} by who gathers, {side}, {weights}", shard, self._by_target),
+                self._kept(f"arcs of shard {i} by who gathers, {self.side}", shard, self._by_target),
                 lambda i=i, shard=shard: self._kept(  # type: ignore[misc]
-                    f"arcs of shard {i} by who sends, {side}, {weights}", shard, self._by_source
+                    f"arcs of shard {i} by who sends, {self.side}", shard, self._by_source
                 ),
             )
             for i, shard in enumerate(self.shards)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hpgraph.core.number import real
+from hpgraph.engine.side_by_side import unserved
 from hpgraph.semiring.monotone import Course, course
 from hpgraph.semiring.reads import reads
 
@@ -90,12 +91,14 @@ def form_for(run: Run) -> Form:
     form = form_of(run.declared, run.code)
     if form.loop == SUPERSTEPS:
         return form
-    if run.arcs.in_shards and form.loop == RELAXATION:
-        # Superstep by superstep it comes to the same end, whatever the order in which values settle.
-        return Form(SUPERSTEPS, form.code, "the arcs lie on several devices", form.recognized)
     if run.arcs.in_shards and form.loop == SWEEP:
         return form
-    if not run.arcs.in_one_part:
+    if run.arcs.in_shards:
+        why = unserved(run, form.code, from_source=form.loop == RELAXATION)
+        if why is not None:
+            # Superstep by superstep it comes to the same end, whatever the order in which values settle.
+            return Form(SUPERSTEPS, form.code if form.loop == RELAXATION else run.code, why, form.recognized)
+    elif not run.arcs.in_one_part:
         return Form(SUPERSTEPS, run.code, "the arcs come in several parts")
     if form.recognized and run.delta is None and run.ceiling is None:
         if run.is_limited:

@@ -6,16 +6,20 @@ all of them (H. Liu, H. H. Huang, Y. Hu, "iBFS", SIGMOD'16); programs of other f
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.core.device import array_module, check_memory, fits
+from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
+from hpgraph.engine.divided_lanes import divided_lanes
 from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for
 from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.lane_state import Column, columns, first_of, some_of, starts_of
@@ -97,6 +101,12 @@ def run_lanes(
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
     starts = active if isinstance(active, Starts) else starts_of(active, graph)
     k, n, device = starts.k, graph.n_vertices, graph.device
+    if isinstance(graph, DividedGraph) and k > 1 and not any(np.ndim(value) for value in initial.values()):
+        options = {"lanes": lanes, "direction": policy, "max_iteration": max_iteration, "delta": delta,
+                   "ceiling": ceiling, "whole": whole, **initial}  # fmt: skip
+        with contextlib.suppress(DeviceMemoryError):
+            # Where the graph does not fit each device, lanes go one after the other on all of them.
+            return divided_lanes(graph, starts, lambda own, some: run_lanes(program, own, some, **options))
     begun = columns(declared, graph, initial, k)
     world = parameters(declared, initial)
     code = declared.code(tuple(column.dtype for column in begun.values()))
@@ -111,8 +121,8 @@ def run_lanes(
     with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
         form = form_for(run)
         check_order(form, delta, ceiling)
-        joint = joint_traversal(device) if form.loop == TRAVERSAL else None
-        relaxing = joint_relaxation(device) if form.loop == RELAXATION else None
+        joint = joint_traversal(device) if form.loop == TRAVERSAL and not arcs.in_shards else None
+        relaxing = joint_relaxation(device) if form.loop == RELAXATION and not arcs.in_shards else None
         most, ids = 1, graph.id_dtype
         if joint:
             most = lanes_at_most(lanes, k, joint.MOST_LANES)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hpgraph.core.device import array_module
+from hpgraph.core.errors import DeviceMemoryError
+from hpgraph.engine import side_by_side
 from hpgraph.engine.divided_superstep import divided_supersteps
 from hpgraph.engine.divided_sweep import divided_sweep
 from hpgraph.engine.forms import RELAXATION, SUPERSTEPS, SWEEP, TRAVERSAL, Form
@@ -48,6 +51,8 @@ def go(run: Run, form: Form) -> Outcome:
     -------
     Outcome
     """
+    if run.arcs.in_shards and form.loop in (TRAVERSAL, RELAXATION):
+        run, form = _where(run, form)
     if form.loop == TRAVERSAL:
         return Outcome(_traverse(run, form), None, form)
     if form.loop == RELAXATION:
@@ -63,7 +68,21 @@ def go(run: Run, form: Form) -> Outcome:
     return Outcome(*general(run, frontier, settled), form)
 
 
+def _where(run: Run, form: Form) -> tuple[Run, Form]:
+    """A run on shards, on all devices or, where supersteps are too small for them, on the first."""
+    arcs: Any = run.arcs
+    if side_by_side.is_thin(arcs):
+        try:
+            alone = replace(run, arcs=arcs.on_one_device(form.code.message.itemsize))
+        except DeviceMemoryError:
+            return run, form
+        return alone, form._replace(why=f"{form.why}; on one device, as supersteps are too small for several")
+    return run, form._replace(why=f"{form.why}; on {len(arcs.shards)} devices side by side")
+
+
 def _traverse(run: Run, form: Form) -> Callable[[], np.ndarray]:
+    if run.arcs.in_shards:
+        return side_by_side.traverse(run, form.code)
     arcs, policy = run.arcs, run.policy
     return run.backend.traverse(
         form.code, arcs.sending, arcs.by_target, run.state, run.beginnings, tuple(run.world.values()), run.sources,
@@ -72,6 +91,9 @@ def _traverse(run: Run, form: Form) -> Callable[[], np.ndarray]:
 
 
 def _relax(run: Run, form: Form) -> tuple[Callable[[], np.ndarray], Any]:
+    if run.arcs.in_shards:
+        rows, active = side_by_side.relax(run, form.code)
+        return rows, active if len(active) else None
     rows, active = run.backend.relax(
         form.code, run.arcs.sending, run.state, run.beginnings, tuple(run.world.values()), run.sources,
         delta=run.delta, ceiling=run.ceiling, limit=run.limit,

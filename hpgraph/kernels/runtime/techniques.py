@@ -14,7 +14,8 @@ from types import MappingProxyType
 _NAMES = (
     "adaptive_buckets", "arc_batches", "captured_graph", "column_blocks", "degree_order", "early_exit",
     "early_termination", "fused_supersteps", "group_by", "heavy_pieces", "host_takeover", "hyb", "joint_frontier",
-    "lane_refill", "local_block", "row_splitting", "row_stretches", "short_queues", "triangle_filters",
+    "lane_refill", "local_block", "row_splitting", "row_stretches", "short_queues", "side_by_side",
+    "triangle_filters",
 )  # fmt: skip
 
 
@@ -68,6 +69,9 @@ class Techniques:
     short_queues : bool
         CUDA. Each vertex of a traversal's frontier has lanes of its own where there are enough, rather than arcs that
         are dealt to lanes.
+    side_by_side : bool
+        CUDA. Traversals and relaxations of a graph on several GPUs run in kernels that meet without the host, rather
+        than superstep by superstep.
     triangle_filters : bool
         CUDA. Neighbours are looked up in bit filters in shared memory, rather than by binary search alone.
 

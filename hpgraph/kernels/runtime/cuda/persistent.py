@@ -165,22 +165,24 @@ def kernel(
     device: int,
     threads: int = THREADS,
     layouts: tuple[StructLayout, ...] = (),
+    beside: int = 1,
 ) -> Callable[..., None]:
     """The persistent kernel of that name in a file, for a program, on a device: found once.
 
     It does not compile where the structs it is passed are not what `layouts` say.
 
-    One block a multiprocessor, so that all are resident and barriers are short.
+    One block a multiprocessor, so that all are resident and barriers are short. Where `beside` kernels share the
+    device, each has its share of the multiprocessors, and is no cooperative launch: a device may run those in turn.
     """
     index = "int" if ids == np.int32 else "long long"
     weight = "hpgraph::Pattern" if pattern else program.weight_type
     name = f"hpgraph::{name}<Program, {index}, {weight}{arguments}, {chosen}>"
     prologue, title = f"#define HPGRAPH_THREADS {threads}\n{program.prologue}", program.code.name
     module = load(
-        source, prologue=prologue, ltoir=program.ltoir, names=(name,), cooperative=True, title=title,
+        source, prologue=prologue, ltoir=program.ltoir, names=(name,), cooperative=beside == 1, title=title,
         checks=checks(*layouts),
     )  # fmt: skip
-    return partial(module.function(name), (multiprocessors(),), (threads,))
+    return partial(module.function(name), (multiprocessors() // beside,), (threads,))
 
 
 def load_program(program: CUDAProgram, source: str, *names: str) -> Module:

@@ -1,0 +1,235 @@
+"""Programs on graphs in shards whose supersteps all run in kernels: one on each GPU, side by side to the end.
+
+A kernel knows the properties of its own vertices alone. What it tells the others are bits, who is active, and messages
+that were made at home: so a program may have to go superstep by superstep, as `unserved` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.core.device import array_module
+from hpgraph.core.devices import Devices, reach_each_other
+from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.runtime.techniques import techniques
+from hpgraph.semiring.reads import reads
+
+if TYPE_CHECKING:
+    from hpgraph.containers.divided_graph import DividedGraph, Shard
+    from hpgraph.engine.divided_arcs import DividedArcs
+    from hpgraph.engine.state import Run
+    from hpgraph.formats import CSR
+    from hpgraph.kernels.runtime.cuda.meeting import Parts
+    from hpgraph.kernels.runtime.program import ProgramCode
+
+# As in meeting.cuh.
+MOST_SHARDS = 8
+# Arcs a vertex in the mean up to which frontiers are expected to be thin, as on road networks, until a search has told.
+FEW_ARCS = 8
+
+
+def unserved(run: Run, code: ProgramCode, *, from_source: bool) -> str | None:
+    """Why kernels side by side cannot run a program, if so.
+
+    Parameters
+    ----------
+    run : Run
+        On a graph in shards.
+    code : ProgramCode
+        The code that the loop is to run.
+    from_source : bool
+        Whether messages are always made where their source is at home: not where vertices pull.
+
+    Returns
+    -------
+    str or None
+    """
+    arcs: Any = run.arcs
+    graph = arcs.graph
+    why = apart(graph)
+    if why is not None:
+        return why
+    if not techniques.side_by_side:
+        return "kernels side by side are switched off"
+    if graph.order is not None and any(begin is not None and begin.start == "id" for begin in run.beginnings):
+        return "a property begins with ids, but shards have numbers of their own"
+    return _reads_too_much(code, from_source)
+
+
+@lru_cache(maxsize=256)
+def _reads_too_much(code: ProgramCode, from_source: bool) -> str | None:
+    """What a program reads that no kernel of one part knows, if anything."""
+    if code.cond is not None and any(_reads_properties(code.cond)):
+        return "cond reads a property, which only the vertex's own device knows"
+    for name, function in (("gather", code.gather), ("edge_cond", code.edge_cond)):
+        if function is None:
+            continue
+        source, *_, target = _reads_properties(function)
+        if target:
+            return f"{name} reads a property of the target, which only the target's device knows"
+        if source and not from_source:
+            return f"{name} reads a property of the source, which only the source's device knows"
+    return None
+
+
+def apart(graph: DividedGraph) -> str | None:
+    """Why kernels cannot run side by side on a graph's devices, if so.
+
+    Parameters
+    ----------
+    graph : DividedGraph
+
+    Returns
+    -------
+    str or None
+    """
+    if graph.device != "cuda":
+        return "the arcs come in several parts"
+    why: str | None = graph.once("apart", lambda: _apart(graph))
+    return why
+
+
+def _apart(graph: DividedGraph) -> str | None:
+    if len(graph.shards) > MOST_SHARDS:
+        return f"there are more than {MOST_SHARDS} shards"
+    if not reach_each_other(Devices("cuda", tuple(sorted(set(_indices(graph.shards)))))):
+        return "the devices have no access to each other's memory"
+    return None
+
+
+def _reads_properties(function: Callable[..., Any]) -> list[bool]:
+    """Whether more than the id is read of each parameter."""
+    return [attributes is None or bool(attributes - {"id"}) for attributes in reads(function).values()]
+
+
+def _indices(shards: tuple[Shard, ...]) -> list[int]:
+    import cupy
+
+    current = cupy.cuda.runtime.getDevice()
+    return [shard.device.indices[0] if shard.device.indices else current for shard in shards]
+
+
+def parts_of(arcs: DividedArcs) -> Parts:
+    """The shards as kernels that run side by side take them; made once a graph, for each side that may send.
+
+    Parameters
+    ----------
+    arcs : DividedArcs
+
+    Returns
+    -------
+    Parts
+    """
+    return _parts(arcs.graph, arcs.side, arcs.leaving, arcs.gathering)
+
+
+def _parts(
+    graph: DividedGraph, side: str, leaving: Callable[[Shard], CSR], gathering: Callable[[Shard], CSR]
+) -> Parts:
+    def build() -> Parts:
+        from hpgraph.kernels.runtime.cuda.meeting import Parts
+        from hpgraph.kernels.runtime.cuda.part import Rows
+
+        rows = []
+        for shard, index in zip(graph.shards, _indices(graph.shards), strict=True):
+            with shard.device.here:
+                rows.append(Rows(index, shard.first, shard.last, leaving(shard), gathering(shard)))
+        return Parts(rows)
+
+    made: Parts = graph.once(f"parts that meet, {side}", build)
+    return made
+
+
+def components(graph: DividedGraph) -> tuple[int, Any]:
+    """Weakly connected components of a graph that is not `apart`.
+
+    Parameters
+    ----------
+    graph : DividedGraph
+
+    Returns
+    -------
+    int, array
+        How many there are, and the number of each vertex's, in the order of their smallest vertices; on the first
+        device.
+    """
+    from hpgraph.kernels.structure.cuda_divided_components import components
+
+    parts = _parts(graph, "weak components", lambda shard: shard.out_csr, lambda shard: shard.in_csr)
+    with graph.shards[0].device.here:
+        count, label = components(parts, not graph.directed)
+        if graph.place is None:
+            return count, label
+        # Numbered in the order of the shards' numbers so far.
+        label, xp = graph.in_own_order(label), array_module(label)
+        smallest = xp.full(count, len(label), np.int64)
+        kernels("cuda").minimum_at(smallest, label, xp.arange(len(label)))
+        number = xp.empty(count, label.dtype)
+        number[xp.argsort(smallest)] = xp.arange(count, dtype=label.dtype)
+        return count, number[label]
+
+
+def is_thin(arcs: DividedArcs) -> bool:
+    """Whether supersteps are so small that one device alone is done with them sooner.
+
+    Where a superstep has fewer arcs than the devices can have in flight at once, it takes as long as a chain of loads,
+    on however many of them, and the devices' meetings besides. The last search tells; as long as there is none, the
+    mean degree.
+    """
+    graph = arcs.graph
+    if graph.n_edges <= FEW_ARCS * graph.n_vertices:
+        return True
+    parts = parts_of(arcs)
+    return 0 < parts.arcs_a_superstep < parts.wave
+
+
+def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:
+    """Run a program whose first message wins; gives what fetches the trace rows."""
+    from hpgraph.kernels.traversal.cuda_divided import traverse
+
+    policy = run.policy
+    rows: Callable[[], np.ndarray] = _in_order_of_shards(
+        run,
+        lambda parts, state, sources: traverse(
+            code, parts, state, run.beginnings, tuple(run.world.values()), sources,
+            alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=run.limit,
+        ),
+    )  # fmt: skip
+    return rows
+
+
+def relax(run: Run, code: ProgramCode) -> tuple[Callable[[], np.ndarray], Any]:
+    """Run a program that improves one property in place; gives what fetches the trace, and who would have gone on."""
+    from hpgraph.kernels.relaxation.cuda_divided import relax
+
+    rows, active = _in_order_of_shards(
+        run,
+        lambda parts, state, sources: relax(
+            code, parts, state, run.beginnings, tuple(run.world.values()), sources,
+            delta=run.delta, ceiling=run.ceiling, limit=run.limit,
+        ),
+    )  # fmt: skip
+    arcs: Any = run.arcs
+    order = arcs.graph.order
+    return rows, active if order is None else array_module(active).sort(order[active])
+
+
+def _in_order_of_shards(run: Run, go: Callable[[Parts, tuple[Any, ...], Any], Any]) -> Any:
+    """Run on properties and sources by the numbers that shards have for vertices."""
+    arcs: Any = run.arcs
+    graph = arcs.graph
+    with graph.shards[0].device.here:
+        if graph.place is None:
+            return go(parts_of(arcs), run.state, run.sources)
+        own = tuple(
+            graph.in_order_of_shards(values) if begin is None else array_module(values).empty_like(values)
+            for values, begin in zip(run.state, run.beginnings, strict=True)
+        )
+        outcome = go(parts_of(arcs), own, graph.place[array_module(graph.place).asarray(run.sources)])
+        for values, found in zip(run.state, own, strict=True):
+            values[...] = graph.in_own_order(found)
+        return outcome

@@ -1,0 +1,132 @@
+"""Programs that move one property one way, on several GPUs at once: one persistent kernel on each, and their launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import Bitmask
+from hpgraph.kernels.relaxation.cuda import DENSE, PRIORITY, least_of_sources
+from hpgraph.kernels.runtime.cuda.meeting import POST, SHARED, Parts, letter_dtype
+from hpgraph.kernels.runtime.cuda.part import Elements, Part
+from hpgraph.kernels.runtime.cuda.persistent import (
+    BATCH,
+    BATCH_OF_MANY_ARCS,
+    FRONTIER,
+    LIMITS,
+    THREADS,
+    THREADS_OF_MANY_ARCS,
+    TRACE,
+    Record,
+    heavy_pieces,
+    kernel,
+    local_limits,
+    sources_struct,
+    techniques_type,
+    weight_dtype,
+)
+from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode, bucket_bounds
+from hpgraph.kernels.runtime.techniques import techniques
+
+SPACE = Layout(
+    "DividedRelaxSpace<{Index}, {Message}>", header="*", queued="*", following_queued="*", waiting="*", least="*",
+    queue=FRONTIER, following=FRONTIER, far="*", far_kept="*", listed="*", post=POST, trace=TRACE,
+)  # fmt: skip
+
+
+def relax(
+    code: ProgramCode,
+    parts: Parts,
+    state: tuple[Any, ...],
+    beginnings: tuple[Beginning | None, ...],
+    world: tuple[Any, ...],
+    sources: Any,
+    *,
+    delta: float | None,
+    ceiling: float | None,
+    limit: int,
+) -> tuple[Callable[[], np.ndarray], Any]:
+    """Run a program that lowers one property in place; see `hpgraph.kernels.relaxation.delta_stepping`.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        Its functions read nothing of vertices but their ids, and `gather` and `edge_cond` the source's property.
+    parts : Parts
+    state : tuple of CuPy arrays of length n
+        The property, on the first part's device; changed in place.
+    beginnings, world, sources, delta, ceiling, limit
+        As on one GPU.
+
+    Returns
+    -------
+    rows : callable
+        Fetches the trace rows.
+    active : array of vertex ids
+        Who would have gone on. Where `limit` can be reached, this waits for the kernels.
+    """
+    import cupy
+
+    some, dtype = parts.all[0].rows.out, state[0].dtype
+    program, ids = cuda_program(code, weight_dtype(some)), some.indices.dtype
+    layout, priority = SPACE.of(Index=ids, Message=code.message), PRIORITY.of(Value=dtype)
+    least_source = 0 if delta is None else least_of_sources(state[0], beginnings[0], sources)
+    step, end, last = bucket_bounds(dtype, delta, ceiling, least_source)
+    largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    bounds = priority(
+        np.int32(delta is not None or ceiling is not None),
+        np.int32(delta is not None and techniques.adaptive_buckets), end, step, last, dtype.type(largest),
+    )  # fmt: skip
+    limits = LIMITS.of()(*local_limits(False), np.int64(1 << 62), np.int32(0), parts.told)
+    seen = parts.arcs_a_superstep
+    many = seen > parts.wave if seen else parts.arcs > DENSE * parts.n
+    threads, batch = (THREADS_OF_MANY_ARCS, BATCH_OF_MANY_ARCS) if many else (THREADS, BATCH)
+    row, all_bits = (parts.n + 63) // 64, []
+
+    def prepare(part: Part, own: tuple[Elements, ...], record: Record, team: np.ndarray) -> Callable[[], None]:
+        rows, bits = part.rows, cupy.zeros((3, row), np.uint64)
+        all_bits.append(bits)
+        masks = [bits.data.ptr + 8 * row * i for i in range(3)]
+        space = parts.once(("relaxation", part.number, code.message), lambda: _space(parts, part, ids, code.message))
+        launch = kernel(
+            program, "divided_relaxation.cuh", "relax_divided", ", Program::Message", ids, some.data is None,
+            techniques_type(batch), rows.device, threads, (priority, layout, *SHARED), part.beside,
+        )
+        arguments = (
+            program.struct(own, world, beginnings), np.int64(parts.n), np.int64(parts.arcs), rows.sending,
+            sources_struct(part.sources(sources)), bounds, np.int64(limit), limits,
+            layout(part.header, *masks, *space, *record.fields), team,
+        )  # fmt: skip
+        return lambda: launch(arguments)
+
+    record = parts.run(prepare, state, beginnings, whole=True)
+    nobody = sources[:0]
+    if limit >= np.iinfo(np.int64).max:
+        return record, nobody
+    done, left = record.counts()
+    if not left:
+        return record, nobody
+    # The kernels swap the two queues' bitmasks in every superstep.
+    active = []
+    for part, bits in zip(parts, all_bits, strict=True):
+        with part.here:
+            active.append(Bitmask(parts.n, bits[done % 2] | bits[2]).to_indices().get())
+    return record, cupy.asarray(np.concatenate(active))
+
+
+def _space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> list[int]:
+    """The fields of a struct ``DividedRelaxSpace`` between the bits and the trace."""
+    vertices = (part.rows.last - part.rows.first) * ids.itemsize
+    pieces = heavy_pieces(part.rows.out) * 2 * ids.itemsize
+    sizes = {
+        "least": 16, "queue": vertices, "pieces": pieces, "following": vertices, "following pieces": pieces,
+        "far": vertices, "far kept": vertices, "listed": parts.n * ids.itemsize,
+    }  # fmt: skip
+    return [
+        *[part.room(f"{name} of relaxations", size) for name, size in sizes.items()],
+        *parts.post(part, letter_dtype(ids, message)),
+    ]

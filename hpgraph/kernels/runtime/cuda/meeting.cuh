@@ -1,0 +1,202 @@
+// Parts of one graph on several GPUs, whose kernels run side by side and never return to the host between supersteps.
+//
+// Each part owns a range of the vertices, and their rows. What another part must know is written straight into its
+// memory (peer access): words of the frontier as bits (the compressed frontier of Enterprise, H. Liu, H. H. Huang,
+// SC'15), or letters, a vertex of the other part and the message for it. At a meeting all blocks of all parts have come
+// so far, and everything that was written before is seen after it. The last block of a part to arrive tells the other
+// parts so, and with it what its part has found: one store over the link instead of one from each block, and the sums that a
+// decision wants arrive with the flag.
+//
+// All kernels must be resident at once. Where the host finds that one could not be launched, it sets `lost` of the others, and
+// they end. Whoever waits for LIMIT nanoseconds stops with an error instead of for ever.
+#pragma once
+#include "one_block.cuh"
+#include "system_scope.cuh"
+
+namespace hpgraph {
+
+constexpr int MOST_PARTS = 8;
+constexpr u64 LIMIT = 60000000000ull;
+
+// What a part tells another at a meeting.
+struct Report {
+    u64 count, arcs, looked;    // of its tally
+    u64 sent, letters;          // letters to anybody, and to the reader
+    u64 waiting, repeated;      // of its far pile, and of its bucket
+    u64 least;                  // bits of the least value in its far pile
+    u64 turn;                   // which meeting of which launch this is of; written last
+};
+
+// In the memory of each part, and written by itself alone: zeroed before a launch.
+struct Assembly {
+    u32 arrived, lost;
+    u64 letters[MOST_PARTS];  // tails of what is sent to each part
+};
+
+struct Parts {
+    i64 me, count;
+    u64 launch;                      // a number no other launch has, times 2^32
+    i64 begins[MOST_PARTS + 1];      // of the ranges
+    Assembly* assembly;
+    Report* reports[MOST_PARTS];     // in each part's memory, two from each part, used in turn: never zeroed
+
+    __device__ i64 first() const { return begins[me]; }
+    __device__ i64 last() const { return begins[me + 1]; }
+    __device__ bool owns(i64 v) const { return v >= first() && v < last(); }
+    __device__ bool owns(int part, i64 v) const { return v >= begins[part] && v < begins[part + 1]; }
+    // Words of bits of the vertices that are this part's: ranges begin at multiples of 64.
+    __device__ i64 first_word() const { return first() / 32; }
+    __device__ i64 last_word() const { return first() < last() ? (last() + 31) / 32 : first_word(); }
+};
+
+// A barrier of the part's own blocks, and one of all parts.
+struct Meeting {
+    const Parts& parts;
+    u32 target, turn;
+    bool lost, wrote;  // whether this thread has written to other parts since the last meeting
+
+    __device__ explicit Meeting(const Parts& parts) : parts(parts), target(0), turn(0), lost(false), wrote(false) {}
+
+    // By all blocks of the part.
+    __device__ void wait() {
+        __syncthreads();
+        target += gridDim.x;
+        bool given_up = lost;
+        if (threadIdx.x == 0) {
+            count_up(&parts.assembly->arrived);
+            given_up = !await([&] { return (int)(look_at(&parts.assembly->arrived) - target) >= 0; });
+        }
+        lost = __syncthreads_or(given_up);
+    }
+
+    // By all blocks of all parts; tell(report) fills in what this part has found. Joint sums are returned, zeros where a part
+    // is lost.
+    template <class Tell>
+    __device__ Report meet(Tell tell) {
+        const bool block_wrote = __syncthreads_or(wrote);
+        wrote = false;
+        target += gridDim.x, ++turn;
+        bool given_up = lost, is_last = false;
+        if (threadIdx.x == 0) {
+            // What the block wrote to other devices is there before it counts as arrived.
+            if (block_wrote) fence_of_system();
+            is_last = count_up(&parts.assembly->arrived) + 1 == target;
+        }
+        if (threadIdx.x < 32 && __any_sync(ALL, is_last)) report_to_all(tell);
+        if ((int)threadIdx.x < parts.count)
+            given_up = !await([&] { return published(&slot(parts.me, threadIdx.x)->turn) == parts.launch + turn; });
+        lost = __syncthreads_or(given_up);
+        Report joint{};
+        if (!lost) {
+            for (int part = 0; part < parts.count; ++part) {
+                const Report& told = heard(part);
+                joint.count += told.count, joint.arcs += told.arcs, joint.looked += told.looked;
+                joint.sent += told.sent, joint.waiting += told.waiting, joint.repeated += told.repeated;
+            }
+        }
+        return joint;
+    }
+
+    // What a part has said at the last meeting.
+    __device__ const Report& heard(int part) const { return *slot(parts.me, part); }
+
+private:
+    // By the first warp of the last block, a lane for each part.
+    template <class Tell>
+    __device__ void report_to_all(Tell tell) {
+        const int part = threadIdx.x;
+        Report report{};
+        if (part < parts.count) {
+            tell(report);
+            report.letters = parts.assembly->letters[part];
+            for (int other = 0; other < parts.count; ++other) report.sent += parts.assembly->letters[other];
+        }
+        __syncwarp();
+        if (part < parts.count) {
+            parts.assembly->letters[part] = 0;
+            Report* const there = slot(part, parts.me);
+            there->count = report.count, there->arcs = report.arcs, there->looked = report.looked;
+            there->sent = report.sent, there->letters = report.letters;
+            there->waiting = report.waiting, there->repeated = report.repeated, there->least = report.least;
+        }
+        __syncwarp();
+        if (part < parts.count) publish(&slot(part, parts.me)->turn, parts.launch + turn);
+    }
+
+    __device__ Report* slot(int to, int from) const {
+        return parts.reports[to] + (turn & 1) * MOST_PARTS + from;
+    }
+
+    // Whether something comes true, or the host has said that it will not.
+    template <class Ready>
+    __device__ bool await(Ready ready) const {
+        if (lost) return false;
+        u64 until = 0;
+        for (u32 spins = 1; !ready(); ++spins) {
+            if (spins % 1024) continue;
+            const u64 now = nanoseconds_now();
+            if (!until) until = now + LIMIT;
+            if (look_at(&parts.assembly->lost)) return false;
+            if (now >= until) stop();
+        }
+        return true;
+    }
+};
+
+// A vertex of another part, and the message for it.
+template <class Index, class Message>
+struct Letter {
+    Index vertex;
+    Message message;
+};
+
+// Where letters go, and come from.
+template <class Index, class Message>
+struct Post {
+    Letter<Index, Message>* to[MOST_PARTS];    // in the memory of the part that receives
+    Letter<Index, Message>* from[MOST_PARTS];  // in this part's
+
+    // A letter from each lane that has one, to whoever owns the vertex; by the whole warp.
+    __device__ void send(Meeting& meeting, bool mine, Index v, Message message) const {
+        const Parts& parts = meeting.parts;
+        for (int part = 0; part < parts.count; ++part) {
+            const u32 votes = __ballot_sync(ALL, mine && parts.owns(part, v));
+            if (!votes) continue;
+            meeting.wrote = true;
+            u64 base = 0;
+            if (lane_of_warp() == 0) base = atomicAdd(&parts.assembly->letters[part], (u64)__popc(votes));
+            base = __shfl_sync(ALL, base, 0) + __popc(votes & lanes_below());
+            if (votes >> lane_of_warp() & 1) to[part][base] = Letter<Index, Message>{v, message};
+        }
+    }
+
+    // read(has_one, letter), by whole warps, until all letters of the last meeting are read.
+    template <class Read>
+    __device__ void read_all(const Meeting& meeting, Read read) const {
+        const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x, threads = (u64)gridDim.x * THREADS;
+        for (int part = 0; part < meeting.parts.count; ++part) {
+            const u64 letters = meeting.lost ? 0 : meeting.heard(part).letters;
+            for (u64 i = thread; i - lane_of_warp() < letters; i += threads) {
+                const bool has_one = i < letters;
+                read(has_one, has_one ? from[part][i] : Letter<Index, Message>{});
+            }
+        }
+    }
+};
+
+// Words of this part's vertices, to where the other parts have the same array; by the whole part. In pairs, as a range
+// begins at a multiple of 64 vertices, or is empty.
+__device__ inline void share_words(Meeting& meeting, u32* const (&arrays)[MOST_PARTS]) {
+    const Parts& parts = meeting.parts;
+    meeting.wrote = true;
+    const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+    const u64* const own = (const u64*)arrays[parts.me];
+    const i64 begin = (parts.first_word() + 1) / 2, end = (parts.last_word() + 1) / 2;
+    for (i64 w = begin + thread; w < end; w += threads) {
+        const u64 word = __ldcg(own + w);
+        for (int part = 0; part < parts.count; ++part)
+            if (part != parts.me) ((u64*)arrays[part])[w] = word;
+    }
+}
+
+}  // namespace hpgraph

@@ -1,0 +1,218 @@
+"""A part of a graph on one of several GPUs: its rows, its stream, its properties, and memory that is open to others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.persistent import HEADER
+from hpgraph.kernels.runtime.cuda.structs import Layout, struct
+from hpgraph.kernels.runtime.program import Beginning
+from hpgraph.kernels.structure.empty_rows import empty_rows
+
+# As in meeting.cuh.
+MOST_PARTS = 8
+_REPORT_WORDS = 9
+ASSEMBLY = Layout("Assembly", arrived="unsigned", lost="unsigned", letters=("u64", MOST_PARTS)).of()
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What one part has of a graph.
+
+    Attributes
+    ----------
+    device : int
+        The GPU.
+    first, last : int
+        Its vertices: from `first`, a multiple of 64, to before `last`.
+    out, in_ : CSR of shape (last - first, n)
+        The rows of these vertices on that GPU, by source and by target, with the ids of all vertices.
+    """
+
+    device: int
+    first: int
+    last: int
+    out: CSR
+    in_: CSR
+
+    @cached_property
+    def sending(self) -> np.ndarray:
+        """A struct ``Arcs`` of `out`, whose row pointers go by the ids of all vertices."""
+        return struct(self.out.indptr.data.ptr - 8 * self.first, self.out.indices, self.out.data)
+
+    @cached_property
+    def gathering(self) -> np.ndarray:
+        """The same of `in_`."""
+        return struct(self.in_.indptr.data.ptr - 8 * self.first, self.in_.indices, self.in_.data)
+
+    @cached_property
+    def unheard(self) -> Any:
+        """Which of its vertices no arc reaches, as words of bits on its GPU."""
+        return empty_rows(self.in_).words
+
+
+class Elements:
+    """An array as a kernel is passed it, such that elements go by the ids of all vertices.
+
+    Parameters
+    ----------
+    address : int
+        Where the element of vertex 0 lies, or would lie.
+    memory : object
+        What has to live as long.
+    """
+
+    def __init__(self, address: int, memory: Any) -> None:
+        self.ptr, self.data, self._memory = address, self, memory
+
+
+class _Here:
+    """A device and one of its streams, as the current ones."""
+
+    def __init__(self, device: int, stream: Any) -> None:
+        import cupy
+
+        self._device, self._stream = cupy.cuda.Device(device), stream
+
+    def __enter__(self) -> None:
+        self._device.__enter__()
+        self._stream.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._stream.__exit__(*error)
+        self._device.__exit__(*error)
+
+
+class Part:
+    """One of several kernels that work together: its rows, its stream, and memory that others may write to.
+
+    Parameters
+    ----------
+    rows : Rows
+    number : int
+        Which part it is.
+    turn : int
+        Which of the parts on its device.
+    beside : int
+        How many parts share the device.
+    is_home : bool
+        Whether results lie on its device.
+    """
+
+    def __init__(self, rows: Rows, number: int, turn: int, beside: int, is_home: bool) -> None:
+        import cupy
+
+        self.rows, self.number, self.beside, self._is_home = rows, number, beside, is_home
+        self.stream = _stream(rows.device, turn)
+        self._memory: dict[str, tuple[int, Any]] = {}
+        with self.here:
+            # Reports of launches that are over are told by their number: this is cleared once.
+            self.reports = self.room("reports", 2 * MOST_PARTS * 8 * _REPORT_WORDS)
+            self.header = self.room("header", HEADER.size + ASSEMBLY.size)
+            self.done = cupy.cuda.Event(disable_timing=True)
+            self.stream.synchronize()
+
+    @property
+    def here(self) -> _Here:
+        """Its device, and the stream of its kernels, as the current ones."""
+        return _Here(self.rows.device, self.stream)
+
+    def room(self, name: str, size: int, *, clear: bool = False) -> int:
+        """The address of memory of that name, kept from one search to the next; where it lacks, made here and cleared.
+
+        Memory of CuPy's pool need not be open to other devices: it depends on the pool.
+        """
+        import cupy
+
+        has, memory = self._memory.get(name, (-1, None))
+        if has < size:
+            memory = cupy.cuda.MemoryPointer(cupy.cuda.Memory(max(size, 256)), 0)
+            self._memory[name] = size, memory
+            clear = True
+        if clear:
+            memory.memset_async(0, size, self.stream)
+        return int(memory.ptr)
+
+    def pointer(self, name: str, size: int) -> Any:
+        """The same as CuPy's pointer."""
+        self.room(name, size)
+        return self._memory[name][1]
+
+    def clear_header(self) -> None:
+        """Clear what a launch finds zeroed."""
+        self._memory["header"][1].memset_async(0, HEADER.size + ASSEMBLY.size, self.stream)
+
+    def dismiss(self) -> None:
+        """Tell the kernel that runs to end without the others."""
+        import cupy
+
+        with cupy.cuda.Device(self.rows.device):
+            lost = self.header + HEADER.size + ASSEMBLY.offset("lost")
+            cupy.cuda.runtime.memset(lost, 1, 1)
+
+    def properties(
+        self, state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], n: int, whole: bool
+    ) -> tuple[Elements, ...]:
+        """Its properties, here: on the first part's device the very arrays given, elsewhere copies of its own range.
+
+        Parameters
+        ----------
+        state : tuple of CuPy arrays of length n
+            On the first part's device.
+        beginnings : tuple of Beginning or None
+            A property that begins otherwise than with what is given is not copied.
+        n : int
+        whole : bool
+            Whether it has places for the vertices of others too, which only the first part shares with the arrays.
+        """
+        import cupy
+
+        if self.number == 0 or (self._is_home and not whole):
+            return tuple(Elements(values.data.ptr, values) for values in state)
+        first, last = (0, n) if whole else (self.rows.first, self.rows.last)
+        own = []
+        for values, beginning in zip(state, beginnings, strict=True):
+            begin, size = first * values.itemsize, (last - first) * values.itemsize
+            memory = cupy.cuda.alloc(size)
+            if beginning is None:
+                self.copy(values.data.ptr + begin, memory.ptr, size)
+            own.append(Elements(memory.ptr - begin, memory))
+        return tuple(own)
+
+    def give(self, state: tuple[Any, ...], own: tuple[Elements, ...]) -> None:
+        """Bring what it has of its vertices to the first part's device, behind its kernel."""
+        for values, mine in zip(state, own, strict=True):
+            begin, end = self.rows.first * values.itemsize, self.rows.last * values.itemsize
+            if mine.ptr != values.data.ptr:
+                self.copy(mine.ptr + begin, values.data.ptr + begin, end - begin)
+
+    def sources(self, sources: Any) -> Any:
+        """Sources where its kernel can read them: a single one travels with the launch."""
+        import cupy
+
+        if isinstance(sources, np.ndarray):
+            return sources
+        copy = cupy.empty(sources.shape, sources.dtype)
+        self.copy(sources.data.ptr, copy.data.ptr, sources.nbytes)
+        return copy
+
+    def copy(self, source: int, target: int, size: int) -> None:
+        """Copy bytes from an address to another, on whichever devices, behind what its stream was given."""
+        import cupy
+
+        runtime = cupy.cuda.runtime
+        if size:
+            runtime.memcpyAsync(target, source, size, runtime.memcpyDefault, self.stream.ptr)
+
+
+@cache
+def _stream(device: int, turn: int) -> Any:
+    import cupy
+
+    with cupy.cuda.Device(device):
+        return cupy.cuda.Stream(non_blocking=True)

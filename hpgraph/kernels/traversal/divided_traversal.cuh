@@ -1,0 +1,186 @@
+// The traversal of traversal.cuh over a graph whose rows are divided among several GPUs: one kernel on each of them, all
+// from the first superstep to the last (meeting.cuh).
+//
+// A part settles and queues its own vertices alone. Everybody has the frontier of a pull as bits, of all vertices, and looks
+// for them from its own rows. A push claims others' vertices in a bit array of the part's own first, so that each is
+// written to at most once from each part, and a letter goes to the owner, who takes the first. All parts decide alike,
+// on sums of what all have found.
+#pragma once
+#include "traversal.cuh"
+#include "meeting.cuh"
+
+namespace hpgraph {
+
+template <class Index, class Message>
+struct DividedTraversalSpace {
+    Header* header;
+    const u32* unheard;  // which of this part's vertices have no in-arcs, by the id of the vertex
+    u32* settled;        // of this part's vertices; of others', who has been written to
+    u32* fronts[2][MOST_PARTS];  // in each part's memory: who is active, and who is next
+    Frontier<Index> queue, following;
+    Post<Index, Message> post;
+    Trace trace;
+};
+
+// Pointers into what a part has are such that elements go by the ids of all vertices.
+template <class Program, class Index, class Weight, class T = Techniques<>>
+__global__ void __launch_bounds__(THREADS, 1)
+traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> out, const Arcs<Index, Weight> in,
+                 const Sources<Index> sources, const Policy policy,
+                 const DividedTraversalSpace<Index, typename Program::Message> space, const Parts parts) {
+    typedef typename Program::Message Message;
+    __shared__ PullShare shares[WARPS];
+    // Raw, as a type with constructors cannot be shared.
+    __shared__ __align__(16) char slots[sizeof(Claim<Index>) * WARPS * 64];
+    __shared__ BlockSums sums;
+    if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
+    Stage<Claim<Index>> claims((Claim<Index>*)slots);
+    Meeting meeting(parts);
+    const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+    const int lane = lane_of_warp();
+    const i64 first = parts.first(), last = parts.last(), begin = parts.first_word(), end = parts.last_word();
+
+    for (i64 w = thread; w < (n + 31) / 32; w += threads)
+        if (w < begin || w >= end) space.settled[w] = 0;
+    for (i64 v = first + thread; v < 32 * end; v += threads) {
+        if (v < last) program.fill(v);
+        const u32 bits = __ballot_sync(ALL, v >= last || !program.cond(v));
+        if (lane == 0) space.settled[v >> 5] = bits | space.unheard[v >> 5];
+    }
+    meeting.wait();
+    u32 phase = 0;
+    // What all parts have found, and of this one's queue how long it is.
+    Report now;
+    Tally own{};
+    const auto tell = [&](Report& report) {
+        const volatile Tally& tally = space.header->tally[phase % 3];
+        report.count = tally.count, report.arcs = tally.arcs, report.looked = tally.looked;
+    };
+    const auto know_own = [&] {
+        if (!meeting.lost) own = *(Tally*)&space.header->tally[phase % 3];
+        else own = Tally{};
+    };
+    {
+        Collector<T, Index> found(out.indptr, space.queue, &space.header->tally[0]);
+        for (i64 i = thread; i - lane < sources.count; i += threads) {
+            const bool is_source = i < sources.count;
+            const Index v = is_source ? sources[i] : 0;
+            const bool mine = is_source && parts.owns(v);
+            if (mine) program.start(v);
+            if (is_source) atomicOr(space.settled + (v >> 5), 1u << (v & 31));
+            found.add(mine, v);
+        }
+        found.finish(sums, false, 0);
+    }
+    now = meeting.meet(tell);
+    know_own();
+
+    space.trace.begin();
+    int direction = PUSH;
+    bool queued = true;
+    i64 step = 0, previous = 0, sent = 0;
+    i64 unseen = policy.arcs - now.arcs;  // arcs that leave vertices not yet reached
+    bool queue_turned = false, bits_turned = false;
+    const auto queue = [&] { return of_two(space.queue, space.following, queue_turned); };
+    const auto following = [&] { return of_two(space.following, space.queue, queue_turned); };
+    const auto front = [&](bool turned) { return space.fronts[turned][parts.me]; };
+    const auto receive = [&](bool mine, Index v, Message message) {
+        return mine && program.receive(v, message, step);
+    };
+    while (now.count && step < policy.limit && !meeting.lost) {
+        direction = policy.turn(direction, now, previous, unseen, n);
+        previous = now.count;
+
+        if (direction == PUSH && !queued) {
+            // After a pull the tally's queue tails are still zero.
+            Collector<T, Index> found(out.indptr, queue(), &space.header->tally[phase % 3]);
+            queue_from_bits(front(bits_turned), begin, end, claims, found);
+            meeting.wait();
+            know_own();
+            queued = true;
+        } else if (direction == PULL && queued) {
+            for (i64 w = begin + thread; w < end; w += threads) front(bits_turned)[w] = 0;
+            meeting.wait();
+            bits_from_queue(queue(), own, front(bits_turned));
+            meeting.wait();
+            share_words(meeting, space.fronts[bits_turned]);
+            meeting.meet([](Report&) {});
+            queued = false;
+        }
+
+        ++step, ++phase;
+        Tally* const tally = &space.header->tally[phase % 3];
+        if (thread == 0) space.header->tally[(phase + 1) % 3] = Tally{};
+        const i64 count = now.count, arcs = now.arcs;
+        sent += arcs;
+        Collector<T, Index> found(out.indptr, following(), tally);
+        if (direction == PULL) {
+            u32* const next = front(!bits_turned);
+            found.finish_pull(sums, bottom_up_step<T>(program, step, begin, end, in, out, front(bits_turned),
+                                                      space.settled, next, shares, found));
+            meeting.wait();
+            const u64 put_off = meeting.lost ? 0 : *(volatile u64*)&tally->put_off;
+            if (put_off) {
+                Collector<T, Index> more(out.indptr, following(), tally);
+                more.finish_pull(sums, pull_put_off<T>(program, step, in, out, front(bits_turned), space.settled, next,
+                                                       put_off, more));
+                meeting.wait();
+            }
+            bits_turned = !bits_turned;
+            share_words(meeting, space.fronts[bits_turned]);
+            now = meeting.meet(tell);
+        } else {
+            // Whoever is claimed: the own vertex takes its message at once, another's is sent it.
+            const auto take = [&](bool has_one, const Claim<Index>& one, Index& v) {
+                v = has_one ? out.indices[one.arc] : 0;
+                const bool mine = has_one && parts.owns(v);
+                const Message message = has_one ? program.gather(one.source, out.weight(one.arc), v) : Message();
+                space.post.send(meeting, has_one && !mine, v, message);
+                return receive(mine, v, message);
+            };
+            const auto visit = [&](const Batch<Index, T::BATCH>& batch) {
+                Index v[T::BATCH];
+                for (u32 claimed = claim(program, out, space.settled, batch, v); __any_sync(ALL, claimed);
+                     claimed &= claimed - 1) {
+                    const int k = __ffs(claimed) - 1;
+                    claims.add(claimed, Claim<Index>{pick(batch.arc, k), pick(batch.source, k)},
+                               [&](bool has_one, const Claim<Index>& one) {
+                                   Index target;
+                                   const bool changed = take(has_one, one, target);
+                                   found.add(changed, target);
+                               });
+                }
+            };
+            if (is_short<T>(own)) for_each_arc_of_short<T, Index>(out, queue().light, own, visit);
+            else for_each_arc<T, Index>(out, queue(), own.light, own.pieces, visit);
+            Claim<Index> one;
+            Index target;
+            const bool has_one = claims.rest(one), changed = take(has_one, one, target);
+            found.finish(sums, changed, target);
+            now = meeting.meet(tell);
+            if (now.sent) {
+                Collector<T, Index> more(out.indptr, following(), tally);
+                space.post.read_all(meeting, [&](bool has_letter, const Letter<Index, Message>& letter) {
+                    const Index v = letter.vertex;
+                    const u32 flag = 1u << (v & 31);
+                    const bool comes_first = has_letter && !(space.settled[v >> 5] & flag) &&
+                                             !(atomicOr(space.settled + (v >> 5), flag) & flag);
+                    more.add(receive(comes_first, v, letter.message), v);
+                });
+                more.finish(sums, false, 0);
+                now = meeting.meet(tell);
+            }
+            queue_turned = !queue_turned;
+            know_own();
+        }
+        unseen -= now.arcs;
+        space.trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
+    }
+    space.trace.end(step, now.count && step < policy.limit ? now.count : 0);
+    if (thread == 0) {
+        space.trace.outcome->passed[0] = meeting.lost;
+        policy.local.tell(0, step, sent);
+    }
+}
+
+}  // namespace hpgraph

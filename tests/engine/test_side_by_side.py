@@ -1,0 +1,181 @@
+"""Searches on graphs in shards: kernels side by side on two GPUs, or two on one, and lanes that devices divide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+import hpgraph as hpg
+from hpgraph.containers.divided_graph import DividedGraph, divide
+from hpgraph.core.device import cuda_available, to_device
+from hpgraph.core.devices import Devices
+from hpgraph.engine import side_by_side
+
+needs_cuda = pytest.mark.skipif(not cuda_available(), reason="no CUDA device")
+
+
+def _graph(kind: str, seed: int = 1) -> hpg.Graph:
+    """Weighted by whole numbers, so that every order of sums gives the same."""
+    rng = np.random.default_rng(seed)
+    if kind == "uniform":
+        n, ends = 3000, rng.integers(0, 3000, (2, 30000))
+    elif kind == "hubs":
+        n, ends = 2100, rng.permutation(2100)[(2100 * rng.random((2, 40000)) ** 3).astype(np.int64)]
+    elif kind == "hubs first":
+        n, ends = 2100, (2100 * rng.random((2, 40000)) ** 3).astype(np.int64)
+    elif kind == "path":
+        n, ends = 1000, np.array([np.arange(999), np.arange(1, 1000)])
+    elif kind == "two halves":
+        # An arc between the halves, whose vertices are in the largest tree of either.
+        within = rng.integers(0, 1024, (2, 20000))
+        n, ends = 2048, np.concatenate([within, within + 1024, [[7], [2040]]], axis=1)
+    else:
+        n, ends = 500, np.array([np.zeros(499, np.int64), np.arange(1, 500)])
+    directed = kind == "uniform"
+    weights = rng.integers(1, 64, ends.shape[1]).astype(np.float32)
+    return hpg.Graph.from_edges(ends[0], ends[1], weights, n_vertices=n, directed=directed)
+
+
+KINDS = ("uniform", "hubs", "hubs first", "path", "two halves", "star")
+
+
+def _arrays(graph: hpg.Graph) -> Any:
+    csr = graph.out_csr
+    return sp.csr_array((csr.data, csr.indices, csr.indptr), csr.shape)
+
+
+def _places() -> list[list[Devices]]:
+    """Two parts and three on one GPU; two and three on two, where there are as many."""
+    import cupy
+
+    one, other = Devices("cuda", (0,)), Devices("cuda", (1,))
+    found = [[one, one], [one, one, one]]
+    return [*found, [one, other], [one, other, one]] if cupy.cuda.runtime.getDeviceCount() > 1 else found
+
+
+def _check_tree(level: np.ndarray, parent: np.ndarray, arcs: Any, source: int) -> None:
+    want = dijkstra(arcs, indices=source, unweighted=True)
+    np.testing.assert_array_equal(np.where(np.isinf(want), -1, want), level)
+    others = np.flatnonzero(level > 0)
+    np.testing.assert_array_equal(level[parent[others]], level[others] - 1)
+    assert parent[source] == source and (parent[level < 0] == -1).all()
+    pattern = arcs.astype(bool)
+    assert all(pattern[u, v] for u, v in zip(parent[others][:50], others[:50], strict=True))
+
+
+@needs_cuda
+@pytest.mark.parametrize("kind", KINDS)
+def test_searches_side_by_side(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(side_by_side, "is_thin", lambda arcs: False)
+    graph = _graph(kind)
+    arcs, n = _arrays(graph), graph.n_vertices
+    count, label = connected_components(arcs)
+    distances = {source: dijkstra(arcs, indices=source) for source in (0, n // 2)}
+    for devices in _places():
+        divided = divide(graph.to("cuda"), devices)
+        for source in (0, n // 2):
+            for direction in ("auto", "push", "pull"):
+                found = hpg.bfs(divided, source, direction=direction)
+                assert "side by side" in str(found.trace.loop)
+                _check_tree(to_device(found.level, "cpu"), to_device(found.parent, "cpu"), arcs, source)
+            shallow = hpg.bfs(divided, source, max_depth=1)
+            assert int(shallow.level.max()) <= 1
+            for delta in (None, 3.0):
+                way = hpg.sssp(divided, source, delta=delta)
+                assert "side by side" in str(way.trace.loop)
+                np.testing.assert_array_equal(to_device(way.distance, "cpu"), distances[source].astype(np.float32))
+        found_label = hpg.connected_components(divided)
+        assert found_label.count == count
+        first = np.unique(label, return_index=True)[1]
+        np.testing.assert_array_equal(to_device(found_label.label, "cpu"), np.argsort(np.argsort(first))[label])
+
+
+@needs_cuda
+def test_the_same_search_again_and_from_several_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(side_by_side, "is_thin", lambda arcs: False)
+    graph = _graph("hubs")
+    want = hpg.bfs(graph, 5).level
+    divided = divide(graph.to("cuda"), [Devices("cuda", (0,))] * 2)
+    for _ in range(50):
+        np.testing.assert_array_equal(to_device(hpg.bfs(divided, 5).level, "cpu"), want)
+
+    class Nearest(hpg.VertexProgram):
+        """Whoever is in a set, and how far from it."""
+
+        weighted = False
+        reduce = "any"
+        steps = hpg.Property("int32", initial=-1, start=0)
+
+        def gather(source, weight, target):
+            return 1
+
+        def update(vertex, message, world):
+            return world.superstep
+
+    found = hpg.run(Nearest, divided, active=np.array([3, 900, 2000]))
+    np.testing.assert_array_equal(
+        to_device(found.steps, "cpu"), hpg.run(Nearest, graph, active=np.array([3, 900, 2000])).steps
+    )
+    assert "side by side" in str(found.trace.loop)
+
+
+@needs_cuda
+def test_thin_searches_stay_on_one_device_and_say_so() -> None:
+    divided = divide(hpg.datasets.grid(40).to("cuda"), [Devices("cuda", (0,))] * 2)
+    found = hpg.bfs(divided, 0)
+    assert "too small for several" in str(found.trace.loop)
+    np.testing.assert_array_equal(to_device(found.level, "cpu"), hpg.bfs(hpg.datasets.grid(40), 0).level)
+
+
+@needs_cuda
+def test_without_it_searches_go_superstep_by_superstep() -> None:
+    graph = _graph("hubs")
+    divided = divide(graph.to("cuda"), [Devices("cuda", (0,))] * 2)
+    with hpg.techniques(side_by_side=False):
+        found = hpg.bfs(divided, 5)
+    assert "switched off" in str(found.trace.loop)
+    np.testing.assert_array_equal(to_device(found.level, "cpu"), hpg.bfs(graph, 5).level)
+
+
+@needs_cuda
+def test_a_program_that_reads_its_target_goes_superstep_by_superstep() -> None:
+    class Ways(hpg.VertexProgram):
+        """Who is reached over arcs to larger numbers of another kind."""
+
+        weighted = False
+        reduce = "any"
+        steps = hpg.Property("int32", initial=-1, start=0)
+
+        def gather(source, weight, target):
+            return target.steps + source.steps
+
+        def update(vertex, message, world):
+            return world.superstep
+
+    graph = _graph("hubs")
+    found = hpg.run(Ways, divide(graph.to("cuda"), [Devices("cuda", (0,))] * 2), active=hpg.id(0))
+    assert "property of the target" in str(found.trace.loop)
+    np.testing.assert_array_equal(to_device(found.steps, "cpu"), hpg.run(Ways, graph, active=hpg.id(0)).steps)
+
+
+def test_lanes_are_divided(device: str) -> None:
+    graph = _graph("hubs")
+    divided = divide(graph.to(device), [device] * 3)
+    assert isinstance(divided, DividedGraph)
+    sources = [0, 7, 7, 1500, 2099]
+    found = hpg.bfs(divided, sources=sources, parents=False)
+    np.testing.assert_array_equal(to_device(found.level, "cpu"), hpg.bfs(graph, sources=sources, parents=False).level)
+    assert len(found.traces) == 3
+    one = hpg.bfs(divided, sources=[4], parents=False)
+    np.testing.assert_array_equal(to_device(one.level, "cpu"), hpg.bfs(graph, sources=[4], parents=False).level)
+
+
+def test_on_the_cpu_searches_go_superstep_by_superstep() -> None:
+    graph = _graph("hubs")
+    found = hpg.bfs(divide(graph, ["cpu", "cpu"]), 5)
+    np.testing.assert_array_equal(found.level, hpg.bfs(graph, 5).level)
+    assert str(found.trace.loop) == "supersteps: the arcs come in several parts"

@@ -1,0 +1,49 @@
+"""The kernels that run side by side on several GPUs compile for every generation of them; no GPU is needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cuda_build import GENERATIONS, compiles
+
+from hpgraph.algorithms.distances import SingleDistances
+from hpgraph.algorithms.levels import Tree
+from hpgraph.engine.declarations import declarations_of
+from hpgraph.kernels.relaxation import cuda_divided as relaxation
+from hpgraph.kernels.runtime.cuda import persistent
+from hpgraph.kernels.runtime.cuda.meeting import SHARED, letter_dtype
+from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.traversal import cuda as traversal
+from hpgraph.kernels.traversal import cuda_divided
+
+pytest.importorskip("cuda.core")
+pytest.importorskip("numba.cuda")
+
+IDS = np.dtype(np.int32)
+
+
+def test_a_traversal_in_parts() -> None:
+    code = declarations_of(Tree).code((IDS, IDS))
+    program = cuda_program(code, None)
+    layouts = traversal.POLICY, cuda_divided.SPACE.of(Index=IDS, Message=code.message), *SHARED
+    name = f"hpgraph::traverse_divided<Program, int, hpgraph::Pattern, {persistent.techniques_type()}>"
+    compiles(
+        "divided_traversal.cuh", program.prologue, program.ltoir, (name,), GENERATIONS[0],
+        checks=persistent.checks(*layouts),
+    )  # fmt: skip
+
+
+def test_a_relaxation_in_parts() -> None:
+    code = declarations_of(SingleDistances).code((np.dtype(np.float32),))
+    program = cuda_program(code, np.dtype(np.float32))
+    layouts = relaxation.SPACE.of(Index=IDS, Message=code.message), *SHARED
+    name = f"hpgraph::relax_divided<Program, int, float, Program::Message, {persistent.techniques_type()}>"
+    compiles(
+        "divided_relaxation.cuh", program.prologue, program.ltoir, (name,), GENERATIONS[1],
+        checks=persistent.checks(*layouts),
+    )  # fmt: skip
+
+
+def test_letters_lie_as_the_kernels_write_them() -> None:
+    assert letter_dtype(IDS, np.dtype(np.float32)).itemsize == 8
+    assert letter_dtype(IDS, np.dtype(np.int64)).itemsize == 16
