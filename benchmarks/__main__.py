@@ -23,6 +23,7 @@ COMMANDS = {
     "pages": ("page_code", "the code of pages beside plain ids: bytes an arc, and rates"),
     "constants": ("constants", "each constant that a rule chooses, swept beside the rule"),
     "scaling": ("scaling", "times and efficiency from one thread to many"),
+    "scaling-out": ("scaling_out", "graphs in blocks on the workers of a cluster, and what the model predicts"),
     "startup": ("startup", "import, first calls and compilation in new processes"),
 }
 

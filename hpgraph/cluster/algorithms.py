@@ -170,7 +170,7 @@ class Algorithms:
         """
         kind = Label if self.id_dtype == np.int32 else WideLabel
         call = {"name": "connected_components", "arguments": {}}
-        label = self.run(kind, **{"call": call, **run}).label
+        label = self.run(kind, prepare="components", **{"call": call, **run}).label
         backwards = type(kind.__name__, (kind,), {"edges": "out"})
         # A checkpoint is one of the first run.
         run = {name: value for name, value in run.items() if name not in ("checkpoint", "saved")}

@@ -168,7 +168,7 @@ def save(run: BlockRun, moment: Moment) -> None:
     if run.settled is not None:
         arrays["settled"] = run.settled.words[run.own_words]
     arrays["counts"] = moment.counts
-    arrays["rows"] = np.array(moment.rows, np.int64).reshape(-1, 5)
+    arrays["rows"] = np.array(moment.rows, np.int64).reshape(-1, 6)
     world = {name: (np.dtype(type(value)).str, np.asarray(value).item()) for name, value in moment.world.items()}
     folder.write(f"{place}/{number.block}", pack(arrays, {"step": moment.step, "world": world, "key": job.key}))
     if job.details["source"]["kind"] == "saved" and job.details["source"]["path"] == job.checkpoint:

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.cluster.blocks import Block
+from hpgraph.containers.graph import Graph
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
+from hpgraph.kernels.backend import kernels
 
 
 class Label(VertexProgram):
@@ -108,15 +111,14 @@ class Dependencies(VertexProgram):
         return vertex.level, vertex.sigma, (vertex.sigma * message if reached else vertex.depends)
 
 
-def ranks(n: int, degree: np.ndarray, share: Any) -> dict[str, np.ndarray]:
+def ranks(block: Block, degree: np.ndarray, share: Any) -> dict[str, np.ndarray]:
     """How PageRank begins: with the n-th part of all rank at each vertex.
 
     Parameters
     ----------
-    n : int
-        Vertices of the whole graph.
+    block : Block
     degree : int64 array
-        Arcs that leave each of some vertices.
+        Arcs that leave each of its own vertices.
     share : numpy.dtype
         Type of the ranks.
 
@@ -126,8 +128,38 @@ def ranks(n: int, degree: np.ndarray, share: Any) -> dict[str, np.ndarray]:
         ``leaving``, -1 where nothing does, and ``share``, the rank for each arc.
     """
     leaving = np.where(degree == 0, -1, degree).astype(np.int32)
-    return {"leaving": leaving, "share": (share.type(1 / n) / leaving).astype(share)}
+    return {"leaving": leaving, "share": (share.type(1 / block.numbering.grid.n) / leaving).astype(share)}
 
 
-# What a run can be told to begin with by name: functions of the number of vertices, own degrees, and the first type.
-PREPARED: dict[str, Callable[..., dict[str, np.ndarray]]] = {"pagerank": ranks}
+def labels(block: Block, degree: np.ndarray, dtype: Any) -> dict[str, np.ndarray]:
+    """How components begin: with those of the arcs between a block's own vertices, each named by its least vertex.
+
+    Parameters
+    ----------
+    block : Block
+    degree : array
+        Not asked.
+    dtype : numpy.dtype
+        Of the labels.
+
+    Returns
+    -------
+    dict
+        ``label``.
+    """
+    own, csr, vertices = block.numbering.own, block.graph.out_csr, block.vertices
+    begin, end = csr.indptr[own.start], csr.indptr[own.stop]
+    source = np.repeat(np.arange(own.stop - own.start), np.diff(csr.indptr[own.start : own.stop + 1]))
+    target = csr.indices[begin:end] - own.start
+    inside = (target >= 0) & (target < own.stop - own.start)
+    if not len(source):
+        return {"label": vertices[own].astype(dtype)}
+    among = Graph.from_edges(source[inside], target[inside], n_vertices=own.stop - own.start)
+    count, component = kernels("cpu").components(among.out_csr, False)
+    least = np.full(count, np.iinfo(dtype).max, dtype)
+    np.minimum.at(least, component, vertices[own].astype(dtype))
+    return {"label": least[component]}
+
+
+# What a run can be told to begin with by name: functions of a block, of its own degrees and of the first type.
+PREPARED: dict[str, Callable[..., dict[str, np.ndarray]]] = {"pagerank": ranks, "components": labels}

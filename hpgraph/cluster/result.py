@@ -15,17 +15,38 @@ if TYPE_CHECKING:
     from hpgraph.cluster.supervise import Supervisor
 
 
+class ClusterTrace(Trace):
+    """What a run on a cluster did, superstep by superstep; its time is the longest of the blocks'.
+
+    Parameters
+    ----------
+    rows : int64 array of shape (supersteps, 4)
+        As for `hpgraph.Trace`.
+    told : str
+        What ran.
+    sent, messages : int64 arrays of length supersteps
+        Bytes that blocks sent each other, and messages to vertices among them.
+    """
+
+    def __init__(self, rows: np.ndarray, told: str, sent: np.ndarray, messages: np.ndarray) -> None:
+        super().__init__(rows)
+        self._told, self.sent, self.messages = told, sent, messages
+
+    @property
+    def loop(self) -> str:
+        """What ran."""
+        return self._told
+
+
 class ClusterResult(RunResult):
     """Where a vertex program ended, on a cluster.
 
     Attributes
     ----------
-    trace : Trace
-        What each superstep did: its time is the longest of the blocks'.
-    sent : int64 array of length supersteps
-        Bytes that blocks sent each other in each superstep.
+    trace : ClusterTrace
+        What each superstep did.
     sent_before : int
-        Bytes before the first: values that the run was given, and degrees the first time.
+        Bytes sent before the first: values that the run was given, and degrees the first time.
     lost : list of str
         Why epochs ended before their time: each entry is a worker that was lost.
     <property> : NumPy or Dask array of length n
@@ -33,11 +54,11 @@ class ClusterResult(RunResult):
     """
 
     def __init__(
-        self, properties: dict[str, Any], trace: Trace, active: Any, world: dict[str, Any], sent: np.ndarray,
-        sent_before: int, lost: list[str],
+        self, properties: dict[str, Any], trace: ClusterTrace, active: Any, world: dict[str, Any], sent_before: int,
+        lost: list[str],
     ) -> None:  # fmt: skip
         super().__init__(properties, trace, active, world)
-        self.sent, self.sent_before, self.lost = sent, sent_before, lost
+        self.sent_before, self.lost = sent_before, lost
 
 
 def collect(graph: Graph, futures: dict[str, Any], supervisor: Supervisor, name: str, gather: bool) -> ClusterResult:
@@ -84,16 +105,12 @@ def collect(graph: Graph, futures: dict[str, Any], supervisor: Supervisor, name:
         own = [blocks[block].active.astype(np.int64) + grid.bounds[block] for block in range(grid.blocks)]
         return np.sort(grid.order.vertices(np.concatenate(own))).astype(graph.id_dtype)
 
-    said = _Told(f"supersteps on a grid of {grid.rows} × {grid.columns} blocks")
-    return ClusterResult(
-        properties, Trace(table, said), active, blocks[0].world, rows[:, :, 4].sum(axis=0),  # type: ignore[arg-type]
-        sum(part.begun for part in blocks.values()), supervisor.lost,
+    trace = ClusterTrace(
+        table, f"supersteps on a grid of {grid.rows} × {grid.columns} blocks", rows[:, :, 4].sum(axis=0),
+        rows[:, :, 5].sum(axis=0),
     )  # fmt: skip
-
-
-class _Told:
-    def __init__(self, told: str) -> None:
-        self.told = told
+    begun = sum(part.begun for part in blocks.values())
+    return ClusterResult(properties, trace, active, blocks[0].world, begun, supervisor.lost)
 
 
 def _without_properties(blocks: dict[int, BlockResult]) -> dict[int, BlockResult]:

@@ -49,8 +49,8 @@ class BlockResult:
         Parameters and last sums; the same for all blocks.
     supersteps : int
         How many there were, those before a checkpoint that was gone on from among them.
-    rows : int64 array of shape (supersteps, 5)
-        Direction, active vertices, arcs looked at, nanoseconds, and bytes that this block sent.
+    rows : int64 array of shape (supersteps, 6)
+        Direction, active vertices, arcs looked at, nanoseconds; bytes, and messages to vertices, that this block sent.
     begun : int
         Bytes that it sent before the first superstep.
     """
@@ -97,6 +97,9 @@ class BlockRun:
         edges = "out" if job.backwards else "in"
         self.arcs = Arcs(block.graph, edges, self.declared.weighted, self.code.message.itemsize)
         self.everyone = self.declared.activity == "all"
+        # A relaxation pushes, as on one machine.
+        relaxes = self.code.update is None and self.code.reduce.idempotent and not self.code.reduce.ends_on_anything
+        self.mode = "push" if relaxes and job.mode == "auto" else job.mode
         self.own, self.n_own = number.own, number.own.stop - number.own.start
         self.own_words = number.words(number.block)
         self.properties = tuple(np.empty(number.size, dtype) for dtype in job.dtypes)
@@ -142,7 +145,7 @@ class BlockRun:
             frontier = self._spread_all(moment)
             begun = self.exchange.mesh.sent
             moment = self._loop(moment, frontier, save, report)
-        columns = np.array(moment.rows, np.int64).reshape(-1, 5)
+        columns = np.array(moment.rows, np.int64).reshape(-1, 6)
         properties = {name: values[self.own] for (name, _), values in zip(self.code.properties, self.properties,
                                                                          strict=True)}  # fmt: skip
         active = moment.active if moment.counts[ACTIVE] else _NOBODY
@@ -177,7 +180,7 @@ class BlockRun:
 
     def _begin(self) -> tuple[Moment, Bitmask | None]:
         """Fill the properties; who is active at first."""
-        job, share, number = self.job, self.share, self.numbering
+        job, share = self.job, self.share
         for (name, _), values, beginning in zip(self.code.properties, self.properties, job.beginnings, strict=True):
             if beginning is None:
                 values[self.own] = share.arrays[name]
@@ -194,7 +197,7 @@ class BlockRun:
                 ids = self.block.vertices[self.own]
                 values[self.own][chosen] = ids[chosen] if beginning[1] == "id" else beginning[1]
         if job.prepare is not None:
-            for name, own in PREPARED[job.prepare](number.grid.n, self.degree, job.dtypes[0]).items():
+            for name, own in PREPARED[job.prepare](self.block, self.degree, job.dtypes[0]).items():
                 place = [name for name, _ in self.code.properties].index(name)
                 self.properties[place][self.own] = own
         if self.everyone:
@@ -282,8 +285,8 @@ class BlockRun:
         while moment.counts[ACTIVE] and moment.step < job.limit:
             began, sent, step = time.perf_counter_ns(), self.exchange.mesh.sent, moment.step + 1
             leaving = int(moment.counts[LEAVING])
-            push = may_push and (job.mode == "push" or (job.mode == "auto" and product_pushes(leaving, job.arcs,
-                                                                                              job.alpha)))  # fmt: skip
+            sparse = product_pushes(leaving, job.arcs, job.alpha)
+            push = may_push and (self.mode == "push" or (self.mode == "auto" and sparse))
             # One block says for all when it is time to save.
             due = (
                 job.checkpoint is not None and self.numbering.block == 0 and time.monotonic() - saved_at >= job.every
@@ -292,7 +295,10 @@ class BlockRun:
             self.world.update(zip(self.declared.aggregators, sums, strict=True))
             spent = time.perf_counter_ns() - began
             looked = leaving if push else job.arcs
-            row = PUSH if push else PULL, int(moment.counts[ACTIVE]), looked, spent, self.exchange.mesh.sent - sent
+            row = (
+                PUSH if push else PULL, int(moment.counts[ACTIVE]), looked, spent, self.exchange.mesh.sent - sent,
+                self.messages,
+            )  # fmt: skip
             moment = Moment(step, active, self.world, counts, moment.rows)
             moment.rows.append(row)
             if stop is not None and stop(self.code.world(step, *self.world.values())):  # type: ignore[operator]
@@ -334,14 +340,16 @@ class BlockRun:
         with compiling_once(key, "push" if push else f"pull{frontier.everyone}"):
             (steps.push if push else steps.pull)(self.arcs, frontier)
         self._fold(step)
-        if self.everyone:
-            steps.receive_everyone(self.own_words, self.n_own)
         updated = self._updated()
         with compiling_once(key, "apply"):
-            changed, sums = steps.apply(self.arcs, world, step, False)
-        active = None if self.everyone else (changed.ids - self.own.start).astype(np.uint32)
+            if self.everyone:
+                some, sums = steps.update_all(self.own, world, step)
+                active = None
+            else:
+                changed, sums = steps.apply(self.arcs, world, step, False)
+                active = (changed.ids - self.own.start).astype(np.uint32)
         counts = self._counts(active, due)
-        if self.everyone and not changed.size:
+        if self.everyone and not some:
             counts[ACTIVE] = 0
         beside = (counts.dtype, len(counts)), (sums.dtype, len(sums))
         source = [self.properties[i] for i in self.reading.of_source]
@@ -372,12 +380,14 @@ class BlockRun:
         """Messages to those who own their targets."""
         number, steps, own = self.numbering, self.steps, self.own
         outgoing = {}
+        self.messages = 0
         for peer in self.exchange.beside_targets:
             if self.everyone:
                 outgoing[peer] = Told(None, [steps.messages(number.range(peer))], [])
             else:
                 ids, messages = steps.take(number.range(peer), number.words(peer))
                 outgoing[peer] = Told(None if len(ids) == number.grid.size(peer) else ids, [messages], [])
+            self.messages += len(outgoing[peer].values[0])
         for said in self.exchange.fold(step, outgoing, self.code.message).values():
             with compiling_once(self.job.key, f"bring{self.everyone}"):
                 if self.everyone:

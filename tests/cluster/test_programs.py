@@ -73,7 +73,7 @@ def test_a_program_that_reads_both_ends(client) -> None:
         kept = C.run(rising(), least=2.0, gather=False)
     np.testing.assert_allclose(found.level, level, rtol=1e-12)
     assert (found.heard == heard).all()
-    assert found.supersteps == steps and len(found.sent) == steps
+    assert found.supersteps == steps and len(found.trace.sent) == steps
     assert (kept.level.compute() == found.level).all()
 
 

@@ -7,18 +7,30 @@ more array of the state, beside the properties.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
 
 from hpgraph.kernels.runtime.functions import ProgramFunctions
 from hpgraph.kernels.runtime.program import ProgramCode
+from hpgraph.semiring.function import Function
 
 VERTEX = np.dtype(np.int64)
 
 
 class BlockFunctions(ProgramFunctions):
     """See `ProgramFunctions`; the array behind the properties holds the vertex of each number."""
+
+    @cached_property
+    def renew(self) -> Function:
+        """``renew(before, id, message, world, step) -> after, changed``: what is the vertex, not its number."""
+        return ProgramFunctions(self.code).renew
+
+    @cached_property
+    def tally(self) -> Function:
+        """``tally(before, after, id, world, step, changed) -> parts``: likewise."""
+        return ProgramFunctions(self.code).tally
 
     def _vertex_of(self, id_: str, values: list[str]) -> str:
         return f"Vertex({', '.join([f'state[{len(self.code.properties)}][{id_}]', *values])})"
@@ -36,8 +48,9 @@ class BlockCode(ProgramCode):
         return (("vertex", VERTEX),)
 
 
+@lru_cache(maxsize=256)
 def block_code(code: ProgramCode) -> BlockCode:
-    """The same program over blocks.
+    """The same program over blocks; made once.
 
     Parameters
     ----------

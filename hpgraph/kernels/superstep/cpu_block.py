@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from hpgraph.formats import Bitmask
+import numpy as np
+from numba import prange
+
+from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.runtime.cpu.claim import mark, test
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.prefetch import peek_each, put_each
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
+from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.runtime.functions import functions_of
+from hpgraph.kernels.spmv.cpu import pull
 from hpgraph.kernels.spmv.cpu_fold import join
+from hpgraph.kernels.superstep import Part
 from hpgraph.kernels.superstep.cpu import Supersteps
+from hpgraph.kernels.superstep.cpu_frontier import BLOCK
+from hpgraph.kernels.sweep.cpu_sums import add_each
+from hpgraph.semiring.jit import call
 
 
 class BlockSupersteps(Supersteps):
@@ -59,14 +71,71 @@ class BlockSupersteps(Supersteps):
         """The same, one message for each vertex of the range, none of which counts as received."""
         bring_many(self._functions.reduce, self._inbox.message[vertices], messages)
 
-    def receive_everyone(self, words: slice, n: int) -> None:
-        """Have `apply` update all n vertices of a range, and nobody else."""
-        self._inbox.received[:] = 0
-        self._inbox.received[words] = Bitmask.full(n).words
+    def pull(self, part: Part, frontier: Frontier) -> None:
+        """See `Supersteps.pull`; where everyone sends and may receive, nobody asks who received."""
+        if frontier.everyone and self.code.cond is None:
+            offer = functions_of(self.code).offer
+            pull(part.gathering, offer, self.code.reduce, self.state, self._inbox.message)
+        else:
+            super().pull(part, frontier)
+
+    def update_all(self, vertices: slice, world: tuple[Any, ...], step: int) -> tuple[int, np.ndarray]:
+        """Update every vertex of a range, whether it received or not.
+
+        Parameters
+        ----------
+        vertices : slice
+        world : tuple of scalars
+            Parameters and last sums.
+        step : int
+
+        Returns
+        -------
+        changed : int
+            How many changed.
+        sums : float64 array
+            What `aggregate` contributed.
+        """
+        functions, count = functions_of(self.code), len(self.code.properties)
+        own = tuple(values[vertices] for values in self.state[: count + 1])
+        sums = np.zeros((max(-(-len(own[0]) // BLOCK), 1), 1 + self.code.aggregates))
+        with team():
+            update_each(
+                functions.renew, functions.tally, (0.0,) * sums.shape[1], own[:count], (None,) * count, own[count],
+                self._inbox.message[vertices], world, step, sums,
+            )  # fmt: skip
+        changed, *added = sums.sum(axis=0)
+        return int(changed), np.array(added)
 
     def received(self, words: slice) -> np.ndarray:
         """A copy of the bits that say who of a range has received."""
         return self._inbox.received[words].copy()
+
+
+@njit(error_model="numpy", forceinline=True)
+def _update(renew, tally, properties, nowhere, ids, message, v, world, step, total):
+    before = peek_each(properties, v)
+    after, changed = call(renew, before, ids[v], message[v], world, step)
+    put_each(properties, nowhere, v, after)
+    return add_each(total, call(tally, before, after, ids[v], world, step, changed))
+
+
+@njit(error_model="numpy")
+def _update_block(renew, tally, nothing, properties, nowhere, ids, message, world, step, begin, end, sums):
+    total = nothing
+    for v in range(begin, end):
+        total = _update(renew, tally, properties, nowhere, ids, message, v, world, step, total)
+    for k in range(len(total)):
+        sums[k] = total[k]
+
+
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
+def update_each(renew, tally, nothing, properties, nowhere, ids, message, world, step, sums):
+    """Update all vertices; a row of `sums` takes how many of a block changed, and what they add."""
+    for block in prange(sums.shape[0]):
+        end = min((block + 1) * BLOCK, message.size)
+        _update_block(renew, tally, nothing, properties, nowhere, ids, message, world, step, block * BLOCK, end,
+                      sums[block])  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

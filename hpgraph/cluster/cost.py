@@ -1,0 +1,191 @@
+"""What a superstep on a grid of blocks costs: bytes, messages, memory and seconds, as functions of n, m, r and c.
+
+docs/scaling.md sets the model down, with its error against measured runs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hpgraph.cluster.messages import HEADER_BYTES
+from hpgraph.kernels.superstep.block import VERTEX
+
+# What blocks count together in each superstep, beside the sums of a program.
+_COUNTED = 32
+
+
+class Shape(NamedTuple):
+    """A graph on a grid.
+
+    Attributes
+    ----------
+    n, m : float
+        Vertices, arcs.
+    rows, columns : int
+    """
+
+    n: float
+    m: float
+    rows: int
+    columns: int
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return self.rows * self.columns
+
+
+class Traits(NamedTuple):
+    """What of a program costs.
+
+    Attributes
+    ----------
+    message : int
+        Bytes of a message.
+    source, target : int
+        Bytes of the properties that are read of an arc's source, and of its target.
+    sums : int
+        How many sums it has.
+    everyone : bool
+        Whether every vertex sends in every superstep.
+    weight : int
+        Bytes of a weight that it reads.
+    properties : int
+        Bytes of all properties of a vertex.
+    """
+
+    message: int
+    source: int = 0
+    target: int = 0
+    sums: int = 0
+    everyone: bool = False
+    weight: int = 0
+    properties: int = 8
+
+
+BFS = Traits(message=4, properties=8)
+SSSP = Traits(message=4, source=4, weight=4, properties=4)
+PAGERANK = Traits(message=8, source=8, sums=3, everyone=True, properties=12)
+
+
+def told(some: float, all_: float, size: int) -> float:
+    """Bytes that say which of a range's vertices are meant, and a value of each.
+
+    Parameters
+    ----------
+    some, all_ : float
+        Vertices that are meant, and those of the range.
+    size : int
+        Bytes of a value.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> told(1000, 1000, 8), told(10, 1000, 8), told(900, 1000, 8)
+    (8000, 120, 7325.0)
+    """
+    return some * size + (0 if some >= all_ else min(4 * some, all_ / 8))
+
+
+def superstep_bytes(shape: Shape, traits: Traits, active: float, messages: float) -> float:
+    """Bytes that all blocks send in a superstep, if they share alike in what there is to say.
+
+    Parameters
+    ----------
+    shape : Shape
+    traits : Traits
+    active : float
+        Vertices that are active after it.
+    messages : float
+        Messages to vertices that leave their block.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    A million vertices in 4 x 4 blocks, all of which send 8 bytes:
+
+    >>> round(superstep_bytes(Shape(1e6, 1e7, 4, 4), PAGERANK, 1e6, 3e6) / 1e6, 2)
+    48.04
+    """
+    p, own = shape.blocks, shape.n / shape.blocks
+    columns, rows = p * (shape.rows - 1), p * (shape.columns - 1)
+    beside = HEADER_BYTES + _COUNTED + 8 * traits.sums
+    if traits.everyone:
+        active, messages = shape.n, own * columns
+    fold = columns * (HEADER_BYTES + told(messages / columns, own, traits.message)) if columns else 0.0
+    spread = rows * (beside + told(active / p, own, traits.source))
+    control = columns * (beside + (told(active / p, own, traits.target) if traits.target else 0))
+    return fold + spread + control
+
+
+def messages_of(shape: Shape) -> int:
+    """Messages between blocks in a superstep, one block's: r - 1 of messages, c - 1 of values, r - 1 of counts."""
+    return 2 * (shape.rows - 1) + shape.columns - 1
+
+
+def memory(shape: Shape, traits: Traits) -> float:
+    """Bytes of a worker with one block: arcs both ways, and all vertices of its row and column."""
+    known = shape.n / shape.rows + shape.n / shape.columns - shape.n / shape.blocks
+    ids = 4 if known < 1 << 31 else 8
+    arcs = 2 * shape.m / shape.blocks * (ids + traits.weight)
+    of_vertex = VERTEX.itemsize + 16 + traits.message + traits.properties + 0.25
+    return arcs + known * of_vertex + shape.n / shape.blocks * (2 * traits.properties + 3 * ids)
+
+
+class Machine(NamedTuple):
+    """What a worker and its network do, measured.
+
+    Attributes
+    ----------
+    arc : float
+        Seconds of an arc, of one worker.
+    vertex : float
+        Seconds of a vertex that it knows, in a superstep of everyone.
+    message : float
+        Seconds from a small message's sending to its being there, with all that the interpreter does about it.
+    byte : float
+        Seconds of a byte through one worker's network.
+    superstep : float
+        Seconds of a superstep with nothing in it, but for messages.
+    """
+
+    arc: float
+    vertex: float
+    message: float
+    byte: float
+    superstep: float
+
+
+def superstep_seconds(
+    shape: Shape, traits: Traits, machine: Machine, active: float, messages: float, arcs: float
+) -> float:
+    """Seconds of a superstep: of the arcs that a block looks at, of what it sends, and of the messages one by one.
+
+    Parameters
+    ----------
+    shape, traits
+        As for `superstep_bytes`.
+    machine : Machine
+    active, messages : float
+        As for `superstep_bytes`.
+    arcs : float
+        Arcs that all blocks look at.
+
+    Returns
+    -------
+    float
+    """
+    p = shape.blocks
+    known = shape.n / shape.rows + shape.n / shape.columns - shape.n / p
+    looked = known if traits.everyone else min(known, active * known / shape.n + known / 64)
+    sent = superstep_bytes(shape, traits, active, messages) / p
+    return (
+        machine.superstep + machine.arc * arcs / p + machine.vertex * looked + machine.byte * sent
+        + machine.message * messages_of(shape)
+    )  # fmt: skip
