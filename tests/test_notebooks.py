@@ -165,7 +165,7 @@ def test_larger_than_memory_says_what_is_true(executed):
     assert first == same
     count = scipy.sparse.csgraph.connected_components(graph.to_scipy(np.float64), directed=False)[0]
     assert f"{count:,} different numbers are left" in everything
-    assert "triangle_count needs the whole topology in memory" in everything
+    assert "triangles needs the whole topology in memory" in everything
 
 
 def of(name):

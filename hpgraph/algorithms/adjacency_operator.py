@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -121,6 +122,30 @@ class AdjacencyOperator:
     def rmatmat(self, X: Any) -> Any:
         """The product of the transpose with a matrix, as `matmat`."""
         return self._times_all(X, by_target=True)
+
+    def to_linear_operator(self) -> Any:
+        """The operator as SciPy's own, or CuPy's: their solvers then take columns together, too.
+
+        ``aslinearoperator`` knows `matvec` and `rmatvec` alone, and goes column by column.
+
+        Returns
+        -------
+        scipy.sparse.linalg.LinearOperator or cupyx.scipy.sparse.linalg.LinearOperator
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import hpgraph as hpg
+        >>> A = hpg.AdjacencyOperator(hpg.Graph.from_edges([0, 1], [1, 2], [2.0, 3.0])).to_linear_operator()
+        >>> (A @ np.eye(3)).tolist()
+        [[0.0, 2.0, 0.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]]
+        """
+        linalg = importlib.import_module(
+            "scipy.sparse.linalg" if self._graph.device == "cpu" else "cupyx.scipy.sparse.linalg"
+        )
+        return linalg.LinearOperator(
+            self.shape, self.matvec, rmatvec=self.rmatvec, matmat=self.matmat, rmatmat=self.rmatmat, dtype=self.dtype
+        )
 
     def __matmul__(self, x: Any) -> Any:
         return self.matmat(x) if np.ndim(x) == 2 else self.matvec(x)

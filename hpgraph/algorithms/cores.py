@@ -176,7 +176,7 @@ def _peeled(graph: Graph) -> tuple[Any, Any]:
 
 
 def _numbers(graph: Graph) -> Any:
-    if isinstance(graph, StreamedGraph) and not graph.directed:
+    if isinstance(graph, StreamedGraph):
         return core_numbers(graph)
     return _peeled(graph)[0]
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.both_ways import both_ways
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.row_blocks import arcs_that
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module, to_device
@@ -23,8 +25,31 @@ from hpgraph.kernels.backend import kernels
 
 # Bytes of an arc that is brought: its id in a window, put together with others, and numbered anew.
 _ARC = 12
+# The same where arcs are wanted from both ends: turned round, and put together with a row for each.
+_BOTH = 40
 # More edges than a vertex can have.
 _NOBODY = int(np.iinfo(np.int64).max)
+
+
+class _Lose(VertexProgram):
+    """One round of a directed graph: who has gone tells those to whom its arcs lead."""
+
+    weighted = False
+    reduce = "plus"
+    max_iteration = 1
+    left = Property("int64")
+
+    def gather(source, weight, target):
+        return 1
+
+    def update(vertex, message):
+        return vertex.left - message
+
+
+class _LoseBack(_Lose):
+    """The same for those whose arcs reach it."""
+
+    edges = "out"
 
 
 class _Loops(VertexProgram):
@@ -72,14 +97,17 @@ def core_numbers(graph: StreamedGraph) -> Any:
     Parameters
     ----------
     graph : StreamedGraph
-        Undirected.
+        In a directed one degrees count arcs of both directions.
 
     Returns
     -------
     array of the type of ids, shape (n,)
     """
     xp, ids = array_module(graph.device), graph.id_dtype
-    left = graph.out_degree - run(_Loops, graph, loops=0).loops
+    loops = run(_Loops, graph, loops=0).loops
+    left = graph.out_degree - loops
+    if graph.directed:
+        left = left + graph.in_degree - loops
     core, k = xp.full(graph.n_vertices, -1, np.int64), 0
     if not graph.n_vertices:
         return core.astype(ids)
@@ -91,14 +119,30 @@ def core_numbers(graph: StreamedGraph) -> Any:
             if few == _NOBODY:
                 break
             k = max(k, few)
-            if arcs_left * _ARC <= room:
+            if arcs_left * (_BOTH if graph.directed else _ARC) <= room:
                 chosen = Bitmask.from_bool(there)
                 arcs = arcs_that(graph, chosen, lambda source, target: there[target])  # noqa: B023
                 part, vertices = kernels(graph.device).induced(arcs, chosen)
-                core[vertices] = kernels(graph.device).peel(part)[0]
+                both = both_ways(Graph(part, directed=graph.directed, copy=False))
+                core[vertices] = kernels(graph.device).peel(both)[0]
                 break
             going = there & (left <= k)
             core[going] = k
-            found = run(_Peel, graph, active=going, left=left, core=core, k=k)
-            left, core = found.left, found.core
+            left, core = (_peel_both_ways if graph.directed else _peel)(graph, going, left, core, k)
     return core.astype(ids)
+
+
+def _peel(graph: StreamedGraph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:
+    """Until everyone who is there has more than k edges."""
+    found = run(_Peel, graph, active=going, left=left, core=core, k=k)
+    return found.left, found.core
+
+
+def _peel_both_ways(graph: StreamedGraph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:
+    """The same of a directed graph: each round goes along arcs and against them."""
+    while bool(going.any()):
+        for way in (_Lose, _LoseBack):
+            left = run(way, graph, active=going, left=left).left
+        going = (core < 0) & (left <= k)
+        core[going] = k
+    return left, core

@@ -55,9 +55,10 @@ def test_arcs_of_both_directions(made):
         hpg.run(Degree, G)
 
 
-def test_columns_go_through_together(made):
+def test_columns_go_through_together(made, device):
     A, X = hpg.AdjacencyOperator(made(SMALL, True, 40_000)), np.random.default_rng(1).normal(size=(200, 3))
     assert np.allclose(host(A @ X), SMALL @ X) and np.allclose(host(A.rmatmat(X)), SMALL.T @ X)
+    assert np.allclose(host(A.to_linear_operator() @ to_device(X, device)), SMALL @ X)
     with pytest.raises(ValueError, match="X must have 200 rows"):
         A.matmat(X[:5])
 
@@ -71,6 +72,13 @@ def test_cores_and_triangles(made):
     assert hpg.triangle_count(G) == sum(nx.triangles(SIMPLE).values()) // 3
     # The budgets are what they were.
     assert (host(hpg.bfs(G, 3).level) == levels(BOTH, 3)).all()
+
+
+def test_cores_of_arcs_that_go_one_way(made):
+    D = nx.from_scipy_sparse_array(SMALL, create_using=nx.DiGraph)
+    D.remove_edges_from(list(nx.selfloop_edges(D)))
+    core = nx.core_number(D)
+    assert host(hpg.core_number(made(SMALL, True, 40_000))).tolist() == [core[v] for v in range(200)]
 
 
 def test_several_blocks_of_rows(made):
