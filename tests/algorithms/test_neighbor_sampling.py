@@ -221,7 +221,7 @@ def test_ego_graphs_as_networkx(how: dict[str, Any], radius: float, device: str)
         found = hpg.ego_graph(G, n, radius, **{**how, **({"distance": True} if "distance" in how else {})})
         assert set(found) == set(expected)
         source, target, _ = found.edges(names=True)
-        assert set(zip(np.asarray(source).tolist(), np.asarray(target).tolist(), strict=True)) == set(expected.edges)
+        assert set(zip(host(source).tolist(), host(target).tolist(), strict=True)) == set(expected.edges)
     with pytest.raises(ValueError, match="radius must be a number from 0 on"):
         hpg.ego_graph(G, 0, -1)
 

@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
-from hpgraph.kernels.runtime.cuda.compile import Module, load
+from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, STEP_SHIFT, TRIES, Bias, Sums
 
 WALKS, DRAWS = "walks.cuh", "draws.cuh"
@@ -71,26 +71,29 @@ def draw_names(index: str, weight: str) -> dict[str, str]:
 
 
 @functools.lru_cache(maxsize=64)
-def _module(gpu: int, source: str, names: tuple[str, ...]) -> Module:
-    return load(source, prologue=prologue(), names=names, title="sampling")
+def _walking(gpu: int, index: str, weighted: bool, biased: bool) -> Any:
+    name = walk_name(index, weighted, biased)
+    return load(WALKS, prologue=prologue(), names=(name,), title="random walks").function(name)
 
 
-def _run(source: str, names: tuple[str, ...], name: str, items: int, *arguments: Any) -> None:
+@functools.lru_cache(maxsize=64)
+def _drawing(gpu: int, ids: int, weight: str) -> dict[str, Any]:
+    """Kernels by what they do: looked up once, as a sample takes a dozen launches and they the most of its time."""
+    names = draw_names(ID[ids], "char" if weight == "" else WEIGHT[weight])
+    module = load(DRAWS, prologue=prologue(), names=tuple(names.values()), title="sampling")
+    return {what: module.function(name) for what, name in names.items()}
+
+
+def _run(kernel: Any, items: int, *arguments: Any) -> None:
     """Launch a kernel with a thread for each item, if there are any."""
+    if items:
+        kernel((-(-items // THREADS),), (THREADS,), arguments)
+
+
+def _draws(ids: np.dtype, weights: Any = None) -> dict[str, Any]:
     import cupy
 
-    if items == 0:
-        return
-    kernel = _module(cupy.cuda.runtime.getDevice(), source, names).function(name)
-    given = tuple(
-        _NULL if value is None else np.int64(value) if type(value) is int else value for value in arguments
-    )
-    kernel((-(-items // THREADS),), (THREADS,), given)
-
-
-def _draws(what: str, ids: np.dtype, weights: Any, items: int, *arguments: Any) -> None:
-    names = draw_names(ID[ids.itemsize], "char" if weights is None else WEIGHT[weights.dtype.name])
-    _run(DRAWS, tuple(names.values()), names[what], items, *arguments)
+    return _drawing(cupy.cuda.runtime.getDevice(), ids.itemsize, "" if weights is None else weights.dtype.name)
 
 
 @attached
@@ -107,7 +110,8 @@ def running_sums(arcs: CSR) -> Sums:
     n = arcs.shape[0]
     check_memory(8 * (arcs.nnz + n), "the running sums of the weights", "cuda")
     running, positive = cupy.empty(arcs.nnz), cupy.empty(n, np.int64)
-    _draws("add_up", arcs.indices.dtype, arcs.data, 32 * n, arcs.indptr, arcs.data, n, running, positive)
+    adding = _draws(arcs.indices.dtype, arcs.data)["add_up"]
+    _run(adding, 32 * n, arcs.indptr, arcs.data, np.int64(n), running, positive)
     return Sums(running, positive)
 
 
@@ -117,12 +121,12 @@ def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bia
 
     count, index = len(starts), ID[arcs.indices.itemsize]
     found = cupy.empty((count, length + 1), arcs.indices.dtype)
-    name = walk_name(index, sums is not None, bias is not None)
+    walking = _walking(cupy.cuda.runtime.getDevice(), index, sums is not None, bias is not None)
     chances = tuple(np.float64(chance) for chance in bias or Bias(1.0, 1.0, 1.0))
-    running = None if sums is None else sums.running
+    running = _NULL if sums is None else sums.running
     _run(
-        WALKS, (name,), name, count,
-        arcs.indptr, arcs.indices, running, starts, count, length, _word(seed), *chances, found,
+        walking, count, arcs.indptr, arcs.indices, running, starts, np.int64(count), np.int64(length), _word(seed),
+        *chances, found,
     )  # fmt: skip
     return found
 
@@ -139,21 +143,21 @@ def draw(
     """
     import cupy
 
-    many, ids = len(vertices), arcs.indices.dtype
-    weights = None if sums is None else arcs.data
-    running, positive = (None, None) if sums is None else sums
+    many, weights = len(vertices), None if sums is None else arcs.data
+    running, positive = (_NULL, _NULL) if sums is None else sums
     if many == 0:
         return cupy.empty(0, np.int64), cupy.empty(0, np.int64)
     counts = cupy.empty(many + 1, np.int64)
-    again = np.bool_(replace)
-    _draws("count", ids, weights, many, arcs.indptr, positive, vertices, many, fanout, again, counts)
+    kernels, again = _draws(arcs.indices.dtype, weights), np.bool_(replace)
+    _run(kernels["count"], many, arcs.indptr, positive, vertices, np.int64(many), np.int64(fanout), again, counts)
     offsets = cupy.cumsum(counts)
     total = int(offsets[-1])
     check_memory(64 * total, f"{total:,} draws", "cuda")
     owner, place = cupy.empty(total, np.int64), cupy.empty(total, np.int64)
     again = np.bool_(replace and fanout >= 0)
-    _draws(
-        "draw", ids, weights, 32 * many if total else 0, arcs.indptr, running, weights, vertices, offsets, many,
+    given = _NULL if weights is None else weights
+    _run(
+        kernels["draw"], 32 * many if total else 0, arcs.indptr, running, given, vertices, offsets, np.int64(many),
         _word(seed), np.uint64(hop << HOP_SHIFT), again, owner, place,
     )  # fmt: skip
     return owner, place
@@ -179,17 +183,17 @@ class Numbering:
         """`hpgraph.kernels.sampling.cpu_numbering.Numbering.number` on the GPU; waits for it, to learn who is new."""
         import cupy
 
-        many, known, ids = len(found), len(self.vertices), found.dtype
+        many, known, kernels = len(found), len(self.vertices), _draws(found.dtype)
         numbers = cupy.empty(many, np.int64)
         if many == 0:
             return numbers
-        first = cupy.empty(many, np.int64)
-        _draws("meet", ids, None, many, found, many, self._table)
-        _draws("mark_first", ids, None, many, found, many, self._table, first)
+        first, size = cupy.empty(many, np.int64), np.int64(many)
+        _run(kernels["meet"], many, found, size, self._table)
+        _run(kernels["mark_first"], many, found, size, self._table, first)
         ends = cupy.cumsum(first)
         vertices = cupy.empty(known + int(ends[-1]), np.int64)
         vertices[:known] = self.vertices
-        _draws("number", ids, None, many, found, many, known, ends, self._table, vertices, numbers)
+        _run(kernels["number"], many, found, size, np.int64(known), ends, self._table, vertices, numbers)
         self.vertices = vertices
         return numbers
 
