@@ -116,6 +116,12 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
         ("betweenness", partial(hpg.betweenness_centrality, plain, sources=many)),
         ("shortest path", partial(hpg.shortest_path, plain, source, near)),
     ]
+    calls += [
+        ("similarity", partial(hpg.jaccard, plain, ([source], [near]))),
+        ("random walks", partial(hpg.random_walk, plain)),
+        ("samples of neighbours", partial(hpg.sample_neighbors, plain, [source], [2, 2])),
+        ("layout by forces", partial(hpg.layout.force_atlas2, plain, max_iter=1)),
+    ]
     for kind in _FLOATS:
         calls.append((f"SSSP, many sources, {kind}", partial(hpg.sssp, weighted[kind], sources=many)))
         route = partial(hpg.shortest_path, weighted[kind], source, near, weight=True)
