@@ -24,6 +24,7 @@ COMMANDS = {
     "constants": ("constants", "each constant that a rule chooses, swept beside the rule"),
     "scaling": ("scaling", "times and efficiency from one thread to many"),
     "scaling-out": ("scaling_out", "graphs in blocks on the workers of a cluster, and what the model predicts"),
+    "several-gpus": ("several_gpus", "one GPU beside several: times, and how many times as fast"),
     "startup": ("startup", "import, first calls and compilation in new processes"),
 }
 
@@ -38,7 +39,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if words is None else words)
     if not words or words[0] in ("-h", "--help"):
-        lines = [f"  {name:10}{what}" for name, (_, what) in COMMANDS.items()]
+        lines = [f"  {name:15}{what}" for name, (_, what) in COMMANDS.items()]
         print("\n".join(["python -m benchmarks COMMAND [options]", *lines, "", "COMMAND --help lists its options"]))
         return 0
     if words[0] not in COMMANDS:

@@ -124,6 +124,7 @@ if TYPE_CHECKING:
     from hpgraph.kernels.runtime.techniques import techniques
     from hpgraph.scipy_api.blocks import block_array, block_diag, bmat, hstack, vstack
     from hpgraph.scipy_api.construct import diag, diags, eye
+    from hpgraph.scipy_api.divided_matrix import DividedMatrix
     from hpgraph.scipy_api.matrix import Matrix, hyb_array
     from hpgraph.scipy_api.matrix_power import matrix_power
     from hpgraph.scipy_api.random_matrix import random
@@ -283,6 +284,7 @@ _MODULE_OF = {
     "convert": "hpgraph.io",
     "open": "hpgraph.io",
     "read": "hpgraph.io",
+    "DividedMatrix": "hpgraph.scipy_api.divided_matrix",
     "Matrix": "hpgraph.scipy_api.matrix",
     "hyb_array": "hpgraph.scipy_api.matrix",
     "Vector": "hpgraph.scipy_api.vector",
@@ -312,6 +314,7 @@ __all__ = [
     "DeviceMemoryError",
     "Direction",
     "DividedGraph",
+    "DividedMatrix",
     "EdgeProperty",
     "EdgeVertexProgram",
     "EgoSample",

@@ -27,7 +27,7 @@ class _Plan(NamedTuple):
     empty: Any
 
 
-def multiply(A: MatrixStorage, x: Any, semiring: Semiring = _PLUS_TIMES) -> Any:
+def multiply(A: MatrixStorage, x: Any, semiring: Semiring = _PLUS_TIMES, out: Any = None) -> Any:
     """``A ⊕.⊗ x``.
 
     Parameters
@@ -36,6 +36,8 @@ def multiply(A: MatrixStorage, x: Any, semiring: Semiring = _PLUS_TIMES) -> Any:
     x : array, shape (n,)
         On the matrix's device.
     semiring : Semiring
+    out : array, shape (m,), optional
+        Where to write, of the product's type; perhaps in another GPU's memory.
 
     Returns
     -------
@@ -51,9 +53,15 @@ def multiply(A: MatrixStorage, x: Any, semiring: Semiring = _PLUS_TIMES) -> Any:
     x, how = _planned(A, x, semiring)
     if len(x) != A.shape[1]:
         raise ValueError(f"x must have length {A.shape[1]} for a matrix of shape {A.shape}, not {len(x)}")
-    out = how.empty(A.shape[0], how.dtype)
+    if out is None:
+        out = how.empty(A.shape[0], how.dtype)
     how.backend.pull(how.stored, how.gather, how.reduce, (x if x.flags.c_contiguous else x.copy(),), out)
     return out
+
+
+def product_dtype(A: MatrixStorage, x: Any, semiring: Semiring) -> np.dtype[Any]:
+    """The type of ``A ⊕.⊗ x``."""
+    return _planned(A, x, semiring)[1].dtype
 
 
 def multiply_dense(A: MatrixStorage, X: Any) -> Any:

@@ -309,8 +309,8 @@ def divide(graph: Graph, devices: Iterable[Any], *, scatter: bool | None = None)
         out, into = csr, graph.in_csr
     shards = []
     for device, first, last in zip(places, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        own = _rows(out, first, last, device)
-        shards.append(Shard(device, first, last, own, _rows(into, first, last, device) if both else own))
+        own = rows_on(out, first, last, device)
+        shards.append(Shard(device, first, last, own, rows_on(into, first, last, device) if both else own))
     made = object.__new__(DividedGraph)
     made._names, made._layouts, made.shards = graph._names, Layouts(directed=both), tuple(shards)
     made.order, made.place = bring(order, places[0]), bring(place, places[0])
@@ -370,14 +370,14 @@ def renumbered(csr: CSR, number: Any) -> CSR:
     return CSR.from_coo(rows, columns, csr.data, csr.shape, copy=False)
 
 
-def _rows(csr: CSR, first: int, last: int, device: Devices) -> CSR:
+def rows_on(csr: CSR, first: int, last: int, device: Devices) -> CSR:
     """Rows first to last of a matrix, on a device."""
     begin, end = (int(csr.indptr[row]) for row in (first, last))
     indptr = csr.indptr[first : last + 1] - begin
     nbytes = indptr.nbytes + (end - begin) * (csr.indices.itemsize + (0 if csr.data is None else csr.data.itemsize))
     with device.here:
         if device.kind != csr.device or device.indices:
-            check_memory(nbytes, f"the shard of vertices {first} to {last} on {device}", device.kind)
+            check_memory(nbytes, f"rows {first} to {last} on {device}", device.kind)
         indices = bring(csr.indices[begin:end], device)
         data = None if csr.data is None else bring(csr.data[begin:end], device)
         return CSR((last - first, csr.shape[1]), bring(indptr, device), indices, data, validate=False)

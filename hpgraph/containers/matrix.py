@@ -11,7 +11,9 @@ from hpgraph.containers.layout_choice import choose, explain
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.matrix_layouts import built_csr, built_hyb, built_sell, new_layouts
 from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense
-from hpgraph.core.device import Device, array_module, check_memory, normalize_device
+from hpgraph.containers.public import divide_matrix
+from hpgraph.core.device import Device, array_module, check_memory
+from hpgraph.core.devices import Devices, place_of
 from hpgraph.formats import COO, CSR, ELL, HYB, SELL, RowFormat
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.kernels.runtime.techniques import techniques
@@ -241,13 +243,13 @@ class MatrixStorage:
             return turned
         return turned._with(turned.csr.with_data(turned.csr.data.conj()))
 
-    def to(self, device: str) -> Self:
+    def to(self, device: Any) -> Any:
         """The matrix on a device, with every layout built so far; itself where it lies there already.
 
         Parameters
         ----------
-        device : {"cpu", "cuda"}
-            Where to.
+        device : str, or list of str
+            Where to, as for `Graph.to`. Between several GPUs its rows are divided, as a `DividedMatrix`.
 
         Returns
         -------
@@ -260,11 +262,14 @@ class MatrixStorage:
         MissingExtraError, DeviceError
             When CUDA cannot be had.
         """
-        device = normalize_device(device)
-        if device == self.device:
+        wanted = Devices.of(device)
+        if len(wanted) > 1:
+            return divide_matrix(self, wanted)
+        if wanted.kind == self.device and (not wanted.indices or wanted == place_of(self.csr.indptr)):
             return self
-        layouts = self._layouts.to(device, "the matrix")
-        layouts["device"] = device
+        with wanted.here:
+            layouts = self._layouts.to(wanted.kind, "the matrix")
+        layouts["device"] = wanted.kind
         layouts["plans"] = {}
         return object.__new__(type(self))._set(layouts, self._turned, self._format)
 

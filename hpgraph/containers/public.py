@@ -40,6 +40,11 @@ def divide_graph(graph: Any, devices: Any) -> Any:
     return _public("DividedGraph").of(graph, devices)
 
 
+def divide_matrix(matrix: Any, devices: Any) -> Any:
+    """A `hpgraph.DividedMatrix`."""
+    return _public("DividedMatrix").of(matrix, devices)
+
+
 def make_matrix(source: Any) -> Matrix:
     """``hpgraph.Matrix(source)``."""
     made: Matrix = _public("Matrix")(source)

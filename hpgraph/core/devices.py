@@ -256,6 +256,18 @@ def copy_between(source: Any, target: Any) -> None:
         giver.wait_event(done)
 
 
+def follow(device: Devices, other: Devices) -> None:
+    """Have a device's current stream wait for what another's has been given so far; the host waits for nothing."""
+    if device == other or device.kind == "cpu":
+        return
+    cupy = require_cupy()
+    with other.here:
+        done = cupy.cuda.Event(disable_timing=True)
+        done.record(cupy.cuda.get_current_stream())
+    with device.here:
+        cupy.cuda.get_current_stream().wait_event(done)
+
+
 def reach_each_other(devices: Devices) -> bool:
     """Let the GPUs read and write each other's memory; whether they all can.
 

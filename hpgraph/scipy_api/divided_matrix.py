@@ -1,0 +1,212 @@
+"""A matrix whose rows are divided between devices: products with dense vectors and matrices, as solvers want them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.algebra.dense_operands import as_operand
+from hpgraph.algebra.multiply import multiply, product_dtype
+from hpgraph.containers.divided_graph import rows_on
+from hpgraph.containers.public import matrix_of_csr
+from hpgraph.core.device import Device, array_module
+from hpgraph.core.devices import Devices, bring, copy_between, even_ranges, follow, reach_each_other
+from hpgraph.scipy_api.matrix import Matrix
+from hpgraph.semiring import Semiring, get_semiring
+
+
+class Block(NamedTuple):
+    """Rows of a divided matrix.
+
+    Attributes
+    ----------
+    device : Devices
+        One.
+    first, last : int
+        The rows from `first` to before `last`.
+    matrix : Matrix
+        Of shape (last - first, columns).
+    """
+
+    device: Devices
+    first: int
+    last: int
+    matrix: Matrix
+
+
+class DividedMatrix:
+    """A matrix on several GPUs: ``A.to("cuda:0,1")`` makes one. Each has rows with about equally many entries.
+
+    It multiplies: ``A @ x`` for vectors and dense matrices on the first device, where the product lies, too. SciPy and
+    CuPy take it for a linear operator in their solvers.
+
+    Attributes
+    ----------
+    shape : (int, int)
+    dtype : numpy.dtype
+    nnz : int
+    blocks : tuple of Block
+        One a device.
+
+    Examples
+    --------
+    >>> import numpy as np, hpgraph as hpg
+    >>> A = hpg.Matrix(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    >>> D = divide_matrix(A, ["cpu", "cpu"])
+    >>> D @ np.array([1.0, 10.0])
+    array([21., 30.])
+    >>> D
+    <DividedMatrix 2x2, 3 entries, float64, cpu, cpu>
+    """
+
+    ndim = 2
+
+    def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any], blocks: Iterable[Block]) -> None:
+        self.shape, self.dtype, self.blocks = shape, dtype, tuple(blocks)
+        self.nnz = sum(block.matrix.nnz for block in self.blocks)
+        devices = Devices(self.device, tuple(dict.fromkeys(i for block in self.blocks for i in block.device.indices)))
+        # Then a GPU writes its part of a product to where it is to lie.
+        self._writes_there = len(devices.indices) <= 1 or reach_each_other(devices)
+
+    @classmethod
+    def of(cls, A: Matrix, devices: Devices) -> DividedMatrix:
+        """`divide_matrix`, for what cannot import it."""
+        return divide_matrix(A, devices)
+
+    @property
+    def device(self) -> Device:
+        """What kind of devices it lies on, the first of which has the products."""
+        return self.blocks[0].device.kind
+
+    def __matmul__(self, x: Any) -> Any:
+        """The product with a vector or a dense matrix.
+
+        Parameters
+        ----------
+        x : array, shape (columns,) or (columns, k)
+            On the first device.
+
+        Returns
+        -------
+        array, shape (rows,) or (rows, k)
+            On the first device.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `hpgraph.Matrix`.
+        """
+        return self.mxv(x)
+
+    matvec = matmat = dot = __matmul__
+
+    def mxv(self, x: Any, semiring: Semiring | str = "plus_times") -> Any:
+        """The product over a semiring: ``A ⊕.⊗ x``; a dense matrix is multiplied over plus and times alone.
+
+        Parameters
+        ----------
+        x : array, shape (columns,) or (columns, k)
+            On the first device.
+        semiring : str or Semiring
+
+        Returns
+        -------
+        array
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `hpgraph.Matrix.mxv`.
+
+        Examples
+        --------
+        >>> import numpy as np, hpgraph as hpg
+        >>> divide_matrix(hpg.Matrix([[0, 4.0], [2.0, 0]]), ["cpu", "cpu"]).mxv(np.array([1.0, 5.0]), "min_plus")
+        array([9., 3.])
+        """
+        x, ring, home = as_operand(x, "x", self.device), get_semiring(semiring), self.blocks[0].device
+        if x.ndim == 2 and ring is not get_semiring("plus_times"):
+            raise ValueError("semiring must be plus_times for a dense matrix: multiply column by column")
+        if x.ndim not in (1, 2) or len(x) != self.shape[1]:
+            raise ValueError(f"x must have length {self.shape[1]} for a matrix of shape {self.shape}, not {x.shape}")
+        with home.here:
+            dtype = product_dtype(self.blocks[0].matrix, x, ring)
+            out = array_module(home.kind).empty((self.shape[0], *x.shape[1:]), dtype)
+        # Those who wait for a copy of x are given their work first.
+        for block in reversed(self.blocks):
+            own = out[block.first : block.last]
+            with block.device.here:
+                # Its stream follows the first device's, where x is made and where the product is to lie.
+                there = bring(x, block.device)
+                if x.ndim == 1 and self._writes_there and x.flags.c_contiguous:
+                    multiply(block.matrix, there, ring, own)
+                else:
+                    copy_between(block.matrix @ there if x.ndim == 2 else multiply(block.matrix, there, ring), own)
+        for block in self.blocks[1:]:
+            follow(home, block.device)
+        return out
+
+    def rmatvec(self, x: Any) -> Any:
+        """The product of the transpose with a vector.
+
+        Parameters
+        ----------
+        x : array, shape (rows,)
+            On the first device.
+
+        Returns
+        -------
+        array, shape (columns,)
+            On the first device.
+
+        Examples
+        --------
+        >>> import numpy as np, hpgraph as hpg
+        >>> divide_matrix(hpg.Matrix([[0, 4.0], [2.0, 0]]), ["cpu", "cpu"]).rmatvec(np.array([1.0, 5.0]))
+        array([10.,  4.])
+        """
+        x, home = as_operand(x, "x", self.device), self.blocks[0].device
+        if x.shape != (self.shape[0],):
+            raise ValueError(f"x must have shape ({self.shape[0]},) for a matrix of shape {self.shape}, not {x.shape}")
+        parts = []
+        for block in self.blocks:
+            with block.device.here:
+                parts.append(block.matrix.T @ bring(x[block.first : block.last], block.device))
+        with home.here:
+            total = parts[0]
+            for part in parts[1:]:
+                total += bring(part, home)
+        return total
+
+    def __repr__(self) -> str:
+        where = ", ".join(str(block.device) for block in self.blocks)
+        return f"<DividedMatrix {self.shape[0]}x{self.shape[1]}, {self.nnz:,} entries, {self.dtype}, {where}>"
+
+
+def divide_matrix(A: Matrix, devices: Iterable[Any]) -> DividedMatrix:
+    """The rows of a matrix divided between devices.
+
+    Parameters
+    ----------
+    A : Matrix
+    devices : Devices, or sequence of names
+        One a block; unlike those of `Matrix.to` they may name one device several times, or the CPU.
+
+    Returns
+    -------
+    DividedMatrix
+
+    Raises
+    ------
+    DeviceMemoryError
+        When a block will not fit its device.
+    """
+    places, csr = [Devices.of(one) for one in devices], A.csr
+    bounds = even_ranges(csr.indptr, len(places)).tolist()
+    blocks = []
+    for device, first, last in zip(places, bounds[:-1], bounds[1:], strict=True):
+        with device.here:
+            blocks.append(Block(device, first, last, matrix_of_csr(rows_on(csr, first, last, device))))
+    return DividedMatrix(A.shape, A.dtype, blocks)
