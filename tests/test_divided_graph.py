@@ -135,3 +135,19 @@ def test_on_two_gpus() -> None:
     there = bring(level, Devices("cuda", (0,)))
     assert int(there.device.id) == 0
     np.testing.assert_array_equal(there.get(), level.get())
+
+
+def test_a_file_on_two_gpus(tmp_path: Any) -> None:
+    _two()
+    whole = hpg.datasets.grid(60, weighted=True)
+    whole.save(tmp_path / "grid.hpg")
+    plain = 8 * whole.n_edges + 8 * (whole.n_vertices + 1)
+    # Two GPUs have room for it, one has not.
+    opened = hpg.open(tmp_path / "grid.hpg", device="cuda:0,1", memory=2 * plain)
+    assert isinstance(opened, hpg.DividedGraph)
+    np.testing.assert_array_equal(hpg.bfs(opened, 0).level.get(), hpg.bfs(whole, 0).level)
+    one = hpg.open(tmp_path / "grid.hpg", device="cuda", memory=max(2 * plain, 1 << 20))
+    assert isinstance(one, hpg.StreamedGraph)
+    assert isinstance(hpg.open(tmp_path / "grid.hpg", device="cuda:0,1", memory="1MiB"), hpg.StreamedGraph) == (
+        3 * plain > 2 << 20
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layouts import Layouts
 from hpgraph.core.device import Device, array_module, check_memory
-from hpgraph.core.devices import Devices, bring, copy_between, even_ranges, reach_each_other
+from hpgraph.core.devices import Devices, bring, copy_between, even_ranges, place_of, reach_each_other
 from hpgraph.formats import CSR
 from hpgraph.formats.ownership import read_only
 
@@ -147,9 +147,8 @@ class DividedGraph(Graph):
         with first.here:
             check_memory(nbytes, "the whole of a divided graph, which this is not made without,", first.kind)
             xp = array_module(first.kind)
-            lengths = xp.concatenate([bring(shard.out_csr.degrees, first) for shard in self.shards])
             indptr = xp.zeros(self.n_vertices + 1, np.int64)
-            xp.cumsum(lengths, out=indptr[1:])
+            xp.cumsum(self.degrees_of_shards("out_csr"), out=indptr[1:])
             indices = _joined([shard.out_csr.indices for shard in self.shards], first)
             data = _joined([shard.out_csr.data for shard in self.shards], first) if self.weighted else None
             csr = CSR((self.n_vertices, self.n_vertices), indptr, indices, data, validate=False)
@@ -220,7 +219,15 @@ class DividedGraph(Graph):
         return read_only(self._layouts.once("in_degree", lambda: self._degrees("in_csr")))
 
     def _degrees(self, of: str) -> Any:
-        return self.in_own_order(_joined([getattr(shard, of).degrees for shard in self.shards], self.shards[0].device))
+        return self.in_own_order(self.degrees_of_shards(of))
+
+    def degrees_of_shards(self, of: str) -> Any:
+        """Rows' lengths of "out_csr" or "in_csr", by the shards' numbers, on the first device."""
+        lengths = []
+        for shard in self.shards:
+            with shard.device.here:
+                lengths.append(getattr(shard, of).degrees)
+        return _joined(lengths, self.shards[0].device)
 
     def in_own_order(self, values: Any) -> Any:
         """Values by the shards' numbers, on the first device, brought into the order of the graph's ids."""
@@ -372,8 +379,9 @@ def renumbered(csr: CSR, number: Any) -> CSR:
 
 def rows_on(csr: CSR, first: int, last: int, device: Devices) -> CSR:
     """Rows first to last of a matrix, on a device."""
-    begin, end = (int(csr.indptr[row]) for row in (first, last))
-    indptr = csr.indptr[first : last + 1] - begin
+    with place_of(csr.indptr).here:
+        begin, end = (int(csr.indptr[row]) for row in (first, last))
+        indptr = csr.indptr[first : last + 1] - begin
     nbytes = indptr.nbytes + (end - begin) * (csr.indices.itemsize + (0 if csr.data is None else csr.data.itemsize))
     with device.here:
         if device.kind != csr.device or device.indices:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextvars
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,6 +17,9 @@ from hpgraph.core.device import Device, is_cuda, normalize_device, require_cupy
 from hpgraph.core.errors import DeviceError
 
 _NAMES = 'device must be "cpu" or "cuda", "cuda:1", "cuda:0,1", "cuda:all" or a list of such'
+
+# Threads that call GPUs at once.
+_MOST_GPUS = 16
 
 
 @dataclass(frozen=True)
@@ -178,7 +182,7 @@ def require_current(index: int, what: str) -> None:
         )
 
 
-def bring(array: Any, device: Devices) -> Any:
+def bring(array: Any, device: Devices, *, hold: bool = True) -> Any:
     """The array on one device; the same object where it lies there already.
 
     Parameters
@@ -186,6 +190,8 @@ def bring(array: Any, device: Devices) -> Any:
     array : numpy.ndarray, cupy.ndarray or None
     device : Devices
         One.
+    hold : bool, default True
+        As for `copy_between`.
 
     Returns
     -------
@@ -212,22 +218,25 @@ def bring(array: Any, device: Devices) -> Any:
         if device_index(array) == _current():
             return array
         made = cupy.empty(array.shape, array.dtype)
-        copy_between(array, made)
+        copy_between(array, made, hold=hold)
         return made
 
 
-def copy_between(source: Any, target: Any) -> None:
+def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
     """Copy an array into another of its size, on whichever devices they lie.
 
     Parameters
     ----------
     source, target : contiguous arrays of one type and size
         Both on GPUs, or both on the CPU.
+    hold : bool, default True
+        Whether what the source's stream is given later waits for the copy. Without it the caller sees to it that nobody
+        writes to the source, or frees it, before.
 
     Notes
     -----
-    The copy goes on the current stream of the target's device, after what the source's stream has been given so far;
-    and what that stream is given later waits for the copy. The host waits for nothing.
+    The copy goes on the current stream of the target's device, after what the source's stream has been given so far.
+    The host waits for nothing.
     """
     if not is_cuda(target):
         target[...] = source
@@ -250,6 +259,8 @@ def copy_between(source: Any, target: Any) -> None:
         cupy.cuda.runtime.memcpyPeerAsync(
             target.data.ptr, here, source.data.ptr, there, source.nbytes, taker.ptr
         )
+        if not hold:
+            return
         done = cupy.cuda.Event(disable_timing=True)
         done.record(taker)
     with cupy.cuda.Device(there):
@@ -349,12 +360,26 @@ def on_each(devices: Sequence[Devices], work: Callable[[int], Any]) -> list[Any]
         with device.here:
             # What the work reads may still be under way on a stream of the caller's.
             cupy.cuda.get_current_stream().synchronize()
-    with ThreadPoolExecutor(len(devices)) as threads:
-        waiting = [threads.submit(contextvars.copy_context().run, there, number) for number in range(len(devices))]
-        return [one.result() for one in waiting]
+    threads = _threads()
+    waiting = [threads.submit(contextvars.copy_context().run, there, number) for number in range(1, len(devices))]
+    try:
+        return [there(0), *(one.result() for one in waiting)]
+    finally:
+        # Nothing is under way any more when an error leaves here.
+        wait(waiting)
 
 
-def even_ranges(indptr: Any, parts: int, multiple: int = 64) -> np.ndarray:
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Threads that are kept: the first call to a GPU from a new one takes a millisecond."""
+    return ThreadPoolExecutor(_MOST_GPUS, "hpgraph-gpu")
+
+
+# A forked child has none of its parent's threads.
+os.register_at_fork(after_in_child=_threads.cache_clear)
+
+
+def even_ranges(indptr: Any, parts: int, multiple: int = 64, shares: Sequence[float] | None = None) -> np.ndarray:
     """Ranges of rows with about equally many entries each.
 
     Parameters
@@ -364,6 +389,8 @@ def even_ranges(indptr: Any, parts: int, multiple: int = 64) -> np.ndarray:
     parts : int
     multiple : int, default 64
         Of which every bound is one, but the last: so that no word of a bitmask belongs to two ranges.
+    shares : sequence of float, optional
+        Shares of the entries, which sum to 1, where they are not to be equal.
 
     Returns
     -------
@@ -378,6 +405,8 @@ def even_ranges(indptr: Any, parts: int, multiple: int = 64) -> np.ndarray:
     n = len(indptr) - 1
     total = int(indptr[-1])
     wanted = np.array([total * part // parts for part in range(1, parts)], np.int64)
+    if shares is not None:
+        wanted = (np.cumsum(shares)[:-1] * total).astype(np.int64)
     if is_cuda(indptr):
         wanted = require_cupy().asarray(wanted)
     inner = indptr.searchsorted(wanted)

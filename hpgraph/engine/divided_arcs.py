@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.core.devices import bring
 from hpgraph.engine.arcs import Arcs
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
@@ -66,9 +65,8 @@ class DividedArcs:
         first = self.shards[0].device
         with first.here:
             xp = array_module(first.kind)
-            sides = [shard.in_csr if self._reversed else shard.out_csr for shard in self.shards]
             indptr = xp.zeros(self.graph.n_vertices + 1, np.int64)
-            xp.cumsum(xp.concatenate([bring(side.degrees, first) for side in sides]), out=indptr[1:])
+            xp.cumsum(self.graph.degrees_of_shards("in_csr" if self._reversed else "out_csr"), out=indptr[1:])
         return indptr
 
     @property

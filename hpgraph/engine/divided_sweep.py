@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hpgraph.engine.divided_arcs import told_by_senders
 from hpgraph.engine.divided_superstep import bring_home, copies
 from hpgraph.kernels.backend import divided_sweeps
 
@@ -34,8 +33,7 @@ def divided_sweep(run: Run) -> Swept | str:
     states = [copies(state, shard.device, number) for number, shard in enumerate(graph.shards)]
     shards = [(shard.device, shard.first, arcs.gathering(shard)) for shard in graph.shards]
     stop = run.declared.functions["converged"]
-    told, world = told_by_senders(run.code), tuple(run.world.values())
-    swept = sweeps(run.code, shards, states, told, world, stop, run.limit)
+    swept = sweeps(run.code, shards, states, tuple(run.world.values()), stop, run.limit)
     if not isinstance(swept, str):
         bring_home(graph.shards, states)
         for values, found in zip(run.state, state, strict=True):

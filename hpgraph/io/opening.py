@@ -4,23 +4,39 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
-from hpgraph.core.device import normalize_device
+from hpgraph.core.device import free_memory
+from hpgraph.core.devices import Devices, require_current
 from hpgraph.io.files import given_path
 from hpgraph.io.hpg_reader import GraphFile
 from hpgraph.io.memory import Budget
 
 if TYPE_CHECKING:
+    from hpgraph.containers.divided_graph import DividedGraph
     from hpgraph.containers.streamed_graph import StreamedGraph
+    from hpgraph.formats import Pages
+
+
+@overload
+def open(
+    path: str | os.PathLike[str], device: None = None, memory: int | str | None = None,
+    host_memory: int | str | None = None,
+) -> StreamedGraph: ...  # fmt: skip
+
+
+@overload
+def open(
+    path: str | os.PathLike[str], device: Any, memory: int | str | None = None, host_memory: int | str | None = None
+) -> Any: ...
 
 
 def open(
     path: str | os.PathLike[str],
-    device: str | None = None,
+    device: Any = None,
     memory: int | str | None = None,
     host_memory: int | str | None = None,
-) -> StreamedGraph:
+) -> StreamedGraph | DividedGraph:
     """Open a graph in an ``.hpg`` file: its topology stays where it is, and is read as algorithms want it.
 
     Parameters
@@ -28,17 +44,18 @@ def open(
     path : str or os.PathLike
         The file, as `Graph.save` and `hpgraph.convert` write it. It is another one that takes its place later; nobody
         may write into it while it is open.
-    device : {"cpu", "cuda"}, optional
-        Where to work; on the CPU by default.
+    device : str or list of str, optional
+        Where to work; on the CPU by default. Of several GPUs each gets a part of the graph, if three times its plain
+        arcs fit the `memory` of each: then it is a `DividedGraph`. A larger one is streamed past the first GPU.
     memory : int or str, optional
         Bytes of the device's memory for the topology, or an amount such as ``"4GiB"``: offsets of rows, buffers, pages
-        that are kept. What belongs to vertices, and results, come on top.
+        that are kept. What belongs to vertices, and results, come on top. Of several GPUs it is that of each.
     host_memory : int or str, optional
         Bytes of main memory for pages.
 
     Returns
     -------
-    StreamedGraph
+    StreamedGraph or DividedGraph
 
     Raises
     ------
@@ -64,17 +81,35 @@ def open(
     place: Path = given_path(path)
     if place.suffix.lower() != ".hpg":
         raise ValueError(f"{place}: .hpg files are opened; hpgraph.convert makes one, hpgraph.read reads others whole")
-    device = normalize_device("cpu" if device is None else device)
+    wanted = Devices.of("cpu" if device is None else device)
+    if len(wanted) == 1 and wanted.indices:
+        require_current(wanted.indices[0], "the device to work on")
     bytes_there = None if memory is None else Budget.of(memory).nbytes
     bytes_here = None if host_memory is None else Budget.of(host_memory, "host_memory").nbytes
+    from hpgraph.containers.divided_graph import divide
     from hpgraph.containers.names import Names
     from hpgraph.containers.streamed_graph import StreamedGraph
 
     file = GraphFile(place)
     out, into = file.pages("out"), file.pages("in") if file.header.directed else None
+    names = Names(file.names) if file.named else None
+    if len(wanted) > 1 and _fits_divided(out, file.header.directed, wanted, bytes_there):
+        whole = StreamedGraph(out, into, directed=file.header.directed).in_memory()
+        whole._names = names
+        return divide(whole, wanted)
     graph = StreamedGraph(
-        out, into, directed=file.header.directed, device=device, memory=bytes_there, host_memory=bytes_here
+        out, into, directed=file.header.directed, device=wanted.kind, memory=bytes_there, host_memory=bytes_here
     )
-    if file.named:
-        graph._names = Names(file.names)
+    if names is not None:
+        graph._names = names
     return graph
+
+
+def _fits_divided(pages: Pages, directed: bool, devices: Devices, memory: int | None) -> bool:
+    """Whether each of several GPUs has room for its part: three times its plain arcs, as on one."""
+    of_arc = pages.id_dtype.itemsize + (0 if pages.dtype is None else pages.dtype.itemsize)
+    plain = (2 if directed else 1) * (pages.nnz * of_arc + 8 * (pages.shape[0] + 1))
+    if memory is None:
+        with next(iter(devices)).here:
+            memory = free_memory(devices.kind) // 2
+    return 3 * plain <= memory * len(devices)

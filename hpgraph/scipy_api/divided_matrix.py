@@ -12,9 +12,14 @@ from hpgraph.algebra.multiply import multiply, product_dtype
 from hpgraph.containers.divided_graph import rows_on
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Device, array_module
-from hpgraph.core.devices import Devices, bring, copy_between, even_ranges, follow, reach_each_other
+from hpgraph.core.devices import Devices, bring, copy_between, even_ranges, follow, place_of, reach_each_other
+from hpgraph.formats import CSR
+from hpgraph.kernels.spmv.cuda_choice import CHOICE_ENTRIES, predict, reads_in_order
 from hpgraph.scipy_api.matrix import Matrix
 from hpgraph.semiring import Semiring, get_semiring
+
+# Bytes a second that one GPU copies from another over NVLink: measured on two H200 (docs/several-gpus.md).
+COPIED = 3.97e11
 
 
 class Block(NamedTuple):
@@ -67,6 +72,7 @@ class DividedMatrix:
         self.shape, self.dtype, self.blocks = shape, dtype, tuple(blocks)
         self.nnz = sum(block.matrix.nnz for block in self.blocks)
         devices = Devices(self.device, tuple(dict.fromkeys(i for block in self.blocks for i in block.device.indices)))
+        self._in_order: dict[int, bool] = {}
         # Then a GPU writes its part of a product to where it is to lie.
         self._writes_there = len(devices.indices) <= 1 or reach_each_other(devices)
 
@@ -132,21 +138,36 @@ class DividedMatrix:
         if x.ndim not in (1, 2) or len(x) != self.shape[1]:
             raise ValueError(f"x must have length {self.shape[1]} for a matrix of shape {self.shape}, not {x.shape}")
         with home.here:
+            xp = array_module(home.kind)
+            x = xp.ascontiguousarray(x)
             dtype = product_dtype(self.blocks[0].matrix, x, ring)
-            out = array_module(home.kind).empty((self.shape[0], *x.shape[1:]), dtype)
+            out = xp.empty((self.shape[0], *x.shape[1:]), dtype)
         # Those who wait for a copy of x are given their work first.
         for block in reversed(self.blocks):
             own = out[block.first : block.last]
             with block.device.here:
                 # Its stream follows the first device's, where x is made and where the product is to lie.
-                there = bring(x, block.device)
-                if x.ndim == 1 and self._writes_there and x.flags.c_contiguous:
+                if self._reads_there(block, x.dtype) and x.ndim == 1:
+                    follow(block.device, home)
+                    there = x
+                else:
+                    # The first device need not wait for the copy before it does its own part: it waits at the end.
+                    there = bring(x, block.device, hold=False)
+                if x.ndim == 1 and self._writes_there:
                     multiply(block.matrix, there, ring, own)
                 else:
                     copy_between(block.matrix @ there if x.ndim == 2 else multiply(block.matrix, there, ring), own)
         for block in self.blocks[1:]:
             follow(home, block.device)
         return out
+
+    def _reads_there(self, block: Block, dtype: np.dtype[Any]) -> bool:
+        """Whether a block reads a vector of that type where it lies: a copy would take longer than it saves."""
+        if self.device == "cpu" or not self._writes_there or dtype != self.dtype:
+            return False
+        if block.first not in self._in_order:
+            self._in_order[block.first] = reads_in_order(block.matrix.csr, dtype.itemsize, dtype.itemsize)
+        return self._in_order[block.first]
 
     def rmatvec(self, x: Any) -> Any:
         """The product of the transpose with a vector.
@@ -185,6 +206,17 @@ class DividedMatrix:
         return f"<DividedMatrix {self.shape[0]}x{self.shape[1]}, {self.nnz:,} entries, {self.dtype}, {where}>"
 
 
+def _shares(csr: CSR, parts: int) -> list[float] | None:
+    """Shares of the entries with which all devices end together, although all but the first wait for a copy of x."""
+    size = 8 if csr.dtype is None else csr.dtype.itemsize
+    with place_of(csr.indptr).here:
+        if csr.nnz < CHOICE_ENTRIES or reads_in_order(csr, size, size):
+            return None
+        product, copy = min(predict(csr, size, size).values()), csr.shape[1] * size / COPIED
+    others = max(0.0, (1 - copy / product) / parts)
+    return [1 - others * (parts - 1), *[others] * (parts - 1)]
+
+
 def divide_matrix(A: Matrix, devices: Iterable[Any]) -> DividedMatrix:
     """The rows of a matrix divided between devices.
 
@@ -204,7 +236,8 @@ def divide_matrix(A: Matrix, devices: Iterable[Any]) -> DividedMatrix:
         When a block will not fit its device.
     """
     places, csr = [Devices.of(one) for one in devices], A.csr
-    bounds = even_ranges(csr.indptr, len(places)).tolist()
+    shares = None if csr.device == "cpu" or len(set(places)) == 1 else _shares(csr, len(places))
+    bounds = even_ranges(csr.indptr, len(places), shares=shares).tolist()
     blocks = []
     for device, first, last in zip(places, bounds[:-1], bounds[1:], strict=True):
         with device.here:

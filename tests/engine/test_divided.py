@@ -71,6 +71,17 @@ def test_sums_over_all_parts_decide_when_to_stop(places):
     assert limited.supersteps == 3 and len(limited.active) == 200
 
 
+def test_gpus_without_access_to_each_other_copy(places, monkeypatch):
+    if places[0] == "cpu":
+        pytest.skip("the CPU has one memory")
+    graph = divide(hpg.Graph(SMALL / 40, directed=True), places)
+    ranks, told = hpg.pagerank(graph), hpg.run(programs.Halving, graph)
+    monkeypatch.setattr("hpgraph.kernels.sweep.cuda_divided.reach_each_other", lambda devices: False)
+    again, copied = hpg.pagerank(graph), hpg.run(programs.Halving, graph)
+    assert (host(again.rank) == host(ranks.rank)).all() and again.iterations == ranks.iterations
+    assert (host(copied.value) == host(told.value)).all() and copied.world == told.world
+
+
 def test_a_part_without_vertices(places):
     graph = divide(hpg.Graph.from_edges([0, 1], [1, 2], [2.0, 1.0], 40), places)
     assert graph.bounds[1] in (0, 40)

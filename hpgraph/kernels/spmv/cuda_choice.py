@@ -18,7 +18,7 @@ from hpgraph.formats import CSR, SELL, RowFormat
 from hpgraph.formats.sell import slots_of
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.spmv.cuda_column_blocks_layout import survey
+from hpgraph.kernels.spmv.cuda_column_blocks_layout import known_survey, survey
 from hpgraph.kernels.spmv.cuda_locality import locality
 from hpgraph.kernels.spmv.cuda_stretches import can_stretch
 from hpgraph.kernels.spmv.layout_cost import (
@@ -116,6 +116,31 @@ def predict(rows: RowFormat, operand: int, result: int, unsure: bool = False, sl
 @attached
 def _slots(csr: CSR) -> int:
     return slots_of(csr)
+
+
+def reads_in_order(csr: CSR, operand: int, result: int) -> bool:
+    """Whether a whole product of a semiring reads the vector about once, from front to back.
+
+    Then it may as well lie in another GPU's memory.
+
+    Parameters
+    ----------
+    csr : CSR
+        On the GPU.
+    operand, result
+        As for `shape_of`.
+
+    Returns
+    -------
+    bool
+    """
+    if csr.nnz < CHOICE_ENTRIES:
+        return False
+    predicted = predict(csr, operand, result)
+    if min(predicted, key=predicted.__getitem__) != "blocks":
+        return False
+    surveyed = known_survey(csr, operand, result)
+    return surveyed is not None and surveyed.order is None
 
 
 def reads_slab(csr: CSR, operand: int, result: int) -> bool:

@@ -57,12 +57,8 @@ class DividedSweeps(Protocol):
         code: ProgramCode,
         shards: list[tuple[Devices, int, CSR]],
         states: list[tuple[Any, ...]],
-        told: tuple[int, ...],
         world: tuple[Any, ...],
         stop: Callable[..., Any] | None,
         limit: int,
     ) -> Swept | str:
-        """Run supersteps over all vertices of shards: device, first vertex and rows each, and a state on each device.
-
-        `told` are the properties, by number, that messages depend on.
-        """
+        """Run supersteps over all vertices of shards: device, first vertex and rows each, and the state on each."""

@@ -34,6 +34,9 @@ SPAN, THREADS = 2048, 256
 LAUNCHES_AHEAD = 2
 KERNELS = tuple(f"hpgraph::{name}<Sweeping>" for name in ("sweep", "conclude"))
 BY_BLOCKS = ("hpgraph::sweep_blocks<Blocked, Sweeping>", KERNELS[1])
+# The same for vertices of which other GPUs are told.
+TELLING = ("hpgraph::sweep_and_tell<Sweeping>", KERNELS[1], "hpgraph::tell_sums<Sweeping>")
+TELLING_BY_BLOCKS = ("hpgraph::sweep_blocks_and_tell<Blocked, Sweeping>", *TELLING[1:])
 
 
 def sweeps(
@@ -96,7 +99,7 @@ def sweeps(
 
 
 class Halves(NamedTuple):
-    """The launches of one superstep over a range of vertices.
+    """The launches of one superstep.
 
     Attributes
     ----------
@@ -120,22 +123,23 @@ class Halves(NamedTuple):
 
 
 def halves(
-    made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any, first: int = 0
-) -> Halves:
+    made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any,
+    telling: tuple[Any, ...] = (),
+) -> Halves:  # fmt: skip
     """What launches a superstep, compiled and ready.
 
     Parameters
     ----------
     made : SweepProgram
     rows : CSR or HYB
-        The arcs by the vertex that gathers, of the vertices from `first` on.
+        The arcs by the vertex that gathers.
     state : tuple of CuPy arrays
         The properties of all vertices; changed in place.
     world : tuple of scalars
     standing : float64 CuPy array
         ``struct Standing`` of sweep.cuh.
-    first : int, default 0
-        The vertex of the first row.
+    telling : tuple, default none
+        Where rows are some vertices' alone: the first of them, and the struct ``Others`` of GPUs to be told.
 
     Returns
     -------
@@ -147,30 +151,33 @@ def halves(
     program, offer = made.struct(state, world), functions_of(code).offer
     product = blocked_product(rows, offer, code.reduce, tuple(a.dtype for a in state), code.message, ignores)
     if product is not None and techniques.fused_supersteps:
-        return _by_blocks(made, product, state, program, standing, first)
-    module = made.load("sweep.cuh", KERNELS)
+        return _by_blocks(made, product, state, program, standing, telling)
+    names = TELLING if telling else KERNELS
+    module = made.load("sweep.cuh", names)
     message, sums = cupy.empty(n, code.message), cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
-    arguments = program, np.int64(first), np.int64(n), message, standing, sums
+    arguments = program, np.int64(n), message, standing, sums, *telling
 
     def gather() -> None:
         pull(rows, offer, code.reduce, state, message, ignores=ignores)
 
     def update() -> None:
         if n:
-            module.function(KERNELS[0])((len(sums),), (THREADS,), arguments)
+            module.function(names[0])((len(sums),), (THREADS,), arguments)
 
     return Halves(gather, update, sums, program, module)
 
 
 def _by_blocks(
-    made: SweepProgram, product: BlockedProduct, state: tuple[Any, ...], program: Any, standing: Any, first: int
-) -> Halves:
+    made: SweepProgram, product: BlockedProduct, state: tuple[Any, ...], program: Any, standing: Any,
+    telling: tuple[Any, ...],
+) -> Halves:  # fmt: skip
     import cupy
 
-    module = made.load("sweep_blocks.cuh", BY_BLOCKS, product.prologue, product.special.ltoir)
+    names = TELLING_BY_BLOCKS if telling else BY_BLOCKS
+    module = made.load("sweep_blocks.cuh", names, product.prologue, product.special.ltoir)
     blocks, shared = add_shape(product)
     sums = cupy.empty((blocks, made.code.aggregates + 2), np.float64)
-    kernel, layout = module.function(BY_BLOCKS[0]), product.layout
+    kernel, layout = module.function(names[0]), product.layout
     if kernel.max_dynamic_shared_size_bytes < shared:
         kernel.max_dynamic_shared_size_bytes = shared
     partial: list[Any] = []
@@ -179,7 +186,7 @@ def _by_blocks(
         partial[:] = [gather_partials(product, state)]
 
     def update() -> None:
-        arguments = partial.pop(), layout.row, layout.groups, program, np.int64(first), standing, sums
+        arguments = partial.pop(), layout.row, layout.groups, program, standing, sums, *telling
         kernel((blocks,), (BLOCK,), arguments, shared_mem=shared)
 
     return Halves(gather, update, sums, program, module)

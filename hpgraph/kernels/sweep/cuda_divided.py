@@ -1,9 +1,10 @@
 """Runs of supersteps over all vertices on several GPUs, without the host between the supersteps.
 
-Each GPU gathers for, and updates, the vertices of its own rows; then it copies from the others what messages are made
-of, and their rows of sums, over NVLink. So every GPU adds up the same sums in the same order, and sees for itself
-whether the program has converged. Events order the copies: a range is copied after its update, and updated after it was
-copied. The host stays two supersteps ahead.
+Each GPU gathers for the vertices of its own rows and updates them, and in the same pass writes what messages are made
+of into the memory of the others, so that no copy waits for the update to end. Sums of its rows go to every other GPU
+too, on a stream beside the next superstep's gathering: each adds up the same rows in the same order, and sees for
+itself whether the program has converged. Events order all this; the host stays two supersteps ahead. GPUs without
+access to each other's memory copy ranges and sums instead.
 """
 
 from __future__ import annotations
@@ -14,66 +15,89 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.devices import Devices, bring, copy_between
+from hpgraph.core.devices import Devices, bring, copy_between, reach_each_other
 from hpgraph.core.errors import CompileError
 from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cuda_choice import reads_slab
 from hpgraph.kernels.spmv.origin import hyb_of
 from hpgraph.kernels.superstep.cuda import APPLY_THREADS, aggregate_to
 from hpgraph.kernels.sweep import Swept
-from hpgraph.kernels.sweep.cuda import LAUNCHES_AHEAD, conclude, halves
-from hpgraph.kernels.sweep.cuda_program import ignored, sweep_program
-
-TOTAL = "hpgraph::total<Sweeping>"
+from hpgraph.kernels.sweep.cuda import LAUNCHES_AHEAD, TELLING, conclude, halves
+from hpgraph.kernels.sweep.cuda_program import MOST_OTHERS, SweepProgram, ignored, read_by_gather, sweep_program
 
 
 class _Gpu:
     """One GPU's part of a run."""
 
-    def __init__(
-        self, made: Any, device: Devices, first: int, rows: CSR, state: tuple[Any, ...], world: tuple[Any, ...],
-        number: int, parts: int,
-    ) -> None:  # fmt: skip
+    def __init__(self, made: SweepProgram, shard: tuple[Devices, int, CSR], state: tuple[Any, ...], number: int,
+                 parts: int) -> None:  # fmt: skip
         import cupy
 
-        self.device, self.first, self.last, self.state = device, first, first + rows.shape[0], state
-        self.number, columns = number, made.code.aggregates + 2
-        with device.here:
-            self.stream = cupy.cuda.get_current_stream()
+        self.made, self.state, self.number = made, state, number
+        self.device, self.first, self.rows = shard
+        self.last, columns = self.first + self.rows.shape[0], made.code.aggregates + 2
+        self.others: list[_Gpu] = []
+        with self.device.here:
+            self.stream, self.aside = cupy.cuda.get_current_stream(), cupy.cuda.Stream(non_blocking=True)
             self.standing = cupy.zeros(2 + columns)
-            self.sums = cupy.zeros((parts, columns))
-            size = made.code.message.itemsize
-            fitting = hyb_of(rows) if reads_slab(rows, size, size) else rows
-            self.half = halves(made, fitting, state, world, self.standing, first)
-            self.total = made.load("sweep.cuh", (TOTAL,)).function(TOTAL)
-            self.updated, self.copied = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
+            # Those of one superstep may still be read when the next one's come.
+            self.sums = cupy.zeros((2, parts, columns))
+            self.gathered, self.updated, self.summed = (cupy.cuda.Event(disable_timing=True) for _ in range(3))
 
-    def compute(self, others: list[_Gpu]) -> None:
-        """Gather, update and add up this GPU's own."""
+    def prepare(self, gpus: list[_Gpu], world: tuple[Any, ...], told: tuple[int, ...], in_reach: bool) -> None:
+        """Know the others, and compile."""
+        self.others = [gpu for gpu in gpus if gpu is not self]
+        # Without access to their memory it is copied from here.
+        self.in_reach, self.copied = in_reach, () if in_reach else told
+        to = self.others if in_reach else []
+        nobody = [None] * (MOST_OTHERS - len(to))
+        addresses = [field for i in told for field in (*(other.state[i] for other in to), *nobody)]
+        size = self.made.code.message.itemsize
         with self.device.here:
-            self.half.gather()
-            for other in others:
-                self.stream.wait_event(other.copied)
-            self.half.update()
-            own = self.sums[self.number : self.number + 1]
-            self.total((1,), (APPLY_THREADS,), (self.half.sums, np.int64(len(self.half.sums)), own))
-            self.updated.record(self.stream)
+            rows = hyb_of(self.rows) if reads_slab(self.rows, size, size) else self.rows
+            telling = np.int64(self.first), struct(np.int64(len(to)), *addresses)
+            self.half = halves(self.made, rows, self.state, world, self.standing, telling)
+        self.places = [
+            struct(np.int64(1 + len(to)), *(gpu.sums[turn, self.number] for gpu in (self, *to)), *nobody)
+            for turn in range(2)
+        ]
 
-    def exchange(self, others: list[_Gpu], properties: tuple[int, ...]) -> None:
-        """Copy what the others have updated, and conclude."""
+    def gather(self) -> None:
+        """Read what all have written."""
         with self.device.here:
-            for other in others:
+            for other in self.others:
                 self.stream.wait_event(other.updated)
-                for number in properties:
-                    self._copy(other, other.state[number][other.first : other.last],
-                               self.state[number][other.first : other.last])  # fmt: skip
-                row = slice(other.number, other.number + 1)
-                self._copy(other, other.sums[row], self.sums[row])
-            self.copied.record(self.stream)
-            conclude(self.half, self.sums, self.standing)
+                for i in self.copied:
+                    self._copy(other.state[i][other.first : other.last], self.state[i][other.first : other.last])
+            self.half.gather()
+            self.gathered.record(self.stream)
 
-    def _copy(self, other: _Gpu, source: Any, target: Any) -> None:
+    def conclude(self, step: int) -> None:
+        """Add up everyone's sums of a superstep."""
+        turn = step % 2
+        with self.device.here:
+            for gpu in (self, *self.others):
+                self.stream.wait_event(gpu.summed)
+                if not self.in_reach and gpu is not self:
+                    self._copy(gpu.sums[turn, gpu.number], self.sums[turn, gpu.number])
+            conclude(self.half, self.sums[turn], self.standing)
+
+    def update(self, step: int) -> None:
+        """Write this GPU's own, here and into the others' memory, once they have read what was there."""
+        with self.device.here:
+            for other in self.others:
+                self.stream.wait_event(other.gathered)
+            self.half.update()
+            self.updated.record(self.stream)
+            self.aside.wait_event(self.updated)
+            with self.aside:
+                arguments = self.half.sums, np.int64(len(self.half.sums)), self.places[step % 2]
+                self.half.module.function(TELLING[2])((1,), (APPLY_THREADS,), arguments)
+            self.summed.record(self.aside)
+
+    def _copy(self, source: Any, target: Any) -> None:
         import cupy
 
         if source.nbytes:
@@ -86,7 +110,6 @@ def divided_sweeps(
     code: ProgramCode,
     shards: list[tuple[Devices, int, CSR]],
     states: list[tuple[Any, ...]],
-    told: tuple[int, ...],
     world: tuple[Any, ...],
     stop: Callable[..., Any] | None,
     limit: int,
@@ -100,9 +123,8 @@ def divided_sweeps(
     shards : list of (Devices, int, CSR)
         The GPU of each shard, its first vertex, and the rows of its arcs by who gathers.
     states : list of tuples of CuPy arrays
-        The properties on the GPU of each shard; changed in place, each shard's own vertices alone.
-    told : tuple of int
-        Properties, by number, that messages depend on: they are true everywhere afterwards.
+        The properties on the GPU of each shard; changed in place, each shard's own vertices alone, and of the others'
+        what messages depend on.
     world : tuple of scalars
         Parameters, then sums, which are made anew.
     stop : function or None
@@ -117,18 +139,20 @@ def divided_sweeps(
 
     Notes
     -----
-    Waits for the devices.
+    Waits for the GPUs.
     """
-    import cupy
-
     if "target" not in ignored(code):
         return "messages depend on who gathers them"
-    made, began = sweep_program(code, stop), time.perf_counter_ns()
+    if len(shards) > MOST_OTHERS + 1:
+        return f"there are more than {MOST_OTHERS + 1} shards"
+    made = sweep_program(code, stop)
+    parts = len(shards)
+    gpus = [_Gpu(made, shard, states[number], number, parts) for number, shard in enumerate(shards)]
+    distinct = tuple(dict.fromkeys(index for gpu in gpus for index in gpu.device.indices))
+    in_reach = reach_each_other(Devices("cuda", distinct))
     try:
-        gpus = [
-            _Gpu(made, device, first, rows, state, world, number, len(shards))
-            for number, ((device, first, rows), state) in enumerate(zip(shards, states, strict=True))
-        ]
+        for gpu in gpus:
+            gpu.prepare(gpus, world, tuple(sorted(read_by_gather(code))), in_reach)
     except CompileError:
         if made.answers_converged():
             raise
@@ -139,23 +163,24 @@ def divided_sweeps(
             aggregate_to(code, head.state, world, head.standing[2:])
         for gpu in gpus[1:]:
             copy_between(head.standing, gpu.standing)
-    for gpu in gpus:
-        with gpu.device.here:
-            gpu.stream.synchronize()
+    _wait(gpus)
     began = time.perf_counter_ns()
-    _replay(gpus, told, limit)
-    with head.device.here:
-        end = bring(head.standing, Devices("cpu"))
-    for gpu in gpus[1:]:
-        with gpu.device.here:
-            gpu.stream.synchronize()
-    cupy.cuda.get_current_stream().synchronize()
+    _replay(gpus, limit)
+    _wait(gpus)
+    end = bring(head.standing, Devices("cpu"))
     steps, stopped = (int(value) for value in end[:2].view(np.int64))
     nanoseconds = np.full(steps, (time.perf_counter_ns() - began) // max(steps, 1))
     return Swept(bool(stopped), end[2 : 2 + code.aggregates], nanoseconds)
 
 
-def _replay(gpus: list[_Gpu], told: tuple[int, ...], limit: int) -> None:
+def _wait(gpus: list[_Gpu]) -> None:
+    for gpu in gpus:
+        with gpu.device.here:
+            gpu.stream.synchronize()
+            gpu.aside.synchronize()
+
+
+def _replay(gpus: list[_Gpu], limit: int) -> None:
     """Launch supersteps until one has stopped, or the limit is reached."""
     import cupy
 
@@ -164,20 +189,32 @@ def _replay(gpus: list[_Gpu], told: tuple[int, ...], limit: int) -> None:
     seen = np.frombuffer(memory, np.int64, 2 * slots).reshape(slots, 2)
     with head.device.here:
         events = [cupy.cuda.Event(disable_timing=True) for _ in range(slots)]
-    others = [[other for other in gpus if other is not gpu] for gpu in gpus]
-    for i in range(limit):
-        for gpu, rest in zip(gpus, others, strict=True):
-            gpu.compute(rest)
-        for gpu, rest in zip(gpus, others, strict=True):
-            gpu.exchange(rest, told)
-        slot = i % slots
-        with head.device.here:
-            cupy.cuda.runtime.memcpyAsync(
-                seen[slot].ctypes.data, head.standing.data.ptr, 16, cupy.cuda.runtime.memcpyDeviceToHost,
-                head.stream.ptr,
-            )  # fmt: skip
-            events[slot].record(head.stream)
-        if i >= LAUNCHES_AHEAD:
-            events[(i - LAUNCHES_AHEAD) % slots].synchronize()
-            if seen[(i - LAUNCHES_AHEAD) % slots, 1]:
-                break
+    for step in range(limit):
+        # Every event is waited for by all before it is recorded again.
+        for gpu in gpus:
+            gpu.gather()
+        if step:
+            _conclude(gpus, step - 1, seen[(step - 1) % slots], events[(step - 1) % slots])
+        for gpu in gpus:
+            gpu.update(step)
+        if step >= LAUNCHES_AHEAD:
+            slot = (step - LAUNCHES_AHEAD) % slots
+            events[slot].synchronize()
+            if seen[slot, 1]:
+                return
+    if limit:
+        _conclude(gpus, limit - 1, seen[(limit - 1) % slots], events[(limit - 1) % slots])
+
+
+def _conclude(gpus: list[_Gpu], step: int, seen: Any, event: Any) -> None:
+    """The sums of a superstep on every GPU; the first one's standing comes to the host."""
+    import cupy
+
+    for gpu in gpus:
+        gpu.conclude(step)
+    head = gpus[0]
+    with head.device.here:
+        cupy.cuda.runtime.memcpyAsync(
+            seen.ctypes.data, head.standing.data.ptr, 16, cupy.cuda.runtime.memcpyDeviceToHost, head.stream.ptr
+        )
+        event.record(head.stream)

@@ -46,6 +46,10 @@ def ignored(code: ProgramCode) -> frozenset[str]:
     return frozenset(role for role, name in (("weight", weight), ("target", target)) if name in left)
 
 
+# Other GPUs that one tells: those of a machine.
+MOST_OTHERS = 15
+
+
 class SweepProgram(CUDAProgram):
     """C++ text and code of a program that can sweep: the struct ``Sweeping`` of sweep.cuh.
 
@@ -98,6 +102,7 @@ class SweepProgram(CUDAProgram):
         fresh = ", ".join(f"&n{i}" for i in range(len(types)))
         before = ", ".join(f"b{i}" for i in range(len(types)))
         loads = ", ".join(f"p{i}[v]" for i in range(len(types)))
+        told = sorted(read_by_gather(self.code))
         tally = f"        hpg_tally({fresh}, {before}, v, {world}step, sums);\n" if self.code.aggregate else ""
         return "".join(
             [
@@ -122,6 +127,22 @@ class SweepProgram(CUDAProgram):
                     for i in range(len(types))
                 ),
                 "        return changed;\n    }\n",
+                "    // What messages depend on, in the memory of other GPUs.\n",
+                "    struct Others {\n        long long count;\n",
+                *(f"        {types[i]}* p{i}[{MOST_OTHERS}];\n" for i in told),
+                "    };\n",
+                "    __device__ bool apply_and_tell(long long v, Message message, long long step, double* sums,\n",
+                "                                   const Others& others) const {\n",
+                *(
+                    f"        const {name} b{i} = p{i}[v];\n        {name} n{i} = b{i};\n"
+                    for i, name in enumerate(types)
+                ),
+                f"        const bool changed = hpg_advance({fresh}, v, message, {world}step);\n",
+                tally,
+                *(f"        if (hpg_differ(n{i}, b{i})) p{i}[v] = n{i};\n" for i in range(len(types))),
+                "        for (int k = 0; k < others.count; ++k) {\n",
+                *(f"            if (hpg_differ(n{i}, b{i})) others.p{i}[k][v] = n{i};\n" for i in told),
+                "        }\n        return changed;\n    }\n",
                 "    __device__ bool apply(long long v, Message message, long long step, double* sums) const {\n",
                 "        return apply(v, vertex(v), message, step, sums, *this);\n    }\n",
                 f"    __device__ void take(const double* sums) {{{takes} }}\n",

@@ -8,10 +8,10 @@ namespace hpgraph {
 
 static_assert(BLOCK == THREADS, "sums are made by whole blocks");
 
-template <class P, class Program>
-__global__ void __launch_bounds__(BLOCK)
-sweep_blocks(const typename P::Message* partial, const u16* row, Groups groups, Program program, i64 first_vertex,
-             const Standing* standing, double* sums_of_blocks) {
+// `apply` as in sweep_rows.
+template <class P, class Program, class Apply>
+__device__ void sweep_groups(const typename P::Message* partial, const u16* row, const Groups& groups, Program& program,
+                             const Standing* standing, double* sums_of_blocks, Apply apply) {
     extern __shared__ uint4 memory[];
     if (standing->stopped) return;
     program.take(standing->sums);
@@ -19,13 +19,34 @@ sweep_blocks(const typename P::Message* partial, const u16* row, Groups groups, 
     double sums[COLUMNS<Program>] = {};
     u32 changed = 0, updated = 0;
     finish_groups<P>(partial, row, groups, reinterpret_cast<typename P::Message*>(memory),
-                     [&](i64 v, typename P::Message message) {
-                         changed += program.apply(first_vertex + v, message, step, sums);
+                     [&](i64 r, typename P::Message message) {
+                         changed += apply(r, message, step, sums);
                          ++updated;
                      });
     sums[Program::SUMS] = changed;
     sums[Program::SUMS + 1] = updated;
     sum_block(sums, sums_of_blocks + blockIdx.x * i64(COLUMNS<Program>));
+}
+
+template <class P, class Program>
+__global__ void __launch_bounds__(BLOCK)
+sweep_blocks(const typename P::Message* partial, const u16* row, Groups groups, Program program,
+             const Standing* standing, double* sums_of_blocks) {
+    sweep_groups<P>(partial, row, groups, program, standing, sums_of_blocks,
+                    [&](i64 v, typename P::Message message, i64 step, double* sums) {
+                        return program.apply(v, message, step, sums);
+                    });
+}
+
+template <class P, class Program>
+__global__ void __launch_bounds__(BLOCK)
+sweep_blocks_and_tell(const typename P::Message* partial, const u16* row, Groups groups, Program program,
+                      const Standing* standing, double* sums_of_blocks, i64 first,
+                      const __grid_constant__ typename Program::Others others) {
+    sweep_groups<P>(partial, row, groups, program, standing, sums_of_blocks,
+                    [&](i64 r, typename P::Message message, i64 step, double* sums) {
+                        return program.apply_and_tell(first + r, message, step, sums, others);
+                    });
 }
 
 }  // namespace hpgraph
