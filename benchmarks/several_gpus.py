@@ -19,7 +19,10 @@ import hpgraph as hpg
 from hpgraph.core.device import require_cupy, to_device
 from hpgraph.core.devices import Devices
 from hpgraph.core.errors import ConvergenceWarning
+from hpgraph.kernels.runtime.cuda.meeting import Parts
+from hpgraph.kernels.runtime.cuda.part import Rows
 
+from . import exchange
 from .record import RESULTS, Record
 from .report import aligned
 
@@ -146,6 +149,24 @@ def components(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
         yield timed(case, lambda: hpg.connected_components(case.graph(divided)).label)
 
 
+def searches(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
+    """Breadth-first from 128 vertices at once; of the levels, the last search's are compared."""
+    starts = (np.resize(case.sources, 128) + np.arange(128)) % case.one.n_vertices
+    while True:
+        seconds, found = timed(case, lambda: hpg.bfs(case.graph(divided), sources=starts, parents=False))
+        yield seconds, found.level[-1]
+
+
+def level(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
+    """What a level of a search pays for telling the others: the words of a frontier, and a meeting."""
+    one, several = case.one, case.several
+    rows = [Rows(shard.device.indices[0], shard.first, shard.last, shard.out_csr, shard.in_csr)
+            for shard in several.shards]  # fmt: skip
+    parts = Parts(rows if divided else [Rows(rows[0].device, 0, one.n_vertices, one.out_csr, one.in_csr)])
+    while True:
+        yield exchange.level(parts), 0
+
+
 WORKS: dict[str, Work] = {
     "pagerank": pagerank,
     "triangles": triangles,
@@ -153,7 +174,9 @@ WORKS: dict[str, Work] = {
     "betweenness": betweenness,
     "bfs": each_source(lambda graph, source: hpg.bfs(graph, source).level),
     "sssp": each_source(lambda graph, source: hpg.sssp(graph, source).distance),
+    "searches": searches,
     "components": components,
+    "level": level,
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
@@ -112,7 +113,7 @@ def weight_facts(arcs: CSR) -> WeightFacts:
 
 
 def facts_of(graph: Graph) -> WeightFacts:
-    """Facts about the weights of a graph, in memory or in pages; worked out once.
+    """Facts about the weights of a graph, in memory, in shards or in pages; worked out once.
 
     Parameters
     ----------
@@ -122,10 +123,27 @@ def facts_of(graph: Graph) -> WeightFacts:
     -------
     WeightFacts
     """
-    if not isinstance(graph, StreamedGraph):
-        return weight_facts(graph.out_csr)
-    facts: WeightFacts = graph.once("weight_facts", lambda: _facts_of_pages(graph))
-    return facts
+    if isinstance(graph, StreamedGraph):
+        facts: WeightFacts = graph.once("weight_facts", lambda: _facts_of_pages(graph))
+        return facts
+    if isinstance(graph, DividedGraph):
+        facts = graph.once("weight_facts", lambda: _facts_of_shards(graph))
+        return facts
+    return weight_facts(graph.out_csr)
+
+
+def _facts_of_shards(graph: DividedGraph) -> WeightFacts:
+    found = []
+    for shard in graph.shards:
+        with shard.device.here:
+            found.append((weight_facts(shard.out_csr), shard.out_csr.nnz))
+    some = [(facts, arcs) for facts, arcs in found if arcs] or found[:1]
+    mean = sum(facts.mean * arcs for facts, arcs in some) / graph.n_edges if graph.n_edges else 1.0
+    # No path takes an arc twice, so what bounds the paths within each shard's arcs adds up.
+    return WeightFacts(
+        float(np.min([facts.least for facts, _ in some])), mean, any(facts.has_nan for facts, _ in some),
+        sum(facts.longest for facts, _ in some),
+    )  # fmt: skip
 
 
 def _facts_of_pages(graph: StreamedGraph) -> WeightFacts:

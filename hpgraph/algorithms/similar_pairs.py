@@ -209,12 +209,9 @@ def similar(graph: Graph, measure: Measure, pairs: Any, top: Any, vertices: Any,
     xp, chosen = array_module(graph.device), None
     if vertices is not None:
         chosen = to_device(graph.indices_of(vertices), graph.device).astype(np.int64, copy=False)
-    parts, count = [], 0
-    for part in _blocks(graph, measure, chosen, None if top is None else int(top), joined):
-        parts.append(part)
-        count += len(part[2])
-        # What there is so far is put together in the end, beside its parts.
-        check_memory(24 * count, f"{count:,} pairs and more that have something in common (see top)", graph.device)
+    parts = list(_blocks(graph, measure, chosen, None if top is None else int(top), joined))
+    check_memory(24 * sum(len(part[2]) for part in parts), "all pairs that have something in common (see top)",
+                 graph.device)  # fmt: skip
     source, target, score = (xp.concatenate(column) for column in zip(*parts, strict=True))
     return SimilarPairs(source, target, score, graph)
 

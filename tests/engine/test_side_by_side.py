@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 import hpgraph as hpg
+from hpgraph.algorithms.distances import facts_of
 from hpgraph.containers.divided_graph import DividedGraph, divide
 from hpgraph.core.device import cuda_available, to_device
 from hpgraph.core.devices import Devices
@@ -172,6 +173,19 @@ def test_lanes_are_divided(device: str) -> None:
     assert len(found.traces) == 3
     one = hpg.bfs(divided, sources=[4], parents=False)
     np.testing.assert_array_equal(to_device(one.level, "cpu"), hpg.bfs(graph, sources=[4], parents=False).level)
+
+
+@pytest.mark.parametrize("weights", [[1.0, 2.0, 4.0, 64.0], [3.0, -2.0, 4.0, 1.0], [1.0, np.nan, 2.0, 3.0]])
+def test_facts_of_the_weights_need_no_whole_graph(weights: list[float]) -> None:
+    graph = hpg.Graph.from_edges([0, 70, 70, 190], [70, 0, 150, 3], weights, n_vertices=200, directed=True)
+    divided = divide(graph, ["cpu", "cpu", "cpu"])
+    facts, whole = facts_of(divided), facts_of(graph)
+    np.testing.assert_allclose((facts.least, facts.mean), (whole.least, whole.mean))
+    assert facts.has_nan == whole.has_nan
+    longest = float(np.abs(weights).sum())
+    assert np.isnan(longest) or facts.longest >= longest
+    empty = hpg.Graph.from_edges([], [], n_vertices=200)
+    assert facts_of(divide(empty, ["cpu", "cpu"])) == facts_of(empty)
 
 
 def test_on_the_cpu_searches_go_superstep_by_superstep() -> None:

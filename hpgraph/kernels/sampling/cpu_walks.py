@@ -113,16 +113,6 @@ def _factor(rows, bias, before, x):
 
 
 @part
-def _accepts(rows, bias, before, x, chance):
-    """Whether a chance is below the factor of an arc to x; the search for an arc only where it decides."""
-    if x == before:
-        return chance < bias.back
-    if chance < min(bias.near, bias.away):
-        return True
-    return chance < max(bias.near, bias.away) and chance < _factor(rows, bias, before, x)
-
-
-@part
 def _biased_pick(rows, running, bias, before, v, seed, walk, step):
     """The place of an arc by its chance and where the walk was before: proposed and accepted, or by the whole row."""
     most = max(bias.back, bias.near, bias.away)
@@ -131,7 +121,7 @@ def _biased_pick(rows, running, bias, before, v, seed, walk, step):
         at = _pick(rows, running, v, bits(seed, walk, counter))
         if at < 0:
             return at
-        if _accepts(rows, bias, before, vertex(rows.indices, at), unit(bits(seed, walk, counter + 1)) * most):
+        if unit(bits(seed, walk, counter + 1)) * most < _factor(rows, bias, before, vertex(rows.indices, at)):
             return at
         counter += 2
     begin, end = peek(rows.indptr, v), peek(rows.indptr, v + 1)

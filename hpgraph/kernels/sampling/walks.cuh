@@ -34,15 +34,6 @@ __device__ __forceinline__ double factor(const i64* __restrict__ indptr, const I
     return at < end && indices[at] == x ? bias.near : bias.away;
 }
 
-// Whether a chance is below the factor of an arc to x; the search for an arc only where it decides.
-template <class I>
-__device__ __forceinline__ bool accepts(const i64* __restrict__ indptr, const I* __restrict__ indices, Bias bias, i64 before,
-                                        i64 x, double chance) {
-    if (x == before) return chance < bias.back;
-    if (chance < fmin(bias.near, bias.away)) return true;
-    return chance < fmax(bias.near, bias.away) && chance < factor(indptr, indices, bias, before, x);
-}
-
 template <bool WEIGHTED>
 __device__ __forceinline__ double weight_at(const double* __restrict__ running, i64 begin, i64 at) {
     if (!WEIGHTED) return 1;
@@ -58,8 +49,7 @@ __device__ i64 pick_biased(const i64* __restrict__ indptr, const I* __restrict__
     for (int i = 0; i < TRIES; ++i, counter += 2) {
         const i64 at = pick_arc<WEIGHTED>(indptr, running, v, random_bits(seed, walk, counter));
         if (at < 0) return at;
-        const double chance = unit(random_bits(seed, walk, counter + 1)) * most;
-        if (accepts(indptr, indices, bias, before, (i64)indices[at], chance)) return at;
+        if (unit(random_bits(seed, walk, counter + 1)) * most < factor(indptr, indices, bias, before, indices[at])) return at;
     }
     const i64 begin = indptr[v], end = indptr[v + 1];
     double total = 0, sofar = 0;

@@ -134,7 +134,7 @@ class PageStore:
         more : Bitmask, optional
             Rows to leave out are not in it.
         spread : bool
-            Whether rows will be visited one by one: of pages in a file of which few are wanted, only those are read.
+            All the same here: pages are read as wholes.
 
         Returns
         -------
