@@ -48,6 +48,7 @@ def test_there_are_notebooks():
         "02-algebra.ipynb",
         "03-who-is-central.ipynb",
         "04-larger-than-memory.ipynb",
+        "05-on-a-cluster.ipynb",
         "06-samples-for-learning.ipynb",
         "07-drawing.ipynb",
     ]
@@ -187,3 +188,11 @@ def test_drawing_shows_pictures(executed):
     assert len(pictures) == 3
     wide = re.search(r"a group is (\S+) wide, all are (\S+)", "\n".join(text(cell) for cell in cells))
     assert float(wide[1]) < 0.5 * float(wide[2])
+
+
+def test_on_a_cluster_says_what_is_true(executed):
+    everything = "\n".join(text(cell) for cell in executed(NOTEBOOKS[4]).cells if cell.cell_type == "code")
+    assert "2 × 2 blocks on 2 workers" in everything
+    assert everything.count("as on one machine: True") == 3
+    assert "the same to the last bit: True" in everything and "the same again: True" in everything
+    assert "the first: libc6" in everything
