@@ -47,6 +47,23 @@ def test_shards_hold_the_graph(device: str, directed: bool, scatter: bool) -> No
     assert type(back) is hpg.Graph and back.n_edges == whole.n_edges
 
 
+@pytest.mark.parametrize("scatter", [False, True])
+def test_what_is_made_of_it_is_whole(device: str, scatter: bool) -> None:
+    whole = _hubs_first(True).to(device)
+    divided = divide(whole, [device] * 2, scatter=scatter)
+    some = np.arange(0, 1000, 3)
+    for made, expected in (
+        (divided.subgraph(some), whole.subgraph(some)), (divided.reverse(), whole.reverse()),
+        (divided | whole.reverse(), whole | whole.reverse()), (hpg.k_core(divided, 2), hpg.k_core(whole, 2)),
+    ):  # fmt: skip
+        assert type(made) is hpg.Graph and made.device == device
+        dense = [to_device(graph.out_csr.to_scipy().toarray(), "cpu") for graph in (made, expected)]
+        np.testing.assert_array_equal(*dense)
+    target, weight = to_device(divided.successors(0), "cpu"), to_device(divided.edges().weight, "cpu")
+    np.testing.assert_array_equal(target, to_device(whole.successors(0), "cpu"))
+    np.testing.assert_array_equal(weight, to_device(whole.weights, "cpu"))
+
+
 def test_hubs_are_dealt_out_where_ranges_would_be_uneven() -> None:
     divided = divide(_hubs_first(False), ["cpu", "cpu"])
     assert divided.order is not None and divided.bounds == (0, 512, 1000)

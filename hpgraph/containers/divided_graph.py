@@ -83,6 +83,10 @@ class DividedGraph(Graph):
         """`divide`, for what cannot import it."""
         return divide(graph, devices)
 
+    def _made(self, csr: CSR, directed: bool | None, names: Any) -> Any:
+        """Parts of the graph and the like, which lie on the first device."""
+        return object.__new__(Graph)._set(csr, directed, names)
+
     @property
     def n_vertices(self) -> int:
         """Number of vertices."""
