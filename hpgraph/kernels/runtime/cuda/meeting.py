@@ -7,13 +7,13 @@ stream for such kernels, which are put there in the same order on all devices, b
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from hpgraph.core.locks import Lock
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.part import ASSEMBLY, MOST_PARTS, Elements, Part, Rows
 from hpgraph.kernels.runtime.cuda.persistent import BATCH_OF_MANY_ARCS, HEADER, THREADS_OF_MANY_ARCS, Record
@@ -29,7 +29,7 @@ POST = Layout("Post<{Index}, {Message}>", **{"to": ("*", MOST_PARTS), "from": ("
 # What the kernels of a launch find besides.
 SHARED = (PARTS, ASSEMBLY)
 
-_launching = threading.Lock()
+_launching = Lock()
 _launches = itertools.count(1)
 
 
@@ -59,7 +59,7 @@ class Parts:
         self._begins = [one.first for one in rows] + [self.n] * (MOST_PARTS + 1 - len(rows))
         self._reports = _padded([part.reports for part in self.all])
         self._kept: dict[Any, Any] = {}
-        self.lock = threading.Lock()
+        self.lock = Lock()
         # Kernels write to it when they end: see LocalLimits::tell.
         self._told = cupy.cuda.alloc_pinned_memory(16)
         self._words = np.frombuffer(self._told, np.int64, 2)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.persistent import HEADER
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
@@ -126,12 +127,18 @@ class Part:
         """The address of memory of that name, kept from one search to the next; where it lacks, made here and cleared.
 
         Memory of CuPy's pool need not be open to other devices: it depends on the pool.
+
+        Raises
+        ------
+        DeviceMemoryError
+            When it will not fit.
         """
         import cupy
 
         has, memory = self._memory.get(name, (-1, None))
         if has < size:
-            memory = cupy.cuda.MemoryPointer(cupy.cuda.Memory(max(size, 256)), 0)
+            check_memory(size, f"what GPUs that search together keep there ({name})", "cuda")
+            memory = cupy.cuda.MemoryPointer(_opened(max(size, 256)), 0)
             self._memory[name] = size, memory
             clear = True
         if clear:
@@ -208,6 +215,17 @@ class Part:
         runtime = cupy.cuda.runtime
         if size:
             runtime.memcpyAsync(target, source, size, runtime.memcpyDefault, self.stream.ptr)
+
+
+def _opened(size: int) -> Any:
+    """Memory from the driver itself; what CuPy's pool holds without a use is given back for it, if need be."""
+    import cupy
+
+    try:
+        return cupy.cuda.Memory(size)
+    except cupy.cuda.runtime.CUDARuntimeError:
+        cupy.get_default_memory_pool().free_all_blocks()
+        return cupy.cuda.Memory(size)
 
 
 @cache
