@@ -309,3 +309,22 @@ def _themselves(arcs: CSR, source: Any, target: Any) -> Any:
         weight = 1.0 if arcs.data is None else array_module(both).minimum(arcs.data[at], arcs.data[loop])
         found = found + both * weight
     return found
+
+
+def degree_of_common(graph: Graph, incoming: bool) -> Any:
+    """How many have each vertex for a neighbour; a loop of an undirected graph has two ends."""
+    if not graph.directed:
+        return graph.degree
+    return graph.out_degree if incoming else graph.in_degree
+
+
+def inverse(degree: Any) -> Any:
+    """1 over each degree, 0 where it is 0."""
+    xp = array_module(degree)
+    return xp.where(degree > 0, 1 / xp.maximum(degree, 1), 0.0)
+
+
+def inverse_log(degree: Any) -> Any:
+    """Who has one neighbour alone is in common to nobody but a vertex and itself: infinity there."""
+    xp = array_module(degree)
+    return xp.where(degree > 1, 1 / xp.log(xp.maximum(degree, 2)), np.inf)

@@ -12,15 +12,19 @@ import numpy as np
 
 from hpgraph.algorithms.called import called
 from hpgraph.algorithms.lengths import with_weights
-from hpgraph.algorithms.similar_pairs import SimilarPairs, counting, measure_of, neighbours_apart, similar
+from hpgraph.algorithms.similar_pairs import (
+    SimilarPairs,
+    counting,
+    degree_of_common,
+    inverse,
+    inverse_log,
+    measure_of,
+    neighbours_apart,
+    similar,
+)
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSEN
-
-__all__ = [
-    "SimilarPairs", "adamic_adar", "adamic_adar_index", "common_neighbors", "cosine", "jaccard", "jaccard_coefficient",
-    "overlap", "resource_allocation", "resource_allocation_index", "sorensen",
-]  # fmt: skip
 
 
 def jaccard(
@@ -278,7 +282,7 @@ def adamic_adar(
     [2.353, 0.91]
     """
     graph = as_graph(G)
-    values = graph._layouts.once(f"adamic_adar_{incoming}", lambda: _inverse_logarithm(_degree(graph, incoming)))
+    values = graph._layouts.once(f"adamic_adar_{incoming}", lambda: inverse_log(degree_of_common(graph, incoming)))
     return similar(graph, counting(graph, values, incoming=incoming), pairs, top, vertices, joined)
 
 
@@ -329,7 +333,7 @@ def resource_allocation(
     [0.833, 0.333]
     """
     graph = as_graph(G)
-    values = graph._layouts.once(f"resource_allocation_{incoming}", lambda: _inverse(_degree(graph, incoming)))
+    values = graph._layouts.once(f"resource_allocation_{incoming}", lambda: inverse(degree_of_common(graph, incoming)))
     return similar(graph, counting(graph, values, incoming=incoming), pairs, top, vertices, joined)
 
 
@@ -391,21 +395,3 @@ def _who(graph: Graph, u: int, v: int, incoming: bool) -> Any:
     begin, end = (to_device(rows.indptr[[w, w + 1]], "cpu").tolist() for w in (u, v))
     first, second = rows.indices[begin[0] : begin[1]], rows.indices[end[0] : end[1]]
     return called(graph, xp.intersect1d(first, second, assume_unique=True))
-
-
-def _degree(graph: Graph, incoming: bool) -> Any:
-    """How many have each vertex for a neighbour; a loop of an undirected graph has two ends."""
-    if not graph.directed:
-        return graph.degree
-    return graph.out_degree if incoming else graph.in_degree
-
-
-def _inverse(degree: Any) -> Any:
-    xp = array_module(degree)
-    return xp.where(degree > 0, 1 / xp.maximum(degree, 1), 0.0)
-
-
-def _inverse_logarithm(degree: Any) -> Any:
-    """Who has one neighbour alone is in common to nobody but a vertex and itself: infinity there."""
-    xp = array_module(degree)
-    return xp.where(degree > 1, 1 / xp.log(xp.maximum(degree, 2)), np.inf)
