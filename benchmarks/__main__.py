@@ -16,6 +16,7 @@ COMMANDS = {
     "lanes": ("lanes", "many searches at once beside single ones and other libraries"),
     "centralities": ("centralities", "parts, iterated centralities and clustering beside other libraries"),
     "structures": ("structures", "cores, trusses, forests, sets, colours and searches in depth beside other libraries"),
+    "communities": ("communities", "Louvain, Leiden and labels beside other libraries"),
     "similarity": ("similarity", "neighbourhoods compared, beside other libraries"),
     "sampling": ("similarity", "random walks and samples of neighbours, beside other libraries"),
     "beyond-memory": ("beyond_memory", "topology larger than its memory, streamed from host memory and from a disk"),

@@ -444,6 +444,17 @@ def test_structures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "biconnected components" in capsys.readouterr().out
 
 
+def test_communities(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks.__main__ import main
+
+    output = tmp_path / "communities.json"
+    words = ["communities", "--graphs", "kron12", "--libraries", "", "--budget", "0.05", "--output", str(output)]
+    assert main(words) == 0
+    rows = json.loads(output.read_text())["communities"]["kron12"]
+    assert not any("wrong" in row for row in rows) and all(row["seconds"]["hpgraph"] > 0 for row in rows)
+    assert "CDLP, 10 rounds" in capsys.readouterr().out
+
+
 def test_wrong_lanes_are_caught(benchmarks: Any, case: Any) -> None:
     """Of betweenness the sum is known, of others each lane."""
     import dataclasses

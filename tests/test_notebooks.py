@@ -51,6 +51,7 @@ def test_there_are_notebooks():
         "05-on-a-cluster.ipynb",
         "06-samples-for-learning.ipynb",
         "07-drawing.ipynb",
+        "08-communities.ipynb",
     ]
 
 
@@ -196,3 +197,21 @@ def test_on_a_cluster_says_what_is_true(executed):
     assert everything.count("as on one machine: True") == 3
     assert "the same to the last bit: True" in everything and "the same again: True" in everything
     assert "the first: libc6" in everything
+
+
+def test_communities_says_what_is_true(executed):
+    """Against NetworkX's modularity and its components."""
+    nx = pytest.importorskip("networkx")
+    path = next(path for path in NOTEBOOKS if "communities" in path.name)
+    cells = [cell for cell in executed(path).cells if cell.cell_type == "code"]
+    everything = "\n".join(map(text, cells))
+    assert sum("image/png" in out.get("data", {}) for cell in cells for out in cell.outputs) == 2
+    assert everything.count("1.00 alike") >= 3 and "the same again: True" in everything
+    debian = hpg.datasets.debian().undirected
+    graph = nx.Graph(zip(debian.out_csr.expand_rows().tolist(), debian.out_csr.indices.tolist(), strict=True))
+    graph.add_nodes_from(range(len(debian)))
+    label = hpg.leiden(debian, seed=1).label
+    order, ends = np.argsort(label, kind="stable"), np.cumsum(np.bincount(label))
+    parts = [set(part.tolist()) for part in np.split(order, ends[:-1])]
+    said = float(re.search(r"modularity by its definition: (\S+)", everything)[1])
+    assert abs(nx.community.modularity(graph, parts) - said) < 1e-4

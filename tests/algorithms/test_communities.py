@@ -73,6 +73,20 @@ def test_leiden_is_connected(case, device):
         assert scipy.sparse.csgraph.connected_components(within, directed=False)[0] == label.max() + 1
 
 
+def test_refined_parts_are_connected(device):
+    """Also where nearly all join in the first rounds, and whom others joined might leave."""
+    graphs = [hpg.datasets.kron(10, 8), hpg.datasets.uniform(11, 4), hpg.datasets.grid(40)]
+    for G, seed in itertools.product(graphs, range(3)):
+        arcs = G.out_csr
+        row = arcs.expand_rows()
+        for level in hpg.leiden(G.to(device), seed=seed).hierarchy:
+            label = to_device(level, "cpu")
+            inside = label[row] == label[arcs.indices]
+            ends = row[inside], arcs.indices[inside]
+            within = scipy.sparse.coo_array((np.ones(inside.sum()), ends), shape=arcs.shape)
+            assert scipy.sparse.csgraph.connected_components(within, directed=False)[0] == label.max() + 1
+
+
 def test_no_worse_than_networkx(device):
     """Within what another seed of NetworkX's makes of it, and planted parts are found."""
     for case in ("planted", "scale-free", "grid", "directed"):

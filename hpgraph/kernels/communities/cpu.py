@@ -16,7 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from hpgraph.kernels.communities.batches import FEW_MOVES, MANY_MOVES, REFINING_ROUNDS, ROUNDS, batch_bits
+from hpgraph.kernels.communities.batches import (
+    FEW_MOVES,
+    FIRST_BITS,
+    MANY_MOVES,
+    REFINING_ROUNDS,
+    ROUNDS,
+    batch_bits,
+)
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -160,7 +167,8 @@ def _moved(
 def _batch_of(v, round_, rule):
     """The batch of a vertex in a round."""
     key = np.uint64(v) + rule.seed + np.uint64(round_) * np.uint64(0x9E3779B97F4A7C15)
-    return np.int64(mixed(key) >> np.uint64(64 - rule.bits))
+    bits = rule.bits if round_ else FIRST_BITS
+    return np.int64(mixed(key) >> np.uint64(64 - bits))
 
 
 @part
@@ -207,6 +215,10 @@ def _choose(rows, groups, rule, space, keys, sums, used, begin, end, round_):
         v = vertex(space.listed, i)
         first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
         own = vertex(label, v)
+        if rule.refining and size[own] != 1:
+            # Somebody has joined it in this round.
+            space.target[i] = own
+            continue
         mask = mask_for(last - first)
         count, inside = 0, np.int64(0)
         for at in range(first, last):

@@ -11,6 +11,8 @@ constexpr int BINS = 5, MOST_BATCHES = 64, BUCKETS = BINS * MOST_BATCHES;
 // Arcs of a vertex that eight lanes look at, and those that a warp holds in registers.
 constexpr i64 EIGHT = 8, HALVES = 64;
 constexpr u64 NOBODY = ~0ull;
+// As on the CPU: batches of the first round, in bits.
+constexpr int FIRST_BITS = 1;
 
 template <class Index, class W, class Sum>
 struct Moving {
@@ -73,7 +75,7 @@ struct Mover {
 
     __device__ int batch_of(u64 v) const {
         if (FREQUENT) return 0;
-        return int(group_hash(v + m.seed + u64(round) * 0x9E3779B97F4A7C15ull) >> (64 - m.bits));
+        return int(group_hash(v + m.seed + u64(round) * 0x9E3779B97F4A7C15ull) >> (64 - (round ? m.bits : FIRST_BITS)));
     }
     // Chance decides among equals, for each vertex its own.
     __device__ u64 key_of(Index v) const { return m.seed ^ u64(v) * 0x9E3779B97F4A7C15ull; }
@@ -102,7 +104,10 @@ struct Mover {
         const i64 sent = m.sent[v], received = m.received[v];
         const double stay = score(inside, sent, received, m.group_sent[own] - sent, m.group_received[own] - received);
         Index to = best.label != NOBODY && best.score > stay ? Index(best.label) : own;
-        if (to > own && !m.refining && m.group_size[own] == 1 && m.group_size[to] == 1) to = own;
+        if (m.refining) {
+            // Somebody may have joined it in this round.
+            if (m.group_size[own] != 1) to = own;
+        } else if (to > own && m.group_size[own] == 1 && m.group_size[to] == 1) to = own;
         m.target[place] = to;
     }
 
