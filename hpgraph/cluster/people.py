@@ -12,6 +12,10 @@ from distributed import Client
 from hpgraph.cluster.errors import ClusterError
 from hpgraph.cluster.limits import Limits
 
+# Seconds for all to answer together, and how often it looks who of them is still there.
+TOGETHER = 3.0
+GLANCE = 0.2
+
 
 class Workers:
     """Who works for a client.
@@ -89,22 +93,23 @@ class Workers:
         def call(some: list[str]) -> Any:
             return self._client.run(function, *arguments, workers=some, on_error="return")
 
-        answers = within(self._limits.silence, lambda: call(asked))
+        answers = within(min(TOGETHER, self._limits.silence), lambda: call(asked))
         if not isinstance(answers, dict):
-            # Each by itself: some are silent, or went away meanwhile.
-            answers, threads = {}, []
+            # Each by itself: some are silent, or went away, and Dask takes its time to find out.
+            answers, waiting = {}, {}
 
             def ask_one(one: str) -> None:
-                said = call([one])
-                answers.update(said)
+                answers.update(call([one]))
 
             for one in asked:
-                threads.append(threading.Thread(target=_quietly, args=(ask_one, one), daemon=True))
-                threads[-1].start()
+                waiting[one] = threading.Thread(target=_quietly, args=(ask_one, one), daemon=True)
+                waiting[one].start()
             deadline = time.monotonic() + self._limits.silence
-            for thread in threads:
-                thread.join(max(deadline - time.monotonic(), 0))
-            self._silent.update(one for one in asked if one not in answers)
+            while waiting and time.monotonic() < deadline:
+                time.sleep(GLANCE)
+                there = self.there()
+                waiting = {one: thread for one, thread in waiting.items() if thread.is_alive() and one in there}
+            self._silent.update(waiting)
         return {one: answer for one, answer in answers.items() if not isinstance(answer, OSError)}
 
 

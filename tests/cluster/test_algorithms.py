@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse.csgraph
 
 import hpgraph as hpg
+from hpgraph.cluster import cost
 from tests.cluster.conftest import matrix_of, sparse_graph
 
 
@@ -42,3 +43,29 @@ def test_pagerank(on_cluster, graph) -> None:
     wanted = nx.pagerank(nx.from_scipy_sparse_array(matrix_of(graph) != 0, create_using=nx.DiGraph), tol=1e-12)
     assert found.converged
     np.testing.assert_allclose(found.rank, [wanted[v] for v in range(graph.n_vertices)], atol=1e-9)
+
+
+def test_components_and_cores_and_betweenness(client, on_cluster, graph) -> None:
+    count, label = scipy.sparse.csgraph.connected_components(matrix_of(graph), connection="weak")
+    found = on_cluster.connected_components()
+    assert found.count == count
+    assert len(np.unique(np.stack([label, found.label]), axis=1).T) == count
+    undirected = nx.from_scipy_sparse_array(matrix_of(graph.undirected))
+    undirected.remove_edges_from(list(nx.selfloop_edges(undirected)))
+    with hpg.cluster.Graph.from_graph(client, graph.undirected, blocks=4) as C:
+        cores = nx.core_number(undirected)
+        assert C.core_number().tolist() == [cores[v] for v in range(graph.n_vertices)]
+    small = sparse_graph(9, n=40, m=60)
+    with hpg.cluster.Graph.from_graph(client, small, blocks=4) as C:
+        directed = nx.from_scipy_sparse_array(matrix_of(small), create_using=nx.DiGraph)
+        wanted = nx.betweenness_centrality(directed)
+        np.testing.assert_allclose(C.betweenness_centrality(), [wanted[v] for v in range(40)], atol=1e-12)
+
+
+def test_bytes_are_those_of_the_model(on_cluster) -> None:
+    shape = cost.Shape(on_cluster.n_vertices, on_cluster.n_edges, 2, 2)
+    for call, traits in ((lambda: on_cluster.pagerank(), cost.PAGERANK), (lambda: on_cluster.bfs(7), cost.BFS)):
+        trace = call().trace
+        after = np.append(trace.active[1:], 0)
+        predicted = sum(cost.superstep_bytes(shape, traits, a, m) for a, m in zip(after, trace.messages, strict=True))
+        assert 1 / 1.1 <= trace.sent.sum() / predicted <= 1.1

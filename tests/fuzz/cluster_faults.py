@@ -5,14 +5,18 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
+import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import dask
 import numpy as np
+from distributed import Client
 
 import hpgraph as hpg
 
@@ -98,9 +102,57 @@ def every_superstep(client: Any, graph: hpg.Graph, action: str, block: int, name
     return wrong
 
 
+def scheduler_restarted(graph: hpg.Graph) -> int:
+    """The scheduler is killed in the middle of a run: said within the limits; with another one the run goes on."""
+    folder = tempfile.mkdtemp(prefix="hpgraph-faults-")
+    call, _ = works(graph)["pagerank"]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+
+    def cluster() -> list[subprocess.Popen[bytes]]:
+        run = [sys.executable, "-m"]
+        server = [*run, "distributed.cli.dask_scheduler", "--port", port, "--no-dashboard", "--host", "127.0.0.1"]
+        worker = [*run, "distributed.cli.dask_worker", f"tcp://127.0.0.1:{port}", "--nworkers", "2", "--nthreads", "2"]
+        return [subprocess.Popen(one, stderr=subprocess.DEVNULL) for one in (server, [*worker, "--no-dashboard"])]
+
+    def goodbye(processes: list[subprocess.Popen[bytes]]) -> None:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait(60)
+
+    first = cluster()
+    client = Client(f"tcp://127.0.0.1:{port}", timeout=60)
+    client.wait_for_workers(2, timeout=60)
+    C = hpg.cluster.Graph.from_graph(client, graph, blocks=4, limits=LIMITS)
+    call(C)
+    threading.Timer(1.0, first[0].kill).start()
+    began = time.perf_counter()
+    try:
+        # Slow enough for the kill to come in the middle: a checkpoint after each superstep.
+        C.pagerank(tol=0, max_iteration=1_000_000, checkpoint=f"{folder}/run", every=0.0)
+        said = "nothing"
+    except (hpg.cluster.ClusterError, OSError) as error:
+        said = f"{type(error).__name__}: {error}"
+    print(f"scheduler killed: after {time.perf_counter() - began:.1f} s: {said}", flush=True)
+    client.close(timeout=5)
+    goodbye(first)
+    table = pathlib.Path(folder) / "run" / "checkpoint.json"
+    table.write_text(table.read_text().replace('"limit": 1000000', '"limit": 2000'))
+    second = cluster()
+    with Client(f"tcp://127.0.0.1:{port}", timeout=60) as other:
+        other.wait_for_workers(2, timeout=60)
+        found = hpg.cluster.resume(other, f"{folder}/run")
+        fine = bool(np.abs(found.rank - hpg.pagerank(graph, tol=1e-14, max_iteration=2000).rank).max() < 1e-12)
+    goodbye(second)
+    print(f"resumed with another: {'right' if fine else 'WRONG'} after {found.iterations} iterations", flush=True)
+    return int(said == "nothing" or not fine)
+
+
 def main(words: list[str]) -> int:
     stride = int(os.environ.get("STRIDE", "1"))
-    chosen = [word for word in words if word in ("kill", "all", "stop", "memory")] or ["kill", "all", "stop"]
+    words = words or ["kill", "all", "stop", "memory", "scheduler"]
+    chosen = [word for word in words if word in ("kill", "all", "stop", "memory")]
     names = [word for word in words if word in ("bfs", "sssp", "pagerank")] or ["bfs", "sssp", "pagerank"]
     graph = hpg.datasets.kron(8, edge_factor=8, seed=3)
     wrong = 0
@@ -111,6 +163,8 @@ def main(words: list[str]) -> int:
         with hpg.cluster.local(n_workers=2, threads=2, **limit) as client:
             fault, block = ("kill", -1) if action == "all" else (action, 1)
             wrong += every_superstep(client, graph, fault, block, names, stride)
+    if "scheduler" in words:
+        wrong += scheduler_restarted(graph)
     return int(wrong > 0)
 
 
