@@ -37,9 +37,10 @@ $(VENV)/installed: pyproject.toml
 demo: install
 	@$(BIN)/python -m hpgraph.demo $(ARGS)
 
-# Most of the time goes into compiling kernels, one thread each: two processes, a file of tests at a time to each.
+# Most of the time goes into compiling kernels, one thread each: two processes, a file of tests at a time to each, in the
+# order of tests/conftest.py, which has the longest first.
 test: install
-	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 fuzz: install
 	@$(BIN)/python -m tests.fuzz $(ARGS)

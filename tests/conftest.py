@@ -9,6 +9,24 @@ import pytest
 
 from hpgraph.core.device import cuda_available
 
+# Files that take tens of seconds with an empty cache, the longest first. To several processes a file is one piece of
+# work, and one that begins last keeps all of them waiting. What is not listed follows, in the usual order.
+LONGEST = (
+    "test_doctests.py", "test_notebooks.py", "algorithms/test_triangles.py", "kernels/test_lanes_compile.py",
+    "algebra/test_mxm.py", "algebra/test_against_graphblas.py", "kernels/test_product.py",
+    "kernels/test_traversal_compile.py", "engine/test_streaming.py", "engine/test_run.py",
+    "engine/test_edge_programs.py", "algorithms/test_sssp.py", "kernels/test_edges_compile.py",
+    "algebra/test_elementwise.py", "engine/test_stale.py", "engine/test_forms.py", "algorithms/test_centrality.py",
+    "fuzz/test_compiled_code.py", "algorithms/test_bfs_sources.py", "algebra/test_mxm_against_graphblas.py",
+    "kernels/test_mxm_compile.py", "kernels/test_cpu_cache.py", "test_packaging.py", "test_benchmark_commands.py",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files."""
+    places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
 
 @pytest.fixture(params=["cpu", "cuda"])
 def device(request: pytest.FixtureRequest) -> str:

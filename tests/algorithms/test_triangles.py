@@ -166,7 +166,7 @@ def test_relabelling_moves_counts_along(name, device):
     np.testing.assert_array_equal(relabelled[label], each)
 
 
-@pytest.mark.parametrize("name", ["even degrees", "uneven degrees", "hub", "triangulated grid"])
+@pytest.mark.parametrize("name", ["even degrees", "hub"])
 def test_wide_ids(name, device, wide_graph):
     source, target, n = GRAPHS[name]
     narrow = hpg.Graph.from_edges(source, target, n_vertices=n, directed=False)

@@ -36,12 +36,13 @@ def kernels(file, choices=TYPES):
             yield f"hpgraph::{found[2]}<{', '.join(types)}>" if types else f"hpgraph::{found[2]}"
 
 
-@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
+# The oldest and the newest: the text is the same for all.
+@pytest.mark.parametrize("arch", ["sm_75", "sm_100"])
 @pytest.mark.parametrize("file", FILES)
 def test_kernels_compile(file, arch):
     core = pytest.importorskip("cuda.core")
     # Every type for one architecture; what differs between architectures does not hang on the type of a value.
-    names = list(kernels(file, TYPES if arch == "sm_90" else FEW))
+    names = list(kernels(file, TYPES if arch == "sm_100" else FEW))
     assert names
     program = core.Program(launch.source(file), "c++", core.ProgramOptions(arch=arch, std="c++17"))
     compiled = program.compile("cubin", name_expressions=names)

@@ -115,8 +115,7 @@ def code_of(program):
     return declared.code(tuple(np.dtype(prop.dtype) for prop in declared.properties.values()))
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
-@pytest.mark.parametrize("program", [Drawing, Lightest])
+@pytest.mark.parametrize(("program", "arch"), zip((Drawing, Lightest), GENERATIONS, strict=True))
 def test_general_loop(program, arch):
     made = cuda_program(code_of(program), np.dtype("float32"))
     compiles("frontier.cuh", made.prologue, made.ltoir, ("hpgraph::run_small<Program, int, float>",), arch)
@@ -144,8 +143,7 @@ def test_steps_of_vertices_alone():
         compiles("apply.cuh", made.prologue, made.ltoir, APPLY)
 
 
-@pytest.mark.parametrize("weight", [None, "float32"])
-@pytest.mark.parametrize("program", [Shaped, Narrow])
+@pytest.mark.parametrize(("program", "weight"), [(Shaped, "float32"), (Narrow, None)])
 def test_tuples(program, weight):
     made = shaped_program(code_of(program), None if weight is None else np.dtype(weight), np.dtype("int32"))
     compiles("shaped.cuh", made.prologue, made.ltoir, SHAPED)

@@ -13,11 +13,14 @@ from hpgraph.kernels.structure.cuda_degree_order import c_type
 
 pytest.importorskip("cuda.core")
 C_TYPES = {"int": "int32", "long long": "int64"}
+OLDEST, NEWEST = GENERATIONS
+# One type of ids on the oldest generation, the other on the newest.
+each_index = pytest.mark.parametrize(("index", "arch"), [("int", OLDEST), ("long long", NEWEST)])
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
-@pytest.mark.parametrize("levels", [True, False])
-@pytest.mark.parametrize("ids", ["int32", "int64"])
+@pytest.mark.parametrize(
+    ("ids", "levels", "arch"), [("int32", True, OLDEST), ("int64", True, NEWEST), ("int32", False, NEWEST)]
+)
 def test_peeling(ids: str, levels: bool, arch: str) -> None:
     dtype = np.dtype(ids)
     name = cuda_peeling.kernel_name(c_type(dtype), techniques_type(), levels)
@@ -27,30 +30,32 @@ def test_peeling(ids: str, levels: bool, arch: str) -> None:
     assert local_memory(code)[symbols[name]] <= 256
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
-@pytest.mark.parametrize("types", [("int", "float"), ("long long", "signed char"), ("int", "hpgraph::Pattern")])
+@pytest.mark.parametrize(
+    ("types", "arch"),
+    [(("int", "float"), OLDEST), (("long long", "signed char"), NEWEST), (("int", "hpgraph::Pattern"), NEWEST)],
+)
 def test_spanning_forest(types: tuple[str, str], arch: str) -> None:
     names, ids = cuda_spanning_forest.kernel_names(*types).values(), np.dtype(C_TYPES[types[0]])
     compiles(cuda_spanning_forest.SOURCE, names=names, arch=arch, **cuda_spanning_forest.text_around(ids))
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
-@pytest.mark.parametrize("index", ["int", "long long"])
+@each_index
 def test_greedy_choices(index: str, arch: str) -> None:
     compiles(cuda_greedy.SOURCE, names=cuda_greedy.kernel_names(index), arch=arch)
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
-@pytest.mark.parametrize("lanes", [8, 16, 32])
-@pytest.mark.parametrize(("index", "above"), [("int", cuda_support.BY_RANK), ("long long", cuda_support.BY_ID),
-                                              ("int", cuda_support.LISTED)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("index", "above", "lanes", "arch"),
+    [("int", cuda_support.BY_RANK, 8, OLDEST), ("int", cuda_support.BY_RANK, 32, NEWEST),
+     ("long long", cuda_support.BY_ID, 16, NEWEST), ("long long", cuda_support.BY_ID, 8, OLDEST),
+     ("int", cuda_support.LISTED, 32, OLDEST), ("int", cuda_support.LISTED, 16, NEWEST)],
+)  # fmt: skip
 def test_triangles_of_edges(index: str, above: int, lanes: int, arch: str) -> None:
     names = cuda_support.kernel_names(index, above, lanes)
     compiles(cuda_support.SOURCE, names=names, arch=arch, checks=cuda_support.checks(np.dtype(C_TYPES[index])))
 
 
-@pytest.mark.parametrize("arch", GENERATIONS)
-@pytest.mark.parametrize("index", ["int", "long long"])
+@each_index
 def test_trusses(index: str, arch: str) -> None:
     names = *cuda_truss.kernel_names(index), cuda_truss.peeling_name(index)
     compiles(cuda_truss.SOURCE, names=names, arch=arch, checks=cuda_truss.checks(np.dtype(C_TYPES[index])))
