@@ -176,10 +176,7 @@ class DividedGraph(Graph):
         made: dict[Devices, Graph] = {self.shards[0].device: self.whole}
         for shard in self.shards:
             if shard.device not in made:
-                graph = made[shard.device] = object.__new__(Graph)
-                graph._names = self._names
-                with shard.device.here:
-                    graph._layouts = self.whole._layouts.to(self.device, "the whole of a divided graph")
+                made[shard.device] = self.whole.to(shard.device)
         return [made[shard.device] for shard in self.shards]
 
     @property

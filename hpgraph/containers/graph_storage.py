@@ -231,8 +231,13 @@ class GraphStorage(GraphLayouts):
             return self
         graph = object.__new__(type(self))
         graph._names = self._names
+        layouts = self._layouts
+        if self.device == wanted.kind:
+            # From one GPU to another: what else there is, is built again there.
+            kept = {name: layouts[name] for name in ("out_csr", "in_csr", "directed") if name in layouts}
+            layouts = type(layouts)(**kept)
         with wanted.here:
-            graph._layouts = self._layouts.to(wanted.kind, "the graph")
+            graph._layouts = layouts.to(wanted.kind, "the graph")
         # Anywhere else than on the current GPU it says so when it is used.
         graph._index = wanted.indices[0] if wanted.indices else None
         return graph

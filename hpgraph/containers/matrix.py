@@ -13,7 +13,7 @@ from hpgraph.containers.matrix_layouts import built_csr, built_hyb, built_sell, 
 from hpgraph.containers.matrix_source import csr_from_tuple, csr_of_dense
 from hpgraph.containers.public import divide_matrix
 from hpgraph.core.device import Device, array_module, check_memory
-from hpgraph.core.devices import Devices, place_of
+from hpgraph.core.devices import Devices, bring, place_of
 from hpgraph.formats import COO, CSR, ELL, HYB, SELL, RowFormat
 from hpgraph.formats.checks import as_shape, as_value_dtype
 from hpgraph.kernels.runtime.techniques import techniques
@@ -267,6 +267,12 @@ class MatrixStorage:
             return divide_matrix(self, wanted)
         if wanted.kind == self.device and (not wanted.indices or wanted == place_of(self.csr.indptr)):
             return self
+        if wanted.kind == self.device:
+            # From one GPU to another: other layouts are built again there.
+            csr = self.csr
+            indptr, indices, data = (bring(array, wanted) for array in (csr.indptr, csr.indices, csr.data))
+            moved = new_layouts(CSR(csr.shape, indptr, indices, data, validate=False))
+            return object.__new__(type(self))._set(moved, False, self._format)
         with wanted.here:
             layouts = self._layouts.to(wanted.kind, "the matrix")
         layouts["device"] = wanted.kind
