@@ -20,7 +20,7 @@ from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.divided_lanes import divided_lanes
-from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for
+from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for, form_of
 from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.lane_state import Column, columns, first_of, some_of, starts_of
 from hpgraph.engine.loops import go
@@ -120,7 +120,7 @@ def run_lanes(
     run = Run(backend, declared, code, arcs, (), beginnings, world, None, policy, limit, delta, ceiling)
     with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
         form = form_for(run)
-        check_order(form, delta, ceiling)
+        check_order(form_of(declared, code) if arcs.in_shards else form, delta, ceiling)
         joint = joint_traversal(device) if form.loop == TRAVERSAL and not arcs.in_shards else None
         relaxing = joint_relaxation(device) if form.loop == RELAXATION and not arcs.in_shards else None
         most, ids = 1, graph.id_dtype

@@ -98,6 +98,9 @@ def test_algorithms(G):
     assert (host(hpg.sssp(G, 3).distance) == distance).all()
     cut = host(hpg.sssp(G, 3, cutoff=20).distance)
     assert (cut == np.where(distance <= 20, distance, np.inf)).all()
+    for sources in ([3], [3, 9]):
+        found = host(hpg.sssp(G, sources=sources).distance)
+        assert (found == scipy.sparse.csgraph.dijkstra(SMALL, indices=sources)).all()
     parent = host(hpg.bfs(G, 3, parents=True).parent)
     reached = levels(SMALL, 3) > 0
     assert (np.asarray(SMALL[parent[reached], np.flatnonzero(reached)]) != 0).all()
