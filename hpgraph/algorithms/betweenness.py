@@ -26,7 +26,8 @@ from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.config import config
 from hpgraph.core.device import array_module, fits
-from hpgraph.core.devices import bring, on_each, place_of
+from hpgraph.core.devices import bring, place_of
+from hpgraph.core.each_device import on_each
 from hpgraph.core.progress import progress_bar
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels

@@ -18,7 +18,8 @@ from hpgraph.algorithms.triangles_in_pages import count_triangles
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.streamed_graph import StreamedGraph
-from hpgraph.core.devices import bring, on_each, place_of
+from hpgraph.core.devices import bring, place_of
+from hpgraph.core.each_device import on_each
 from hpgraph.kernels.backend import kernels
 
 

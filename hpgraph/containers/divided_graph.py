@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hpgraph.containers.dealt_vertices import GRAIN, dealt, renumbered
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layouts import Layouts
 from hpgraph.core.device import Device, array_module, check_memory
@@ -18,8 +19,6 @@ from hpgraph.formats.ownership import read_only
 # Times as many vertices in the largest range as in an even one, from which vertices are dealt out anew: what is done
 # for each vertex, and what ranges tell each other of theirs, would else wait for one device.
 UNEVEN = 1.5
-# Of which bounds of ranges are multiples: no word of a bitmask belongs to two ranges.
-GRAIN = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,56 +325,6 @@ def divide(graph: Graph, devices: Iterable[Any], *, scatter: bool | None = None)
     if len(distinct.indices) > 1:
         reach_each_other(distinct)
     return made
-
-
-def dealt(degrees: Any, parts: int, ids: np.dtype) -> tuple[Any, Any, np.ndarray]:
-    """Vertices in order of falling degree, dealt out like cards.
-
-    Each part has as many vertices, hubs among them as others, and its hubs come first, next to each other in memory.
-
-    Parameters
-    ----------
-    degrees : integer array of shape (n,)
-    parts : int
-    ids : dtype
-
-    Returns
-    -------
-    order, place : arrays of shape (n,)
-        The vertex at each place, and the place of each vertex.
-    bounds : int64 NumPy array of shape (parts + 1,)
-        Where parts begin: multiples of 64, so that the last part is a little smaller.
-
-    Examples
-    --------
-    >>> order, place, bounds = dealt(np.arange(130), 2, np.dtype(np.int32))
-    >>> order[[0, 1, 66, 127, 128]].tolist(), bounds.tolist()
-    ([129, 127, 61, 0, 128], [0, 128, 130])
-    """
-    xp, n = array_module(degrees), len(degrees)
-    falling = xp.argsort(-degrees, kind="stable")
-    size = min(-(-n // (GRAIN * parts)) * GRAIN, n)
-    bounds = np.minimum(np.arange(parts + 1) * size, n)
-    sizes = np.diff(bounds)
-    # Whoever has room gets a card in each round: all parts as long as the smallest has, then those that are left.
-    dealt_to: list[list[Any]] = [[] for _ in range(parts)]
-    begin = given = 0
-    for least in np.unique(sizes[sizes > 0]).tolist():
-        players = [part for part in range(parts) if sizes[part] >= least]
-        end = begin + (least - given) * len(players)
-        for seat, part in enumerate(players):
-            dealt_to[part].append(falling[begin + seat : end : len(players)])
-        begin, given = end, least
-    order = xp.concatenate([cards for of_part in dealt_to for cards in of_part] or [falling]).astype(ids)
-    place = xp.empty_like(order)
-    place[order] = xp.arange(n, dtype=ids)
-    return order, place, bounds
-
-
-def renumbered(csr: CSR, number: Any) -> CSR:
-    """A square matrix in which row and column i have become ``number[i]``."""
-    rows, columns = number[csr.expand_rows()], number[csr.indices]
-    return CSR.from_coo(rows, columns, csr.data, csr.shape, copy=False)
 
 
 def rows_on(csr: CSR, first: int, last: int, device: Devices) -> CSR:

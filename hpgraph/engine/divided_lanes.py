@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.core.devices import bring, copy_between, on_each
+from hpgraph.core.devices import bring, copy_between
+from hpgraph.core.each_device import on_each
 from hpgraph.engine.result import LanesResult
 from hpgraph.kernels.lanes import Starts
 

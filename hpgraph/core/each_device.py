@@ -1,0 +1,70 @@
+"""The same work on each of several devices, at the same time."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
+from typing import Any
+
+from hpgraph.core.device import require_cupy
+from hpgraph.core.devices import Devices
+
+# Threads that call GPUs at once.
+_MOST_GPUS = 16
+
+
+def on_each(devices: Sequence[Devices], work: Callable[[int], Any]) -> list[Any]:
+    """What work gives for each of several devices, done at the same time.
+
+    Parameters
+    ----------
+    devices : sequence of Devices
+        One each.
+    work : callable
+        Takes the number of a device in the sequence, and finds it to be CuPy's current one.
+
+    Returns
+    -------
+    list
+        In the order of the devices. Whatever is on a GPU has been waited for.
+
+    Examples
+    --------
+    >>> on_each([Devices("cpu")], lambda number: number + 1)
+    [1]
+    """
+
+    def there(number: int) -> Any:
+        with devices[number].here:
+            made = work(number)
+            if devices[number].kind == "cuda":
+                require_cupy().cuda.get_current_stream().synchronize()
+            return made
+
+    if len(devices) == 1 or devices[0].kind == "cpu":
+        return [there(number) for number in range(len(devices))]
+    cupy = require_cupy()
+    for device in devices:
+        with device.here:
+            # What the work reads may still be under way on a stream of the caller's.
+            cupy.cuda.get_current_stream().synchronize()
+    threads = _threads()
+    waiting = [threads.submit(contextvars.copy_context().run, there, number) for number in range(1, len(devices))]
+    try:
+        return [there(0), *(one.result() for one in waiting)]
+    finally:
+        # Nothing is under way any more when an error leaves here.
+        wait(waiting)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Threads that are kept: the first call to a GPU from a new one takes a millisecond."""
+    return ThreadPoolExecutor(_MOST_GPUS, "hpgraph-gpu")
+
+
+# A forked child has none of its parent's threads.
+os.register_at_fork(after_in_child=_threads.cache_clear)
