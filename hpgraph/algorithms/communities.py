@@ -78,7 +78,7 @@ def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float) -
     level : Level
         What it is to the kernels.
     hierarchy : list of integer arrays of length n
-        Labels below n, from the smallest parts to the communities; none stands for everyone alone.
+        From the smallest parts to the communities, numbered by their smallest vertices; none stands for everyone alone.
     resolution : float
 
     Returns
@@ -86,27 +86,26 @@ def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float) -
     Communities
     """
     xp = array_module(graph.device)
-    made = [by_smallest(graph, label) for label in hierarchy]
-    count, label = made[-1] if made else (graph.n_vertices, xp.arange(graph.n_vertices, dtype=graph.id_dtype))
+    label = hierarchy[-1] if hierarchy else xp.arange(graph.n_vertices, dtype=graph.id_dtype)
+    count = int(label.max()) + 1 if len(label) else 0
     quality = modularity_of(level, label, count, resolution, kernels(graph.device).weight_between(level, label))
-    return Communities(label, count, quality, [label for _, label in made] or [label], graph.names)
+    return Communities(label, count, quality, hierarchy or [label], graph.names)
 
 
-def by_smallest(graph: Graph, label: Any) -> tuple[int, Any]:
-    """Communities numbered by their smallest vertices, and how many they are.
+def by_smallest(device: str, label: Any) -> Any:
+    """Communities numbered by their smallest vertices.
 
     Parameters
     ----------
-    graph : Graph
+    device : {"cpu", "cuda"}
     label : integer array of length n
         Below n.
 
     Returns
     -------
-    int, integer array of length n
+    integer array of length n
     """
-    count, numbers = numbered(smallest_of(graph.device, label)[label])
-    return count, numbers
+    return numbered(smallest_of(device, label)[label])[1]
 
 
 def smallest_of(device: str, label: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.algorithms.both_ways import both_ways
-from hpgraph.algorithms.communities import Communities, as_labels, checked, found
+from hpgraph.algorithms.communities import Communities, as_labels, by_smallest, checked, found
 from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module
@@ -68,7 +68,7 @@ def label_propagation_communities(
     graph, level, _ = checked(G, weight, 0.0)
     own = array_module(graph.device).arange(graph.n_vertices, dtype=graph.id_dtype)
     label, _ = kernels(graph.device).move_vertices(level, own, 0.0, scattered(seed), rounds, _FEW)
-    return found(graph, level, [label], 1.0)
+    return found(graph, level, [by_smallest(graph.device, label)], 1.0)
 
 
 def cdlp(G: Graph | Any, max_iterations: int = 10, labels: Any = None) -> Any:

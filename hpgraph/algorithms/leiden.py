@@ -106,7 +106,8 @@ class _Search:
             draw = key + 2 * len(hierarchy)
             moved, _ = backend.move_vertices(level, label, self._resolution, draw % 2**64)
             refined = backend.refine_communities(level, moved, self._resolution, (draw + 1) % 2**64)
-            coarse, number = backend.aggregate_communities(level, refined)
+            # Under their smallest vertices at each level, they are numbered by these in the end.
+            coarse, number = backend.aggregate_communities(level, self._represented(refined))
             inherited = self._inherited(moved, number, coarse)
             before, better = quality, self._quality(coarse, inherited)
             if better < before:

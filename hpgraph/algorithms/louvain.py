@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.algorithms.communities import Communities, checked, found, level_limit, modularity_of
+from hpgraph.algorithms.communities import Communities, checked, found, level_limit, modularity_of, smallest_of
 from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
@@ -85,7 +85,8 @@ def louvain(
         moved, moves = backend.move_vertices(level, alone, resolution, (key + len(hierarchy)) % 2**64)
         if not moves:
             break
-        coarse, number = backend.aggregate_communities(level, moved)
+        # Under their smallest vertices at each level, they are numbered by these in the end.
+        coarse, number = backend.aggregate_communities(level, smallest_of(graph.device, moved)[moved])
         count = coarse.arcs.shape[0]
         alone = xp.arange(count, dtype=graph.id_dtype)
         before, quality = quality, modularity_of(coarse, alone, count, resolution, int(coarse.arcs.data.sum()))

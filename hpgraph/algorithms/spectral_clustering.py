@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.communities import Communities, checked, found
+from hpgraph.algorithms.communities import Communities, by_smallest, checked, found
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, check_memory, to_device
@@ -75,7 +75,8 @@ def spectral_clustering(G: Graph | Any, n_clusters: int = 8, weight: Any = "weig
     length = xp.sqrt((points * points).sum(axis=1))
     # Vertices without an edge lie in the middle.
     points /= xp.where(length > 0, length, 1)[:, None]
-    return found(graph, level, [_nearest(points, k, rng).astype(graph.id_dtype)], 1.0)
+    label = _nearest(points, k, rng).astype(graph.id_dtype)
+    return found(graph, level, [by_smallest(graph.device, label)], 1.0)
 
 
 def _embedded(level: Any, k: int, rng: np.random.Generator) -> Any:
@@ -137,7 +138,8 @@ def _spread(points: Any, k: int, rng: np.random.Generator) -> Any:
     while len(centers) < k:
         ends = xp.cumsum(nearest)
         total = float(ends[-1])
-        at = int(xp.searchsorted(ends, xp.asarray(rng.random() * total))) if total > 0 else int(rng.integers(n))
+        drawn = xp.asarray([rng.random() * total])
+        at = int(xp.searchsorted(ends, drawn)[0]) if total > 0 else int(rng.integers(n))
         centers.append(points[min(at, n - 1)])
         nearest = xp.minimum(nearest, ((points - centers[-1]) ** 2).sum(axis=1))
     return xp.stack(centers)

@@ -57,6 +57,10 @@ def test_communities_are_as_they_say(search, case, device):
     assert found.modularity == pytest.approx(nx.community.modularity(g, parts), abs=1e-12)
     assert np.array_equal(to_device(found.hierarchy[-1], "cpu"), np.asarray(found))
     levels = [np.asarray(to_device(level, "cpu")) for level in found.hierarchy]
+    for level in levels:
+        # Numbered in the order in which they first occur.
+        first = np.unique(level, return_index=True)[1]
+        assert np.array_equal(level[np.sort(first)], np.arange(level.max() + 1))
     for finer, coarser in itertools.pairwise(levels):
         assert len(np.unique(np.stack([finer, coarser]), axis=1).T) == finer.max() + 1
 

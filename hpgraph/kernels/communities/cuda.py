@@ -159,5 +159,8 @@ def _launch(
         hub_of, hub_begin, inside, done, keys, table, np.uint64(seed), np.int64(few), np.int64(int(MANY_MOVES * n)),
         np.float64(penalty), np.int32(rounds), np.int32(bits), np.int32(directed), np.int32(within is not None),
     )  # fmt: skip
-    kernel((BLOCKS * multiprocessors(),), (THREADS,), (made,), shared_mem=BLOCK_SLOTS * width)
+    # A barrier costs what its blocks cost, so a level of few vertices has few of them.
+    busy = max(-(-n // (4 * THREADS)), -(-arcs.nnz // (8 * THREADS)))
+    blocks = min(BLOCKS * multiprocessors(), busy)
+    kernel((blocks,), (THREADS,), (made,), shared_mem=BLOCK_SLOTS * width)
     return counters
