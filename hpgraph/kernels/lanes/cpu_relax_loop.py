@@ -48,15 +48,12 @@ from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, log
 from hpgraph.kernels.runtime.cpu.weights import entry, prefetch_entry
 from hpgraph.kernels.runtime.cpu.work_stealing import (
     ALONE,
+    begin_together,
     collect,
-    dismiss,
-    enter,
+    end_together,
     leads,
-    leave,
-    open_gate,
     report,
     set_out,
-    shut_gate,
     take,
 )
 from hpgraph.kernels.runtime.direction import PUSH
@@ -297,15 +294,9 @@ def _work(worker, laws, rows, values, waiting, store, course, source):
             if progress[STEP] < trace.shape[0] and not progress[APART] and not is_stopped():
                 found = _next(rows, values, waiting, store, course)
                 progress[ACTIVE] = found
-            if found == 0:
-                dismiss(board)
-                break
-            if not board[ALONE]:
-                open_gate(board)
-        else:
-            turn = enter(board, turn)
-            if turn < 0:
-                break
+        turn = begin_together(board, leading, found > 0, turn)
+        if turn < 0:
+            break
         alone, now, density = board[ALONE] != 0, progress[NOW], scale[DENSITY]
         senders, sent, octets, pairs, most = 0, 0, 0, 0, FEW_ARCS if density > 0 else 0
         # First the blocks that all share, then those that fill anew in the worker's own bucket, while they are few.
@@ -346,9 +337,8 @@ def _work(worker, laws, rows, values, waiting, store, course, source):
         report(board, SENT, sent, alone)
         report(board, OCTETS, octets, alone)
         report(board, PAIRS, pairs, alone)
+        end_together(board, leading)
         if leading:
-            if not alone:
-                shut_gate(board)
             hand_back(store.buckets, found, link, store.work)
             progress[STEP] += 1
             compared, arcs = collect(board, OCTETS), collect(board, SENT)
@@ -356,8 +346,6 @@ def _work(worker, laws, rows, values, waiting, store, course, source):
             progress[SPENT] += VISIT * arcs + compared
             progress[ALL_PAIRS] += collect(board, PAIRS)
             log(trace, progress[STEP], PUSH, collect(board, SENDERS), arcs, cycles() - began)
-        else:
-            leave(board)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)

@@ -32,15 +32,12 @@ from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP
 from hpgraph.kernels.runtime.cpu.work_stealing import (
     ALONE,
     TAIL,
+    begin_together,
     collect,
-    dismiss,
-    enter,
+    end_together,
     leads,
-    leave,
-    open_gate,
     report,
     set_out,
-    shut_gate,
     take,
 )
 from hpgraph.kernels.runtime.direction import PULL, PUSH, joint_direction
@@ -188,23 +185,19 @@ def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
     """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
     board, progress, trace = shared.board, shared.progress, shared.trace
     leading = leads(board)
-    turn, began = 0, 0
+    turn, began, goes_on = 0, 0, False
     while True:
         if leading:
             if progress[LISTED] >= 0:
                 began = cycles()
             full = progress[ROW] == trace.shape[0]
             over = progress[ACTIVE] == 0 or progress[STEP] == policy.limit or full or progress[PARTED] != 0
-            if is_stopped() or (over and progress[LISTED] >= 0):
-                dismiss(board)
-                break
-            _begin(out.indptr, search, board, progress, policy)
-            if not board[ALONE]:
-                open_gate(board)
-        else:
-            turn = enter(board, turn)
-            if turn < 0:
-                break
+            goes_on = not (is_stopped() or (over and progress[LISTED] >= 0))
+            if goes_on:
+                _begin(out.indptr, search, board, progress, policy)
+        turn = begin_together(board, leading, goes_on, turn)
+        if turn < 0:
+            break
         direction, alone = progress[DIRECTION], board[ALONE] != 0
         order = Order(progress[STEP], progress[TURN], np.uint64(progress[LIVE]), alone, worker & 1 == 1)
         filled = 0
@@ -242,20 +235,16 @@ def _work(worker, program, out, in_, search, scratch, shared, counts, policy):
             report(board, SEEN, looked, alone)
             report(board, WAITING, waiting, alone)
             atomic_or(board, LIVING, np.int64(live))
-        if leading:
-            if not alone:
-                shut_gate(board)
-            if direction != LIST:
-                active = progress[ACTIVE]
-                _end(board, progress)
-                _total(counts, shared, progress[STEP])
-                row = progress[ROW]
-                progress[ROW] = row + 1
-                trace[row, 0], trace[row, 1], trace[row, 2] = direction, active, progress[LOOKED]
-                trace[row, 3], trace[row, 4] = cycles() - began, progress[PAIRS]
-                _weigh(progress, trace[row, 3], policy)
-        else:
-            leave(board)
+        end_together(board, leading)
+        if leading and direction != LIST:
+            active = progress[ACTIVE]
+            _end(board, progress)
+            _total(counts, shared, progress[STEP])
+            row = progress[ROW]
+            progress[ROW] = row + 1
+            trace[row, 0], trace[row, 1], trace[row, 2] = direction, active, progress[LOOKED]
+            trace[row, 3], trace[row, 4] = cycles() - began, progress[PAIRS]
+            _weigh(progress, trace[row, 3], policy)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)

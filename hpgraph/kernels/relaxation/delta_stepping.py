@@ -37,15 +37,12 @@ from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, log
 from hpgraph.kernels.runtime.cpu.weights import entry, prefetch_entry
 from hpgraph.kernels.runtime.cpu.work_stealing import (
     ALONE,
+    begin_together,
     collect,
-    dismiss,
-    enter,
+    end_together,
     leads,
-    leave,
-    open_gate,
     report,
     set_out,
-    shut_gate,
     take,
 )
 from hpgraph.kernels.runtime.direction import PUSH
@@ -254,15 +251,9 @@ def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data,
             if progress[STEP] < min(limit, trace.shape[0]) and not is_stopped():
                 found = _next(state[0], indptr, waiting, buckets, store, link, work, board, progress, scale)
                 progress[ACTIVE] = found
-            if found == 0:
-                dismiss(board)
-                break
-            if not board[ALONE]:
-                open_gate(board)
-        else:
-            turn = enter(board, turn)
-            if turn < 0:
-                break
+        turn = begin_together(board, leading, found > 0, turn)
+        if turn < 0:
+            break
         alone, now = board[ALONE] != 0, progress[NOW]
         origin, density = scale[ORIGIN], scale[DENSITY]
         senders, sent, most = 0, 0, FEW_ARCS if density > 0 else 0
@@ -313,16 +304,13 @@ def _work(worker, gather, reduce, cond, edge_cond, state, indptr, indices, data,
                 block, count = before, BLOCK
         report(board, SENDERS, senders, alone)
         report(board, SENT, sent, alone)
+        end_together(board, leading)
         if leading:
-            if not alone:
-                shut_gate(board)
             hand_back(buckets, found, link, work)
             progress[STEP] += 1
             arcs = collect(board, SENT)
             progress[ARCS] += arcs
             log(trace, progress[STEP], PUSH, collect(board, SENDERS), arcs, cycles() - began)
-        else:
-            leave(board)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)

@@ -263,9 +263,12 @@ def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any
     program = shaped_functions_of(code) if code.is_shaped else functions_of(code)
     n = len(state[0])
     sums = np.zeros((-(-n // BLOCK), code.aggregates))
-    state = flat(state)
-    with team():
-        cpu_apply.apply_aggregate(program.aggregate, program.load, state, world, n, sums)
+    what = program.aggregate, program.load, flat(state), world, n, sums
+    if len(sums) == 1:
+        cpu_apply.apply_aggregate_alone(*what)
+    else:
+        with team():
+            cpu_apply.apply_aggregate(*what)
     return sums.sum(axis=0)
 
 

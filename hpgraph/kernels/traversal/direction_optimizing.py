@@ -29,15 +29,12 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
     LINE,
     OTHER,
     TAIL,
+    begin_together,
     collect,
-    dismiss,
-    enter,
+    end_together,
     leads,
-    leave,
-    open_gate,
     report,
     set_out,
-    shut_gate,
     take,
 )
 from hpgraph.kernels.runtime.direction import PULL, PUSH
@@ -256,27 +253,23 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
           limit, dead_end):
     """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
     leading = leads(board)
-    turn, began, part = 0, 0, worker
+    turn, began, part, goes_on = 0, 0, worker, False
     while True:
         if leading:
             began = cycles()
             full = progress[ROW] == trace.shape[0] or progress[THIN_ROW] == thin.shape[0]
-            if progress[ACTIVE] == 0 or progress[STEP] == limit or full or is_stopped():
-                dismiss(board)
-                break
-            _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced, dead_end)
-            if progress[DIRECTION] == PUSH and progress[ACTIVE] + progress[ARCS] < LEADER_ARCS:
-                _go_on_thin(
-                    gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, queue, settled, board,
-                    progress, trace, thin, alpha, beta, forced, limit, dead_end, began,
-                )  # fmt: skip
-                continue
-            if not board[ALONE]:
-                open_gate(board)
-        else:
-            turn = enter(board, turn)
-            if turn < 0:
-                break
+            goes_on = not (progress[ACTIVE] == 0 or progress[STEP] == limit or full or is_stopped())
+            if goes_on:
+                _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced, dead_end)
+                if progress[DIRECTION] == PUSH and progress[ACTIVE] + progress[ARCS] < LEADER_ARCS:
+                    _go_on_thin(
+                        gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, queue, settled,
+                        board, progress, trace, thin, alpha, beta, forced, limit, dead_end, began,
+                    )  # fmt: skip
+                    continue
+        turn = begin_together(board, leading, goes_on, turn)
+        if turn < 0:
+            break
         direction, step, alone = progress[DIRECTION], progress[STEP], board[ALONE] != 0
         if direction == PUSH:
             filled, found, arcs = 0, 0, 0
@@ -317,14 +310,11 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
             report(board, FOUND, found, alone)
             report(board, LEAVING, arcs, alone)
             report(board, SEEN, looked, alone)
+        end_together(board, leading)
         if leading:
-            if not alone:
-                shut_gate(board)
             _end(board, progress)
             progress[ROW] += 1
             log(trace, progress[ROW], direction, progress[ACTIVE_BEFORE], progress[LOOKED], cycles() - began)
-        else:
-            leave(board)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)

@@ -138,6 +138,32 @@ def leave(board):
 
 
 @part
+def begin_together(board, leading, goes_on, turn):
+    """The beginning of a superstep, for everyone: the leader, who has set out work or not, lets the helpers in.
+
+    Returns the number of the gate's opening, negative once the run is over; ``turn`` is what the last call returned, 0
+    at first.
+    """
+    if not leading:
+        return enter(board, turn)
+    if not goes_on:
+        dismiss(board)
+        return -1
+    if not board[ALONE]:
+        open_gate(board)
+    return turn
+
+
+@part
+def end_together(board, leading):
+    """The end of a superstep, for everyone: the leader then sees what all have written."""
+    if not leading:
+        leave(board)
+    elif not board[ALONE]:
+        shut_gate(board)
+
+
+@part
 def set_out(board, begin, end, grain, alone):
     """Share out begin..end as one range of work for each worker, or as a single one where the leader is ``alone``.
 
