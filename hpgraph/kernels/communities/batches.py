@@ -17,8 +17,9 @@ FIRST_BITS = 1
 # A round that moves less than this share of the vertices is the last: what is left, the next level does at less cost.
 FEW_MOVES = 1 / 50
 ROUNDS = 32
-# Rounds of refinement: who has not found anybody after these stays alone.
-REFINING_ROUNDS = 8
+# Rounds of refinement: who has not found anybody after these stays alone. The modularity is that of 8 rounds (kron18
+# .0902, cnr-2000 .9130); of a single one it is .0004 less.
+REFINING_ROUNDS = 3
 # While more than this share of the vertices moves in a round, everyone is looked at again in the next.
 MANY_MOVES = 1 / 4
 
