@@ -77,6 +77,8 @@ class Graph(Algorithms):
         #: Of which arcs, those that leave (False) or those that reach, all blocks know how many each vertex has.
         self.counted: set[bool] = set()
         self._least = np.full(grid.blocks, np.inf)
+        #: Whether blocks are still where they were placed, as far as is known: false once a run has lost somebody.
+        self.settled = False
         #: The worker of each block, and the station of each worker.
         self.placed: dict[int, str] = {}
         self.stations: dict[str, tuple[str, int]] = {}
@@ -318,6 +320,8 @@ class Graph(Algorithms):
         dict
             The worker of each block.
         """
+        if self.settled and set(self.placed.values()) <= workers.there().keys():
+            return self.placed
         tries = 0
         while True:
             said = self._introduced(workers)
@@ -328,7 +332,7 @@ class Graph(Algorithms):
             self._check_memory({**here, **placed})
             lost = self._load(placed, workers) if placed else None
             if lost is None:
-                self.placed = {**here, **placed}
+                self.placed, self.settled = {**here, **placed}, True
                 return self.placed
             tries += 1
             if tries > LOADS:

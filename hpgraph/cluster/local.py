@@ -13,6 +13,8 @@ from hpgraph.core.number import whole
 def local(n_workers: int = 2, *, threads: int | None = None, **arguments: Any) -> Client:
     """Start workers on this machine, each a process of its own, and connect to them.
 
+    In a script it stands below ``if __name__ == "__main__":``, because each process reads the script anew.
+
     Parameters
     ----------
     n_workers : int

@@ -12,7 +12,6 @@ from hpgraph.engine.trace import Trace
 
 if TYPE_CHECKING:
     from hpgraph.cluster.graph import Graph
-    from hpgraph.cluster.supervise import Supervisor
 
 
 class ClusterTrace(Trace):
@@ -61,7 +60,9 @@ class ClusterResult(RunResult):
         self.sent_before, self.lost = sent_before, lost
 
 
-def collect(graph: Graph, futures: dict[str, Any], supervisor: Supervisor, name: str, gather: bool) -> ClusterResult:
+def collect(
+    graph: Graph, futures: dict[str, Any], results: list[dict[int, BlockResult]], lost: list[str], gather: bool
+) -> ClusterResult:
     """Put the blocks' results together.
 
     Parameters
@@ -69,9 +70,10 @@ def collect(graph: Graph, futures: dict[str, Any], supervisor: Supervisor, name:
     graph : Graph
     futures : dict
         The future of each worker's results.
-    supervisor : Supervisor
-    name : str
-        The program's.
+    results : list of dict
+        What they hold, without properties unless these are gathered.
+    lost : list of str
+        Why epochs ended before their time.
     gather : bool
         Whether properties are to be NumPy arrays.
 
@@ -79,10 +81,9 @@ def collect(graph: Graph, futures: dict[str, Any], supervisor: Supervisor, name:
     -------
     ClusterResult
     """
-    client, grid = graph.client, graph.grid
+    grid = graph.grid
+    blocks: dict[int, BlockResult] = {block: part for some in results for block, part in some.items()}
     if gather:
-        parts = [part for some in client.gather(list(futures.values())) for part in some.items()]
-        blocks: dict[int, BlockResult] = dict(parts)
         order = None if grid.order.factor == 1 else grid.order.vertices(np.arange(grid.n))
         properties: dict[str, Any] = {}
         for key in blocks[0].properties:
@@ -92,10 +93,7 @@ def collect(graph: Graph, futures: dict[str, Any], supervisor: Supervisor, name:
                 values[order] = scattered
             properties[key] = values
     else:
-        summaries = client.gather([client.submit(_without_properties, future, pure=False)
-                                   for future in futures.values()])  # fmt: skip
-        blocks = {block: part for some in summaries for block, part in some.items()}
-        owners = {block: future for some, future in zip(summaries, futures.values(), strict=True) for block in some}
+        owners = {block: future for some, future in zip(results, futures.values(), strict=True) for block in some}
         properties = _as_dask(graph, blocks, owners)
     rows = np.stack([blocks[block].rows for block in range(grid.blocks)])
     table = rows[0, :, :4].copy()
@@ -110,15 +108,7 @@ def collect(graph: Graph, futures: dict[str, Any], supervisor: Supervisor, name:
         rows[:, :, 5].sum(axis=0),
     )  # fmt: skip
     begun = sum(part.begun for part in blocks.values())
-    return ClusterResult(properties, trace, active, blocks[0].world, begun, supervisor.lost)
-
-
-def _without_properties(blocks: dict[int, BlockResult]) -> dict[int, BlockResult]:
-    return {
-        block: BlockResult({key: values[:0] for key, values in part.properties.items()}, part.active, part.world,
-                           part.supersteps, part.rows, part.begun)
-        for block, part in blocks.items()
-    }  # fmt: skip
+    return ClusterResult(properties, trace, active, blocks[0].world, begun, lost)
 
 
 def _one(blocks: dict[int, BlockResult], block: int, key: str) -> np.ndarray:

@@ -124,8 +124,8 @@ def run(
     }  # fmt: skip
     shares = _shares(graph, given, None if active is None else sources_of(active, graph))  # type: ignore[arg-type]
     supervisor = Supervisor(graph, job, shares, restarts)
-    futures = supervisor.run(None if saved is None else saved["place"])
-    return collect(graph, futures, supervisor, code.name, gather)
+    futures, results = supervisor.run(None if saved is None else saved["place"], gather)
+    return collect(graph, futures, results, supervisor.lost, gather)
 
 
 def _shares(graph: Graph, given: dict[str, np.ndarray], active: np.ndarray | None) -> list[Share]:

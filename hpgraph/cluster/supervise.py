@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
+import threading
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -21,7 +22,8 @@ from hpgraph.cluster.checkpoints import TABLE, Folder
 from hpgraph.cluster.errors import ClusterError
 from hpgraph.cluster.job import Job, Share
 from hpgraph.cluster.people import Workers
-from hpgraph.cluster.worker import Left, abandon, work
+from hpgraph.cluster.run_block import BlockResult
+from hpgraph.cluster.worker import Left, abandon, without_properties, work
 from hpgraph.core.config import config
 from hpgraph.core.progress import progress_bar
 
@@ -54,18 +56,22 @@ class Supervisor:
         #: Why epochs ended before their time.
         self.lost: list[str] = []
 
-    def run(self, saved: str | None = None) -> dict[str, Future]:
+    def run(self, saved: str | None, gather: bool) -> tuple[dict[str, Future], list[dict[int, BlockResult]]]:
         """All epochs.
 
         Parameters
         ----------
-        saved : str, optional
+        saved : str or None
             The place of a checkpoint to go on from.
+        gather : bool
+            Whether results are to be brought with their properties.
 
         Returns
         -------
-        dict
+        futures : dict
             The future of each worker's results.
+        results : list of dict
+            What each of them holds; without properties, unless these are gathered.
 
         Raises
         ------
@@ -83,12 +89,18 @@ class Supervisor:
             futures = self._start(job, placed, saved)
             try:
                 reason = self._watch(job, futures)
+                if reason is None:
+                    results = self._fetched(futures, gather)
+                    reason = None if results is not None else "a worker was lost with its results"
             except BaseException:
+                self._graph.settled = False
                 self._end(job, futures)
                 raise
             if reason is None:
+                assert results is not None
                 self._graph.counted.add(job.backwards)
-                return futures
+                return futures, results
+            self._graph.settled = False
             self._end(job, futures)
             self.lost.append(reason)
             before, saved = saved, self._last_saved() or saved
@@ -120,18 +132,22 @@ class Supervisor:
             while pending and time.monotonic() < deadline:
                 with contextlib.suppress(TimeoutError):
                     wait(list(pending.values()), timeout=_GLANCE, return_when="FIRST_COMPLETED")
-                there = self._workers.there()
                 progress.show()
-                if not there.keys() <= known:
-                    # Who was silent may still be at work in an epoch that is over.
-                    self._leave_ended(there.keys() - known)
-                    known |= there.keys()
                 found = None
                 for worker, future in list(pending.items()):
                     if future.done():
                         del pending[worker]
                         found = found or self._ended_early(worker, future)
-                    elif worker not in there:
+                if not pending and found is None:
+                    break
+                there = self._workers.there()
+                if not there.keys() <= known:
+                    # Who was silent may still be at work in an epoch that is over.
+                    self._leave_ended(there.keys() - known)
+                    known |= there.keys()
+                for worker in pending.keys() - there.keys():
+                    # Its results may have come since.
+                    if not pending[worker].done():
                         del pending[worker]
                         known.discard(worker)
                         found = found or f"worker {worker} was lost"
@@ -139,6 +155,34 @@ class Supervisor:
                     reason, deadline = found, time.monotonic() + job.limits.leave
                     self._workers.ask(abandon, job.token, workers=there.keys() & futures.keys())
         return reason
+
+    def _fetched(self, futures: dict[str, Future], gather: bool) -> list[dict[int, BlockResult]] | None:
+        """The results, or None where a worker was lost before they were here: Dask would wait for it for ever."""
+        wanted = list(futures.values())
+        if not gather:
+            wanted = [
+                self._client.submit(without_properties, future, workers=[worker], pure=False)
+                for worker, future in futures.items()
+            ]
+        found: list[Any] = []
+
+        def fetch() -> None:
+            try:
+                found.append(self._client.gather(wanted))
+            except Exception as error:  # raised below, unless somebody is gone
+                found.append(error)
+
+        thread = threading.Thread(target=fetch, daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(_GLANCE)
+            if thread.is_alive() and not futures.keys() <= self._workers.there().keys():
+                return None
+        if not isinstance(found[0], Exception):
+            return found[0]  # type: ignore[no-any-return]
+        if futures.keys() <= self._workers.there().keys():
+            raise found[0]
+        return None
 
     def _ended_early(self, worker: str, future: Future) -> str | None:
         """Why a worker left before its time; raises what its program raised."""

@@ -235,6 +235,15 @@ def _work_on(worker: Any, here: Station, job: Job, block: int, share: Share, thr
             mesh.close()
 
 
+def without_properties(blocks: dict[int, BlockResult]) -> dict[int, BlockResult]:
+    """Results of which the properties stay where they are."""
+    return {
+        block: BlockResult({key: values[:0] for key, values in part.properties.items()}, part.active, part.world,
+                           part.supersteps, part.rows, part.begun)
+        for block, part in blocks.items()
+    }  # fmt: skip
+
+
 def _peers(block: Block, backwards: bool) -> list[int]:
     number = block.numbering
     return sorted({*number.grid.row_of(number.block), *number.grid.column_of(number.block)} - {number.block})
