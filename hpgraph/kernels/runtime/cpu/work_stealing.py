@@ -137,7 +137,7 @@ def leave(board):
     fetch_add(board, GATE, -1)
 
 
-@part
+@part(forceinline=True)
 def begin_together(board, leading, goes_on, turn):
     """The beginning of a superstep, for everyone: the leader, who has set out work or not, lets the helpers in.
 
@@ -154,7 +154,7 @@ def begin_together(board, leading, goes_on, turn):
     return turn
 
 
-@part
+@part(forceinline=True)
 def end_together(board, leading):
     """The end of a superstep, for everyone: the leader then sees what all have written."""
     if not leading:
