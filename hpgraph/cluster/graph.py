@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import time
 import uuid
 import weakref
 from collections.abc import Hashable
 from typing import Any, Literal, Self
 
 import numpy as np
-from distributed import Client, wait
+from distributed import Client
 
 from hpgraph.cluster import runs
 from hpgraph.cluster.algorithms import Algorithms
-from hpgraph.cluster.blocks import block_bytes
-from hpgraph.cluster.errors import ClusterError, ClusterTimeoutError
+from hpgraph.cluster.errors import ClusterError
 from hpgraph.cluster.grid import Grid, Order, shape_for
 from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.people import Workers
+from hpgraph.cluster.placement import Placement
 from hpgraph.cluster.sources import File, InMemory, Source
 from hpgraph.cluster.tables import Tables, parquet_pieces
-from hpgraph.cluster.worker import Worker, drop, introduce, versions
+from hpgraph.cluster.worker import drop
 from hpgraph.containers.graph import Graph as LocalGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.names import Names, as_names
 from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
 from hpgraph.core.devices import even_ranges
-from hpgraph.core.errors import DeviceMemoryError, HpgraphError
 from hpgraph.core.number import whole
 from hpgraph.io.opening import open as open_graph
 
-# How often it looks who is there while blocks are loaded, and how often in a row it begins anew.
-GLANCE = 0.5
-LOADS = 8
 
-
-class Graph(Algorithms):
+class Graph(Placement, Algorithms):
     """A graph on a cluster, in an r × c grid of blocks; made by `from_graph`, `from_edges`, `from_parquet` or `open`.
 
     Attributes
@@ -73,16 +66,7 @@ class Graph(Algorithms):
         self.dtype, self.directed = weight, directed
         self.key = uuid.uuid4().hex
         self._names = names
-        self._arcs = None if arcs is None else np.asarray(arcs, np.int64)
-        #: Of which arcs, those that leave (False) or those that reach, all blocks know how many each vertex has.
-        self.counted: set[bool] = set()
-        self._least = np.full(grid.blocks, np.inf)
-        #: Whether blocks are still where they were placed, as far as is known: false once a run has lost somebody.
-        self.settled = False
-        #: The worker of each block, and the station of each worker.
-        self.placed: dict[int, str] = {}
-        self.stations: dict[str, tuple[str, int]] = {}
-        self._memory: dict[str, int] = {}
+        self._begin_placement(arcs)
         self.settle(Workers(client, self.limits))
         self._finalizer = weakref.finalize(self, _drop, client, self.key)
 
@@ -307,134 +291,6 @@ class Graph(Algorithms):
         return runs.run(self, program, **arguments)
 
     run.__doc__ = runs.run.__doc__
-
-    def settle(self, workers: Workers) -> dict[int, str]:
-        """See to it that every block is on a worker that is there; load those that are not.
-
-        Parameters
-        ----------
-        workers : Workers
-
-        Returns
-        -------
-        dict
-            The worker of each block.
-        """
-        if self.settled and set(self.placed.values()) <= workers.there().keys():
-            return self.placed
-        tries = 0
-        while True:
-            said = self._introduced(workers)
-            self.stations = {address: one.station for address, one in said.items()}
-            here = {block: address for address, one in said.items() for block in one.held}
-            placed = self._placed(said, here)
-            self._memory = {address: one.memory for address, one in said.items()}
-            self._check_memory({**here, **placed})
-            lost = self._load(placed, workers) if placed else None
-            if lost is None:
-                self.placed, self.settled = {**here, **placed}, True
-                return self.placed
-            tries += 1
-            if tries > LOADS:
-                raise ClusterError(f"{lost}, {tries} times in a row; {self.memory_told({**here, **placed})}")
-
-    def _placed(self, said: dict[str, Worker], here: dict[int, str]) -> dict[int, str]:
-        """For each block that is nowhere a worker, one that has few."""
-        counts = {address: sum(a == address for a in here.values()) for address in said}
-        placed = {}
-        for block in set(range(self.grid.blocks)) - here.keys():
-            address = min(counts, key=lambda one: counts[one])
-            counts[address] += 1
-            placed[block] = address
-        return placed
-
-    def _introduced(self, workers: Workers) -> dict[str, Worker]:
-        """Who is there, of the right versions."""
-        while True:
-            answers = workers.ask(introduce, self.key, workers=workers.wait_for_any())
-            said = {address: one for address, one in answers.items() if isinstance(one, Worker)}
-            if said:
-                break
-            error = next((one for one in answers.values() if isinstance(one, Exception)), None)
-            if error is not None:
-                raise ClusterError(f"workers cannot do what hpgraph asks ({error}): is it installed there?") from error
-        for address, one in said.items():
-            for (what, there), (_, here) in zip(one.versions, versions(), strict=True):
-                if there != here:
-                    raise ClusterError(
-                        f"worker {address} has {what} {there} and the client {here}: install the same versions on all"
-                    )
-        return said
-
-    def _load(self, placed: dict[int, str], workers: Workers) -> str | None:
-        """Have workers load blocks; what went wrong, if one of them was lost meanwhile."""
-        self.counted.clear()
-        deadline = time.monotonic() + self.limits.load
-        try:
-            futures = self.source.load(self.client, self.key, self.grid, placed)
-            done = False
-            while not done:
-                with contextlib.suppress(TimeoutError):
-                    wait(futures, timeout=GLANCE)
-                    done = True
-                gone = set(placed.values()) - workers.there().keys()
-                if gone and not done:
-                    self.client.cancel(futures)
-                    return f"worker {min(gone)} was lost while it loaded blocks"
-                if not done and time.monotonic() > deadline:
-                    what = f"blocks {sorted(placed)} to be loaded"
-                    raise ClusterTimeoutError("load", self.limits.load, what)
-            loaded = self.client.gather(futures)
-        except (ClusterError, HpgraphError, ValueError, TypeError, IndexError):
-            raise
-        except Exception as error:
-            # Dask names what it misses in many ways; whether somebody is gone is what counts.
-            gone = set(placed.values()) - workers.there().keys()
-            if not gone:
-                raise
-            return f"worker {min(gone)} was lost while it loaded blocks ({type(error).__name__})"
-        if self._arcs is None:
-            self._arcs = np.zeros(self.grid.blocks, np.int64)
-        for block, arcs, least in loaded:
-            self._arcs[block] = arcs
-            self._least[block] = least
-        return None
-
-    def memory(self, properties: int = 16) -> dict[str, int]:
-        """Predicted memory of each worker, in bytes, while a program runs.
-
-        Parameters
-        ----------
-        properties : int
-            Bytes of a vertex's properties.
-
-        Returns
-        -------
-        dict
-            By the address of the worker.
-        """
-        return self._predicted(self.placed, properties)
-
-    def _predicted(self, placed: dict[int, str], properties: int = 16) -> dict[str, int]:
-        weight = 0 if self.dtype is None else self.dtype.itemsize
-        taken: dict[str, int] = {}
-        for block, address in placed.items():
-            arcs = 0 if self._arcs is None else int(self._arcs[block])
-            taken[address] = taken.get(address, 0) + block_bytes(self.grid, block, arcs, weight, properties)
-        return taken
-
-    def _check_memory(self, placed: dict[int, str]) -> None:
-        for address, needed in self._predicted(placed).items():
-            limit = self._memory.get(address, 0)
-            if limit and needed > limit:
-                raise DeviceMemoryError(
-                    f"the blocks of worker {address}", needed, limit, "cpu", "is its limit: start more workers"
-                )
-
-    def memory_told(self, placed: dict[int, str] | None = None) -> str:
-        """What was predicted of the memory, in words."""
-        most = max(self._predicted(self.placed if placed is None else placed).values(), default=0)
-        return f"a worker's blocks were predicted to take {most / 2**20:,.0f} MiB at the most"
 
     def close(self) -> None:
         """Have the workers forget the blocks."""
