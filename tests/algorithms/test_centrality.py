@@ -106,13 +106,11 @@ def test_hits(directed: bool, weighted: bool, device: str) -> None:
         np.testing.assert_allclose(on_cpu(found.authorities), authorities / authorities.sum(), rtol=1e-12)
 
 
-@pytest.mark.parametrize("directed", [False, True])
-def test_single_precision(directed: bool, device: str) -> None:
-    N = connected(directed, weighted=False)
+def test_single_precision(device: str) -> None:
+    N = connected(True, weighted=False)
     G = hpg.from_networkx(N).to(device)
     for ours, theirs in (
         (hpg.eigenvector_centrality(G, dtype=np.float32).centrality, nx.eigenvector_centrality(N)),
-        (hpg.katz_centrality(G, 0.01, dtype=np.float32).centrality, nx.katz_centrality(N, 0.01)),
         (hpg.hits(G, tol=1e-6, dtype=np.float32).hubs, nx.hits(N)[0]),
     ):
         assert ours.dtype == np.float32

@@ -47,14 +47,12 @@ def test_large_ones(threads: int, device: str) -> None:
     with hpg.config(threads=threads):
         A, B = hpg.Matrix(S).to(device), hpg.Matrix(R).to(device)
         for found, expected in (
-            (A + B, S + R),
             (A - B, S - R),
             (A.multiply(B), S.multiply(R)),
-            (A != B, S != R),
             (A.select("valuegt", 3).maximum(B), (S * (S > 3)).maximum(R)),
         ):
             csr = found.to("cpu").csr
             assert csr.is_canonical()
             difference = csr.to_scipy(dtype=np.bool_) != expected
             assert difference.nnz == 0
-        assert (A - B).nnz == (S - R).count_nonzero() and (A + B).nnz == (S + R).nnz
+        assert (A - B).nnz == (S - R).count_nonzero()
