@@ -20,6 +20,7 @@ from hpgraph.engine.run import run
 from hpgraph.engine.side_by_side import apart
 from hpgraph.engine.side_by_side import components as divided_components
 from hpgraph.kernels.backend import kernels, windows
+from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.structure.numbering import numbered
 
 # The lower half of a color: a vertex's number. The upper half is the part of the graph in which it lies.
@@ -124,7 +125,7 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
         return _in_pages(graph)
     if connection == "strong" and graph.directed:
         return ComponentsResult(*numbered(_strong(graph)))
-    if isinstance(graph, DividedGraph) and apart(graph) is None:
+    if isinstance(graph, DividedGraph) and techniques.side_by_side and apart(graph) is None:
         return ComponentsResult(*divided_components(graph))
     # Whether the graph is directed is asked only where it is known: finding out costs as much as the components.
     return ComponentsResult(*kernels(graph.device).components(graph.out_csr, graph.known_undirected))

@@ -16,6 +16,7 @@ from hpgraph.engine.divided_sweep import divided_sweep
 from hpgraph.engine.forms import RELAXATION, SUPERSTEPS, SWEEP, TRAVERSAL, Form
 from hpgraph.engine.superstep import supersteps
 from hpgraph.kernels.runtime.direction import PULL
+from hpgraph.kernels.runtime.techniques import techniques
 
 if TYPE_CHECKING:
     from hpgraph.engine.state import Run
@@ -69,14 +70,19 @@ def go(run: Run, form: Form) -> Outcome:
 
 
 def _where(run: Run, form: Form) -> tuple[Run, Form]:
-    """A run on shards, on all devices or, where supersteps are too small for them, on the first."""
+    """A run on shards, on all devices side by side or, where supersteps are too small for them, on the first."""
     arcs: Any = run.arcs
-    if side_by_side.is_thin(arcs):
+    together = techniques.side_by_side
+    if not together or side_by_side.is_thin(arcs):
         try:
             alone = replace(run, arcs=arcs.on_one_device(form.code.message.itemsize))
         except DeviceMemoryError:
-            return run, form
-        return alone, form._replace(why=f"{form.why}; on one device, as supersteps are too small for several")
+            if together:
+                return run, form
+            code = form.code if form.loop == RELAXATION else run.code
+            return run, Form(SUPERSTEPS, code, "the graph does not fit one device", form.recognized)
+        why = "supersteps are too small for several" if together else "kernels side by side are switched off"
+        return alone, form._replace(why=f"{form.why}; on one device, as {why}")
     return run, form._replace(why=f"{form.why}; on {len(arcs.shards)} devices side by side")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,19 @@ from hpgraph.algorithms.distances import facts_of
 from hpgraph.containers.divided_graph import DividedGraph, divide
 from hpgraph.core.device import cuda_available, to_device
 from hpgraph.core.devices import Devices
+from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine import side_by_side
+from hpgraph.engine.divided_arcs import DividedArcs
 
 needs_cuda = pytest.mark.skipif(not cuda_available(), reason="no CUDA device")
+
+
+@pytest.fixture
+def together(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Kernels side by side, which are on trial, whatever the graph."""
+    monkeypatch.setattr(side_by_side, "is_thin", lambda arcs: False)
+    with hpg.techniques(side_by_side=True):
+        yield
 
 
 def _graph(kind: str, seed: int = 1) -> hpg.Graph:
@@ -70,8 +81,8 @@ def _check_tree(level: np.ndarray, parent: np.ndarray, arcs: Any, source: int) -
 
 @needs_cuda
 @pytest.mark.parametrize("kind", KINDS)
-def test_searches_side_by_side(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(side_by_side, "is_thin", lambda arcs: False)
+@pytest.mark.usefixtures("together")
+def test_searches_side_by_side(kind: str) -> None:
     graph = _graph(kind)
     arcs, n = _arrays(graph), graph.n_vertices
     count, label = connected_components(arcs)
@@ -96,8 +107,8 @@ def test_searches_side_by_side(kind: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @needs_cuda
-def test_the_same_search_again_and_from_several_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(side_by_side, "is_thin", lambda arcs: False)
+@pytest.mark.usefixtures("together")
+def test_the_same_search_again_and_from_several_at_once() -> None:
     graph = _graph("hubs")
     want = hpg.bfs(graph, 5).level
     divided = divide(graph.to("cuda"), [Devices("cuda", (0,))] * 2)
@@ -127,19 +138,23 @@ def test_the_same_search_again_and_from_several_at_once(monkeypatch: pytest.Monk
 @needs_cuda
 def test_thin_searches_stay_on_one_device_and_say_so() -> None:
     divided = divide(hpg.datasets.grid(40).to("cuda"), [Devices("cuda", (0,))] * 2)
-    found = hpg.bfs(divided, 0)
+    with hpg.techniques(side_by_side=True):
+        found = hpg.bfs(divided, 0)
     assert "too small for several" in str(found.trace.loop)
     np.testing.assert_array_equal(to_device(found.level, "cpu"), hpg.bfs(hpg.datasets.grid(40), 0).level)
 
 
-@needs_cuda
-def test_without_it_searches_go_superstep_by_superstep() -> None:
+def test_without_them_searches_stay_on_one_device(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = _graph("hubs")
-    divided = divide(graph.to("cuda"), [Devices("cuda", (0,))] * 2)
-    with hpg.techniques(side_by_side=False):
-        found = hpg.bfs(divided, 5)
-    assert "switched off" in str(found.trace.loop)
+    divided = divide(graph.to(device), [device] * 2)
+    monkeypatch.setattr(side_by_side, "apart", lambda graph: None)
+    found = hpg.bfs(divided, 5)
+    assert "on one device, as kernels side by side are switched off" in str(found.trace.loop)
     np.testing.assert_array_equal(to_device(found.level, "cpu"), hpg.bfs(graph, 5).level)
+    _refuse_memory(monkeypatch)
+    found = hpg.bfs(divided, 7)
+    assert str(found.trace.loop) == "supersteps: the graph does not fit one device"
+    np.testing.assert_array_equal(to_device(found.level, "cpu"), hpg.bfs(graph, 7).level)
 
 
 @needs_cuda
@@ -158,7 +173,8 @@ def test_a_program_that_reads_its_target_goes_superstep_by_superstep() -> None:
             return world.superstep
 
     graph = _graph("hubs")
-    found = hpg.run(Ways, divide(graph.to("cuda"), [Devices("cuda", (0,))] * 2), active=hpg.id(0))
+    with hpg.techniques(side_by_side=True):
+        found = hpg.run(Ways, divide(graph.to("cuda"), [Devices("cuda", (0,))] * 2), active=hpg.id(0))
     assert "property of the target" in str(found.trace.loop)
     np.testing.assert_array_equal(to_device(found.steps, "cpu"), hpg.run(Ways, graph, active=hpg.id(0)).steps)
 
@@ -186,6 +202,13 @@ def test_facts_of_the_weights_need_no_whole_graph(weights: list[float]) -> None:
     assert np.isnan(longest) or facts.longest >= longest
     empty = hpg.Graph.from_edges([], [], n_vertices=200)
     assert facts_of(divide(empty, ["cpu", "cpu"])) == facts_of(empty)
+
+
+def _refuse_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(arcs: DividedArcs, size: int) -> None:
+        raise DeviceMemoryError("the graph", 2, 1, "cuda")
+
+    monkeypatch.setattr(DividedArcs, "on_one_device", refuse)
 
 
 def test_on_the_cpu_searches_go_superstep_by_superstep() -> None:
