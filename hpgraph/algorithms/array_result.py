@@ -6,17 +6,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import to_device
 
 
-class ArrayResult:
+class ArrayResult(ResultTable):
     """A result that ``numpy.asarray`` takes for one of its arrays, and that is as long as that array.
 
     Parameters
     ----------
     array : str
         To be given where the class is derived from this one: the attribute that holds the array. Those that derive from
-        such a class have the same.
+        such a class have the same. It is the table's only column beside the vertex, unless `columns` are given.
 
     Examples
     --------
@@ -34,9 +35,10 @@ class ArrayResult:
     _array: ClassVar[str]
 
     def __init_subclass__(cls, array: str | None = None, **others: Any) -> None:
-        super().__init_subclass__(**others)
         if array is not None:
             cls._array = array
+            others = {"columns": (array,), **others}
+        super().__init_subclass__(**others)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         # From the GPU it is copied.

@@ -21,6 +21,7 @@ from hpgraph.algorithms.power_iteration import checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
+from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.number import real
 from hpgraph.formats import CSR, index_dtype
@@ -28,7 +29,7 @@ from hpgraph.kernels.backend import kernels
 
 
 @dataclass(frozen=True)
-class BeliefResult(ArrayResult, array="belief"):
+class BeliefResult(ArrayResult, array="belief", columns=("state",), groups=True):
     """Beliefs about each vertex, and how they were come by. ``numpy.asarray`` takes it for the beliefs.
 
     Attributes
@@ -164,7 +165,7 @@ def belief_propagation(
     belief /= belief.sum(axis=1, keepdims=True)
     converged = residual < tol
     warn_unless(converged, tol, "belief propagation", iterations, residual)
-    return BeliefResult(belief, belief.argmax(axis=1), iterations, residual, converged)
+    return named(BeliefResult(belief, belief.argmax(axis=1), iterations, residual, converged), graph)
 
 
 def _highest_is_0(logs: Any) -> Any:

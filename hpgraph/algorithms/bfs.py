@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.levels import Tree, levels_from
+from hpgraph.algorithms.parent_tree import ParentTree
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.result_table import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import native, to_device
 from hpgraph.core.number import whole
@@ -54,7 +56,7 @@ class SmallestParent(VertexProgram):
 
 
 @dataclass(frozen=True)
-class BFSResult:
+class BFSResult(ParentTree, columns=("level", "parent"), ends=("parent",)):
     """What a breadth-first search found, or several: then arrays have a row for each of k sources.
 
     Attributes
@@ -174,11 +176,11 @@ def bfs(
     program = Tree if narrow else WideTree
     found = run(program, graph, active=id(start), direction=direction, max_iteration=max_depth)
     if not parents:
-        return BFSResult(found.level, None, [found.trace])
+        return named(BFSResult(found.level, None, [found.trace]), graph)
     parent = found.parent
     if deterministic:
         parent = run(SmallestParent, graph, level=found.level, parent=parent).parent
-    return BFSResult(found.level, parent, [found.trace])
+    return named(BFSResult(found.level, parent, [found.trace]), graph)
 
 
 def _from_many(
@@ -191,4 +193,4 @@ def _from_many(
     if parents and deterministic:
         for level, parent in zip(found.level, found.parent, strict=True):
             parent[...] = run(SmallestParent, graph, level=level, parent=parent).parent
-    return BFSResult(found.level, found.parent, found.traces)
+    return named(BFSResult(found.level, found.parent, found.traces), graph, vertices)

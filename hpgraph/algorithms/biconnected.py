@@ -17,12 +17,16 @@ import numpy as np
 from hpgraph.algorithms.called import called
 from hpgraph.algorithms.skeleton import blocks, bridge_ends
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.names import Names
+from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR
 
 
 @dataclass(frozen=True)
-class BiconnectedComponents:
+class BiconnectedComponents(
+    ResultTable, columns=("label", "source", "target"), ends=("source", "target"), edges=True, groups=True
+):
     """The biconnected components of a graph, each a set of edges; iterating gives the vertices of each.
 
     Attributes
@@ -44,6 +48,10 @@ class BiconnectedComponents:
     target: Any
     label: Any
     names: Any
+
+    @property
+    def _names(self) -> Any:  # type: ignore[override]
+        return None if self.names is None else Names(self.names)
 
     def __len__(self) -> int:
         return self.count

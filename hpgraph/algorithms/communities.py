@@ -11,6 +11,7 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.lengths import with_weights
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module, native, to_device
 from hpgraph.core.number import real, whole
 from hpgraph.kernels.backend import kernels
@@ -19,7 +20,7 @@ from hpgraph.kernels.structure.numbering import numbered
 
 
 @dataclass(frozen=True)
-class Communities(ArrayResult, array="label"):
+class Communities(ArrayResult, array="label", groups=True):
     """The communities of a graph. ``numpy.asarray`` takes it for the labels.
 
     Attributes
@@ -89,7 +90,7 @@ def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float) -
     label = hierarchy[-1] if hierarchy else xp.arange(graph.n_vertices, dtype=graph.id_dtype)
     count = int(label.max()) + 1 if len(label) else 0
     quality = modularity_of(level, label, count, resolution, kernels(graph.device).weight_between(level, label))
-    return Communities(label, count, quality, hierarchy or [label], graph.names)
+    return named(Communities(label, count, quality, hierarchy or [label], graph.names), graph)
 
 
 def by_smallest(device: str, label: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from hpgraph.algorithms.bfs import bfs
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.result_table import ResultTable, named
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
@@ -28,7 +29,7 @@ _NUMBER = (1 << 32) - 1
 
 
 @dataclass(frozen=True)
-class ComponentsResult:
+class ComponentsResult(ResultTable, columns=("label",), groups=True):
     """The connected components of a graph.
 
     Attributes
@@ -121,21 +122,21 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
     graph = as_graph(G)
     if isinstance(graph, StreamedGraph):
         if connection == "strong" and graph.directed:
-            return ComponentsResult(*numbered(_strong(graph)))
+            return named(ComponentsResult(*numbered(_strong(graph))), graph)
         return _in_pages(graph)
     if connection == "strong" and graph.directed:
-        return ComponentsResult(*numbered(_strong(graph)))
+        return named(ComponentsResult(*numbered(_strong(graph))), graph)
     if isinstance(graph, DividedGraph) and techniques.side_by_side and apart(graph) is None:
-        return ComponentsResult(*divided_components(graph))
+        return named(ComponentsResult(*divided_components(graph)), graph)
     # Whether the graph is directed is asked only where it is known: finding out costs as much as the components.
-    return ComponentsResult(*kernels(graph.device).components(graph.out_csr, graph.known_undirected))
+    return named(ComponentsResult(*kernels(graph.device).components(graph.out_csr, graph.known_undirected)), graph)
 
 
 def _in_pages(graph: StreamedGraph) -> ComponentsResult:
     store = graph.store(False, False)
     assert store is not None
     head = None if graph.directed else head_of(store, graph)
-    return ComponentsResult(*windows(graph.device).components(store, head, not graph.directed))
+    return named(ComponentsResult(*windows(graph.device).components(store, head, not graph.directed)), graph)
 
 
 def _strong(graph: Graph) -> Any:

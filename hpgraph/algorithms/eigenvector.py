@@ -15,6 +15,7 @@ import numpy as np
 from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
@@ -110,7 +111,7 @@ def eigenvector_centrality(
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     xp, n = array_module(graph.device), graph.n_vertices
     if n == 0:
-        return CentralityResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64)))
+        return named(CentralityResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
     if start is None:
         value = xp.full(n, 1 / math.sqrt(n), dtype)
     else:
@@ -129,4 +130,4 @@ def eigenvector_centrality(
     residual = float(abs(centrality - found.last).sum(dtype=np.float64)) if found.supersteps else math.inf
     converged = residual < enough
     warn_unless(converged, tol, "eigenvector centrality", found.supersteps, residual)
-    return CentralityResult(centrality, found.supersteps, residual, converged, found.trace)
+    return named(CentralityResult(centrality, found.supersteps, residual, converged, found.trace), graph)

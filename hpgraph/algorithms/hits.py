@@ -17,6 +17,7 @@ import numpy as np
 from hpgraph.algorithms.power_iteration import by_weights, checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.result_table import ResultTable, named
 from hpgraph.core.device import array_module
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
@@ -81,7 +82,7 @@ _MUTUAL, _AUTHORITIES, _HUBS = by_weights(Mutual), by_weights(Authorities), by_w
 
 
 @dataclass(frozen=True)
-class HITSResult:
+class HITSResult(ResultTable, columns=("hubs", "authorities")):
     """Hubs and authorities, and how they were come by; ``hubs, authorities = hits(G)`` takes them apart.
 
     Attributes
@@ -170,7 +171,7 @@ def hits(
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     xp, n = array_module(graph.device), graph.n_vertices
     if n == 0:
-        return HITSResult(xp.empty(0, dtype), xp.empty(0, dtype), 0, 0.0, True)
+        return named(HITSResult(xp.empty(0, dtype), xp.empty(0, dtype), 0, 0.0, True), graph)
     if start is None:
         hubs = xp.full(n, 1 / n, dtype)
     else:
@@ -187,7 +188,7 @@ def hits(
     warn_unless(converged, tol, "HITS", iterations, residual)
     if not normalized:
         hubs, authorities = _by_length(graph, authorities, weighted and graph.weighted)
-    return HITSResult(hubs, authorities, iterations, residual, converged)
+    return named(HITSResult(hubs, authorities, iterations, residual, converged), graph)
 
 
 def _mutually(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) -> tuple[Any, Any, int, float]:

@@ -13,6 +13,7 @@ import numpy as np
 from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module
 from hpgraph.core.number import real
 from hpgraph.engine.definition import Parameter, Property
@@ -132,7 +133,7 @@ def katz_centrality(
     bases = vertex_values(graph, beta, "beta", dtype)
     by_vertex = np.ndim(beta) > 0 or isinstance(beta, dict)
     if n == 0:
-        return CentralityResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64)))
+        return named(CentralityResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
     given: dict[str, Any] = {"base": bases} if by_vertex else {"beta": float(beta)}
     enough = n * tol
     found = run(
@@ -153,4 +154,4 @@ def katz_centrality(
         centrality /= xp.linalg.norm(centrality)
     converged = residual < enough
     warn_unless(converged, tol, "Katz centrality", iterations, residual)
-    return CentralityResult(centrality, iterations, residual, converged, found.trace)
+    return named(CentralityResult(centrality, iterations, residual, converged, found.trace), graph)

@@ -19,12 +19,13 @@ from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.power_iteration import checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module, check_memory, device_of, to_device
 from hpgraph.core.number import real
 
 
 @dataclass(frozen=True)
-class LabelResult(ArrayResult, array="label"):
+class LabelResult(ArrayResult, array="label", groups=True):
     """A label for each vertex, and how it was come by. ``numpy.asarray`` takes it for the labels.
 
     Attributes
@@ -139,7 +140,7 @@ def label_spreading(
 
     found = _iterated(step, given, classes, tol, limit)
     warn_unless(found.converged, tol, "label spreading", found.iterations, found.residual)
-    return found
+    return named(found, graph)
 
 
 def label_propagation(
@@ -206,7 +207,7 @@ def label_propagation(
 
     found = _iterated(step, given, classes, tol, limit)
     warn_unless(found.converged, tol, "label propagation", found.iterations, found.residual)
-    return found
+    return named(found, graph)
 
 
 def _iterated(step: Callable[[Any], Any], given: Any, classes: Any, tol: float, limit: int) -> LabelResult:

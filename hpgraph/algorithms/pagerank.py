@@ -19,6 +19,7 @@ from hpgraph.algorithms.pagerank_delta import spread_changes
 from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult, Rules, is_of_lanes, jumps_of, rank_in_lanes
 from hpgraph.algorithms.power_iteration import ending
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.result_table import named
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
@@ -234,7 +235,7 @@ def pagerank(
             rules = rules._replace(jump=(1 - damping) * n, spread=0.0, all_rank=float(n))
         return _in_lanes(graph, personalization, start, rules, weighted, dtype)
     if n == 0:
-        return PageRankResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64)))
+        return named(PageRankResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
     paper = normalization == "hpgraph"
     teleport = None if personalization is None else distribution(personalization, "personalization", graph, dtype)
     if weighted and graph.weighted:
@@ -247,7 +248,8 @@ def pagerank(
             weighted=weighted and graph.weighted, all_rank=n if paper else None, alone=convergence == "vertex",
         )  # fmt: skip
         rank = spread.rank.astype(dtype, copy=False)
-        return _ended(PageRankResult(rank, spread.supersteps, spread.residual, spread.converged, spread.trace), tol)
+        delta = PageRankResult(rank, spread.supersteps, spread.residual, spread.converged, spread.trace)
+        return named(_ended(delta, tol), graph)
     # With a personalization, jumps and dangling rank are multiplied by each vertex's share of it.
     each = 1.0 if (paper and teleport is None) else (float(n) if paper else (1.0 if teleport is not None else 1 / n))
     given = {"teleport": teleport} if teleport is not None else {}
@@ -260,7 +262,8 @@ def pagerank(
     iterations, residual = found.supersteps, float(found.world["residual"])
     reached = found.world["moving"] == 0 if convergence == "vertex" else residual <= tol
     rank = (found.share * leaving).astype(dtype, copy=False)
-    return _ended(PageRankResult(rank, iterations, residual, bool(iterations and reached), found.trace), tol)
+    ranks = PageRankResult(rank, iterations, residual, bool(iterations and reached), found.trace)
+    return named(_ended(ranks, tol), graph)
 
 
 def _in_lanes(
@@ -283,7 +286,7 @@ def _in_lanes(
             ConvergenceWarning,
             stacklevel=3,
         )
-    return found
+    return named(found, graph)
 
 
 def _ended(result: PageRankResult, tol: float) -> PageRankResult:

@@ -16,6 +16,7 @@ from hpgraph.algorithms.distances import weight_facts
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.graph_parts import ends_of_edges
 from hpgraph.containers.public import matrix_of_csr
+from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import array_module, check_memory, free_memory, to_device
 from hpgraph.core.number import whole
 from hpgraph.formats import CSR
@@ -30,7 +31,9 @@ _SHARE, _MOST_PAIRS = 8, 1 << 25
 
 
 @dataclass(frozen=True)
-class SimilarPairs:
+class SimilarPairs(
+    ResultTable, columns=("score", "source", "target"), ends=("source", "target"), edges=True
+):
     """Pairs of vertices and how similar they are.
 
     Attributes
@@ -47,6 +50,10 @@ class SimilarPairs:
     target: Any
     score: Any
     graph: Graph
+
+    @property
+    def _names(self) -> Any:  # type: ignore[override]
+        return self.graph._names
 
     def __len__(self) -> int:
         return len(self.score)

@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.names import Names
+from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import array_module
 from hpgraph.kernels.backend import kernels
 
 
 @dataclass(frozen=True)
-class SpanningForest:
+class SpanningForest(
+    ResultTable, columns=("source", "target", "weight"), ends=("source", "target"), edges=True
+):
     """The edges of a spanning forest, in arrays on the graph's device.
 
     Attributes
@@ -33,6 +37,10 @@ class SpanningForest:
     weight: Any
     n_vertices: int
     names: Any
+
+    @property
+    def _names(self) -> Any:  # type: ignore[override]
+        return None if self.names is None else Names(self.names)
 
     @property
     def count(self) -> int:

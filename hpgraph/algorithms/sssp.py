@@ -25,7 +25,9 @@ from hpgraph.algorithms.distances import (
     trees_of,
 )
 from hpgraph.algorithms.negative_cycle import check_no_negative_cycle
+from hpgraph.algorithms.parent_tree import ParentTree
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.result_table import named
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, check_memory, native, to_device
@@ -40,7 +42,7 @@ FIRST_LOOK = 32
 
 
 @dataclass(frozen=True)
-class SSSPResult:
+class SSSPResult(ParentTree, columns=("distance", "parent"), ends=("parent",)):
     """Shortest paths from one source.
 
     Attributes
@@ -62,7 +64,7 @@ class SSSPResult:
 
 
 @dataclass(frozen=True)
-class SSSPLanesResult:
+class SSSPLanesResult(ParentTree, columns=("distance", "parent"), ends=("parent",)):
     """Shortest paths from each of several sources.
 
     Attributes
@@ -212,14 +214,14 @@ def sssp(
         distance, traces = _many(program, graph, starts, facts, ceiling, width, lanes)
         trees = trees_of if len(starts) else _no_trees
         distance, parent = _within(graph, starts, distance, facts, cutoff, trees if parents else None, deterministic)
-        return SSSPLanesResult(starts, distance, parent, traces)
+        return named(SSSPLanesResult(starts, distance, parent, traces), graph, starts)
     if facts.least < 0:
         distance, trace = _bellman_ford(program, graph, start)
     else:
         found = run(program, graph, active=id(start), ceiling=ceiling, delta=width)
         distance, trace = found.distance, found.trace
     distance, parent = _within(graph, start, distance, facts, cutoff, tree_of if parents else None, deterministic)
-    return SSSPResult(distance, parent, trace)
+    return named(SSSPResult(distance, parent, trace), graph)
 
 
 def _within(

@@ -56,6 +56,22 @@ def of(source: Any, *, both_ways: bool, copy: bool = True) -> CSR:
     return add_reverses(csr) if both_ways and not csr.is_symmetric() else csr
 
 
+def is_known(source: Any) -> bool:
+    """Whether `of` takes something, or can say best why not: a square array could be one of weights."""
+    return (
+        isinstance(source, tuple | CSR | COO | ELL | HYB | SELL)
+        or hasattr(source, "tocsr")
+        or isinstance(getattr(source, "csr", None), CSR)
+        or _is_square(source)
+    )
+
+
+def _is_square(source: Any) -> bool:
+    if isinstance(source, list):
+        return bool(source) and isinstance(source[0], list) and len(source[0]) == len(source)
+    return (isinstance(source, np.ndarray) or is_cuda(source)) and source.ndim == 2 and len(set(source.shape)) == 1
+
+
 def from_sparse(matrix: Any, *, copy: bool = True) -> CSR:
     """The adjacency matrix that a SciPy or CuPy sparse array holds; of arcs given twice the lightest is kept.
 

@@ -12,30 +12,35 @@ class Graph(GraphSets):
 
     Parameters
     ----------
-    source : SciPy or CuPy sparse array or matrix, Matrix, NetworkX graph, tuple of arrays, CSR, COO, ELL, HYB or Graph
+    data : SciPy or CuPy sparse array or matrix, Matrix, tuple of arrays, table, rows, CSR, COO, ELL, HYB or Graph
         A square matrix has the arc i -> j, of that weight, for each stored entry (i, j); a stored zero is an arc too,
         and of entries stored twice the lightest counts. Boolean matrices and patterns make graphs without weights. A
-        tuple is ``(source, target)`` or ``(source, target, weight)``, as for `from_edges`.
+        tuple is ``(source, target)`` or ``(source, target, weight)``, as for `from_edges`. Tables, lists of tuples, (m,
+        2) arrays, and graphs of NetworkX, igraph, networkit, python-graphblas and PyTorch Geometric are taken as by
+        `hpgraph.from_edges`.
+    source, target, weight : hashable, optional
+        Titles of a table's columns; ``weight=False`` leaves weights out.
     directed : bool, optional
         None finds out, when first asked: undirected where every arc has its reverse, of the same weight. False says
         that an edge goes both ways: reverses that are missing are added, and of two weights the lighter is kept; only a
         CSR is trusted to be symmetric already. True leaves the arcs as they are.
-    names : sequence of hashable values, optional
+    names : sequence of hashable values, or bool, optional
         A name for each vertex, by which it then goes everywhere: ``bfs(G, "libc6")``, or ``bfs(G, 1001)`` where names
-        are numbers; `hpgraph.id` says an index. 0, 1, ..., n - 1 in this order are no names but the indices.
+        are numbers; `hpgraph.id` says an index. 0, 1, ..., n - 1 in this order are no names but the indices. Of a
+        table or rows, True says that whole numbers are names, False that they are indices.
     copy : bool, default True
-        Whether to copy arrays that the graph could share with `source`: indices and values of a canonical CSR, columns
+        Whether to copy arrays that the graph could share with `data`: indices and values of a canonical CSR, columns
         and weights of arcs in order. Copying takes some hundredths of the time in which a graph is built; False saves
         the memory, and such arrays must not be written to any more, or push and pull will see different graphs.
     device : str or list of str, optional
-        Where the graph is to lie, as for `Graph.to`; by default where `source` does.
+        Where the graph is to lie, as for `Graph.to`; by default where `data` does.
 
     Raises
     ------
     ValueError
         When a matrix is not square, or there are not as many names as vertices.
     TypeError
-        When no graph can be made of `source`.
+        When no graph can be made of `data`.
 
     Notes
     -----

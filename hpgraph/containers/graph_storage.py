@@ -11,8 +11,7 @@ from hpgraph.containers import adjacency
 from hpgraph.containers.graph_layouts import GraphLayouts
 from hpgraph.containers.html_table import html_table
 from hpgraph.containers.names import Names, as_names
-from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
-from hpgraph.containers.public import divide_graph, save_graph
+from hpgraph.containers.public import divide_graph, edges_given, save_graph
 from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
 from hpgraph.core.devices import Devices, device_index
 
@@ -24,20 +23,22 @@ class GraphStorage(GraphLayouts):
     """The arcs of a graph, with the names of its vertices; `hpgraph.Graph` describes the arguments."""
 
     def __init__(
-        self, source: Any, *, directed: bool | None = None, names: Iterable[Any] | None = None, copy: bool = True,
-        device: Any = None,
+        self, data: Any, /, *, source: Any = None, target: Any = None, weight: Any = None, directed: bool | None = None,
+        names: bool | Iterable[Any] | None = None, copy: bool = True, device: Any = None,
     ) -> None:  # fmt: skip
         if directed is not None and not isinstance(directed, bool | np.bool_):
             raise TypeError(f"directed must be True, False or None (find out), not {directed!r}")
         directed = None if directed is None else bool(directed)
-        if isinstance(source, GraphStorage) or is_networkx(source):
-            given = source if isinstance(source, GraphStorage) else self.from_edges(**edges_of_networkx(source))
+        edges = _edges_of(data, source, target, weight, names if isinstance(names, bool) else None)
+        names = None if isinstance(names, bool) else names
+        if isinstance(data, GraphStorage) or edges is not None:
+            given = data if edges is None else self.from_edges(**{"directed": None, **edges})
             own = given._names
             if directed is False:
                 given = given.undirected
             csr, directed = given.out_csr, given._layouts.get("directed") if directed is None else directed
         else:
-            csr, own = adjacency.of(source, both_ways=directed is False, copy=copy), None
+            csr, own = adjacency.of(data, both_ways=directed is False, copy=copy), None
         self._set(csr, directed, own if names is None else as_names(names, csr.shape[0]))
         if device is not None:
             # On several devices it is of another class.
@@ -275,3 +276,18 @@ class GraphStorage(GraphLayouts):
         if self._names is not None:
             rows.append(("names", self._names.some))
         return html_table("Graph", rows)
+
+
+def _edges_of(data: Any, source: Any, target: Any, weight: Any, names: bool | None) -> dict[str, Any] | None:
+    """The edges in a table, in rows or in a graph of another library; None where there are arrays to be had at once."""
+    if adjacency.is_known(data) or isinstance(data, GraphStorage):
+        edges = None
+    else:
+        edges = edges_given(data, source, target, weight, names)
+    if edges is None:
+        for what, given in (("source", source), ("target", target), ("weight", weight)):
+            if given is not None:
+                raise TypeError(f"{what} is a column of a table, and {type(data).__name__} is none")
+        if names is not None:
+            raise TypeError("names must be a sequence with one name for each vertex; True and False are for tables")
+    return edges

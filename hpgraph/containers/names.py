@@ -51,6 +51,10 @@ class Names:
     def array(self) -> np.ndarray[Any, Any]:  # noqa: D102 (the class describes it)
         return _locked(self._make())
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What can be built again is left out.
+        return {"array": self.array}
+
     def take(self, vertices: Any) -> Names:
         """The names of some vertices, put together when they are first asked for.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hpgraph.containers.graph import as_graph
+from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module, device_of
 from hpgraph.core.work_clock import now
 from hpgraph.engine.complaint import naming_what_does_not_compile
@@ -252,7 +253,7 @@ def _go_round(
     whole = Trace(_Joined(traces), Form("phases", made[0].code, f"{phases.name}; {counted}"))
     result = PhasesResult(state, whole, lambda: left, world)
     result.rounds, result.traces = done, traces
-    return result
+    return named(result, graph)
 
 
 def _stops(backend: Backend, until: Callable[[Any], Any], world: dict[str, Any]) -> bool:

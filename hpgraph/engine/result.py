@@ -6,13 +6,19 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from hpgraph.containers.result_table import ResultTable
+
 if TYPE_CHECKING:
     import numpy as np
 
     from hpgraph.engine.trace import Trace
 
 
-class RunResult:
+METHODS = frozenset(name for name in vars(ResultTable) if not name.startswith("_"))
+"""What a result can do that a property may be called too."""
+
+
+class RunResult(ResultTable):
     """Where a vertex program ended.
 
     Attributes
@@ -37,6 +43,17 @@ class RunResult:
         self.trace = trace
         self._active = active
         self.world = world
+        self._own_words_first()
+
+    def _own_words_first(self) -> None:
+        """A program's properties come before what a table can do."""
+        if not METHODS.isdisjoint(self.properties):
+            self.__dict__.update({name: self.properties[name] for name in METHODS.intersection(self.properties)})
+
+    def _values(self) -> dict[str, Any]:
+        # A property of edges has no place beside those of vertices.
+        n = self.__dict__.get("_n")
+        return {name: values for name, values in self.properties.items() if n is None or values.shape[-1] == n}
 
     @cached_property
     def active(self) -> Any:
@@ -86,6 +103,7 @@ class LanesResult(RunResult):
         self.groups: list[np.ndarray] = []
         self.unfinished = False
         self._of_lanes: list[Any] = []
+        self._own_words_first()
 
     @property
     def active(self) -> list[Any]:  # type: ignore[override]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hpgraph.containers.graph import as_graph
+from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
@@ -104,12 +105,13 @@ def run(
     graph = as_graph(graph)
     if is_edge_program(program):
         refuse_for_edges(active is not None and are_lanes(active, graph), delta, ceiling)
-        return run_edges(program, graph, active, direction, max_iteration, initial)
+        return named(run_edges(program, graph, active, direction, max_iteration, initial), graph)
     if active is not None and are_lanes(active, graph):
-        return run_lanes(
+        found = run_lanes(
             program, graph, active, lanes=lanes, direction=direction, max_iteration=max_iteration, delta=delta,  # type: ignore[arg-type]
             ceiling=ceiling, **initial,
         )  # fmt: skip
+        return named(found, graph)
     declared = declarations_of(program)
     policy = Direction.of(direction)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
@@ -136,7 +138,7 @@ def run(
         return array_module(graph.device).empty(0, graph.id_dtype) if left is None else left
 
     brought = arcs.table() if isinstance(arcs, PagedArcs) else None
-    return RunResult(state, Trace(outcome.rows, outcome.form, brought), still_active, world)
+    return named(RunResult(state, Trace(outcome.rows, outcome.form, brought), still_active, world), graph)
 
 
 class Runnable:

@@ -1,0 +1,286 @@
+"""Results as tables: a row for each vertex, or each edge, with the names of the vertices joined.
+
+The tables of other libraries are made when they are asked for, and these imported only then.
+"""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+
+from hpgraph.containers.names import python_values
+from hpgraph.core.device import to_device
+from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.number import whole
+
+# Rows that a notebook shows.
+_SHOWN = 10
+Result = TypeVar("Result")
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes
+    ----------
+    name : str
+    values : NumPy array of shape (rows,)
+    vertices : bool
+        Whether the values are indices of vertices, -1 for none.
+    """
+
+    name: str
+    values: Any
+    vertices: bool = False
+
+
+class ResultTable:
+    """What a result with a number for each vertex, or each edge, can do as a table.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        To be given where the class is derived: the attributes that are columns, the chief one first; None is left out.
+        Of shape (k, n) they stand for k rows a vertex.
+    ends : tuple of str
+        Those of them that hold vertices.
+    edges : bool
+        Whether a row is an edge, not a vertex.
+    groups : bool
+        Whether the chief column says which group a vertex is in: then `top` is the largest groups.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> G = hpg.Graph.from_edges([0, 1, 0], [1, 2, 2], names=["ann", "bob", "eve"])
+    >>> hpg.bfs(G, "ann").to_pandas()
+      vertex  level parent
+    0    ann      0    ann
+    1    bob      1    ann
+    2    eve      1    ann
+    >>> hpg.pagerank(G).top(1)
+    [('eve', 0.5208...)]
+    """
+
+    _columns: ClassVar[tuple[str, ...]] = ()
+    _ends: ClassVar[tuple[str, ...]] = ()
+    _edges: ClassVar[bool] = False
+    _groups: ClassVar[bool] = False
+    _names: Any = None
+    _sources: Any = None
+
+    def __init_subclass__(
+        cls, columns: tuple[str, ...] | None = None, ends: tuple[str, ...] = (), edges: bool = False,
+        groups: bool = False, **others: Any,
+    ) -> None:  # fmt: skip
+        super().__init_subclass__(**others)
+        if columns is not None:
+            cls._columns, cls._ends, cls._edges, cls._groups = columns, ends, edges, groups
+
+    def _values(self) -> dict[str, Any]:
+        """The columns beside the vertex, the chief one first."""
+        held = {name: getattr(self, name) for name in self._columns}
+        return {name: values for name, values in held.items() if values is not None}
+
+    def _table(self, rows: Any = None) -> list[Column]:
+        """Some rows, or all, in NumPy."""
+        values = {name: to_device(array, "cpu") for name, array in self._values().items()}
+        ends = [Column(name, _of_rows(array, rows), name in self._ends) for name, array in values.items()]
+        shape: tuple[int, ...] = next(iter(values.values())).shape if values else (0,)
+        if self._edges:
+            return sorted(ends, key=lambda column: not column.vertices)
+        rows = np.arange(int(np.prod(shape))) if rows is None else rows
+        if len(shape) == 1:
+            return [Column("vertex", rows, True), *ends]
+        lane, vertex = np.divmod(rows, max(shape[1], 1))
+        searched = Column("lane", lane) if self._sources is None else Column("source", self._sources[lane], True)
+        return [searched, Column("vertex", vertex, True), *ends]
+
+    def to_pandas(self) -> Any:
+        """The result as a pandas.DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each vertex, or each edge. Vertices go by their names where the graph has names, else by their
+            indices; for no vertex there is a missing value, or -1 among indices. Of several searches each has its rows,
+            after those of the one before.
+
+        Raises
+        ------
+        MissingExtraError
+            Without pandas.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError("pandas", "tables", "a pandas.DataFrame") from None
+        return pandas.DataFrame({column.name: self._called(column) for column in self._table()})
+
+    def to_arrow(self) -> Any:
+        """The result as a pyarrow.Table, which Polars and DuckDB take as it is.
+
+        Returns
+        -------
+        pyarrow.Table
+            As `to_pandas`.
+
+        Raises
+        ------
+        MissingExtraError
+            Without pyarrow.
+        TypeError
+            When the names are of several types, or of one that Arrow has not.
+        """
+        try:
+            import pyarrow
+        except ImportError:
+            raise MissingExtraError("pyarrow", "tables", "an Arrow table") from None
+        made = {}
+        for name, values, vertices in self._table():
+            if not vertices or self._names is None:
+                made[name] = pyarrow.array(values)
+                continue
+            try:
+                names = pyarrow.array(_plain(self._names.array))
+            except pyarrow.ArrowException:
+                raise TypeError(
+                    f"the names, such as {self._names.some}, are of no type that Arrow has: to_pandas() takes them"
+                ) from None
+            made[name] = names.take(pyarrow.array(values, mask=values < 0))
+        return pyarrow.table(made)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def top(self, k: int = 10, by: str | None = None) -> list[tuple[Any, ...]]:
+        """The vertices, or edges, of the largest values; or the largest groups.
+
+        Parameters
+        ----------
+        k : int, default 10
+            How many.
+        by : str, optional
+            The column that counts; by default the first one of numbers.
+
+        Returns
+        -------
+        list of tuples
+            The vertex, by name where the graph has names, and its value; of an edge both ends, of several searches the
+            source first; of groups the number of the group and its size. Largest first, of equal ones in order of
+            index. What is not reached, or not a number, is left out.
+
+        Raises
+        ------
+        TypeError, ValueError
+            When `k` is no whole number from 0 on, or there is no such column.
+        """
+        if whole(k, "k") < 0:
+            raise ValueError(f"k must not be negative, not {k}")
+        values = self._values()
+        numbers = [name for name in values if name not in self._ends]
+        by = numbers[0] if by is None and numbers else by
+        if by not in numbers:
+            raise ValueError(f"by must be one of {', '.join(map(repr, numbers))}, not {by!r}")
+        chief = to_device(values[by], "cpu").reshape(-1)
+        if self._groups and by == numbers[0]:
+            counted = Counter(python_values(chief)) if chief.dtype == object else _counted(chief)
+            sizes = np.fromiter(counted.values(), np.int64, len(counted))
+            groups = list(counted)
+            return [(groups[place], int(sizes[place])) for place in _largest(sizes, k)]
+        rows = _largest(chief, k)
+        shown = [column for column in self._table(rows) if column.vertices and column.name not in self._parents()]
+        lists = [python_values(np.asarray(self._called(column))) for column in shown]
+        return list(zip(*lists, python_values(chief[rows]), strict=True))
+
+    def _parents(self) -> tuple[str, ...]:
+        """Columns of vertices that do not say which row it is."""
+        return () if self._edges else self._ends
+
+    def _called(self, column: Column) -> Any:
+        if not column.vertices or self._names is None:
+            return column.values
+        names = _plain(self._names.array)
+        if not len(column.values) or column.values.min() >= 0:
+            return names[column.values]
+        called = np.full(len(column.values), None, dtype=object)
+        there = column.values >= 0
+        called[there] = names[column.values[there]]
+        return called
+
+    def _repr_html_(self) -> str:
+        values = self._values()
+        numbers = [name for name in values if name not in self._ends]
+        if not numbers:
+            return f"<p>{html.escape(repr(self))}</p>"
+        chief = to_device(values[numbers[0]], "cpu").reshape(-1)
+        rows = np.arange(min(_SHOWN, len(chief))) if self._groups else _largest(chief, _SHOWN)
+        table = self._table(rows)
+        lines = zip(*(python_values(np.asarray(self._called(column))) for column in table), strict=True)
+        body = "".join(f"<tr>{''.join(f'<td>{html.escape(_shown(value))}</td>' for value in line)}</tr>"
+                       for line in lines)  # fmt: skip
+        head = "".join(f"<th>{html.escape(column.name)}</th>" for column in table)
+        caption = html.escape(repr(self)[1:-1])
+        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def named(result: Result, graph: Any, sources: Any = None) -> Result:
+    """A result that knows the names of its graph's vertices.
+
+    Parameters
+    ----------
+    result : ResultTable
+    graph : Graph
+    sources : integer NumPy array of shape (k,), optional
+        Where each of k searches began.
+
+    Returns
+    -------
+    ResultTable
+        The same.
+    """
+    held = result.__dict__
+    held["_names"], held["_n"] = graph._names, graph.n_vertices
+    if sources is not None:
+        held["_sources"] = sources
+    return result
+
+
+def _counted(groups: Any) -> dict[Any, int]:
+    values, sizes = np.unique(groups, return_counts=True)
+    return dict(zip(values.tolist(), sizes.tolist(), strict=True))
+
+
+def _of_rows(array: Any, rows: Any) -> Any:
+    flat = array.reshape(-1)
+    return flat if rows is None else flat[rows]
+
+
+def _plain(names: Any) -> Any:
+    """Names in an array that other libraries take."""
+    return names.astype(object) if names.dtype.kind == "T" else names
+
+
+def _largest(values: Any, k: int) -> Any:
+    """Where the k largest numbers are: largest first, of equal ones the first."""
+    if values.dtype.kind not in "biuf":
+        return np.arange(min(k, len(values)))
+    there = np.flatnonzero(np.isfinite(values) if values.dtype.kind == "f" else values >= 0)
+    held = values[there]
+    if k < len(held):
+        least = np.partition(held, len(held) - k)[len(held) - k] if k else np.inf
+        above, equal = np.flatnonzero(held > least), np.flatnonzero(held == least)
+        kept = np.concatenate((above, equal))[:k] if k else equal[:0]
+        there, held = there[kept], held[kept]
+    # Unsigned numbers have no negatives: sorted backwards, twice turned round.
+    order = len(held) - 1 - np.argsort(held[::-1], kind="stable")[::-1]
+    return there[order]
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+

@@ -1,0 +1,165 @@
+"""Columns of ids, whatever their type, turned into numbers from 0 on and, where ids are names, the names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain, count
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.names import as_array
+from hpgraph.core.device import is_cuda, native, to_device, unmasked
+
+
+def numbered_ends(
+    source: Any, target: Any, titles: tuple[str, str] = ("source", "target"), names: bool | None = None,
+    indices: bool = True,
+) -> tuple[Any, Any, Any]:
+    """The ends of arcs as numbers of vertices.
+
+    Parameters
+    ----------
+    source, target : arrays, sequences, pandas.Series or Arrow's arrays, of length m
+        Whole numbers, or names: text, or other hashable values.
+    titles : (str, str)
+        What messages call them.
+    names : bool, optional
+        Whether whole numbers are names, or indices.
+    indices : bool, default True
+        What whole numbers are where `names` is None: indices, or else names where they leave more than half of the
+        indices up to the largest unused, or there are negative ones.
+
+    Returns
+    -------
+    source, target : integer arrays of shape (m,)
+    names : array of shape (n,), or None
+        Text in the order in which it comes, of all sources first; whole numbers ascending.
+
+    Raises
+    ------
+    ValueError
+        When there are rows without an id, or names where `names` is False.
+    TypeError
+        When an id is not hashable, or a float.
+    """
+    columns = [_column(values, title) for values, title in zip((source, target), titles, strict=True)]
+    if all(hasattr(column, "dtype") and (column.dtype.kind in "iu" or not len(column)) for column in columns):
+        return _whole_numbers(columns[0], columns[1], names is None and indices, names)
+    if names is False:
+        odd = next(title for column, title in zip(columns, titles, strict=True) if _kind(column) not in "iu")
+        raise ValueError(f"{odd} holds names, not indices of vertices: leave names=False out")
+    for column, title in zip(columns, titles, strict=True):
+        if _kind(column) == "f" and not names:
+            raise TypeError(f"{title} holds floats, not whole numbers or names: names=True takes them for names")
+    if not any(hasattr(column, "dtype") for column in columns) and columns[0].type == columns[1].type:
+        return _by_arrow(*columns)
+    return _by_hashing(_python_list(columns[0]), _python_list(columns[1]), titles)
+
+
+def _kind(column: Any) -> str:
+    if hasattr(column, "dtype"):
+        return str(column.dtype.kind)
+    import pyarrow
+
+    return "f" if pyarrow.types.is_floating(column.type) else "T"
+
+
+def _column(values: Any, title: str) -> Any:
+    """Numbers as an array; anything else as an Arrow array where it is one already, else as an array too."""
+    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+        return _of_arrow(values, title)
+    values = native(unmasked(values, title))
+    array = values if isinstance(values, np.ndarray) or is_cuda(values) else as_array(list(values))
+    if array.ndim != 1:
+        raise ValueError(f"{title} must be one-dimensional, one id for each arc, not of shape {array.shape}")
+    if array.dtype.kind == "O":
+        missing = np.array([value is None or value != value for value in array.tolist()], dtype=bool)
+        _refuse_missing(title, missing)
+    elif array.dtype.kind == "f":
+        _refuse_missing(title, np.isnan(to_device(array, "cpu")))
+    return array
+
+
+def _of_arrow(values: Any, title: str) -> Any:
+    import pyarrow
+
+    try:
+        if hasattr(values, "to_numpy") and type(values).__module__.startswith("pandas"):
+            column = pyarrow.chunked_array([pyarrow.array(values, from_pandas=True)]) if values.dtype == object else (
+                pyarrow.chunked_array(values))  # fmt: skip
+        else:
+            column = pyarrow.chunked_array(values) if not isinstance(values, pyarrow.ChunkedArray) else values
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
+        return _column(np.array([*values, None], dtype=object)[:-1], title)  # values of several types
+    kind = column.type
+    if pyarrow.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+    if pyarrow.types.is_null(kind) and not len(column):
+        return np.empty(0, np.int64)
+    if column.null_count:
+        _refuse_missing(title, column.is_null().to_numpy())
+    if pyarrow.types.is_integer(column.type):
+        return column.to_numpy()
+    if pyarrow.types.is_string(column.type) or column.type == pyarrow.string_view():
+        column = column.cast(pyarrow.large_string())
+    return column
+
+
+def _refuse_missing(title: str, missing: Any) -> None:
+    if missing.any():
+        rows = np.flatnonzero(missing)
+        raise ValueError(f"{title} holds no id in {len(rows)} of its rows, the first is row {rows[0]}: drop them")
+
+
+def _whole_numbers(source: Any, target: Any, indices: bool, names: bool | None) -> tuple[Any, Any, Any]:
+    if indices or names is False or not len(source) + len(target):
+        return source, target, None
+    if names is None and not _sparse(source, target):
+        return source, target, None
+    source, target = to_device(source, "cpu"), to_device(target, "cpu")
+    ids, number = np.unique(np.concatenate((source, target)), return_inverse=True)
+    return number[: len(source)], number[len(source) :], ids
+
+
+def _sparse(source: Any, target: Any) -> bool:
+    """Whether ids leave more than half of the indices unused, or cannot be any."""
+    if not len(source) or not len(target) or is_cuda(source) or is_cuda(target):
+        return False
+    least, largest = min(int(source.min()), int(target.min())), max(int(source.max()), int(target.max()))
+    if least < 0 or largest + 1 > 4 * len(source):
+        return True
+    used = np.zeros(largest + 1, np.bool_)
+    used[source] = used[target] = True
+    return 2 * int(np.count_nonzero(used)) < largest + 1
+
+
+def _by_arrow(source: Any, target: Any) -> tuple[Any, Any, Any]:
+    """One hash table over both columns."""
+    import pyarrow
+
+    both = pyarrow.chunked_array([*source.chunks, *target.chunks], source.type).dictionary_encode()
+    if not both.num_chunks:
+        return np.empty(0, np.int64), np.empty(0, np.int64), None
+    # The dictionary of the last chunk is that of all.
+    numbers = np.concatenate([chunk.indices.to_numpy() for chunk in both.chunks])
+    return numbers[: len(source)], numbers[len(source) :], as_array(both.chunks[-1].dictionary.to_pylist())
+
+
+def _by_hashing(source: list[Any], target: list[Any], titles: Iterable[str]) -> tuple[Any, Any, Any]:
+    fresh = count()
+    number_of: dict[Any, int] = {}
+    ends = []
+    for values, title in zip((source, target), titles, strict=True):
+        try:
+            numbers = [number_of[value] if value in number_of else number_of.setdefault(value, next(fresh))
+                       for value in values]  # fmt: skip
+        except TypeError:
+            raise TypeError(f"{title} must hold whole numbers or names, which are hashable") from None
+        ends.append(np.array(numbers, dtype=np.int64))
+    return ends[0], ends[1], as_array(list(chain(number_of)))
+
+
+def _python_list(column: Any) -> list[Any]:
+    listed: list[Any] = to_device(column, "cpu").tolist() if hasattr(column, "dtype") else column.to_pylist()
+    return listed

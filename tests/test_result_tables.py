@@ -1,0 +1,161 @@
+"""Results as tables: names joined, in pandas, Arrow and Polars; the largest values; ways back along parents."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas
+import polars
+import pytest
+
+import hpgraph as hpg
+from hpgraph.algorithms.similar_pairs import SimilarPairs
+from hpgraph.containers.result_table import ResultTable, named
+
+NAMES = ["ann", "bob", "eve", "xia", "yun"]
+
+
+def people(names: Any = NAMES) -> hpg.Graph:
+    return hpg.Graph.from_edges([0, 1, 0, 3], [1, 2, 2, 4], names=names)
+
+
+def test_a_search_as_tables() -> None:
+    found = hpg.bfs(people(), "ann")
+    assert found.to_arrow().to_pydict() == {
+        "vertex": NAMES, "level": [0, 1, 1, -1, -1], "parent": ["ann", "ann", "ann", None, None]
+    }  # fmt: skip
+    frame = found.to_pandas()
+    assert frame["vertex"].tolist() == NAMES and frame["level"].dtype == np.int32
+    assert frame["parent"].isna().tolist() == [False, False, False, True, True]
+    assert polars.DataFrame(found)["parent"].to_list() == ["ann", "ann", "ann", None, None]
+    by_index = hpg.bfs(people(None), 0).to_pandas()
+    assert by_index["vertex"].tolist() == [0, 1, 2, 3, 4] and by_index["parent"].tolist() == [0, 0, 0, -1, -1]
+    assert "parent" not in hpg.bfs(people(), "ann", parents=False).to_pandas()
+
+
+def test_several_searches() -> None:
+    found = hpg.bfs(people(), sources=["xia", "ann"])
+    frame = found.to_pandas()
+    assert frame["source"].tolist() == ["xia"] * 5 + ["ann"] * 5
+    assert frame["vertex"].tolist() == NAMES * 2
+    assert frame["level"].tolist() == [-1, -1, -1, 0, 1, 0, 1, 1, -1, -1]
+    assert found.top(2) == [("xia", "yun", 1), ("ann", "bob", 1)]
+    assert found.path_to("yun", source="xia") == ["xia", "yun"]
+    with pytest.raises(TypeError, match="path_to\\(vertex, source="):
+        found.path_to("yun")
+    with pytest.raises(ValueError, match="no search began at 'bob'"):
+        found.path_to("yun", source="bob")
+
+
+def test_paths_are_shortest() -> None:
+    graph = nx.gnp_random_graph(60, 0.04, seed=5, directed=True)
+    found = hpg.bfs(hpg.from_networkx(graph), 0)
+    lengths = nx.single_source_shortest_path_length(graph, 0)
+    for vertex in graph:
+        if vertex not in lengths:
+            with pytest.raises(hpg.NoPathError):
+                found.path_to(vertex)
+            continue
+        path = found.path_to(vertex)
+        assert path[0] == 0 and path[-1] == vertex and len(path) == lengths[vertex] + 1 and nx.is_path(graph, path)
+
+
+def test_paths_that_cannot_be_said() -> None:
+    found = hpg.bfs(people(), "ann")
+    assert found.path_to(hpg.id(2), source="ann") == ["ann", "eve"]
+    with pytest.raises(ValueError, match="did not begin at 'bob'"):
+        found.path_to("eve", source="bob")
+    with pytest.raises(ValueError, match="no vertex is named 'eva': did you mean 'eve'"):
+        found.path_to("eva")
+    with pytest.raises(ValueError, match="parents=True"):
+        hpg.bfs(people(), "ann", parents=False).path_to("eve")
+
+
+def test_the_largest() -> None:
+    G = people()
+    ranks = hpg.pagerank(G)
+    expected = sorted(zip(NAMES, ranks.rank.tolist(), strict=True), key=lambda pair: -pair[1])
+    assert ranks.top(3) == expected[:3] and ranks.top(0) == [] and len(ranks.top(99)) == 5
+    assert hpg.bfs(G, "ann").top(9) == [("bob", 1), ("eve", 1), ("ann", 0)], "what is not reached is left out"
+    assert hpg.connected_components(G).top(2) == [(0, 3), (1, 2)]
+    with pytest.raises(ValueError, match="by must be one of 'rank', not 'level'"):
+        ranks.top(3, by="level")
+    with pytest.raises(ValueError, match="negative"):
+        ranks.top(-1)
+    with pytest.raises(TypeError, match="k must"):
+        ranks.top("three")  # type: ignore[arg-type]
+
+
+class Values(ResultTable, columns=("value",)):
+    def __init__(self, value: Any) -> None:
+        self.value = np.asarray(value)
+
+
+def test_the_largest_of_ugly_numbers() -> None:
+    assert Values([1.0, np.nan, np.inf, 3.0, 1.0, 3.0]).top(3) == [(3, 3.0), (5, 3.0), (0, 1.0)]
+    assert Values(np.array([0, 2**64 - 1, 5], np.uint64)).top(2) == [(1, 2**64 - 1), (2, 5)]
+    assert Values([]).top(3) == [] and len(Values([]).to_pandas()) == 0
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 50, 1000)
+    expected = sorted(enumerate(values.tolist()), key=lambda pair: -pair[1])
+    for k in (1, 17, 400, 1000):
+        assert Values(values).top(k) == expected[:k], "of equal ones the first"
+
+
+def test_pairs() -> None:
+    pairs = SimilarPairs(np.array([0, 1]), np.array([2, 3]), np.array([0.25, 0.5]), people())
+    assert pairs.to_pandas().to_dict("list") == {
+        "source": ["ann", "bob"], "target": ["eve", "xia"], "score": [0.25, 0.5]
+    }  # fmt: skip
+    assert pairs.top(1) == [("bob", "xia", 0.5)]
+
+
+@pytest.mark.parametrize("names", [NAMES, [10, -3, 7, 2**40, 5], [1, "a", None, 2.5, ("t", 1)]])
+def test_names_of_any_type(names: list[Any]) -> None:
+    ranks = hpg.pagerank(people(names))
+    assert ranks.to_pandas()["vertex"].tolist() == names
+    assert {name for name, _ in ranks.top(5)} == set(names)
+    if names[0] == 1:
+        with pytest.raises(TypeError, match="of no type that Arrow has: to_pandas"):
+            ranks.to_arrow()
+    else:
+        assert ranks.to_arrow()["vertex"].to_pylist() == names
+
+
+def test_in_a_notebook() -> None:
+    shown = hpg.bfs(people(["<b>", *NAMES[1:]]), "<b>")._repr_html_()
+    assert "<td>&lt;b&gt;</td><td>0</td>" in shown and "<th>level</th>" in shown
+    assert "<th>label</th>" in hpg.connected_components(people())._repr_html_()
+
+
+def test_programs() -> None:
+    class Steps(hpg.VertexProgram):
+        weighted = False
+        reduce = "any"
+        top = hpg.Property("int32", initial=-1, start=0)
+
+        def gather(source, weight, target):  # type: ignore[no-untyped-def]
+            return source.id
+
+        def update(vertex, message, world):  # type: ignore[no-untyped-def]
+            return world.superstep
+
+    found = hpg.run(Steps, people(), active="ann")
+    assert found.top.tolist() == [0, 1, 1, -1, -1], "a program's own words come first"
+    assert found.to_pandas()["top"].tolist() == [0, 1, 1, -1, -1]
+    assert found.to_pandas()["vertex"].tolist() == NAMES and "bob" in found._repr_html_()
+
+
+@pytest.mark.parametrize("package", ["pandas", "pyarrow"])
+def test_without_the_extra(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    result = named(Values([1.0]), people())
+    with pytest.raises(hpg.MissingExtraError, match=rf"needs {package}: pip install 'hpgraph\[tables\]'"):
+        result.to_pandas() if package == "pandas" else result.to_arrow()
+
+
+def test_frames_are_pandas_own() -> None:
+    assert isinstance(Values([2.0]).to_pandas(), pandas.DataFrame)
