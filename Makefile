@@ -1,5 +1,6 @@
 # make demo     install into .venv and run everything once on the bundled graph
 # make test     the tests                       make lint        ruff and mypy
+# make docs     the site, into build/docs; warnings are errors
 # make fuzz     some minutes of malformed files and the like
 # make bench    hpgraph beside its peers, CPU   make bench-gpu   the same on the GPU
 #
@@ -20,7 +21,7 @@ else
 EXTRAS := check,plot,cuda12
 endif
 
-.PHONY: install demo test fuzz lint format bench bench-gpu clean
+.PHONY: install demo test fuzz lint format docs bench bench-gpu clean
 
 install: $(VENV)/installed
 
@@ -52,6 +53,12 @@ lint: install
 format: install
 	@$(BIN)/python -m ruff check --fix . ; $(BIN)/python -m ruff format .
 
+# From nothing each time, in some 20 s: what was made from a name that is gone must not stay.
+docs: $(VENV)/installed-docs
+	@rm -rf build/docs docs/reference/generated
+	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees docs build/docs $(ARGS)
+	@echo "build/docs/index.html"
+
 bench: $(VENV)/installed-bench
 	@$(BIN)/python -m benchmarks cpu $(ARGS)
 
@@ -63,5 +70,10 @@ $(VENV)/installed-bench: $(VENV)/installed
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $@
 
+$(VENV)/installed-docs: $(VENV)/installed
+	@echo "installing what builds the site into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
 clean:
-	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache $(VENV)
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache docs/reference/generated $(VENV)

@@ -133,7 +133,7 @@ if TYPE_CHECKING:
     from hpgraph.scipy_api.vector import Vector
     from hpgraph.semiring.counter_random import random_bits, uniform, uniform32
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _MODULE_OF = {
     "apply": "hpgraph.algebra.apply",

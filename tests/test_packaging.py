@@ -16,6 +16,12 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = {"hpgraph": "hpgraph", "formats": "hpgraph/formats", "semiring": "hpgraph/semiring"}
 SHIPPED = {".py", ".cuh", ".typed"}
+# What tests read besides the packages.
+BESIDE = ("tests", "benchmarks", "docs", "notebooks", ".ci", ".github", "conda")
+FILES = (
+    ".gitignore", "CHANGELOG.md", "CITATION.cff", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE", "MANIFEST.in",
+    "Makefile", "README.md", "SECURITY.md", "pyproject.toml", "setup.py",
+)  # fmt: skip
 
 
 def _run(*command: str | Path, cwd: Path, **environment: str) -> str:
@@ -34,10 +40,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the sdist of a copy of this checkout, and the wheel built from that sdist."""
     folder = tmp_path_factory.mktemp("built")
     checkout = folder / "checkout"
-    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
-    for name in (*SOURCES, "tests"):
+    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "generated")
+    for name in (*SOURCES, *BESIDE):
         shutil.copytree(ROOT / name, checkout / name, ignore=ignore, symlinks=True)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in FILES:
         shutil.copy(ROOT / name, checkout)
     _run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, checkout, cwd=folder)
     return folder
@@ -68,11 +74,19 @@ def test_the_wheel_holds_every_source_and_nothing_else(built: Path) -> None:
     assert names == _expected()
 
 
-def test_the_sdist_holds_the_three_folders(built: Path) -> None:
+def test_the_sdist_holds_what_its_tests_read(built: Path) -> None:
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
-        tops = {PurePosixPath(name).parts[1] for name in archive.getnames() if len(PurePosixPath(name).parts) > 1}
-    assert {*SOURCES, "pyproject.toml", "README.md", "LICENSE"} <= tops
+        members = {str(PurePosixPath(*PurePosixPath(member.name).parts[1:])): member for member in archive}
+    checkout = built / "checkout"
+    beside = {
+        str(file.relative_to(checkout)) for name in BESIDE for file in (checkout / name).rglob("*") if file.is_file()
+    }
+    assert len(beside) > 200
+    assert {*beside, *FILES} - set(members) == set()
+    for name in ("formats", "semiring"):
+        assert members[f"hpgraph/{name}"].linkname == f"../{name}"
+        assert members[f"{name}/__init__.py"].isfile()
 
 
 def test_the_installed_wheel_works_elsewhere(built: Path, tmp_path: Path) -> None:

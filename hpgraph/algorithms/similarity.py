@@ -37,7 +37,7 @@ def jaccard(
     weight: Any = None,
     incoming: bool = False,
 ) -> Any:
-    """The share of the neighbours of two vertices that are neighbours of both: |A ∩ B| / |A ∪ B|.
+    """The share of the neighbours of two vertices that are neighbours of both: ``|A ∩ B| / |A ∪ B|``.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def overlap(
     weight: Any = None,
     incoming: bool = False,
 ) -> Any:
-    """The common neighbours of two vertices as a share of the smaller neighbourhood: |A ∩ B| / min(|A|, |B|).
+    """The common neighbours of two vertices as a share of the smaller neighbourhood: ``|A ∩ B| / min(|A|, |B|)``.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def sorensen(
     weight: Any = None,
     incoming: bool = False,
 ) -> Any:
-    """Twice the common neighbours over the sizes of both neighbourhoods: 2 |A ∩ B| / (|A| + |B|).
+    """Twice the common neighbours over the sizes of both neighbourhoods: 2 ``|A ∩ B| / (|A| + |B|)``.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def cosine(
     weight: Any = None,
     incoming: bool = False,
 ) -> Any:
-    """The cosine of the angle between two rows of the adjacency matrix: |A ∩ B| / √(|A| |B|).
+    """The cosine of the angle between two rows of the adjacency matrix: ``|A ∩ B| / √(|A| |B|)``.
 
     Parameters
     ----------

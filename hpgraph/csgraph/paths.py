@@ -54,9 +54,9 @@ def shortest_path(
 
     Returns
     -------
-    dist_matrix : float64 array, shape (*indices.shape, n)
+    dist_matrix : float64 array, shape ``(*indices.shape, n)``
         Infinity where there is no path.
-    predecessors : int32 array, shape (*indices.shape, n)
+    predecessors : int32 array, shape ``(*indices.shape, n)``
         The vertex before on a shortest path, of several such paths one with fewest arcs; -9999 where there is none.
 
     Raises

@@ -38,8 +38,8 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
     aggregators : tuple of str
         Names of the sums that `aggregate` contributes to. They reach the next superstep's ``world``.
 
-    Methods a subclass writes
-    -------------------------
+    Methods
+    -------
     edge_compute(source, edge, target)
         The message along an arc; where edges have properties that are not constant, a tuple: the message, then the new
         values of these, in the order of their declaration. ``source`` and ``target`` have ``id`` and the properties of

@@ -42,8 +42,8 @@ class VertexProgram(Definition, Runnable):
     aggregators : tuple of str
         Names of the sums that `aggregate` contributes to. They reach the next superstep's ``world``.
 
-    Methods a subclass writes
-    -------------------------
+    Methods
+    -------
     gather(source, weight, target)
         The message along an arc. ``source`` and ``target`` have ``id`` and the properties as attributes; ``weight``
         is 1 in an unweighted graph. For "argmin" and "argmax" it returns a tuple, ``key, payload``;

@@ -16,7 +16,7 @@ from hpgraph.semiring import Semiring, get_semiring
 
 
 def matrix_power(A: Any, power: int, semiring: Semiring | str = "plus_times") -> Any:
-    """A square matrix multiplied by itself: ``A ⊕.⊗ A ⊕.⊗ ... ⊕.⊗ A``.
+    """A square matrix multiplied by itself: ``A ⊕.⊗ A ⊕.⊗ … ⊕.⊗ A``.
 
     Parameters
     ----------

@@ -1,0 +1,107 @@
+"""The site without building it (`make docs` does): the reference is complete, links lead somewhere, programs run."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import hpgraph as hpg
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+GALLERY = sorted((DOCS / "gallery").glob("*.py"))
+
+
+def _documented() -> set[str]:
+    names = set()
+    for page in (DOCS / "reference").glob("*.rst"):
+        module = "hpgraph"
+        for line in page.read_text(encoding="utf-8").splitlines():
+            if line.startswith(".. currentmodule:: "):
+                module = line.split()[-1]
+            elif re.fullmatch(r"   [\w.]+", line):
+                names.add(f"{module}.{line.strip()}")
+    return names
+
+
+@pytest.mark.parametrize("package", ["csgraph", "datasets", "formats", "layout", "semiring", "viz", "cluster", ""])
+def test_the_reference_has_every_public_name(package: str) -> None:
+    if package == "cluster":
+        pytest.importorskip("distributed")
+    module = importlib.import_module(f"hpgraph.{package}" if package else "hpgraph")
+    public = {*module.__all__, *(() if package else ("id", "open"))}
+    packages = {name for name in public if not package and Path(hpg.__file__).with_name(name).is_dir()}
+    # `hpgraph.layout` and the like are a page, `hpgraph.io` and its kin are named by `hpgraph` itself.
+    assert {f"{module.__name__}.{name}" for name in public - packages} - _documented() == set()
+
+
+def test_the_reference_has_nothing_else() -> None:
+    for name in _documented():
+        value = hpg
+        for part in name.split(".")[1:]:
+            value = getattr(value, part, None) or importlib.import_module(f"hpgraph.{part}")
+        assert value is not None, name
+
+
+def _anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.is_file(), f"{target} leads nowhere"
+        assert not anchor or anchor in _anchors(file), f"{target}: no such heading"
+
+
+def test_parts_of_the_readme_that_pages_include() -> None:
+    found = 0
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for wanted in re.findall(r'^:(?:start-after|end-before): "(.+)"$', text, re.MULTILINE):
+            (source,) = re.findall(r"^```\{include\} (.+)$", text, re.MULTILINE)
+            assert (page.parent / source).read_text(encoding="utf-8").count(wanted) == 1, f"{page.name}: {wanted}"
+            found += 1
+    assert found
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["start", "guide/names", "guide/weights", "guide/many-searches", "howto/from-graphblas", "howto/from-networkx",
+     "howto/from-scipy"],
+)  # fmt: skip
+def test_python_blocks(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One after the other, as a reader would paste them; but for GPUs and files that only a reader has."""
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    blocks = [block for block in blocks if '"cuda"' not in block and "web.mtx" not in block]
+    assert blocks
+    namespace: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, f"{name}.md", "exec"), namespace)
+
+
+@pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
+def test_gallery(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    assert len(script.read_text(encoding="utf-8").splitlines()) < 30
+    assert (DOCS / "images" / "gallery" / f"{script.stem}.png").is_file(), "run it in docs/images/gallery"
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script))
+    assert (tmp_path / f"{script.stem}.png").stat().st_size > 10_000
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    assert f"version: {hpg.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(
+        rf"^## {re.escape(hpg.__version__)}$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
