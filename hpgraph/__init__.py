@@ -26,6 +26,7 @@ from hpgraph.core.errors import (
     NoPathError,
     StreamingError,
 )
+from hpgraph.core.misspelt import did_you_mean
 
 if TYPE_CHECKING:
     from hpgraph import algebra, algorithms, csgraph, datasets, formats, interop, io, layout, semiring, viz
@@ -108,6 +109,7 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph, as_graph
     from hpgraph.containers.streamed_graph import StreamedGraph
     from hpgraph.containers.vertices import id as id
+    from hpgraph.core.versions import show_versions
     from hpgraph.engine.definition import Parameter, Property
     from hpgraph.engine.direction import Direction
     from hpgraph.engine.edge_definition import EdgeProperty
@@ -265,6 +267,7 @@ _MODULE_OF = {
     "resource_allocation": "hpgraph.algorithms.similarity",
     "resource_allocation_index": "hpgraph.algorithms.similarity",
     "sorensen": "hpgraph.algorithms.similarity",
+    "show_versions": "hpgraph.core.versions",
     "Direction": "hpgraph.engine.direction",
     "Parameter": "hpgraph.engine.definition",
     "Property": "hpgraph.engine.definition",
@@ -458,6 +461,7 @@ __all__ = [
     "semiring",
     "shortest_path",
     "shortest_path_length",
+    "show_versions",
     "sorensen",
     "spectral_clustering",
     "square_clustering",
@@ -487,7 +491,8 @@ def __getattr__(name: str) -> object:
     elif name in _SUBPACKAGES:
         value = importlib.import_module(f"{__name__}.{name}")
     else:
-        raise AttributeError(f"module 'hpgraph' has no attribute {name!r}")
+        meant = "" if name.startswith("_") else did_you_mean(name, [*_MODULE_OF, *_SUBPACKAGES])
+        raise AttributeError(f"module 'hpgraph' has no attribute {name!r}{meant}")
     globals()[name] = value
     return value
 

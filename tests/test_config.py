@@ -51,6 +51,34 @@ def test_block_ends_after_an_exception(config: Config) -> None:
     assert config.threads == 4
 
 
+def test_a_call_without_with_assigns(config: Config) -> None:
+    config(threads=3)
+    assert config.threads == 3
+    config(threads=2, progress=False)
+    held = config(verbose=False)
+    assert (config.threads, config.progress, config.verbose) == (2, False, False)
+    config.threads = 5
+    assert config.threads == 5, "what is assigned later counts"
+    with config(threads=1):
+        assert config.threads == 1
+    with held:
+        assert config.verbose is False
+    assert (config.threads, config.verbose) == (5, True), "what was entered holds in its block alone"
+    config(threads=None)
+    assert config.threads == len(os.sched_getaffinity(0))
+    assert len(config._said) <= 1, "calls do not pile up"
+
+
+def test_a_function_with_settings(config: Config) -> None:
+    config.threads = 4
+
+    @config(threads=1)
+    def threads(depth: int) -> list[int]:
+        return [config.threads, *(threads(depth - 1) if depth else [])]
+
+    assert threads(2) == [1, 1, 1] and config.threads == 4
+
+
 def test_block_is_seen_by_its_own_thread_only(config: Config) -> None:
     config.threads = 4
     seen: list[int] = []

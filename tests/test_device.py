@@ -93,11 +93,15 @@ def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.delitem(sys.modules, "cupy", raising=False)
     monkeypatch.setattr(builtins, "__import__", without_cupy)
+    monkeypatch.setattr(placing, "_has_driver", lambda: True)
     with pytest.raises(MissingExtraError, match=r"pip install 'hpgraph\[cuda1[23]\]'") as caught:
         placing.array_module("cuda")
     assert isinstance(caught.value, ImportError)
     assert isinstance(caught.value, HpgraphError)
     assert not placing.cuda_available()
+    monkeypatch.setattr(placing, "_has_driver", lambda: False)
+    with pytest.raises(DeviceError, match="no CUDA GPU is here"):
+        placing.array_module("cuda")
 
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is None, reason="CuPy is not installed")

@@ -23,6 +23,7 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.backend import kernels
@@ -55,6 +56,7 @@ class BeliefResult(ArrayResult, array="belief", columns=("state",), groups=True)
         return f"<BeliefResult: {len(self)} vertices, {self.belief.shape[1]} states, {ending(self)}>"
 
 
+@naming_arguments
 def belief_propagation(
     G: Graph | Any,
     unary: Any,

@@ -17,6 +17,7 @@ from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
@@ -51,6 +52,7 @@ class Power(VertexProgram):
 _PROGRAMS = by_weights(Power)
 
 
+@naming_arguments
 def eigenvector_centrality(
     G: Graph | Any,
     *,

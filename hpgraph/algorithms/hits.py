@@ -19,6 +19,7 @@ from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import ResultTable, named
 from hpgraph.core.device import array_module
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
@@ -109,6 +110,7 @@ class HITSResult(ResultTable, columns=("hubs", "authorities")):
         return f"<HITSResult: {len(self.hubs)} vertices, {ending(self)}>"
 
 
+@naming_arguments
 def hits(
     G: Graph | Any,
     *,

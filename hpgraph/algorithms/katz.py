@@ -15,6 +15,7 @@ from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
@@ -60,6 +61,7 @@ class KatzByVertex(Katz):
 _PROGRAMS = {False: by_weights(Katz), True: by_weights(KatzByVertex)}
 
 
+@naming_arguments
 def katz_centrality(
     G: Graph | Any,
     alpha: float = 0.1,

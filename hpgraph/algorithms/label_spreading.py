@@ -21,6 +21,7 @@ from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module, check_memory, device_of, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
 
 
@@ -54,6 +55,7 @@ class LabelResult(ArrayResult, array="label", groups=True):
         return f"<LabelResult: {len(self)} vertices, {len(self.classes)} labels, {ending(self)}>"
 
 
+@naming_arguments
 def label_spreading(
     G: Graph | Any,
     labels: Any,
@@ -143,6 +145,7 @@ def label_spreading(
     return named(found, graph)
 
 
+@naming_arguments
 def label_propagation(
     G: Graph | Any,
     labels: Any,

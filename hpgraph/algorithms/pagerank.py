@@ -23,6 +23,7 @@ from hpgraph.containers.result_table import named
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
@@ -130,6 +131,7 @@ class PageRankResult(ArrayResult, array="rank"):
         return f"<PageRankResult: {len(self)} vertices, {ending(self)}>"
 
 
+@naming_arguments
 def pagerank(
     G: Graph | Any,
     *,
@@ -284,7 +286,7 @@ def _in_lanes(
             f"lane {lane} at a change of {found.residual[lane]:.3g}, above tol={rules.tol:g}: raise max_iteration or "
             "tol",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return named(found, graph)
 
@@ -295,7 +297,7 @@ def _ended(result: PageRankResult, tol: float) -> PageRankResult:
             f"PageRank stopped after {result.iterations} iterations at a change of {result.residual:.3g}, above "
             f"tol={tol:g}: raise max_iteration or tol",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return result
 

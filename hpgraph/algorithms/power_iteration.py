@@ -49,14 +49,14 @@ def ending(result: Any) -> str:
 def warn_unless(converged: bool, tol: float, what: str, iterations: int, residual: float) -> None:
     """Warn of an iteration that ended early, unless none was asked to end: its `tol` is 0.
 
-    To be called by the function that the user calls.
+    To be called by the function that the user calls by way of `naming_arguments`.
     """
     if not converged and tol > 0:
         warnings.warn(
             f"{what} stopped after {iterations} iterations at a change of {residual:.3g}, above what tol={tol:g} "
             "allows: raise max_iteration or tol",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

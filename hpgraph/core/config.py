@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextvars import ContextVar
+import weakref
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar, Token
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -82,6 +83,31 @@ def _checked(name: str, value: object) -> Any:
     return _CHECKS[name](value, name)
 
 
+class Block(contextlib.ContextDecorator):
+    """Settings for the block of a ``with`` statement, or of a function."""
+
+    def __init__(self, config: Config, settings: dict[str, Any]) -> None:
+        self._config, self._settings = config, settings
+        self._tokens: list[Token[Any]] = []
+
+    def __enter__(self) -> Config:
+        self._config._withdraw(self)
+        overrides = self._config._overrides
+        self._tokens.append(overrides.set({**overrides.get(), **self._settings}))
+        return self._config
+
+    def __exit__(self, *error: object) -> None:
+        self._config._overrides.reset(self._tokens.pop())
+
+    def __call__(self, function: Any) -> Any:
+        """The function, to run with these settings."""
+        self._config._withdraw(self)
+        return super().__call__(function)
+
+    def _recreate_cm(self) -> Block:
+        return Block(self._config, self._settings)
+
+
 class Config:
     """The library's settings, as attributes and as a context manager.
 
@@ -114,6 +140,8 @@ class Config:
     >>> with hpg.config(threads=1):
     ...     hpg.config.threads
     1
+
+    Without ``with``, ``hpg.config(threads=2)`` holds from then on, as ``hpg.config.threads = 2`` does.
     """
 
     def __init__(self) -> None:
@@ -122,48 +150,77 @@ class Config:
         values: dict[str, Any] = {}
         overrides: ContextVar[Mapping[str, Any]] = ContextVar("hpgraph_config", default=MappingProxyType({}))
         object.__setattr__(self, "_values", values)
+        # Of calls, in order: which may still become blocks.
+        object.__setattr__(self, "_said", [])
+        object.__setattr__(self, "_held", values)
         object.__setattr__(self, "_overrides", overrides)
         object.__setattr__(self, "_announced", set())
         object.__setattr__(self, "_lock", Lock())
 
     _values: dict[str, Any]
+    _said: list[tuple[weakref.ref[Block], dict[str, Any]]]
+    _held: dict[str, Any]
     _overrides: ContextVar[Mapping[str, Any]]
     _announced: set[str]
     _lock: Lock
 
-    @contextlib.contextmanager
-    def __call__(self, **settings: Any) -> Iterator[Config]:
-        """Settings for the block of a ``with`` statement, in this thread or task only.
+    def __call__(self, **settings: Any) -> Block:
+        """Settings from now on, as assignments; or, in a ``with`` statement, for its block in this thread or task.
 
         Parameters
         ----------
         **settings
             Attributes of this object and their values; None means what would hold without any setting.
 
-        Yields
-        ------
-        Config
-            This object.
+        Returns
+        -------
+        Block
+            To be entered, or used as a decorator; the block is given this object.
 
         Raises
         ------
         TypeError, ValueError
-            For a setting that does not exist, or an unfit value; the block is not entered.
+            For a setting that does not exist, or an unfit value; nothing is set.
+
+        Examples
+        --------
+        >>> config = Config()
+        >>> block = config(threads=3)
+        >>> config.threads
+        3
         """
         checked = {name: _checked(name, value) for name, value in settings.items()}
-        token = self._overrides.set({**self._overrides.get(), **checked})
-        try:
-            yield self
-        finally:
-            self._overrides.reset(token)
+        block = Block(self, checked)
+        with self._lock:
+            # Who is forgotten without having been entered was a statement.
+            while self._said and self._said[0][0]() is None:
+                self._values.update(self._said.pop(0)[1])
+            self._said.append((weakref.ref(block), dict(checked)))
+            self._settle()
+        return block
+
+    def _withdraw(self, block: Block) -> None:
+        """What was said for a block does not hold outside it."""
+        with self._lock:
+            self._said[:] = [said for said in self._said if said[0]() is not block]
+            self._settle()
+
+    def _settle(self) -> None:
+        held = dict(self._values)
+        for _, settings in self._said:
+            held.update(settings)
+        object.__setattr__(self, "_held", held)
 
     def __setattr__(self, name: str, value: object) -> None:
         value = _checked(name, value)
         with self._lock:
             self._values[name] = value
+            for _, settings in self._said:
+                settings.pop(name, None)
+            self._settle()
 
     def _get(self, name: str) -> Any:
-        for values in (self._overrides.get(), self._values):
+        for values in (self._overrides.get(), self._held):
             if values.get(name) is not None:
                 return values[name]
         variable = _VARIABLES[name]

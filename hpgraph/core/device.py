@@ -5,6 +5,7 @@ Nothing here imports CuPy before a CUDA array or the CUDA device is really in pl
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 from types import ModuleType
@@ -119,13 +120,16 @@ def require_cupy() -> ModuleType:
     Raises
     ------
     MissingExtraError
-        When CuPy is not installed.
+        When CuPy is not installed, and there is a driver that it could use.
     DeviceError
         When there is no usable GPU.
     """
     try:
         import cupy
     except ImportError:
+        if not _has_driver():
+            # CuPy would not help.
+            raise DeviceError('no CUDA GPU is here, nor its driver: check nvidia-smi, or use device="cpu"') from None
         raise MissingExtraError("CuPy", _cuda_extra(), "the CUDA device") from None
     _require_gpu()
     return cupy
@@ -365,6 +369,17 @@ def fits(nbytes: int, device: str) -> bool:
         # The driver takes longer to answer than many a kernel to run.
         return True
     return nbytes <= free_memory(device)
+
+
+@functools.cache
+def _has_driver() -> bool:
+    """Whether the driver of CUDA can be loaded and finds a GPU."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    count = ctypes.c_int(0)
+    return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
 
 
 def _cuda_extra() -> str:

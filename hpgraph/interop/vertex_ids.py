@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, count
 from typing import Any
 
 import numpy as np
 
 from hpgraph.containers.names import as_array
+from hpgraph.core.config import config
 from hpgraph.core.device import is_cuda, native, to_device, unmasked
 
 
@@ -135,15 +137,25 @@ def _sparse(source: Any, target: Any) -> bool:
 
 
 def _by_arrow(source: Any, target: Any) -> tuple[Any, Any, Any]:
-    """One hash table over both columns."""
+    """A hash table for each column, side by side; what comes in both is found among the distinct values alone."""
+    with ThreadPoolExecutor(min(config.threads, 2)) as pool:
+        ends = list(pool.map(_encoded, (source, target)))
+    (first, known), (second, others) = ends
     import pyarrow
 
-    both = pyarrow.chunked_array([*source.chunks, *target.chunks], source.type).dictionary_encode()
-    if not both.num_chunks:
-        return np.empty(0, np.int64), np.empty(0, np.int64), None
+    # Those of the sources come first, so they keep their numbers.
+    number, names = _encoded(pyarrow.chunked_array([known, others]))
+    return first, number[len(known) :][second], as_array(names.to_pylist())
+
+
+def _encoded(column: Any) -> tuple[Any, Any]:
+    """The number of each value, and the values in the order in which they come."""
+    encoded = column.dictionary_encode()
+    if not encoded.num_chunks:
+        return np.empty(0, np.int32), column.slice(0, 0).combine_chunks()
     # The dictionary of the last chunk is that of all.
-    numbers = np.concatenate([chunk.indices.to_numpy() for chunk in both.chunks])
-    return numbers[: len(source)], numbers[len(source) :], as_array(both.chunks[-1].dictionary.to_pylist())
+    numbers = [chunk.indices.to_numpy() for chunk in encoded.chunks]
+    return numbers[0] if len(numbers) == 1 else np.concatenate(numbers), encoded.chunks[-1].dictionary
 
 
 def _by_hashing(source: list[Any], target: list[Any], titles: Iterable[str]) -> tuple[Any, Any, Any]:
