@@ -105,3 +105,10 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert re.search(
         rf"^## {re.escape(hpg.__version__)}$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
     )
+
+
+def test_places_that_papers_are_said_to_live_in() -> None:
+    rows = re.findall(r"^\|.*\|.*\| (`.*`) \|$", (DOCS / "papers.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rows) > 20
+    for place in re.findall(r"`([^`]+)`", " ".join(rows)):
+        assert (ROOT / place).exists(), place
