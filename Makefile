@@ -1,6 +1,7 @@
 # make demo     install into .venv and run everything once on the bundled graph
 # make test     the tests                       make lint        ruff and mypy
 # make docs     the site, into build/docs; warnings are errors
+# make test-networkx  NetworkX's own tests, run on hpgraph
 # make fuzz     some minutes of malformed files and the like
 # make bench    hpgraph beside its peers, CPU   make bench-gpu   the same on the GPU
 #
@@ -21,7 +22,7 @@ else
 EXTRAS := check,plot,cuda12
 endif
 
-.PHONY: install demo test fuzz lint format docs bench bench-gpu clean
+.PHONY: install demo test test-networkx fuzz lint format docs bench bench-gpu clean
 
 install: $(VENV)/installed
 
@@ -42,6 +43,10 @@ demo: install
 # order of tests/conftest.py, which has the longest first.
 test: install
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+
+# NetworkX's own tests, on its backend hpgraph: some twenty minutes.
+test-networkx: install
+	@$(BIN)/python -m tests.networkx_suite $(ARGS)
 
 fuzz: install
 	@$(BIN)/python -m tests.fuzz $(ARGS)

@@ -119,7 +119,7 @@ if TYPE_CHECKING:
     from hpgraph.engine.result import RunResult
     from hpgraph.engine.run import run
     from hpgraph.engine.trace import Trace
-    from hpgraph.interop.from_edges import from_edges
+    from hpgraph.interop.given_edges import from_edges
     from hpgraph.interop.networkx import from_networkx, to_networkx
     from hpgraph.io import convert as convert
     from hpgraph.io import open as open
@@ -282,7 +282,7 @@ _MODULE_OF = {
     "DividedGraph": "hpgraph.containers.divided_graph",
     "StreamedGraph": "hpgraph.containers.streamed_graph",
     "as_graph": "hpgraph.containers.graph",
-    "from_edges": "hpgraph.interop.from_edges",
+    "from_edges": "hpgraph.interop.given_edges",
     "from_networkx": "hpgraph.interop.networkx",
     "id": "hpgraph.containers.vertices",
     "to_networkx": "hpgraph.interop.networkx",

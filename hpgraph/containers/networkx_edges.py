@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, islice
 from numbers import Integral, Real
 from typing import Any
 
@@ -39,35 +40,99 @@ def edges_of_networkx(graph: Any, weight: str | None = "weight") -> dict[str, An
         When a weight is not a real number.
     """
     nodes = list(graph)
-    number_of = {node: number for number, node in enumerate(nodes)}
-    source: list[int] = []
-    target: list[int] = []
-    weights: list[Any] = []
-    edges = graph.edges(data=weight) if weight is not None else ((u, v, None) for u, v in graph.edges())
-    for u, v, value in edges:
-        if value is not None and not isinstance(value, Real):
-            raise TypeError(f"{weight!r} of edge ({u!r}, {v!r}) must be a real number, not {value!r}")
-        source.append(number_of[u])
-        target.append(number_of[v])
-        weights.append(value)
+    indptr, target = rows_of(graph, nodes)
+    weights = None if weight is None else values_of(graph, nodes, weight)
+    source = np.repeat(np.arange(len(nodes)), np.diff(indptr))
+    if not graph.is_directed():
+        once = source <= target
+        source, target = source[once], target[once]
+        weights = None if weights is None else weights[once]
     return {
-        "source": np.array(source, dtype=np.int64),
-        "target": np.array(target, dtype=np.int64),
-        "weight": _as_array(weights),
+        "source": source,
+        "target": target,
+        "weight": weights,
         "n_vertices": len(nodes),
         "directed": graph.is_directed(),
         "names": nodes,
     }
 
 
-def _as_array(weights: list[Any]) -> np.ndarray[Any, np.dtype[Any]] | None:
-    given = [value is not None for value in weights]
-    if not any(given):
+def rows_of(graph: Any, nodes: list[Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Who is next to whom, in the order in which NetworkX lists neighbours; parallel edges count once.
+
+    Parameters
+    ----------
+    graph : networkx graph
+    nodes : list
+        Its nodes, which get the numbers 0, 1, ...
+
+    Returns
+    -------
+    indptr : int64 array of shape (n + 1,)
+    indices : int64 array
+        Both arcs of an undirected edge are there, as in ``graph.adj``.
+    """
+    rows = list(map(graph._adj.__getitem__, nodes))
+    indptr = np.zeros(len(nodes) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=indptr[1:])
+    ends, size = chain.from_iterable(rows), int(indptr[-1])
+    if all(map(_is_place, nodes, range(len(nodes)))):
+        # What is equal to a whole number is this number, so that it need not be looked up.
+        return indptr, np.fromiter(ends, np.int64, size)
+    number_of = dict(zip(nodes, range(len(nodes)), strict=True))
+    return indptr, np.fromiter(map(number_of.__getitem__, ends), np.int64, size)
+
+
+def values_of(graph: Any, nodes: list[Any], weight: str) -> np.ndarray[Any, np.dtype[Any]] | None:
+    """An attribute of the edges, in the order of `rows_of`: of parallel edges the least.
+
+    Parameters
+    ----------
+    graph : networkx graph
+    nodes : list
+    weight : str
+        Edges without it have 1.
+
+    Returns
+    -------
+    int64 or float64 array, or None
+        None where no edge has the attribute.
+
+    Raises
+    ------
+    TypeError
+        When a value is not a real number.
+    """
+    edges = chain.from_iterable(row.values() for row in map(graph._adj.__getitem__, nodes))
+    parallel: list[int] = []
+    if graph.is_multigraph():
+        several = [list(edge.values()) for edge in edges]
+        parallel = [len(found) for found in several]
+        edges = chain.from_iterable(several)
+    every = [edge.get(weight) for edge in edges]
+    kinds = set(map(type, every)) - {type(None)}
+    if not kinds:
         return None
-    filled = [value if there else 1 for value, there in zip(weights, given, strict=True)]
-    if all(isinstance(value, Integral) for value in filled):
+    if not all(issubclass(kind, Real) for kind in kinds):
+        raise TypeError(_unfit(graph, weight))
+    values = [1 if value is None else value for value in every] if type(None) in map(type, every) else every
+    if graph.is_multigraph():
+        left = iter(values)
+        values = [min(islice(left, count)) for count in parallel]
+    if all(issubclass(kind, Integral) for kind in kinds):
         try:
-            return np.array(filled, dtype=np.int64)
+            return np.array(values, dtype=np.int64)
         except OverflowError:
             pass  # float64 comes nearest to whole numbers beyond 64 bits.
-    return np.array(filled, dtype=np.float64)
+    return np.array(values, dtype=np.float64)
+
+
+def _unfit(graph: Any, weight: str) -> str:
+    u, v, value = next(
+        edge for edge in graph.edges(data=weight) if edge[2] is not None and not isinstance(edge[2], Real)
+    )
+    return f"{weight!r} of edge ({u!r}, {v!r}) must be a real number, not {value!r}"
+
+
+def _is_place(node: Any, place: int) -> bool:
+    return type(node) is int and node == place

@@ -27,6 +27,7 @@ _VARIABLES = {
     "verbose": "HPGRAPH_VERBOSE",
     "cache_dir": "HPGRAPH_CACHE_DIR",
     "measure_layouts": "HPGRAPH_MEASURE_LAYOUTS",
+    "networkx_device": "HPGRAPH_NETWORKX_DEVICE",
 }
 
 
@@ -68,12 +69,21 @@ def _cache_dir(value: object, name: str) -> Path | None:
     return Path(os.fspath(value)).expanduser()  # type: ignore[arg-type]
 
 
+def _device(value: object, name: str) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be the name of a device, as in Graph.to, or None (cpu), not {value!r}")
+    return value
+
+
 _CHECKS: dict[str, Callable[[object, str], Any]] = {
     "threads": _threads,
     "progress": _or_auto,
     "verbose": _verbose,
     "cache_dir": _cache_dir,
     "measure_layouts": _or_auto,
+    "networkx_device": _device,
 }
 
 
@@ -128,6 +138,9 @@ class Config:
         keeps the quickest. "auto" does so where all give the same bits: over integers, and for ``min`` and its kin.
         Where floats are added up, the matrix and the types alone choose, so that sums repeat from run to run; True
         times there, too. ``HPGRAPH_MEASURE_LAYOUTS``.
+    networkx_device : str
+        Where graphs lie that NetworkX hands to its backend hpgraph: "cpu", or another device as `Graph.to` takes it.
+        ``HPGRAPH_NETWORKX_DEVICE``.
 
     Raises
     ------
@@ -249,6 +262,11 @@ class Config:
         """Whether first products on a GPU time the ways to do them."""
         value: bool | Literal["auto"] | None = self._get("measure_layouts")
         return "auto" if value is None else value
+
+    @property
+    def networkx_device(self) -> str:
+        """Where graphs lie that come from NetworkX's dispatching."""
+        return self._get("networkx_device") or "cpu"
 
     @property
     def cache_dir(self) -> Path:

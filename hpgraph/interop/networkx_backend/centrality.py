@@ -1,0 +1,196 @@
+"""Centralities of nodes and edges."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from hpgraph.algorithms import betweenness as _betweenness
+from hpgraph.algorithms import closeness as _closeness
+from hpgraph.algorithms import eigenvector as _eigenvector
+from hpgraph.algorithms import hits as _hits
+from hpgraph.algorithms import katz as _katz
+from hpgraph.algorithms import pagerank as _pagerank
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import to_device
+from hpgraph.core.errors import ConvergenceWarning
+from hpgraph.interop.networkx_backend.converted import ConvertedGraph
+from hpgraph.interop.networkx_backend.serving import given, serves
+
+# Vectors that ARPACK iterates with, by default, before it counts one restart: `max_iter` counts those in `nx.hits`.
+_VECTORS = 20
+
+
+def _converged(max_iter: int, run: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """What an iteration ends with; NetworkX raises where hpgraph warns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        result = run(*args, **options)
+    if not result.converged:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    return result
+
+
+@serves(unless=given("dangling"))
+def pagerank(
+    G: ConvertedGraph, alpha: float = 0.85, personalization: Any = None, max_iter: int = 100, tol: float = 1.0e-6,
+    nstart: Any = None, weight: str | None = "weight", dangling: Any = None, *, dtype: Any = np.float64,
+) -> dict[Any, float]:  # fmt: skip
+    """As `networkx.pagerank`."""
+    n = len(G)
+    if n == 0:
+        return {}
+    graph = G.lengths(weight)
+    jumps = None if personalization is None else G.array_of(personalization)
+    if jumps is not None and jumps.sum() == 0:
+        raise ZeroDivisionError
+    if max_iter <= 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    # NetworkX starts everywhere alike, whatever the personalization.
+    start = np.ones(n) if nstart is None else G.array_of(nstart)
+    start /= start.sum()
+    result = _converged(
+        max_iter, _pagerank.pagerank, graph, damping=alpha, tol=n * tol, max_iteration=max_iter,
+        personalization=jumps, start=start, weighted=graph.weighted, dtype=dtype,
+    )  # fmt: skip
+    return G.by_node(result.rank)
+
+
+@serves(unless=lambda call: None if call["normalized"] else "lengths and signs of singular vectors are not fixed")
+def hits(
+    G: ConvertedGraph, max_iter: int = 100, tol: float = 1.0e-8, nstart: Any = None, normalized: bool = True
+) -> tuple[dict[Any, float], dict[Any, float]]:
+    """As `networkx.hits`."""
+    if len(G) == 0:
+        return {}, {}
+    if max_iter <= 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    graph = G.lengths("weight")
+    result = _converged(max_iter, _hits.hits, graph, tol=tol, max_iteration=_VECTORS * max_iter)
+    return G.by_node(result.hubs), G.by_node(result.authorities)
+
+
+@serves()
+def katz_centrality(
+    G: ConvertedGraph, alpha: float = 0.1, beta: Any = 1.0, max_iter: int = 1000, tol: float = 1.0e-6,
+    nstart: Any = None, normalized: bool = True, weight: str | None = None,
+) -> dict[Any, float]:  # fmt: skip
+    """As `networkx.katz_centrality`."""
+    if len(G) == 0:
+        return {}
+    try:
+        attached: Any = float(beta)
+    except (TypeError, ValueError, AttributeError) as error:
+        if set(beta) != set(G):
+            raise nx.NetworkXError("beta dictionary must have a value for every node") from error
+        attached = G.array_of(beta)
+    if max_iter <= 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    graph = G.graph(weight)
+    start = None if nstart is None else G.array_of(nstart)
+    result = _converged(
+        max_iter, _katz.katz_centrality, graph, alpha, attached, tol=tol, max_iteration=max_iter, start=start,
+        normalized=normalized, weighted=graph.weighted,
+    )  # fmt: skip
+    return G.by_node(result.centrality)
+
+
+@serves()
+def eigenvector_centrality(
+    G: ConvertedGraph, max_iter: int = 100, tol: float = 1.0e-6, nstart: Any = None, weight: str | None = None
+) -> dict[Any, float]:
+    """As `networkx.eigenvector_centrality`."""
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
+    start = None if nstart is None else G.array_of(nstart)
+    if start is not None and not start.any():
+        raise nx.NetworkXError("initial vector cannot have all zero values")
+    if max_iter <= 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    graph = G.graph(weight)
+    result = _converged(
+        max_iter, _eigenvector.eigenvector_centrality, graph, tol=tol, max_iteration=max_iter, start=start,
+        weighted=graph.weighted,
+    )  # fmt: skip
+    return G.by_node(result.centrality)
+
+
+def _drawn(G: ConvertedGraph, k: int | None, seed: Any) -> Any:
+    """The sources that NetworkX draws."""
+    if k is None or k == len(G):
+        return None
+    if k == 0:
+        raise ZeroDivisionError("no source to scale by")
+    return id(np.array([G.index[node] for node in seed.sample(G.nodes, k)], np.int64))
+
+
+@serves()
+def betweenness_centrality(
+    G: ConvertedGraph, k: int | None = None, normalized: bool = True, weight: str | None = None,
+    endpoints: bool = False, seed: Any = None,
+) -> dict[Any, float]:  # fmt: skip
+    """As `networkx.betweenness_centrality`."""
+    if len(G) == 0:
+        return {}
+    graph = G.lengths(weight, positive=True)
+    return G.by_node(
+        _betweenness.betweenness_centrality(
+            graph, normalized=normalized, weight=graph.weighted or None, endpoints=endpoints, sources=_drawn(G, k, seed)
+        )
+    )
+
+
+@serves()
+def edge_betweenness_centrality(
+    G: ConvertedGraph, k: int | None = None, normalized: bool = True, weight: str | None = None, seed: Any = None
+) -> dict[tuple[Any, Any], float]:
+    """As `networkx.edge_betweenness_centrality`."""
+    if len(G) == 0:
+        return {}
+    graph = G.lengths(weight, positive=True)
+    found = _betweenness.edge_betweenness_centrality(
+        graph, normalized=normalized, weight=graph.weighted or None, sources=_drawn(G, k, seed)
+    )
+    # Arcs of a graph are in order of their ends; NetworkX has them in the order in which neighbours were added, and an
+    # undirected edge at the end that comes first.
+    values = np.empty(len(G.indices))
+    values[np.lexsort((G.indices, G.rows))] = to_device(found, "cpu")
+    source, target = G.rows, G.indices
+    if not G.is_directed():
+        once = source <= target
+        source, target, values = source[once], target[once], values[once]
+    return dict(zip(zip(G.named(source), G.named(target), strict=True), values.tolist(), strict=True))
+
+
+@serves()
+def closeness_centrality(
+    G: ConvertedGraph, u: Any = None, distance: str | None = None, wf_improved: bool = True
+) -> Any:
+    """As `networkx.closeness_centrality`."""
+    graph = G.lengths(distance)
+    sources = None if u is None else id(np.array([G.number(u, "Source {} is not in G")], np.int64))
+    if len(G) == 0:
+        return {}
+    values = _closeness.closeness_centrality(
+        graph, sources, wf_improved=bool(wf_improved), weight=graph.weighted or None
+    )
+    return G.by_node(values) if u is None else float(values[0])
+
+
+@serves(unless=given("sources"))
+def harmonic_centrality(
+    G: ConvertedGraph, nbunch: Any = None, distance: str | None = None, sources: Any = None
+) -> dict[Any, float]:
+    """As `networkx.harmonic_centrality`."""
+    # NetworkX goes by the order of a set.
+    wanted = list(set(G.nbunch_iter(nbunch) if nbunch is not None else G.nodes))
+    if not wanted:
+        return {}
+    graph = G.lengths(distance, positive=True)
+    numbers = id(np.array([G.index[node] for node in wanted], np.int64))
+    values = to_device(_closeness.harmonic_centrality(graph, numbers, weight=graph.weighted or None), "cpu").tolist()
+    return {node: value if value else 0 for node, value in zip(wanted, values, strict=True)}

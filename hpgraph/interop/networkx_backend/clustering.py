@@ -1,0 +1,75 @@
+"""Triangles, and how neighbours are joined among themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.algorithms import clustering as _clustering
+from hpgraph.algorithms import square_clustering as _squares
+from hpgraph.algorithms import triangles as _triangles
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import to_device
+from hpgraph.interop.networkx_backend.converted import ConvertedGraph
+from hpgraph.interop.networkx_backend.serving import serves
+
+
+def _undirected(call: Any) -> str | None:
+    return "NetworkX goes along the arcs of a directed graph" if call["G"].is_directed() else None
+
+
+def _of(G: ConvertedGraph, array: Any, nodes: Any) -> Any:
+    """The values of some nodes, as NetworkX gives them: of a single one the value; and 0 as a whole number."""
+    values = to_device(array, "cpu").tolist()
+    if nodes is not None and nodes in G:
+        return values[G.index[nodes]] or 0
+    return {node: values[G.index[node]] or 0 for node in G.nbunch_iter(nodes)}
+
+
+@serves()
+def clustering(G: ConvertedGraph, nodes: Any = None, weight: str | None = None) -> Any:
+    """As `networkx.clustering`."""
+    graph = G.lengths(weight)
+    if len(G) == 0:
+        return _of(G, np.zeros(0), nodes)
+    if graph.weighted and graph.out_csr.data.max() == 0:
+        raise NotImplementedError("no weight is positive")
+    return _of(G, _clustering.clustering(graph, weighted=graph.weighted), nodes)
+
+
+@serves()
+def average_clustering(
+    G: ConvertedGraph, nodes: Any = None, weight: str | None = None, count_zeros: bool = True
+) -> float:
+    """As `networkx.average_clustering`."""
+    values = clustering(G, nodes, weight).values()
+    if not count_zeros:
+        values = [value for value in values if value > 0]
+    return sum(values) / len(values)
+
+
+@serves(unless=_undirected)
+def transitivity(G: ConvertedGraph) -> float:
+    """As `networkx.transitivity`."""
+    return _clustering.transitivity(G.graph()) or 0 if len(G) else 0
+
+
+@serves()
+def triangles(G: ConvertedGraph, nodes: Any = None) -> Any:
+    """As `networkx.triangles`."""
+    return _of(G, _triangles.triangles(G.graph()) if len(G) else np.zeros(0), nodes)
+
+
+@serves(unless=_undirected)
+def square_clustering(G: ConvertedGraph, nodes: Any = None) -> Any:
+    """As `networkx.square_clustering`."""
+    wanted = list(G.nbunch_iter(nodes))
+    numbers = np.array([G.index[node] for node in wanted], np.int64)
+    values = to_device(_squares.square_clustering(G.graph(), id(numbers)), "cpu").tolist() if wanted else []
+    # NetworkX has the whole number 0 for a node without two neighbours.
+    neighbors = np.diff(G.indptr) - np.bincount(G.rows[G.rows == G.indices], minlength=len(G))
+    found = {
+        node: value if value or neighbors[G.index[node]] > 1 else 0 for node, value in zip(wanted, values, strict=True)
+    }
+    return found[nodes] if nodes in G else found

@@ -1,0 +1,106 @@
+"""How far nodes are from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from hpgraph.algorithms import eccentricity as _eccentricity
+from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length as _blocks
+from hpgraph.containers.vertices import id
+from hpgraph.core.device import to_device
+from hpgraph.interop.networkx_backend.components import _number
+from hpgraph.interop.networkx_backend.converted import ConvertedGraph
+from hpgraph.interop.networkx_backend.serving import given, serves
+
+
+def _require_connected(G: ConvertedGraph) -> None:
+    if _number(G, "strong" if G.is_directed() else "weak") > 1:
+        raise nx.NetworkXError(
+            "Found infinite path length because the "
+            + ("digraph is not strongly connected" if G.is_directed() else "graph is not connected")
+        )
+
+
+@serves(unless=given("sp"))
+def eccentricity(G: ConvertedGraph, v: Any = None, sp: Any = None, weight: str | None = None) -> Any:
+    """As `networkx.eccentricity`."""
+    wanted = list(G.nbunch_iter(v))
+    if not wanted:
+        return {}
+    graph = G.lengths(weight)
+    _require_connected(G)
+    numbers = None if v is None else id(np.array([G.index[node] for node in wanted], np.int64))
+    found = to_device(_eccentricity.eccentricity(graph, numbers, weight=graph.weighted or None), "cpu")
+    values = dict(zip(wanted, (found.astype(np.int64) if G.whole(weight) else found).tolist(), strict=True))
+    return values[v] if v in G else values
+
+
+def _extreme(G: ConvertedGraph, weight: str | None, find: Any, which: Any) -> float:
+    if len(G) == 0:
+        return which(())  # NetworkX's error
+    graph = G.lengths(weight)
+    _require_connected(G)
+    value = find(graph, weight=graph.weighted or None)
+    return int(value) if G.whole(weight) else float(value)
+
+
+@serves(unless=given("e"))
+def diameter(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> float:
+    """As `networkx.diameter`."""
+    return _extreme(G, weight, _eccentricity.diameter, max)
+
+
+@serves(unless=given("e"))
+def radius(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> float:
+    """As `networkx.radius`."""
+    return _extreme(G, weight, _eccentricity.radius, min)
+
+
+def _where(G: ConvertedGraph, weight: str | None, which: Any) -> list[Any]:
+    values = eccentricity(G, weight=weight)
+    bound = which(values.values())
+    return [node for node, value in values.items() if value == bound]
+
+
+@serves(unless=given("e"))
+def periphery(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> list[Any]:
+    """As `networkx.periphery`."""
+    return _where(G, weight, max)
+
+
+@serves(unless=given("e"))
+def center(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> list[Any]:
+    """As `networkx.center`."""
+    found = _where(G, weight, min)
+    if len(found) == 2 and not G.is_directed() and len(G.indices) == 2 * (len(G) - 1):
+        raise NotImplementedError("the order of a tree's two centers follows from how NetworkX takes off its leaves")
+    return found
+
+
+def _by_searches(call: Mapping[str, Any]) -> str | None:
+    return None if call["method"] in (None, "unweighted", "dijkstra") else "only Dijkstra's method is taken"
+
+
+@serves(unless=_by_searches)
+def average_shortest_path_length(G: ConvertedGraph, weight: str | None = None, method: str | None = None) -> float:
+    """As `networkx.average_shortest_path_length`."""
+    n = len(G)
+    if n == 0:
+        raise nx.NetworkXPointlessConcept(
+            "the null graph has no paths, thus there is no average shortest path length"
+        )
+    if n == 1:
+        return 0
+    if method == "unweighted":
+        weight = None
+    graph = G.lengths(weight)
+    if _number(G, "strong" if G.is_directed() else "weak") > 1:
+        raise nx.NetworkXError(
+            "Graph is not strongly connected." if G.is_directed() else "Graph is not connected."
+        )
+    total: float = sum(lengths.sum().item() for _, lengths in _blocks(graph, weight=graph.weighted or None))
+    return total / (n * (n - 1))

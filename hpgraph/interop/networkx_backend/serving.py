@@ -1,0 +1,88 @@
+"""When a function of the backend can run, and when it pays.
+
+A function refuses beforehand, by what NetworkX shows of its arguments (`serves`); or, where only the converted graph
+tells, by raising NotImplementedError, upon which NetworkX goes on to the next backend.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, TypeVar
+
+import networkx as nx
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Refusal = Callable[[Mapping[str, Any]], "str | None"]
+
+
+def serves(*, parallel: bool = False, unless: Refusal | None = None) -> Callable[[Function], Function]:
+    """Say which calls a function of the backend takes.
+
+    Parameters
+    ----------
+    parallel : bool
+        Whether parallel edges are one to it, so that it takes multigraphs.
+    unless : callable, optional
+        Gives, for the arguments by name, why it cannot run, or None.
+    """
+
+    def mark(function: Function) -> Function:
+        function.parallel = parallel  # type: ignore[attr-defined]
+        function.unless = unless  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def given(*names: str) -> Refusal:
+    """Refuse where one of these arguments is not None."""
+
+    def refusal(arguments: Mapping[str, Any]) -> str | None:
+        return next((f"{name} is not taken" for name in names if arguments.get(name) is not None), None)
+
+    return refusal
+
+
+@cache
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(function)
+
+
+def reason_against(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str | None:
+    """Why a call cannot run on the backend, or None.
+
+    Parameters
+    ----------
+    function : callable
+        The backend's.
+    args, kwargs
+        As NetworkX was given them.
+    """
+    try:
+        bound = _signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        return str(error)
+    bound.apply_defaults()
+    arguments = bound.arguments
+    graph = arguments["G"]
+    if graph.is_multigraph() and not function.parallel:  # type: ignore[attr-defined]
+        return "parallel edges are not told apart"
+    named = nx.utils.backends._registered_algorithms[function.__name__].edge_attrs
+    if named is not None and not isinstance(arguments[named], str | None):
+        return f"{named} must be the name of an attribute"
+    unless: Refusal | None = function.unless  # type: ignore[attr-defined]
+    return None if unless is None else unless(arguments)
+
+
+def reason_to_leave(graph: Any) -> str | None:
+    """Why it is better to let NetworkX run by itself, or None: converting takes longer than that on a small graph."""
+    if getattr(graph, "__networkx_backend__", None) == "hpgraph":
+        return None
+    if (getattr(graph, "__networkx_cache__", None) or {}).get("backends", {}).get("hpgraph"):
+        return None
+    least = nx.config.backends.hpgraph.least_edges
+    if graph.number_of_edges() < least:
+        return f"fewer than {least} edges: nx.config.backends.hpgraph.least_edges"
+    return None

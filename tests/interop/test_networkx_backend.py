@@ -1,0 +1,265 @@
+"""Every function of the NetworkX backend beside NetworkX's own, through NetworkX's dispatching."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+
+import hpgraph as hpg
+from hpgraph.interop.networkx_backend import interface
+from hpgraph.interop.networkx_backend.info import FUNCTIONS, get_info
+
+REGISTERED = nx.utils.backends._registered_algorithms
+
+
+@pytest.fixture(autouse=True, scope="module")
+def backend() -> Iterator[None]:
+    """The backend as NetworkX has it where the installed metadata name it; entered by hand where they are older."""
+    backends = nx.utils.backends
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(
+            backends.backends,
+            "hpgraph",
+            EntryPoint("hpgraph", "hpgraph.interop.networkx_backend.interface", "networkx.backends"),
+        )
+        patch.setitem(backends.backend_info, "hpgraph", get_info())
+        patch.setattr(nx.config, "backends", nx.utils.Config(hpgraph=nx.utils.Config(least_edges=0)))
+        patch.setattr(backends._dispatchable, "__call__", backends._dispatchable._call_if_any_backends_installed)
+        patch.setattr(nx.config, "warnings_to_ignore", {"cache"})
+        yield
+
+
+def graphs() -> dict[str, Any]:
+    """Small graphs whose nodes are not in order, in two parts, and with weights."""
+    one = nx.gnm_random_graph(40, 90, seed=3)
+    whole = nx.Graph()
+    # Neighbours are added in another order than nodes.
+    whole.add_nodes_from(f"v{u}" for u in [7, 3, *range(40)])
+    for k, (u, v) in enumerate(sorted(one.edges, key=lambda edge: (edge[1] * 17 % 40, edge[0]))):
+        whole.add_edge(f"v{u}", f"v{v}", weight=k % 5 + 1)
+    whole.add_edge("v1", "v7")  # has no weight: counts 1
+    connected = whole.subgraph(max(nx.connected_components(whole), key=len)).copy()
+    directed = nx.DiGraph()
+    directed.add_nodes_from(connected)
+    directed.add_weighted_edges_from((u, v, w / 4) for u, v, w in connected.edges(data="weight", default=1))
+    directed.add_weighted_edges_from((v, u, 1.5) for u, v in list(connected.edges)[::2])
+    strong = directed.subgraph(max(nx.strongly_connected_components(directed), key=len)).copy()
+    return {"whole": whole, "connected": connected, "directed": directed, "strong": strong}
+
+
+GRAPHS = graphs()
+NODES = list(GRAPHS["connected"])[:2]
+STRONG = list(GRAPHS["strong"])[:2]
+PAIRS = [(u, v) for u in list(GRAPHS["connected"])[:5] for v in list(GRAPHS["connected"])[5:9]]
+
+# For each function what it is called with: the graph's name and further arguments.
+CALLS: dict[str, list[tuple[Any, ...]]] = {
+    "pagerank": [
+        ("directed",),
+        ("whole", {"weight": None, "personalization": {"v3": 1, "v5": 2}}),
+        ("whole", {"max_iter": 2}),
+    ],
+    "hits": [("strong", {"tol": 1e-12})],
+    "katz_centrality": [("whole", {"alpha": 0.05}), ("whole", {"alpha": 0.05, "max_iter": 2})],
+    "eigenvector_centrality": [("connected", {"max_iter": 500})],
+    "betweenness_centrality": [("whole", {"k": 7, "seed": 5}), ("directed", {"normalized": False})],
+    "edge_betweenness_centrality": [("whole",), ("directed",)],
+    "closeness_centrality": [("directed",), ("whole", {"u": "v3"})],
+    "harmonic_centrality": [("directed",)],
+    "clustering": [("whole",), ("whole", {"nodes": "v3"}), ("whole", {"nodes": ["v3", "v5", "absent"]})],
+    "average_clustering": [("whole",)],
+    "transitivity": [("whole",)],
+    "triangles": [("whole",)],
+    "square_clustering": [("connected",)],
+    "connected_components": [("whole",)],
+    "number_connected_components": [("whole",)],
+    "is_connected": [("whole",), ("connected",)],
+    "node_connected_component": [("whole", "v3")],
+    "weakly_connected_components": [("directed",)],
+    "number_weakly_connected_components": [("directed",)],
+    "is_weakly_connected": [("directed",)],
+    "number_strongly_connected_components": [("directed",)],
+    "is_strongly_connected": [("directed",), ("strong",)],
+    "core_number": [("whole",), ("directed",)],
+    "bridges": [("whole",)],
+    "has_bridges": [("connected",)],
+    "is_bipartite": [("whole",)],
+    "is_directed_acyclic_graph": [("directed",)],
+    "has_path": [("whole", *NODES), ("whole", "v3", "absent")],
+    "shortest_path_length": [
+        ("connected", *NODES),
+        ("connected", *NODES, "weight"),
+        ("directed", STRONG[0]),
+        ("directed", None, STRONG[0], "weight"),
+        ("connected", "absent"),
+    ],
+    "single_source_shortest_path_length": [("whole", "v3"), ("whole", "v3", 2), ("whole", "absent")],
+    "single_target_shortest_path_length": [("whole", "v3")],
+    "all_pairs_shortest_path_length": [("connected",)],
+    "single_source_shortest_path": [("whole", "v3"), ("directed", STRONG[1], 3)],
+    "single_source_dijkstra_path_length": [("whole", "v3"), ("directed", STRONG[1]), ("whole", "absent")],
+    "dijkstra_path_length": [("strong", *STRONG), ("whole", "v3", "absent")],
+    "all_pairs_dijkstra_path_length": [("connected",)],
+    "descendants": [("directed", STRONG[0]), ("directed", "absent")],
+    "ancestors": [("directed", STRONG[0])],
+    "descendants_at_distance": [("whole", "v3", 2), ("whole", "absent", 2)],
+    "bfs_layers": [("whole", "v3"), ("directed", STRONG[1])],
+    "eccentricity": [("connected",), ("whole",), ("strong", {"weight": "weight"})],
+    "diameter": [("connected",), ("whole",)],
+    "radius": [("strong",)],
+    "center": [("connected",)],
+    "periphery": [("connected", {"weight": "weight"})],
+    "average_shortest_path_length": [("connected", {"weight": "weight"}), ("whole",)],
+    "modularity": [("whole", [set(list(GRAPHS["whole"])[:20]), set(list(GRAPHS["whole"])[20:])]), ("whole", [{"v1"}])],
+    "jaccard_coefficient": [("connected", PAIRS), ("connected", [("v3", "absent")])],
+    "adamic_adar_index": [("connected", PAIRS)],
+    "resource_allocation_index": [("connected", PAIRS)],
+}
+# Dicts whose order among nodes of one distance is not NetworkX's, which is that of its heap.
+BY_HEAP = {"single_source_dijkstra_path_length", "all_pairs_dijkstra_path_length"}
+DRAWN = {"louvain_communities", "leiden_communities"}
+
+
+def public(name: str) -> Any:
+    """The function as users call it, with what NetworkX does before it dispatches."""
+    return getattr(sys.modules[REGISTERED[name].orig_func.__module__], name)
+
+
+def outcome(function: Any, graph: Any, *args: Any, **kwargs: Any) -> Any:
+    """What a call gives, generators as lists; or what it raises."""
+    try:
+        found = function(graph, *args, **kwargs)
+        return list(found) if isinstance(found, Iterator) else found
+    except Exception as error:
+        return type(error), str(error)
+
+
+def assert_same(found: Any, wanted: Any, in_order: bool) -> None:
+    """Alike to the types, the order of dicts and lists, and all but the last bits of floats."""
+    assert type(found) is type(wanted)
+    if isinstance(wanted, float):
+        assert math.isclose(found, wanted, rel_tol=1e-5, abs_tol=1e-9)
+    elif isinstance(wanted, dict):
+        assert list(found) == list(wanted) if in_order else found.keys() == wanted.keys()
+        for key, value in wanted.items():
+            assert_same(found[key], value, in_order)
+    elif isinstance(wanted, list | tuple):
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            assert_same(one, other, in_order)
+    else:
+        assert found == wanted
+
+
+def test_every_function_is_tested_and_described() -> None:
+    assert set(CALLS) | DRAWN == set(FUNCTIONS)
+    assert set(get_info()["functions"]) == set(FUNCTIONS) <= set(REGISTERED)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_called_as_in_networkx(name: str) -> None:
+    theirs = inspect.signature(REGISTERED[name].orig_func).parameters.values()
+    ours = inspect.signature(getattr(interface, name)).parameters.values()
+    plain = [(p.name, p.default) for p in ours if p.kind is p.POSITIONAL_OR_KEYWORD]
+    assert plain == [(p.name, p.default) for p in theirs]
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_same_as_networkx(name: str) -> None:
+    function = public(name)
+    for graph, *args in CALLS[name]:
+        kwargs = args.pop() if args and isinstance(args[-1], dict) else {}
+        wanted = outcome(function, GRAPHS[graph], *args, **kwargs, backend="networkx")
+        found = outcome(function, GRAPHS[graph], *args, **kwargs, backend="hpgraph")
+        assert_same(found, wanted, in_order=name not in BY_HEAP and args[-1:] != ["weight"])
+
+
+@pytest.mark.parametrize("name", sorted(DRAWN))
+def test_communities(name: str) -> None:
+    """Draws are the backend's own: what it finds is a partition no worse than NetworkX's Louvain finds."""
+    graph = nx.les_miserables_graph()
+    found = public(name)(graph, seed=1, backend="hpgraph")
+    assert type(found) is list and nx.community.is_partition(graph, found)
+    assert found == public(name)(graph, seed=1, backend="hpgraph")
+    quality = nx.community.modularity(graph, found)
+    assert quality > 0.98 * nx.community.modularity(graph, nx.community.louvain_communities(graph, seed=1))
+
+
+def test_what_it_leaves_to_networkx() -> None:
+    graph = GRAPHS["connected"]
+    several = nx.MultiGraph(graph)
+    assert "parallel edges" in str(interface.can_run("pagerank", (several,), {}))
+    assert interface.can_run("connected_components", (several,), {}) is True
+    assert "attribute" in str(interface.can_run("dijkstra_path_length", (graph, "a", "b", len), {}))
+    assert "dangling" in str(interface.can_run("pagerank", (graph,), {"dangling": {"v3": 1}}))
+    with pytest.raises(NotImplementedError):
+        nx.pagerank(graph, dangling={"v3": 1}, backend="hpgraph")
+    negative = nx.Graph([("a", "b", {"weight": -1})])
+    with pytest.raises(NotImplementedError):
+        nx.single_source_dijkstra_path_length(negative, "a", backend="hpgraph")
+    with nx.config(backend_priority=["hpgraph"]):
+        assert nx.pagerank(graph, dangling={"v3": 1}) == nx.pagerank(graph, dangling={"v3": 1}, backend="networkx")
+
+
+def test_small_graphs_are_left_to_networkx() -> None:
+    graph = nx.path_graph(5)
+    with nx.config.backends.hpgraph(least_edges=100):
+        assert "fewer than 100" in str(interface.should_run("triangles", (graph,), {}))
+        nx.triangles(graph, backend="hpgraph")
+        assert interface.should_run("triangles", (graph,), {}) is True, "it is converted already"
+
+
+def test_conversion_is_kept_with_the_graph() -> None:
+    graph = nx.path_graph(4)
+    nx.core_number(graph, backend="hpgraph")
+    (kept,) = graph.__networkx_cache__["backends"]["hpgraph"].values()
+    nx.triangles(graph, backend="hpgraph")
+    assert list(graph.__networkx_cache__["backends"]["hpgraph"].values()) == [kept]
+    graph.add_edge(0, 2)
+    assert nx.triangles(graph, backend="hpgraph") == {0: 1, 1: 1, 2: 1, 3: 0}
+    back = interface.convert_to_nx(interface.convert_from_nx(GRAPHS["directed"], edge_attrs={"weight": 1}))
+    assert nx.utils.graphs_equal(back, GRAPHS["directed"])
+
+
+def test_device() -> None:
+    assert hpg.config.networkx_device == "cpu"
+    graph = nx.path_graph(4)
+    with hpg.config(networkx_device="no such device"), pytest.raises(ValueError, match="no such device"):
+        nx.triangles(graph, backend="hpgraph")
+
+
+def test_entry_points_and_environment(tmp_path: Path) -> None:
+    """A process that finds the entry points, as of an installed package; importing NetworkX stays light."""
+    folder = tmp_path / "hpgraph_entry-0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: hpgraph-entry\nVersion: 0\n")
+    project = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    import tomllib
+
+    groups = tomllib.loads(project)["project"]["entry-points"]
+    lines = [line for group, entries in groups.items() for line in [f"[{group}]", *map(" = ".join, entries.items())]]
+    (folder / "entry_points.txt").write_text("\n".join(lines))
+    code = (
+        "import warnings; warnings.simplefilter('ignore')\n"
+        "import sys, networkx as nx\n"
+        "print([m for m in ('numba', 'scipy', 'numpy', 'hpgraph.containers.graph') if m in sys.modules])\n"
+        "nx.config.backends.hpgraph.least_edges = 0\n"
+        "G = nx.path_graph(3); nx.core_number(G); print(list(G.__networkx_cache__['backends']))\n"
+        "print('hpgraph' in nx.pagerank.__doc__, 'dtype' in nx.pagerank.__doc__)"
+    )
+    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": path, "NETWORKX_BACKEND_PRIORITY": "hpgraph"},
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ["[]", "['hpgraph']", "True True"]

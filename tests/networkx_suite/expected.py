@@ -1,0 +1,12 @@
+"""NetworkX's tests that cannot pass on hpgraph, and why."""
+
+from __future__ import annotations
+
+_PARTITION = "asks for the communities that NetworkX's own random draws lead to, not for good ones"
+
+# By the end of a test's id.
+FAILING: dict[str, str] = {
+    "test_louvain.py::test_karate_club_partition": _PARTITION,
+    "test_louvain.py::test_undirected_selfloops": _PARTITION,
+    "test_louvain.py::test_directed_partition": _PARTITION,
+}
