@@ -29,6 +29,16 @@ def _documented() -> set[str]:
     return names
 
 
+def _value(name: str) -> object:
+    """What a dotted name stands for; an error where there is no such thing."""
+    value: object = hpg
+    path = "hpgraph"
+    for part in name.split(".")[1:]:
+        path = f"{path}.{part}"
+        value = getattr(value, part) if hasattr(value, part) else importlib.import_module(path)
+    return value
+
+
 @pytest.mark.parametrize("package", ["csgraph", "datasets", "formats", "layout", "semiring", "viz", "cluster", ""])
 def test_the_reference_has_every_public_name(package: str) -> None:
     if package == "cluster":
@@ -42,10 +52,7 @@ def test_the_reference_has_every_public_name(package: str) -> None:
 
 def test_the_reference_has_nothing_else() -> None:
     for name in _documented():
-        value = hpg
-        for part in name.split(".")[1:]:
-            value = getattr(value, part, None) or importlib.import_module(f"hpgraph.{part}")
-        assert value is not None, name
+        _value(name)
 
 
 def _anchors(page: Path) -> set[str]:
@@ -112,3 +119,9 @@ def test_places_that_papers_are_said_to_live_in() -> None:
     assert len(rows) > 20
     for place in re.findall(r"`([^`]+)`", " ".join(rows)):
         assert (ROOT / place).exists(), place
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name != "CHANGELOG.md"], ids=lambda page: page.name)
+def test_names_of_ours_exist(page: Path) -> None:
+    for name in set(re.findall(r"(?<![\w/.])(?:hpg|hpgraph)((?:\.[A-Za-z_]\w*)+)", page.read_text(encoding="utf-8"))):
+        _value(f"hpgraph{name}")
