@@ -12,7 +12,8 @@ from hpgraph.core.device import cuda_available
 # Files that take tens of seconds with an empty cache, the longest first. To several processes a file is one piece of
 # work, and one that begins last keeps all of them waiting. What is not listed follows, in the usual order.
 LONGEST = (
-    "test_doctests.py", "test_notebooks.py", "algorithms/test_triangles.py", "kernels/test_lanes_compile.py",
+    "test_doctests.py", "test_notebooks.py", "algorithms/test_triangles.py", "test_docs.py",
+    "kernels/test_lanes_compile.py",
     "algebra/test_mxm.py", "algebra/test_against_graphblas.py", "kernels/test_product.py",
     "kernels/test_traversal_compile.py", "engine/test_streaming.py", "engine/test_run.py",
     "engine/test_edge_programs.py", "algorithms/test_sssp.py", "kernels/test_edges_compile.py",
