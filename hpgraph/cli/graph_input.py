@@ -55,4 +55,4 @@ def vertex_of(graph: Graph, text: str, argument: str) -> int:
         if number is None:
             raise ValueError(f"{argument} {text}: the vertices of this graph have no names, give a number")
         return graph.index_of(number, argument)
-    return graph.index_of(text if number is None or graph.names.dtype.kind == "U" else number, argument)
+    return graph.index_of(text if number is None or graph.names.dtype.kind in "UT" else number, argument)

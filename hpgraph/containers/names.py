@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import operator
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from numbers import Number
@@ -20,6 +21,9 @@ from hpgraph.formats.ownership import own
 
 # Names compared with one that is unknown: comparing is slow, and a message must come at once.
 _COMPARED = 200_000
+# Text of this type is held in 16 bytes each, and what is longer than this beside them (NEP 55).
+_TEXT = np.dtypes.StringDType()
+_SHORT = 15
 # Names that a graph shows of itself, and characters of each.
 _SHOWN = 3
 _LONGEST_SHOWN = 40
@@ -31,7 +35,8 @@ class Names:
     Attributes
     ----------
     array : numpy.ndarray of shape (n,)
-        Of text, whole numbers or floats where all names are such, else of objects; cannot be written to.
+        Of text, whole numbers or floats where all names are such, else of objects; cannot be written to. Text is of
+        fixed width, or of NumPy's StringDType where that takes less memory.
 
     Examples
     --------
@@ -76,7 +81,7 @@ class Names:
         more = as_array(names)
         if not len(more):
             return self
-        if self.array.dtype.kind == more.dtype.kind and more.dtype.kind in "iufU":
+        if self.array.dtype.kind == more.dtype.kind and more.dtype.kind in "iufUT":
             return Names(np.concatenate((self.array, more)))
         return Names(as_array([*python_values(self.array), *python_values(more)]))
 
@@ -84,6 +89,8 @@ class Names:
         """The vertices of many names, -1 for what is no name: an int64 array."""
         if isinstance(self._table, _SortedNumbers) and names.dtype.kind in "iu":
             return self._table.find_all(names)
+        if isinstance(self._table, _Hashed):
+            return self._table.find_listed(python_values(names))
         return np.array([self._table.find(name) for name in python_values(names)], dtype=np.int64)
 
     @property
@@ -140,14 +147,20 @@ class Names:
             if names.size and indices.min() < 0:
                 raise self._unknown(names[indices < 0][0].item())
             return indices
-        return np.array([self._index_of_either(name) for name in python_values(names)], dtype=np.int64)
+        listed = python_values(names)
+        if isinstance(self._table, _Hashed) and not any(isinstance(name, id) for name in listed):
+            indices = self._table.find_listed(listed)
+            if listed and indices.min() < 0:
+                raise self._unknown(listed[int(np.flatnonzero(indices < 0)[0])])
+            return indices
+        return np.array([self._index_of_either(name) for name in listed], dtype=np.int64)
 
     def _index_of_either(self, name: Any) -> int:
         return checked_index(name, len(self.array), "index") if isinstance(name, id) else self.index_of(name)
 
     @cached_property
-    def _table(self) -> _SortedNumbers | _Numbering:
-        return (_SortedNumbers if self.array.dtype.kind in "iu" else _Numbering)(self.array)
+    def _table(self) -> _SortedNumbers | _Hashed:
+        return (_SortedNumbers if self.array.dtype.kind in "iu" else _Hashed)(self.array)
 
     def _unknown(self, name: Any) -> ValueError:
         """What to raise where no vertex has this name: the message shows those that come near."""
@@ -163,22 +176,63 @@ class Names:
         return ValueError(f"{asked}{meant} are such as {self.some}; {by_index}")
 
 
-class _Numbering:
-    """The vertex of each name, in a dictionary."""
+class _Hashed:
+    """The vertex of each name by its hash, 12 to 16 bytes a name: the names themselves stay where they are."""
 
     def __init__(self, names: np.ndarray[Any, Any]) -> None:
-        listed = python_values(names)
-        self._numbers = {name: vertex for vertex, name in enumerate(listed)}
-        if len(self._numbers) < len(listed):
-            vertex = next(vertex for vertex, name in enumerate(listed) if self._numbers[name] != vertex)
-            raise _twice(vertex, self._numbers[listed[vertex]], listed[vertex])
+        hashes = np.fromiter(map(hash, python_values(names)), np.int64, len(names))
+        order = np.argsort(hashes, kind="stable")
+        self._names, self._hashes = names, hashes[order]
+        self._order = order.astype(np.int32) if len(names) < 1 << 31 else order
+        # For one name, Python's own search takes half of NumPy's time.
+        self._listed = self._hashes.data
+        alike = np.flatnonzero(self._hashes[1:] == self._hashes[:-1])
+        if alike.size:
+            self._refuse_twins(alike)
+
+    def _refuse_twins(self, alike: np.ndarray[Any, Any]) -> None:
+        """Names of one hash must differ."""
+        vertices = np.unique(self._order[np.union1d(alike, alike + 1)])
+        last: dict[Any, int] = {}
+        for vertex, name in zip(vertices.tolist(), python_values(self._names[vertices]), strict=True):
+            last[name] = vertex
+        if len(last) < len(vertices):
+            for vertex, name in zip(vertices.tolist(), python_values(self._names[vertices]), strict=True):
+                if last[name] != vertex:
+                    raise _twice(vertex, last[name], name)
 
     def find(self, name: Any) -> int:
         """The vertex, or -1."""
         try:
-            return self._numbers.get(name, -1)
+            wanted = hash(name)
         except TypeError:  # what has no hash is no name
             return -1
+        hashes, at = self._listed, bisect_left(self._listed, wanted)
+        while at < len(hashes) and hashes[at] == wanted:
+            vertex = int(self._order[at])
+            held = self._names[vertex]
+            if held is name or held == name:
+                return vertex
+            at += 1
+        return -1
+
+    def find_listed(self, names: list[Any]) -> np.ndarray[Any, Any]:
+        """The vertices of many names, -1 for what is no name."""
+        try:
+            wanted = np.fromiter(map(hash, names), np.int64, len(names))
+        except TypeError:
+            return np.array([self.find(name) for name in names], dtype=np.int64)
+        if not len(self._hashes):
+            return np.full(len(names), -1)
+        order = np.argsort(wanted)
+        places = np.empty(len(names), dtype=np.int64)
+        places[order] = np.minimum(self._hashes.searchsorted(wanted[order]), len(self._hashes) - 1)
+        found = np.where(self._hashes[places] == wanted, self._order[places], -1)
+        held = python_values(self._names[np.maximum(found, 0)])
+        for place, (name, other, vertex) in enumerate(zip(names, held, found.tolist(), strict=True)):
+            if vertex >= 0 and not (other is name or other == name):
+                found[place] = self.find(name)
+        return found
 
 
 class _SortedNumbers:
@@ -292,8 +346,11 @@ def as_names(names: Iterable[Any] | None, n: int) -> Names | None:
     if array.shape != (n,):
         raise ValueError(f"names must hold one name for each of the {n} vertices, not shape {array.shape}")
     if array.dtype.kind == "O":
-        numbers = as_array(array.tolist())
-        array = numbers if numbers.dtype.kind in "iuf" else array
+        plain = as_array(array.tolist())
+        array = plain if plain.dtype.kind in "iufT" else array
+    elif array.dtype.kind == "U" and n:
+        by_length = _by_length(array.tolist())
+        array = array if by_length is None else by_length
     if n == 0 or (array.dtype.kind in "iu" and array[0] == 0 and np.array_equal(array, np.arange(n))):
         return None
     if array.dtype.kind == "O":
@@ -321,6 +378,8 @@ def as_array(names: Any) -> np.ndarray[Any, Any]:
     kinds = set(map(type, names))
     for plain, scalar, made in ((int, np.integer, "iu"), (str, np.str_, "U"), (float, np.floating, "f")):
         if kinds and all(kind is plain or issubclass(kind, scalar) for kind in kinds):
+            if plain is str and (array := _by_length(names)) is not None:
+                return array
             array = np.array(names)
             # Whole numbers beyond 64 bits would become objects or floats, and text lose NULs at its end: other names.
             if array.dtype.kind in made and not (plain is str and "\0" in "".join(names)):
@@ -329,6 +388,21 @@ def as_array(names: Any) -> np.ndarray[Any, Any]:
     for position, name in enumerate(names):
         array[position] = name
     return array
+
+
+def _by_length(names: list[str]) -> np.ndarray[Any, Any] | None:
+    """Text each as long as it is; None where it would take more memory so, or cannot be had."""
+    lengths = list(map(len, names))
+    if not _is_less_by_length(max(lengths), sum(length for length in lengths if length > _SHORT), len(names)):
+        return None
+    try:
+        return np.array(names, dtype=_TEXT)
+    except UnicodeEncodeError:  # half of a surrogate pair is no UTF-8
+        return None
+
+
+def _is_less_by_length(longest: int, long: int, n: int) -> bool:
+    return 16 * n + long < 4 * longest * n
 
 
 def python_values(names: np.ndarray[Any, Any]) -> list[Any]:
@@ -351,4 +425,4 @@ def text_or_numbers(names: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
     (array(['a', 'b'], dtype='<U1'), None)
     """
     array = as_array(names.tolist()) if names.dtype.kind == "O" else names
-    return array if array.dtype.kind in "iuU" else None
+    return array if array.dtype.kind in "iuUT" else None

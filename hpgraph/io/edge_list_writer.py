@@ -50,7 +50,7 @@ def write_edge_list(graph: Graph, path: Path) -> None:
                 f"{path}: an edge list holds names that are all text or all whole numbers of 64 bits, and some are "
                 "neither; pickle holds any"
             )
-        ids = "name" if known.dtype.kind == "U" else "number"
+        ids = "name" if known.dtype.kind in "UT" else "number"
         names = list(map(str, known.tolist()))
         if delimiter == " " and not all(map(_stands_between_blanks, names)):
             delimiter = "\t"

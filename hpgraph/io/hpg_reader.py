@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.names import as_array
 from hpgraph.core.errors import FileFormatError
 from hpgraph.formats import CSR, Pages
 from hpgraph.formats.file_stretch import FileStretch
@@ -139,7 +140,7 @@ class GraphFile:
                     raise ValueError("their ends are not in order")
                 places = ends.tolist()
                 listed = [text[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(places)]
-                return np.array(listed, dtype=np.str_)
+                return as_array(listed) if listed else np.empty(0, np.str_)
             dtype = dtype_of(self._whole("names.type", "S32")[0].decode("ascii"))
             values = self._whole("names.values", dtype)
             if values.shape != (n,):

@@ -86,7 +86,7 @@ class GraphWriter:
             raise ValueError(
                 f"{path}: .hpg holds names that are all text or all numbers, and some are neither; pickle holds any"
             )
-        if known.dtype.kind == "U":
+        if known.dtype.kind in "UT":
             self._text(known.tolist())
             return
         code = known.dtype.newbyteorder("<").str.encode().ljust(32, b"\0")

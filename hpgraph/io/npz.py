@@ -272,7 +272,8 @@ def write_npz(graph: Graph, path: Path) -> None:
                 f"{path}: .npz holds names that are all text or all whole numbers, and some are neither; pickle holds "
                 "any"
             )
-        arrays[NAMES] = names
+        # Archives have text of fixed width.
+        arrays[NAMES] = np.array(names.tolist()) if names.dtype.kind == "T" else names
     with replacing(path) as target:
         np.savez_compressed(target, **arrays)
 
