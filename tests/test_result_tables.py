@@ -125,6 +125,18 @@ def test_names_of_any_type(names: list[Any]) -> None:
         assert ranks.to_arrow()["vertex"].to_pylist() == names
 
 
+def test_arrays_side_by_side() -> None:
+    G = people()
+    table = G.table(degree=G.out_degree, rank=hpg.pagerank(G))
+    assert table.to_arrow().column_names == ["vertex", "degree", "rank"]
+    assert table.top(2) == [("ann", 2), ("bob", 1)] and table.top(1, by="rank")[0][0] == "eve"
+    assert "<td>ann</td><td>2</td>" in table._repr_html_()
+    with pytest.raises(ValueError, match=r"rank must have a value for each of the 5 vertices, not \(2,\)"):
+        G.table(rank=[1, 2])
+    with pytest.raises(ValueError, match="needs columns"):
+        G.table()
+
+
 def test_in_a_notebook() -> None:
     shown = hpg.bfs(people(["<b>", *NAMES[1:]]), "<b>")._repr_html_()
     assert "<td>&lt;b&gt;</td><td>0</td>" in shown and "<th>level</th>" in shown

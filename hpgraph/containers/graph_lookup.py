@@ -10,6 +10,7 @@ import numpy as np
 
 from hpgraph.containers.graph_storage import GraphStorage
 from hpgraph.containers.names import python_values
+from hpgraph.containers.vertex_table import VertexTable, table_of
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, is_cuda, native, to_device
 from hpgraph.formats import CSR
@@ -221,6 +222,39 @@ class GraphLookup(GraphStorage):
         if isinstance(vertex, np.ndarray) or is_cuda(vertex):
             return vertex.ndim == 0
         return isinstance(vertex, str | bytes | np.generic) or not hasattr(vertex, "__iter__")
+
+    def table(self, **columns: Any) -> VertexTable:
+        """Values of vertices side by side, with their names.
+
+        Parameters
+        ----------
+        **columns : arrays of length n
+            By their names: what `hpgraph.core_number`, `hpgraph.closeness_centrality` and others return, on either
+            device; or results that `numpy.asarray` takes for such an array.
+
+        Returns
+        -------
+        VertexTable
+            With ``to_pandas()``, ``to_arrow()`` and ``top(k, by=...)``.
+
+        Raises
+        ------
+        ValueError
+            When a column has another length than the graph has vertices, or there is none.
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = hpg.from_edges([("ann", "bob"), ("bob", "eve")], directed=False)
+        >>> G.table(degree=G.degree, core=hpg.core_number(G)).to_pandas()
+          vertex  degree  core
+        0    ann       1     1
+        1    bob       2     1
+        2    eve       1     1
+        >>> G.table(degree=G.degree).top(1)
+        [('bob', 2)]
+        """
+        return table_of(self, columns)
 
     def edges(self, *, names: bool = False, both_ways: bool = False) -> Edges:
         """All edges, as arrays.
