@@ -51,10 +51,11 @@ def graphs() -> dict[str, Any]:
     connected = whole.subgraph(max(nx.connected_components(whole), key=len)).copy()
     directed = nx.DiGraph()
     directed.add_nodes_from(connected)
-    directed.add_weighted_edges_from((u, v, w / 4) for u, v, w in connected.edges(data="weight", default=1))
-    directed.add_weighted_edges_from((v, u, 1.5) for u, v in list(connected.edges)[::2])
+    directed.add_weighted_edges_from((u, v, w + 1) for u, v, w in connected.edges(data="weight", default=1))
+    directed.add_weighted_edges_from((v, u, 2) for u, v in list(connected.edges)[::2])
     strong = directed.subgraph(max(nx.strongly_connected_components(directed), key=len)).copy()
-    return {"whole": whole, "connected": connected, "directed": directed, "strong": strong}
+    halves = nx.Graph((u, v, {"weight": w / 2}) for u, v, w in connected.edges(data="weight", default=1))
+    return {"whole": whole, "connected": connected, "directed": directed, "strong": strong, "halves": halves}
 
 
 GRAPHS = graphs()
@@ -66,7 +67,7 @@ PAIRS = [(u, v) for u in list(GRAPHS["connected"])[:5] for v in list(GRAPHS["con
 CALLS: dict[str, list[tuple[Any, ...]]] = {
     "pagerank": [
         ("directed",),
-        ("whole", {"weight": None, "personalization": {"v3": 1, "v5": 2}}),
+        ("whole", {"personalization": {"v3": 1, "v5": 2}}),
         ("whole", {"max_iter": 2}),
     ],
     "hits": [("strong", {"tol": 1e-12})],
@@ -108,17 +109,17 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "all_pairs_shortest_path_length": [("connected",)],
     "single_source_shortest_path": [("whole", "v3"), ("directed", STRONG[1], 3)],
     "single_source_dijkstra_path_length": [("whole", "v3"), ("directed", STRONG[1]), ("whole", "absent")],
-    "dijkstra_path_length": [("strong", *STRONG), ("whole", "v3", "absent")],
+    "dijkstra_path_length": [("halves", *NODES), ("strong", *STRONG), ("whole", "v3", "absent")],
     "all_pairs_dijkstra_path_length": [("connected",)],
     "descendants": [("directed", STRONG[0]), ("directed", "absent")],
     "ancestors": [("directed", STRONG[0])],
     "descendants_at_distance": [("whole", "v3", 2), ("whole", "absent", 2)],
     "bfs_layers": [("whole", "v3"), ("directed", STRONG[1])],
-    "eccentricity": [("connected",), ("whole",), ("strong", {"weight": "weight"})],
+    "eccentricity": [("connected",), ("whole",)],
     "diameter": [("connected",), ("whole",)],
     "radius": [("strong",)],
     "center": [("connected",)],
-    "periphery": [("connected", {"weight": "weight"})],
+    "periphery": [("connected",)],
     "average_shortest_path_length": [("connected", {"weight": "weight"}), ("whole",)],
     "modularity": [("whole", [set(list(GRAPHS["whole"])[:20]), set(list(GRAPHS["whole"])[20:])]), ("whole", [{"v1"}])],
     "jaccard_coefficient": [("connected", PAIRS), ("connected", [("v3", "absent")])],

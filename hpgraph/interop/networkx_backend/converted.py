@@ -155,6 +155,20 @@ class ConvertedGraph:
         return found
 
     @cached_property
+    def outgoing_in_order(self) -> Any:
+        """The arcs as SciPy's searches take them, neighbours in NetworkX's order."""
+        n = len(self.nodes)
+        return scipy.sparse.csr_array((np.ones(len(self.indices)), self.indices, self.indptr), shape=(n, n))
+
+    @cached_property
+    def incoming_in_order(self) -> Any:
+        """The same of the arcs' reverses, by their first ends."""
+        n = len(self.nodes)
+        order = np.argsort(self.indices, kind="stable")
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(self.indices, minlength=n))))
+        return scipy.sparse.csr_array((np.ones(len(order)), self.rows[order], indptr), shape=(n, n))
+
+    @cached_property
     def rows(self) -> np.ndarray[Any, Any]:
         """The node that each entry of `indices` is a neighbour of."""
         return np.repeat(np.arange(len(self.nodes)), np.diff(self.indptr))

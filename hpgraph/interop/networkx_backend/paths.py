@@ -8,7 +8,6 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-import scipy.sparse
 from scipy.sparse.csgraph import breadth_first_order
 
 from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length as _blocks
@@ -26,13 +25,10 @@ def _queue(G: ConvertedGraph, source: int, incoming: bool = False) -> tuple[np.n
     The engine searches in parallel and keeps no such order; SciPy's search, which is sequential, goes by the order of
     neighbours as ours are given.
     """
-    n = len(G)
-    arcs = scipy.sparse.csr_array((np.ones(len(G.indices)), G.indices, G.indptr), shape=(n, n))
-    if incoming and G.is_directed():
-        order = np.argsort(G.indices, kind="stable")
-        indptr = np.concatenate(([0], np.cumsum(np.bincount(G.indices, minlength=n))))
-        arcs = scipy.sparse.csr_array((np.ones(len(order)), G.rows[order], indptr), shape=(n, n))
-    order, before = breadth_first_order(arcs, source, directed=True, return_predecessors=True)
+    order, before = breadth_first_order(
+        G.incoming_in_order if incoming and G.is_directed() else G.outgoing_in_order, source,
+        directed=True, return_predecessors=True,
+    )  # fmt: skip
     return order, before
 
 
