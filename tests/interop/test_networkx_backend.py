@@ -264,3 +264,13 @@ def test_entry_points_and_environment(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": path, "NETWORKX_BACKEND_PRIORITY": "hpgraph"},
     )  # fmt: skip
     assert done.stdout.splitlines() == ["[]", "['hpgraph']", "True True"]
+
+
+@pytest.mark.parametrize("nodes", [[7, 5, -2], [1 << 70, 5, 0], [-(1 << 40), 3, 1 << 40], [True, 0, 2], ["a", 1, (2,)]])
+def test_neighbours_by_number(nodes: list[Any]) -> None:
+    graph = nx.Graph([(nodes[0], nodes[1]), (nodes[1], nodes[2]), (nodes[0], nodes[2])])
+    graph.add_edge(1.0, 0) if True in nodes else None
+    converted = interface.convert_from_nx(graph)
+    for row, node in enumerate(graph):
+        neighbours = converted.indices[converted.indptr[row] : converted.indptr[row + 1]]
+        assert converted.named(neighbours) == list(graph[node])
