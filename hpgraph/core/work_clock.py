@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any, ClassVar
 
 _lock = threading.Lock()
 _depth = _since = _spent = 0
@@ -22,26 +20,6 @@ def now() -> int:
     """
     with _lock:
         return (_since if _depth else time.perf_counter_ns()) - _spent
-
-
-@functools.cache
-def watch_numba() -> None:
-    """Stand still whenever Numba compiles, from now on."""
-    from numba.core import event
-
-    class Compilations(event.Listener):
-        # Events nest, and come from one thread at a time.
-        open: ClassVar[list[contextlib.ExitStack]] = []
-
-        def on_start(self, started: Any) -> None:
-            self.open.append(contextlib.ExitStack())
-            self.open[-1].enter_context(compiling())
-
-        def on_end(self, ended: Any) -> None:
-            if self.open:
-                self.open.pop().close()
-
-    event.register("numba:compile", Compilations())
 
 
 @contextlib.contextmanager

@@ -6,7 +6,6 @@ import functools
 import importlib
 from typing import TYPE_CHECKING, Protocol, cast
 
-from hpgraph.core import work_clock
 from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.kernels.betweenness import Betweenness
 from hpgraph.kernels.communities import Communities
@@ -73,7 +72,6 @@ def kernels(device: str) -> Backend:
 def _kernels(device: Device) -> Backend:
     if device == "cuda":
         require_cupy()
-    work_clock.watch_numba()
     return cast(Backend, importlib.import_module(f"hpgraph.kernels.{device}"))
 
 

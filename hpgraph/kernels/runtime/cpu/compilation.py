@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numba
 
-from hpgraph.core import cache_folder
+from hpgraph.core import cache_folder, work_clock
 from hpgraph.core.config import config
 from hpgraph.kernels.runtime.cpu.interruption import in_python
 from hpgraph.kernels.runtime.cpu.sources import changed_since, import_closure, source
@@ -50,6 +50,7 @@ def set_up() -> None:
             # Compiling takes long, and is no kernel that stops.
             self.blocks[-1].enter_context(in_python())
             self.blocks[-1].enter_context(_without_collector())
+            self.blocks[-1].enter_context(work_clock.compiling())
 
         def on_end(self, ended: Any) -> None:
             if self.blocks:
