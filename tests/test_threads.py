@@ -71,7 +71,8 @@ def _run(tmp_path: Path, **environment: str) -> str:
         capture_output=True, text=True, timeout=180,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    # Where the machine is busy, TBB may first complain that its threads took long to end before the fork.
+    return done.stdout.strip().splitlines()[-1]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("numba.np.ufunc.tbbpool") is None, reason="this Numba has no TBB layer")
