@@ -90,7 +90,9 @@ def save(path: str | None, graph: Graph, **columns: Any) -> None:
 
     if path.lower().endswith(".npz"):
         if graph.names is not None:
-            columns["names"] = graph.names.astype(np.str_) if graph.names.dtype.hasobject else graph.names
+            # Archives have text of fixed width; NumPy's other text becomes that by way of objects.
+            names = graph.names
+            columns["names"] = names.astype(object).astype(np.str_) if names.dtype.hasobject else names
         with replacing(path) as file:
             np.savez_compressed(file, **columns)
     else:
