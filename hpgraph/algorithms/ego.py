@@ -10,7 +10,9 @@ import numpy as np
 from hpgraph.algorithms.called import called
 from hpgraph.algorithms.distance_blocks import blocks_from
 from hpgraph.algorithms.lengths import with_lengths
+from hpgraph.algorithms.reach import k_hop
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.number import real, whole
 from hpgraph.formats import Bitmask
@@ -148,8 +150,8 @@ def k_hop_subgraph(
 
     Notes
     -----
-    Searches go together, 64 at a time. ``torch.from_dlpack`` takes the arrays without a copy; `hpgraph.k_hop` gives a
-    graph, or numbers.
+    Of `each`, searches go together, 64 at a time; around all of them there is one search. ``torch.from_dlpack`` takes
+    the arrays without a copy; `hpgraph.k_hop` gives a graph, or numbers.
 
     Examples
     --------
@@ -169,15 +171,11 @@ def k_hop_subgraph(
     if len(middles) == 0:
         raise ValueError("vertices is empty: give a vertex at least")
     xp, searched = array_module(graph.device), graph.undirected if undirected else graph
-    masks: list[Any] = []
-    for _, block in blocks_from(searched, middles, incoming=incoming, limit=limit):
-        near = block >= 0
-        masks += [Bitmask.from_bool(row) for row in (near if each else [near.any(axis=0)])]
-    if not each and len(masks) > 1:
-        near = masks[0].to_bool()
-        for mask in masks[1:]:
-            near |= mask.to_bool()
-        masks = [Bitmask.from_bool(near)]
+    if each:
+        blocks = blocks_from(searched, middles, incoming=incoming, limit=limit)
+        masks = [Bitmask.from_bool(row) for _, block in blocks for row in block >= 0]
+    else:
+        masks = [k_hop(searched, id(middles), limit, incoming=incoming, form="bits")]
     arcs = graph.numbered_out_csr
     parts = [kernels(graph.device).induced(arcs, mask) for mask in masks]
     sizes = np.cumsum([0, *(len(members) for _, members in parts)]).tolist()
