@@ -26,7 +26,6 @@ from hpgraph.core.errors import (
     NoPathError,
     StreamingError,
 )
-from hpgraph.core.misspelt import did_you_mean
 
 if TYPE_CHECKING:
     from hpgraph import algebra, algorithms, csgraph, datasets, formats, interop, io, layout, semiring, viz
@@ -491,6 +490,9 @@ def __getattr__(name: str) -> object:
     elif name in _SUBPACKAGES:
         value = importlib.import_module(f"{__name__}.{name}")
     else:
+        # Loaded for the message alone: what it needs would make a third of the time of `import hpgraph`.
+        from hpgraph.core.misspelt import did_you_mean
+
         meant = "" if name.startswith("_") else did_you_mean(name, [*_MODULE_OF, *_SUBPACKAGES])
         raise AttributeError(f"module 'hpgraph' has no attribute {name!r}{meant}")
     globals()[name] = value
