@@ -96,12 +96,16 @@ def jaccard(
     >>> list(hpg.jaccard(G, vertices=[4]))
     [(4, 0, 0.5), (4, 1, 0.5)]
     """
-    graph, weighted = with_weights(G, weight)
-    measure = measure_of(graph, JACCARD, weighted=weighted, incoming=incoming)
-    return similar(graph, measure, pairs, top, vertices, joined)
+    return _by_weights(G, JACCARD, weight, incoming, pairs, top, vertices, joined)
 
 
 jaccard_coefficient = jaccard
+
+
+def _by_weights(G: Any, kind: int, weight: Any, incoming: bool, *what: Any) -> Any:
+    """What `jaccard` and its kin give: they differ in what they make of the sums of two rows and of their meet."""
+    graph, weighted = with_weights(G, weight)
+    return similar(graph, measure_of(graph, kind, weighted=weighted, incoming=incoming), *what)
 
 
 def overlap(
@@ -144,9 +148,7 @@ def overlap(
     >>> hpg.overlap(G, [(0, 1), (0, 4)]).round(3).tolist()
     [1.0, 1.0]
     """
-    graph, weighted = with_weights(G, weight)
-    measure = measure_of(graph, OVERLAP, weighted=weighted, incoming=incoming)
-    return similar(graph, measure, pairs, top, vertices, joined)
+    return _by_weights(G, OVERLAP, weight, incoming, pairs, top, vertices, joined)
 
 
 def sorensen(
@@ -189,9 +191,7 @@ def sorensen(
     >>> hpg.sorensen(G, [(0, 1), (0, 4)]).round(3).tolist()
     [1.0, 0.667]
     """
-    graph, weighted = with_weights(G, weight)
-    measure = measure_of(graph, SORENSEN, weighted=weighted, incoming=incoming)
-    return similar(graph, measure, pairs, top, vertices, joined)
+    return _by_weights(G, SORENSEN, weight, incoming, pairs, top, vertices, joined)
 
 
 def cosine(
@@ -234,9 +234,7 @@ def cosine(
     >>> hpg.cosine(G, [(0, 1), (0, 4)]).round(3).tolist()
     [1.0, 0.707]
     """
-    graph, weighted = with_weights(G, weight)
-    measure = measure_of(graph, COSINE, weighted=weighted, incoming=incoming)
-    return similar(graph, measure, pairs, top, vertices, joined)
+    return _by_weights(G, COSINE, weight, incoming, pairs, top, vertices, joined)
 
 
 def adamic_adar(
