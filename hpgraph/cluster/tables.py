@@ -15,7 +15,7 @@ from distributed import Client, Future
 from hpgraph.cluster import worker
 from hpgraph.cluster.grid import Grid
 from hpgraph.core.errors import FileFormatError, MissingExtraError
-from hpgraph.io.line_format import titled_columns
+from hpgraph.io.line_format import arc_columns
 
 
 class Tables:
@@ -109,7 +109,7 @@ def arrays_of(piece: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         return _of_parquet(*piece)
     if hasattr(piece, "columns"):
         titles = [str(title) for title in piece.columns]
-        columns = [piece[piece.columns[place]].to_numpy() for place in _places("the data frame", titles)]
+        columns = [piece[piece.columns[place]].to_numpy() for place in arc_columns("the data frame", titles)]
     else:
         columns = [np.asarray(column) for column in piece]
     for column, name in zip(columns, ("source", "target"), strict=False):
@@ -120,15 +120,6 @@ def arrays_of(piece: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     return columns[0], columns[1], columns[2] if len(columns) > 2 else None
 
 
-def _places(what: str, titles: list[str]) -> list[int]:
-    places = titled_columns(titles)
-    if places is None and len(titles) >= 2:
-        places = (0, 1, 2 if len(titles) > 2 else None)
-    if places is None:
-        raise FileFormatError(what, f"a table of the columns {titles}; source and target are needed")
-    return [place for place in places if place is not None]
-
-
 def _of_parquet(path: str, group: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     import fsspec
     import pyarrow.parquet
@@ -136,7 +127,7 @@ def _of_parquet(path: str, group: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     with fsspec.open(path, "rb") as file:
         table = pyarrow.parquet.ParquetFile(file)
         names = table.schema_arrow.names
-        chosen = [names[place] for place in _places(path, names)]
+        chosen = [names[place] for place in arc_columns(path, names)]
         read = table.read_row_group(group, columns=chosen)
         if any(read.column(name).null_count for name in chosen):
             raise FileFormatError(path, "a column has rows without a value")

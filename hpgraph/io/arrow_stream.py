@@ -18,7 +18,7 @@ from hpgraph.core.progress import progress_bar
 from hpgraph.io.arc_stream import ArcStream, Block
 from hpgraph.io.arcs import Array
 from hpgraph.io.edge_list import NAME_BYTES
-from hpgraph.io.line_format import titled_columns
+from hpgraph.io.line_format import arc_columns
 from hpgraph.io.memory import Budget
 
 ARROW = (".parquet", ".arrow", ".feather")
@@ -77,12 +77,7 @@ def arrow_stream(
 
 def _columns(path: Path, schema: Any) -> list[str]:
     """Names of the columns of source, target and, where there is one, weight."""
-    places = titled_columns(schema.names)
-    if places is None and len(schema.names) >= 2:
-        places = (0, 1, 2 if len(schema.names) > 2 else None)
-    if places is None:
-        raise FileFormatError(path, f"a table of the columns {schema.names}; source and target are needed")
-    return [schema.names[place] for place in places if place is not None]
+    return [schema.names[place] for place in arc_columns(path, schema.names)]
 
 
 class _Table:

@@ -341,6 +341,33 @@ def titled_columns(titles: Iterable[str]) -> tuple[int, int, int | None] | None:
     return None if source is None or target is None else (source, target, weight)
 
 
+def arc_columns(what: Path | str, titles: list[str]) -> list[int]:
+    """The columns of a table of arcs: source, target and, where there is one, weight; without known titles the first.
+
+    Parameters
+    ----------
+    what : str or pathlib.Path
+        What the table is called.
+    titles : list of str
+
+    Raises
+    ------
+    FileFormatError
+        If there are not two columns.
+
+    Examples
+    --------
+    >>> arc_columns("roads", ["km", "to", "from"]), arc_columns("roads", ["a", "b", "c", "d"])
+    ([2, 1], [0, 1, 2])
+    """
+    places = titled_columns(titles)
+    if places is None and len(titles) >= 2:
+        places = (0, 1, 2 if len(titles) > 2 else None)
+    if places is None:
+        raise FileFormatError(what, f"a table of the columns {titles}; source and target are needed")
+    return [place for place in places if place is not None]
+
+
 def _columns(rows: list[list[str]]) -> tuple[int, int, int | None, bool]:
     """Columns of source, target and weight, and whether the first row is a header that says so."""
     titles = rows[0]
