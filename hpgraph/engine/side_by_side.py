@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from hpgraph.kernels.runtime.cuda.meeting import Parts
     from hpgraph.kernels.runtime.program import ProgramCode
 
-# As in meeting.cuh.
-MOST_SHARDS = 8
 # Arcs a vertex in the mean up to which frontiers are expected to be thin, as on road networks, until a search has told.
 FEW_ARCS = 8
 
@@ -95,8 +93,10 @@ def apart(graph: DividedGraph) -> str | None:
 
 
 def _apart(graph: DividedGraph) -> str | None:
-    if len(graph.shards) > MOST_SHARDS:
-        return f"there are more than {MOST_SHARDS} shards"
+    from hpgraph.kernels.runtime.cuda.part import MOST_PARTS
+
+    if len(graph.shards) > MOST_PARTS:
+        return f"there are more than {MOST_PARTS} shards"
     if not reach_each_other(Devices("cuda", tuple(sorted(set(_indices(graph.shards)))))):
         return "the devices have no access to each other's memory"
     return None
