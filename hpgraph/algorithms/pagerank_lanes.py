@@ -6,7 +6,6 @@ are left close up.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, check_memory, fits, native, to_device, unmasked
+from hpgraph.core.work_clock import now
 from hpgraph.engine.grouping import groups
 from hpgraph.engine.lanes import are_lanes
 from hpgraph.engine.trace import Trace
@@ -244,9 +244,9 @@ class _Group:
         while (live := np.flatnonzero(columns >= 0)).size:
             lanes, over = columns[live], np.zeros(len(live), np.bool_)
             if done < rules.limit:
-                began = time.perf_counter_ns()
+                began = now()
                 sums = ranks.step(self._arrays, dangling, rules.tol)
-                times.append(time.perf_counter_ns() - began)
+                times.append(now() - began)
                 done += 1
                 dangling = sums[1]
                 over = sums[2, live] == 0 if rules.alone else sums[0, live] <= rules.tol

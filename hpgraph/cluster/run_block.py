@@ -21,11 +21,12 @@ from hpgraph.cluster.job import Job, Share, received
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.programs import PREPARED
 from hpgraph.cluster.reading import reading_of
+from hpgraph.core.work_clock import now
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.runtime.direction import PULL, PUSH, product_pushes
-from hpgraph.kernels.superstep import cpu
+from hpgraph.kernels.superstep import cpu, pushes_repeat
 from hpgraph.kernels.superstep.block import block_code
 from hpgraph.kernels.superstep.cpu_block import BlockSupersteps
 
@@ -278,12 +279,10 @@ class BlockRun:
         report: Callable[[int, int], None],
     ) -> Moment:  # fmt: skip
         job, stop = self.job, self.declared.functions["converged"]
-        may_push = not self.everyone and (
-            self.steps.pushes_repeat or self.code.reduce.idempotent or self.code.message.kind != "f"
-        )
+        may_push = not self.everyone and pushes_repeat(self.code, self.steps)
         saved_at = time.monotonic()
         while moment.counts[ACTIVE] and moment.step < job.limit:
-            began, sent, step = time.perf_counter_ns(), self.exchange.mesh.sent, moment.step + 1
+            began, sent, step = now(), self.exchange.mesh.sent, moment.step + 1
             leaving = int(moment.counts[LEAVING])
             sparse = product_pushes(leaving, job.arcs, job.alpha)
             push = may_push and (self.mode == "push" or (self.mode == "auto" and sparse))
@@ -293,7 +292,7 @@ class BlockRun:
             )
             active, counts, sums, frontier = self.superstep(step, frontier, push, due)
             self.world.update(zip(self.declared.aggregators, sums, strict=True))
-            spent = time.perf_counter_ns() - began
+            spent = now() - began
             looked = leaving if push else job.arcs
             row = (
                 PUSH if push else PULL, int(moment.counts[ACTIVE]), looked, spent, self.exchange.mesh.sent - sent,

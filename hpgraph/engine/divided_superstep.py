@@ -7,17 +7,18 @@ values of whoever was updated.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import Devices, bring, copy_between
+from hpgraph.core.work_clock import now
 from hpgraph.engine.divided_arcs import told_by_senders
 from hpgraph.engine.superstep import Listed
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.runtime.direction import PULL, PUSH
+from hpgraph.kernels.superstep import pushes_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,14 +107,12 @@ def divided_supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) ->
     shards = [_OfShard(run, part, copies(own, part.shard.device, i), settled) for i, part in enumerate(arcs.parts())]
     exchanged = told_by_senders(code)
     stop = declared.functions["converged"]
-    may_push = not run.everyone and (
-        shards[0].steps.pushes_repeat or code.reduce.idempotent or code.message.kind != "f"
-    )
+    may_push = not run.everyone and pushes_repeat(code, shards[0].steps)
     table: list[np.ndarray] = []
     frontiers = _everywhere(shards, [frontier.ids], n) if not frontier.everyone else _everyone(shards, n)
     done = 0
     while frontiers[0].size and done < run.limit:
-        began, step, active = time.perf_counter_ns(), done + 1, frontiers[0].size
+        began, step, active = now(), done + 1, frontiers[0].size
         push, looked = arcs.direction(frontiers[0], run.policy, may_push, None)
         for shard, sending in zip(shards, frontiers, strict=True):
             shard.superstep(run, push, sending, step)
@@ -123,9 +122,7 @@ def divided_supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) ->
         changed = sum(len(ids) for ids, _, _ in ends)
         some = changed and not run.everyone
         frontiers = _everywhere(shards, [ids for ids, _, _ in ends], n) if some else _everyone(shards, n)
-        table.append(
-            np.array([[PUSH if push else PULL, active, looked, time.perf_counter_ns() - began]], np.int64)
-        )
+        table.append(np.array([[PUSH if push else PULL, active, looked, now() - began]], np.int64))
         done += 1
         if not changed:
             frontiers = _everywhere(shards, [ids[:0] for ids, _, _ in ends], n)

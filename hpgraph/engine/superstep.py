@@ -13,6 +13,7 @@ import numpy as np
 from hpgraph.core.work_clock import now
 from hpgraph.formats import Frontier
 from hpgraph.kernels.runtime.direction import PULL, PUSH
+from hpgraph.kernels.superstep import pushes_repeat
 
 if TYPE_CHECKING:
     from hpgraph.engine.state import Run
@@ -68,7 +69,7 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[L
     if code.aggregate is not None and n:
         world.update(zip(declared.aggregators, backend.aggregate(code, run.state, tuple(world.values())), strict=True))
     stop = declared.functions["converged"]
-    may_push = not everyone and (steps.pushes_repeat or code.reduce.idempotent or code.message.kind != "f")
+    may_push = not everyone and pushes_repeat(code, steps)
     # Sums reach the next superstep's world, and `converged`, through Python.
     alone = may_push and run.policy.mode != "pull" and code.aggregate is None and stop is None and arcs.in_one_part
     tables: list[np.ndarray] = []
