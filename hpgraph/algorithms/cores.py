@@ -15,7 +15,8 @@ import numpy as np
 
 from hpgraph.algorithms.both_ways import both_ways
 from hpgraph.algorithms.called import called
-from hpgraph.algorithms.cores_in_pages import core_numbers
+from hpgraph.algorithms.cores_in_parts import core_numbers
+from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module, is_cuda, native, to_device
@@ -176,7 +177,7 @@ def _peeled(graph: Graph) -> tuple[Any, Any]:
 
 
 def _numbers(graph: Graph) -> Any:
-    if isinstance(graph, StreamedGraph):
+    if isinstance(graph, StreamedGraph | DividedGraph):
         return core_numbers(graph)
     return _peeled(graph)[0]
 

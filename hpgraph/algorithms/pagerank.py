@@ -18,6 +18,7 @@ from hpgraph.algorithms.distribution import distribution
 from hpgraph.algorithms.pagerank_delta import spread_changes
 from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult, Rules, is_of_lanes, jumps_of, rank_in_lanes
 from hpgraph.algorithms.power_iteration import ending
+from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import named
 from hpgraph.containers.streamed_graph import StreamedGraph
@@ -367,7 +368,7 @@ def _leaving(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
         leaving = run(Leaving, graph).total.astype(dtype)
         leaving[leaving == 0] = -1
         return leaving
-    if isinstance(graph, StreamedGraph):
+    if isinstance(graph, StreamedGraph | DividedGraph):
         return _counted(graph.out_degree, graph.n_vertices)
     return _arcs_leaving(graph.out_csr)
 

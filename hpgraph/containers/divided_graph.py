@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,10 +12,11 @@ import numpy as np
 from hpgraph.containers.dealt_vertices import GRAIN, dealt, renumbered
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layouts import Layouts
-from hpgraph.core.device import Device, array_module, check_memory
+from hpgraph.core.device import Device, array_module, check_memory, free_memory
 from hpgraph.core.devices import Devices, bring, copy_between, even_ranges, place_of, reach_each_other
-from hpgraph.formats import CSR
+from hpgraph.formats import CSR, Bitmask
 from hpgraph.formats.ownership import read_only
+from hpgraph.kernels.backend import kernels
 
 # Times as many vertices in the largest range as in an even one, from which vertices are dealt out anew: what is done
 # for each vertex, and what ranges tell each other of theirs, would else wait for one device.
@@ -43,6 +45,12 @@ class Shard:
     out_csr: CSR
     in_csr: CSR
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arcs."""
+        arrays = {id(array): array for csr in (self.out_csr, self.in_csr) for array in csr.arrays}
+        return sum(array.nbytes for array in arrays.values())
+
 
 class DividedGraph(Graph):
     """A graph on several GPUs: ``G.to("cuda:0,1")``, or ``hpgraph.Graph(..., device="cuda:all")``, makes one.
@@ -61,6 +69,8 @@ class DividedGraph(Graph):
         of each place. On the first device.
     place : array of vertex ids, or None
         The other way: by what number shards know each vertex.
+    memory : int or None
+        Bytes of each device for its shard and what belongs to vertices; None for what is free.
 
     Examples
     --------
@@ -76,6 +86,7 @@ class DividedGraph(Graph):
     shards: tuple[Shard, ...]
     order: Any
     place: Any
+    memory: int | None
 
     @classmethod
     def of(cls, graph: Graph, devices: Devices) -> DividedGraph:
@@ -178,6 +189,73 @@ class DividedGraph(Graph):
                 made[shard.device] = self.whole.to(shard.device)
         return [made[shard.device] for shard in self.shards]
 
+    def arcs_among(self, chosen: Bitmask) -> CSR:
+        """The arcs of which both ends are among some vertices, on the first device; of no others than these.
+
+        Parameters
+        ----------
+        chosen : Bitmask
+            By the graph's own ids, on the first device.
+
+        Returns
+        -------
+        CSR of shape (n, n)
+
+        Raises
+        ------
+        DeviceMemoryError
+            When they will not fit there.
+        """
+        home, n = self.shards[0].device, self.n_vertices
+        kept = []
+        for shard in self.shards:
+            csr = shard.out_csr
+            with shard.device.here:
+                flags = bring(self.in_order_of_shards(chosen.to_bool()), shard.device)
+                among = flags[csr.indices]
+                among &= array_module(among).repeat(flags[shard.first : shard.last], csr.degrees)
+                kept.append(kernels(shard.device.kind).keep_entries(csr, among))
+        with home.here:
+            check_memory(sum(csr.nbytes for csr in kept), "a part of a divided graph", home.kind)
+            indptr = array_module(home.kind).zeros(n + 1, np.int64)
+            for shard, csr in zip(self.shards, kept, strict=True):
+                indptr[shard.first + 1 : shard.last + 1] = bring(csr.degrees, home)
+            indptr.cumsum(out=indptr)
+            data = _joined([csr.data for csr in kept], home) if self.weighted else None
+            csr = CSR((n, n), indptr, _joined([csr.indices for csr in kept], home), data, validate=False)
+            return csr if self.order is None else renumbered(csr, self.order)
+
+    def _arcs_among(self, chosen: Bitmask) -> CSR:
+        whole = self._layouts.get("whole")
+        return self.arcs_among(chosen) if whole is None else whole.out_csr
+
+    def loops(self) -> Any:
+        """Arcs of each vertex that lead nowhere else: int64 array of shape (n,), on the first device."""
+        counts = []
+        for shard in self.shards:
+            with shard.device.here:
+                rows = shard.out_csr.expand_rows()
+                xp = array_module(rows)
+                counts.append(
+                    xp.bincount(rows[shard.out_csr.indices == rows + shard.first], minlength=shard.last - shard.first)
+                )
+        return self.in_own_order(_joined(counts, self.shards[0].device))
+
+    @contextlib.contextmanager
+    def lending(self) -> Iterator[int]:
+        """As that of a `StreamedGraph`: for a while, bytes of the first device for arcs that are worked on there.
+
+        Yields
+        ------
+        int
+        """
+        first = self.shards[0]
+        with first.device.here:
+            free = free_memory(first.device.kind) // 2
+        if self.memory is not None:
+            free = min(free, self.memory - first.nbytes)
+        yield max(free, 0)
+
     @property
     def out_csr(self) -> CSR:
         """That of `whole`."""
@@ -206,7 +284,7 @@ class DividedGraph(Graph):
         return graph
 
     def _again(self, graph: Graph, scatter: bool) -> Any:
-        return divide(graph, [shard.device for shard in self.shards], scatter=scatter)
+        return divide(graph, [shard.device for shard in self.shards], scatter=scatter, memory=self.memory)
 
     @property
     def out_degree(self) -> Any:
@@ -244,8 +322,7 @@ class DividedGraph(Graph):
     @property
     def nbytes(self) -> int:
         """Bytes of the shards, on all devices together."""
-        arrays = {id(a): a for shard in self.shards for csr in (shard.out_csr, shard.in_csr) for a in csr.arrays}
-        return sum(array.nbytes for array in arrays.values())
+        return sum(shard.nbytes for shard in self.shards)
 
     def to(self, device: Any) -> Any:
         """The graph on another device, or on others.
@@ -278,7 +355,9 @@ class DividedGraph(Graph):
         return ["directed" if self.directed else "undirected", weights]
 
 
-def divide(graph: Graph, devices: Iterable[Any], *, scatter: bool | None = None) -> DividedGraph:
+def divide(
+    graph: Graph, devices: Iterable[Any], *, scatter: bool | None = None, memory: int | None = None
+) -> DividedGraph:
     """A graph divided between devices.
 
     Parameters
@@ -290,6 +369,8 @@ def divide(graph: Graph, devices: Iterable[Any], *, scatter: bool | None = None)
     scatter : bool, optional
         Whether to deal vertices out anew. By default that is done where ranges of equally many arcs hold very unequal
         numbers of vertices, as where hubs come first.
+    memory : int, optional
+        Bytes of each device for its shard and what belongs to vertices.
 
     Returns
     -------
@@ -320,7 +401,7 @@ def divide(graph: Graph, devices: Iterable[Any], *, scatter: bool | None = None)
         shards.append(Shard(device, first, last, own, rows_on(into, first, last, device) if both else own))
     made = object.__new__(DividedGraph)
     made._names, made._layouts, made.shards = graph._names, Layouts(directed=both), tuple(shards)
-    made.order, made.place = bring(order, places[0]), bring(place, places[0])
+    made.order, made.place, made.memory = bring(order, places[0]), bring(place, places[0]), memory
     distinct = Devices(places[0].kind, tuple(dict.fromkeys(index for one in places for index in one.indices)))
     if len(distinct.indices) > 1:
         reach_each_other(distinct)

@@ -61,6 +61,8 @@ def test_sums_over_all_parts_decide_when_to_stop(places):
     matrix, value, steps, change = (SMALL.T / 40).tocsr(), np.ones(200), 0, np.inf
     small = divide(hpg.Graph(SMALL / 40, directed=True), places)
     found = hpg.run(programs.Halving, small)
+    hpg.pagerank(small)
+    assert "whole" not in small._layouts
     while change >= 1e-3:
         new = 0.25 * (matrix @ value) + 0.5 * value
         change, value, steps = np.abs(new - value).sum(), new, steps + 1
@@ -121,3 +123,21 @@ def test_algorithms(G):
     assert host(hpg.core_number(G)).tolist() == [nx.core_number(apart)[v] for v in range(200)]
     between = nx.betweenness_centrality(directed)
     assert np.allclose(host(hpg.betweenness_centrality(G)), [between[v] for v in range(200)], rtol=1e-9)
+
+
+def test_cores_are_peeled_on_the_shards(places):
+    """Until the rest fits the first device; here nothing does, and nobody puts the whole together."""
+    both = SMALL.maximum(SMALL.T).tocsr()
+    for matrix, directed, kind in ((both, False, nx.Graph), (SMALL, True, nx.DiGraph)):
+        plain = kind(matrix)
+        plain.add_nodes_from(range(200))
+        plain.remove_edges_from(list(nx.selfloop_edges(plain)))
+        core = nx.core_number(plain)
+        for memory in (1, 1 << 30):
+            graph = divide(hpg.Graph(matrix, directed=directed), places, scatter=True, memory=memory)
+            assert host(hpg.core_number(graph)).tolist() == [core[v] for v in range(200)]
+            inner = hpg.k_core(graph)
+            assert list(inner) == [v for v in range(200) if core[v] == max(core.values())]
+            expected = hpg.k_core(hpg.Graph(matrix, directed=directed))
+            assert (inner.to("cpu").out_csr.to_scipy() != expected.out_csr.to_scipy()).nnz == 0
+            assert "whole" not in graph._layouts

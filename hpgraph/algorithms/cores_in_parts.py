@@ -1,9 +1,10 @@
-"""Core numbers of a graph in pages: peel it where it lies until what is left fits into memory, and go on there.
+"""Core numbers of a graph in pages or in shards: peel it where it lies until what is left fits one memory.
 
-As in semi-external core decomposition numbers belong to vertices and arcs come past (D. Wen et al., "I/O efficient core
-graph decomposition at web scale", ICDE'16). Who goes tells its neighbours, once, so that every arc is wanted at most
-once; and the densest part, which takes the most rounds, is small. A vertex that is left when all of fewer than k edges
-have gone has the same core number in what is left.
+Who goes tells its neighbours, once, so that every arc is wanted at most once; and the densest part, which takes the most
+rounds, is small. A vertex that is left when all of fewer than k edges have gone has the same core number in what is
+left. In pages that is semi-external core decomposition: numbers belong to vertices and arcs come past (D. Wen et al.,
+"I/O efficient core graph decomposition at web scale", ICDE'16). Shards tell each other who has gone; whom it leaves
+behind is worked out by whoever has its row.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.both_ways import both_ways
+from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.row_blocks import arcs_that
 from hpgraph.containers.streamed_graph import StreamedGraph
@@ -20,8 +22,9 @@ from hpgraph.core.device import array_module, to_device
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
-from hpgraph.formats import Bitmask
+from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.spmv.origin import without_values
 
 # Bytes of an arc that is brought: its id in a window, put together with others, and numbered anew.
 _ARC = 12
@@ -91,12 +94,12 @@ class _Peel(VertexProgram):
         return vertex.core >= 0
 
 
-def core_numbers(graph: StreamedGraph) -> Any:
+def core_numbers(graph: StreamedGraph | DividedGraph) -> Any:
     """The core number of each vertex.
 
     Parameters
     ----------
-    graph : StreamedGraph
+    graph : StreamedGraph or DividedGraph
         In a directed one degrees count arcs of both directions.
 
     Returns
@@ -104,7 +107,7 @@ def core_numbers(graph: StreamedGraph) -> Any:
     array of the type of ids, shape (n,)
     """
     xp, ids = array_module(graph.device), graph.id_dtype
-    loops = run(_Loops, graph, loops=0).loops
+    loops = graph.loops() if isinstance(graph, DividedGraph) else run(_Loops, graph, loops=0).loops
     left = graph.out_degree - loops
     if graph.directed:
         left = left + graph.in_degree - loops
@@ -120,9 +123,7 @@ def core_numbers(graph: StreamedGraph) -> Any:
                 break
             k = max(k, few)
             if arcs_left * (_BOTH if graph.directed else _ARC) <= room:
-                chosen = Bitmask.from_bool(there)
-                arcs = arcs_that(graph, chosen, lambda source, target: there[target])  # noqa: B023
-                part, vertices = kernels(graph.device).induced(arcs, chosen)
+                part, vertices = _between(graph, there)
                 both = both_ways(Graph(part, directed=graph.directed, copy=False))
                 core[vertices] = kernels(graph.device).peel(both)[0]
                 break
@@ -132,13 +133,21 @@ def core_numbers(graph: StreamedGraph) -> Any:
     return core.astype(ids)
 
 
-def _peel(graph: StreamedGraph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:
+def _between(graph: StreamedGraph | DividedGraph, there: Any) -> tuple[CSR, Any]:
+    """The arcs between the vertices that are there, numbered anew, in memory; and which those are."""
+    chosen = Bitmask.from_bool(there)
+    if isinstance(graph, DividedGraph):
+        return kernels(graph.device).induced(without_values(graph.arcs_among(chosen)), chosen)
+    return kernels(graph.device).induced(arcs_that(graph, chosen, lambda source, target: there[target]), chosen)
+
+
+def _peel(graph: Graph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:
     """Until everyone who is there has more than k edges."""
     found = run(_Peel, graph, active=going, left=left, core=core, k=k)
     return found.left, found.core
 
 
-def _peel_both_ways(graph: StreamedGraph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:
+def _peel_both_ways(graph: Graph, going: Any, left: Any, core: Any, k: int) -> tuple[Any, Any]:
     """The same of a directed graph: each round goes along arcs and against them."""
     while bool(going.any()):
         for way in (_Lose, _LoseBack):
