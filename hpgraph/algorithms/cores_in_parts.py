@@ -1,10 +1,10 @@
 """Core numbers of a graph in pages or in shards: peel it where it lies until what is left fits one memory.
 
-Who goes tells its neighbours, once, so that every arc is wanted at most once; and the densest part, which takes the most
-rounds, is small. A vertex that is left when all of fewer than k edges have gone has the same core number in what is
-left. In pages that is semi-external core decomposition: numbers belong to vertices and arcs come past (D. Wen et al.,
-"I/O efficient core graph decomposition at web scale", ICDE'16). Shards tell each other who has gone; whom it leaves
-behind is worked out by whoever has its row.
+Who goes tells its neighbours, once, so that every arc is wanted at most once; and the densest part, which takes the
+most rounds, is small. A vertex that is left when all of fewer than k edges have gone has the same core number in what
+is left. In pages that is semi-external core decomposition: numbers belong to vertices and arcs come past (D. Wen et
+al., "I/O efficient core graph decomposition at web scale", ICDE'16). Shards tell each other who has gone; whom it
+leaves behind is worked out by whoever has its row.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +11,9 @@ import numpy as np
 from hpgraph.containers.dealt_vertices import GRAIN, dealt, renumbered
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layouts import Layouts
+from hpgraph.containers.shards import Shard, joined, rows_on
 from hpgraph.core.device import Device, array_module, check_memory, free_memory
-from hpgraph.core.devices import Devices, bring, copy_between, even_ranges, place_of, reach_each_other
+from hpgraph.core.devices import Devices, bring, even_ranges, reach_each_other
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.formats.ownership import read_only
 from hpgraph.kernels.backend import kernels
@@ -21,35 +21,6 @@ from hpgraph.kernels.backend import kernels
 # Times as many vertices in the largest range as in an even one, from which vertices are dealt out anew: what is done
 # for each vertex, and what ranges tell each other of theirs, would else wait for one device.
 UNEVEN = 1.5
-
-
-@dataclass(frozen=True, eq=False)
-class Shard:
-    """The arcs of one range of vertices, on one device.
-
-    Attributes
-    ----------
-    device : Devices
-        One.
-    first, last : int
-        The range: from `first` to before `last`. Both are multiples of 64, but for the end of the last range.
-    out_csr : CSR of shape (last - first, n)
-        Row r holds the targets of the arcs that leave vertex ``first + r``, numbered as in the whole graph.
-    in_csr : CSR of shape (last - first, n)
-        Row r holds the sources of the arcs that reach it; of an undirected graph the same object.
-    """
-
-    device: Devices
-    first: int
-    last: int
-    out_csr: CSR
-    in_csr: CSR
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of its arcs."""
-        arrays = {id(array): array for csr in (self.out_csr, self.in_csr) for array in csr.arrays}
-        return sum(array.nbytes for array in arrays.values())
 
 
 class DividedGraph(Graph):
@@ -163,8 +134,8 @@ class DividedGraph(Graph):
             xp = array_module(first.kind)
             indptr = xp.zeros(self.n_vertices + 1, np.int64)
             xp.cumsum(self.degrees_of_shards("out_csr"), out=indptr[1:])
-            indices = _joined([shard.out_csr.indices for shard in self.shards], first)
-            data = _joined([shard.out_csr.data for shard in self.shards], first) if self.weighted else None
+            indices = joined([shard.out_csr.indices for shard in self.shards], first)
+            data = joined([shard.out_csr.data for shard in self.shards], first) if self.weighted else None
             csr = CSR((self.n_vertices, self.n_vertices), indptr, indices, data, validate=False)
             if self.order is not None:
                 csr = renumbered(csr, self.order)
@@ -221,8 +192,8 @@ class DividedGraph(Graph):
             for shard, csr in zip(self.shards, kept, strict=True):
                 indptr[shard.first + 1 : shard.last + 1] = bring(csr.degrees, home)
             indptr.cumsum(out=indptr)
-            data = _joined([csr.data for csr in kept], home) if self.weighted else None
-            csr = CSR((n, n), indptr, _joined([csr.indices for csr in kept], home), data, validate=False)
+            data = joined([csr.data for csr in kept], home) if self.weighted else None
+            csr = CSR((n, n), indptr, joined([csr.indices for csr in kept], home), data, validate=False)
             return csr if self.order is None else renumbered(csr, self.order)
 
     def _arcs_among(self, chosen: Bitmask) -> CSR:
@@ -239,7 +210,7 @@ class DividedGraph(Graph):
                 counts.append(
                     xp.bincount(rows[shard.out_csr.indices == rows + shard.first], minlength=shard.last - shard.first)
                 )
-        return self.in_own_order(_joined(counts, self.shards[0].device))
+        return self.in_own_order(joined(counts, self.shards[0].device))
 
     @contextlib.contextmanager
     def lending(self) -> Iterator[int]:
@@ -305,7 +276,7 @@ class DividedGraph(Graph):
         for shard in self.shards:
             with shard.device.here:
                 lengths.append(getattr(shard, of).degrees)
-        return _joined(lengths, self.shards[0].device)
+        return joined(lengths, self.shards[0].device)
 
     def in_own_order(self, values: Any) -> Any:
         """Values by the shards' numbers, on the first device, brought into the order of the graph's ids."""
@@ -405,31 +376,6 @@ def divide(
     distinct = Devices(places[0].kind, tuple(dict.fromkeys(index for one in places for index in one.indices)))
     if len(distinct.indices) > 1:
         reach_each_other(distinct)
-    return made
-
-
-def rows_on(csr: CSR, first: int, last: int, device: Devices) -> CSR:
-    """Rows first to last of a matrix, on a device."""
-    with place_of(csr.indptr).here:
-        begin, end = (int(csr.indptr[row]) for row in (first, last))
-        indptr = csr.indptr[first : last + 1] - begin
-    nbytes = indptr.nbytes + (end - begin) * (csr.indices.itemsize + (0 if csr.data is None else csr.data.itemsize))
-    with device.here:
-        if device.kind != csr.device or device.indices:
-            check_memory(nbytes, f"rows {first} to {last} on {device}", device.kind)
-        indices = bring(csr.indices[begin:end], device)
-        data = None if csr.data is None else bring(csr.data[begin:end], device)
-        return CSR((last - first, csr.shape[1]), bring(indptr, device), indices, data, validate=False)
-
-
-def _joined(parts: list[Any], device: Devices) -> Any:
-    """Arrays one after the other, on a device."""
-    with device.here:
-        made = array_module(device.kind).empty(sum(len(part) for part in parts), parts[0].dtype)
-        end = 0
-        for part in parts:
-            begin, end = end, end + len(part)
-            copy_between(part, made[begin:end])
     return made
 
 

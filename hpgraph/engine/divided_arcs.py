@@ -16,7 +16,8 @@ from hpgraph.kernels.windows import Resident
 from hpgraph.semiring.reads import reads
 
 if TYPE_CHECKING:
-    from hpgraph.containers.divided_graph import DividedGraph, Shard
+    from hpgraph.containers.divided_graph import DividedGraph
+    from hpgraph.containers.shards import Shard
     from hpgraph.engine.direction import Direction
     from hpgraph.formats import Frontier
     from hpgraph.kernels.runtime.program import ProgramCode

@@ -23,7 +23,7 @@ from hpgraph.kernels.superstep import pushes_repeat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hpgraph.containers.divided_graph import Shard
+    from hpgraph.containers.shards import Shard
     from hpgraph.engine.divided_arcs import ShardArcs
     from hpgraph.engine.state import Run
 

@@ -19,7 +19,8 @@ from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.semiring.reads import reads
 
 if TYPE_CHECKING:
-    from hpgraph.containers.divided_graph import DividedGraph, Shard
+    from hpgraph.containers.divided_graph import DividedGraph
+    from hpgraph.containers.shards import Shard
     from hpgraph.engine.divided_arcs import DividedArcs
     from hpgraph.engine.state import Run
     from hpgraph.formats import CSR

@@ -9,8 +9,8 @@ import numpy as np
 
 from hpgraph.algebra.dense_operands import as_operand
 from hpgraph.algebra.multiply import multiply, product_dtype
-from hpgraph.containers.divided_graph import rows_on
 from hpgraph.containers.public import matrix_of_csr
+from hpgraph.containers.shards import rows_on
 from hpgraph.core.device import Device, array_module
 from hpgraph.core.devices import Devices, bring, copy_between, even_ranges, follow, place_of, reach_each_other
 from hpgraph.formats import CSR
