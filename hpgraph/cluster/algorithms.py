@@ -38,6 +38,7 @@ class Algorithms:
     index_of: Callable[..., int]
     indices_of: Callable[..., Any]
     run: Callable[..., ClusterResult]
+    count_triangles: Callable[..., ClusterResult]
     least_weight: Callable[[], float]
 
     def bfs(
@@ -200,8 +201,7 @@ class Algorithms:
         ValueError
             If the graph is directed.
         """
-        if self.directed:
-            raise ValueError("on a cluster core numbers are of undirected graphs: load it with directed=False")
+        self._require_undirected("core numbers")
         left = self.run(Neighbours, **run).count
         core = np.full(self.n_vertices, -1, np.int32)
         while (waiting := core < 0).any():
@@ -212,6 +212,42 @@ class Algorithms:
             # Whoever lost more edges than were left to lose went in this run.
             left, core = np.maximum(found.left, k), found.core
         return core
+
+    def triangles(self, **run: Any) -> Any:
+        """Number of triangles at each vertex of an undirected graph.
+
+        Parameters
+        ----------
+        **run
+            ``gather``, ``restarts`` and ``threads``, as for `Graph.run`.
+
+        Returns
+        -------
+        int64 array of length n
+            Loops and weights are passed over.
+
+        Raises
+        ------
+        ValueError
+            If the graph is directed.
+
+        References
+        ----------
+        A. S. Tom, G. Karypis, "A 2D parallel triangle counting algorithm for distributed-memory architectures",
+        ICPP'19.
+        """
+        self._require_undirected("triangles")
+        return self.count_triangles(**run).count
+
+    def triangle_count(self, **run: Any) -> int:
+        """Number of triangles of an undirected graph; see `triangles`."""
+        return int(self.triangles(**{**run, "gather": True}).sum()) // 3
+
+    def _require_undirected(self, what: str) -> None:
+        if self.directed:
+            raise ValueError(
+                f"on a cluster {what} are of undirected graphs: load it with directed=False, or give G.undirected"
+            )
 
     def betweenness_centrality(self, *, sources: Any = None, normalized: bool = True, **run: Any) -> np.ndarray:
         """The share of shortest paths that lead through each vertex, by number of arcs.

@@ -292,6 +292,10 @@ class Graph(Placement, Algorithms):
 
     run.__doc__ = runs.run.__doc__
 
+    def count_triangles(self, **arguments: Any) -> Any:
+        """Triangles with the trace of their count; see `hpgraph.cluster.runs.count_triangles`."""
+        return runs.count_triangles(self, **arguments)
+
     def close(self) -> None:
         """Have the workers forget the blocks."""
         self._finalizer()

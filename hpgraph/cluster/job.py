@@ -89,6 +89,8 @@ class Job:
     topic : str or None
         Where to report progress.
     threads : int or None
+    kind : {"program", "triangles"}
+        What runs: the program, or a count of triangles, which is none.
     """
 
     token: bytes
@@ -113,6 +115,7 @@ class Job:
     prepare: str | None = None
     counted: bool = False
     threads: int | None = None
+    kind: str = "program"
 
 
 def sent(program: Any) -> bytes:

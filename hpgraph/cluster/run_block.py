@@ -16,6 +16,7 @@ import numpy as np
 
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.compiling import compiling_once
+from hpgraph.cluster.degrees import degrees_of
 from hpgraph.cluster.exchange import Exchange, Told
 from hpgraph.cluster.job import Job, Share, received
 from hpgraph.cluster.mesh import Mesh
@@ -135,7 +136,7 @@ class BlockRun:
         BlockResult
         """
         with naming_what_does_not_compile(self.code, lambda: self.arcs.sending.dtype):
-            self.degree = self._degree()
+            self.degree = degrees_of(self.block, self.exchange.mesh, self.job.backwards, self.job.counted)
             came = saved()
             if came is None:
                 moment, settled = self._begin()
@@ -162,22 +163,6 @@ class BlockRun:
         self.settled = whole
         state = (*self.properties, self.block.vertices)
         return BlockSupersteps(self.code, state, whole, self.numbering.dtype)
-
-    def _degree(self) -> np.ndarray:
-        """Arcs of each own vertex along which it sends, in all blocks: their counts folded along the others' way."""
-        backwards = self.job.backwards
-        if not self.job.counted:
-            number, counts = self.numbering, np.diff(self.arcs.sending.indptr)
-            turned = Exchange(number, self.exchange.mesh, not backwards)
-            outgoing = {
-                peer: Told(None, [np.ascontiguousarray(counts[number.range(peer)])], [])
-                for peer in turned.beside_targets
-            }
-            degree = counts[self.own].copy()
-            for said in turned.fold(0, outgoing, counts.dtype).values():
-                degree += said.values[0]
-            self.block.degrees[backwards] = degree
-        return self.block.degrees[backwards]
 
     def _begin(self) -> tuple[Moment, Bitmask | None]:
         """Fill the properties; who is active at first."""

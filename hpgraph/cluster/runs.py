@@ -86,8 +86,7 @@ def run(
     policy = Direction.of(direction)
     if checkpoint is not None and real(every, "every") < 0:
         raise ValueError(f"every must not be negative, not {every!r}")
-    if whole(restarts, "restarts") < 0:
-        raise ValueError(f"restarts must not be negative, not {restarts!r}")
+    restarts = _restarts(restarts)
     if saved is None:
         state, beginnings = initial_state(declared, graph, initial)  # type: ignore[arg-type]
         world = parameters(declared, initial)
@@ -126,6 +125,43 @@ def run(
     supervisor = Supervisor(graph, job, shares, restarts)
     futures, results = supervisor.run(None if saved is None else saved["place"], gather)
     return collect(graph, futures, results, supervisor.lost, gather)
+
+
+def count_triangles(
+    graph: Graph, *, gather: bool = True, restarts: int = 8, threads: int | None = None
+) -> ClusterResult:
+    """Count the triangles at each vertex of an undirected graph; the property ``count`` has them.
+
+    Parameters
+    ----------
+    graph : cluster.Graph
+    gather, restarts, threads
+        As for `run`.
+
+    Returns
+    -------
+    ClusterResult
+
+    Raises
+    ------
+    ClusterError
+        When workers are lost too often, or there are none.
+    """
+    job = Job(
+        token=b"", graph=graph.key, program=b"", key="", dtypes=(), beginnings=(), world={}, backwards=False,
+        starts=False, mode="auto", alpha=0.0, limit=graph.grid.columns, arcs=graph.n_edges, peers=[],
+        limits=graph.limits, details={"program": "triangles"}, threads=threads, kind="triangles",
+        topic=f"hpgraph-{uuid.uuid4().hex}" if config.show_progress() else None,
+    )  # fmt: skip
+    supervisor = Supervisor(graph, job, [Share({}, None)] * graph.grid.blocks, _restarts(restarts))
+    futures, results = supervisor.run(None, gather)
+    return collect(graph, futures, results, supervisor.lost, gather)
+
+
+def _restarts(restarts: int) -> int:
+    if whole(restarts, "restarts") < 0:
+        raise ValueError(f"restarts must not be negative, not {restarts!r}")
+    return restarts
 
 
 def _shares(graph: Graph, given: dict[str, np.ndarray], active: np.ndarray | None) -> list[Share]:

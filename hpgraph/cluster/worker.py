@@ -25,6 +25,7 @@ from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import MessageError
 from hpgraph.cluster.run_block import BlockResult, BlockRun, Moment
 from hpgraph.cluster.station import Station, station, stations
+from hpgraph.cluster.triangles import TriangleRun
 from hpgraph.containers.row_blocks import row_blocks
 from hpgraph.core.config import config
 from hpgraph.formats import Bitmask
@@ -35,6 +36,8 @@ _blocks: dict[tuple[str, int], Block] = {}
 _lock = threading.Lock()
 # Seconds between two reports of progress.
 _REPORT = 0.5
+# What a job's kind means.
+_KINDS: dict[str, type[Any]] = {"program": BlockRun, "triangles": TriangleRun}
 
 
 class Worker(NamedTuple):
@@ -214,7 +217,7 @@ def _work_on(worker: Any, here: Station, job: Job, block: int, share: Share, thr
     try:
         addresses = {peer: job.peers[peer] for peer in _peers(held_here, job.backwards)}
         mesh = Mesh(here, job.token, block, addresses, job.limits)
-        run = BlockRun(job, held_here, share, mesh)
+        run = _KINDS[job.kind](job, held_here, share, mesh)
         told = _Report(worker, job.topic if block == 0 else None)
         with config(threads=threads):
             return run.go(lambda: checkpoints.restore(run), _save, told)

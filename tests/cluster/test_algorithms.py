@@ -45,6 +45,24 @@ def test_pagerank(on_cluster, graph) -> None:
     np.testing.assert_allclose(found.rank, [wanted[v] for v in range(graph.n_vertices)], atol=1e-9)
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (3, 1)])
+def test_triangles(client, graph, shape) -> None:
+    rng = np.random.default_rng(4)
+    ends = rng.integers(0, 120, (2, 900))
+    dense = hpg.Graph.from_edges(*ends, n_vertices=120, directed=False)
+    wanted = nx.triangles(nx.Graph(ends.T[ends[0] != ends[1]].tolist()))
+    with hpg.cluster.Graph.from_graph(client, dense, shape=shape, order="scattered") as C:
+        found = C.triangles()
+        assert found.tolist() == [wanted.get(v, 0) for v in range(120)] and found.max() > 9
+        assert C.triangle_count() == sum(wanted.values()) // 3
+        assert (C.triangles(gather=False).compute() == found).all()
+    with (
+        hpg.cluster.Graph.from_graph(client, graph, shape=shape) as C,
+        pytest.raises(ValueError, match="triangles are of undirected graphs"),
+    ):
+        C.triangles()
+
+
 def test_components_and_cores_and_betweenness(client, on_cluster, graph) -> None:
     count, label = scipy.sparse.csgraph.connected_components(matrix_of(graph), connection="weak")
     found = on_cluster.connected_components()

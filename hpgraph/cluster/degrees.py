@@ -1,0 +1,39 @@
+"""Degrees in the whole graph of the vertices that a block owns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hpgraph.cluster.blocks import Block
+from hpgraph.cluster.exchange import Exchange, Told
+from hpgraph.cluster.mesh import Mesh
+
+
+def degrees_of(block: Block, mesh: Mesh, backwards: bool, counted: bool) -> np.ndarray:
+    """Arcs that leave each own vertex, in all blocks: their counts folded along rows; kept with the block.
+
+    Parameters
+    ----------
+    block : Block
+    mesh : Mesh
+    backwards : bool
+        Whether arcs that reach it are meant, whose counts are folded along columns.
+    counted : bool
+        Whether all blocks know already, from an earlier run.
+
+    Returns
+    -------
+    int64 array
+    """
+    if not counted:
+        number, arcs = block.numbering, block.graph.in_csr if backwards else block.graph.out_csr
+        counts = np.diff(arcs.indptr)
+        turned = Exchange(number, mesh, not backwards)
+        outgoing = {
+            peer: Told(None, [np.ascontiguousarray(counts[number.range(peer)])], []) for peer in turned.beside_targets
+        }
+        degree = counts[number.own].copy()
+        for said in turned.fold(0, outgoing, counts.dtype).values():
+            degree += said.values[0]
+        block.degrees[backwards] = degree
+    return block.degrees[backwards]

@@ -1,0 +1,134 @@
+"""Triangles of a graph cut into blocks, on the CPU: those whose three arcs lie in three given blocks.
+
+Arcs lead from lower to higher degree, so each triangle u → w → v, u → v is found once, at its middle w: its heads v are
+marked, and for each of its tails u the heads of u above w are looked up, Σ d⁺(d⁺ - 1) / 2 in all, as in
+`hpgraph.kernels.structure.cpu_triangles`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.tasks import next_task
+from hpgraph.kernels.runtime.cpu.threads import team
+
+# Middles that a thread takes at a time.
+CHUNK = 64
+
+
+class Middles(NamedTuple):
+    """Vertices at which triangles are looked for, with the arcs that reach them and those that leave them.
+
+    Attributes
+    ----------
+    begin, tails : int64 array, array
+        Rows of the tails of arcs that reach each middle.
+    row : int64 array
+        The row of each middle in the two that follow.
+    first, heads : int64 array, array
+        Rows of the heads of arcs that leave a middle, by rank among all heads.
+    above : int64 array
+        The least rank of a head whose degree is above that of each middle.
+    """
+
+    begin: np.ndarray
+    tails: np.ndarray
+    row: np.ndarray
+    first: np.ndarray
+    heads: np.ndarray
+    above: np.ndarray
+
+
+class Closing(NamedTuple):
+    """The arcs that close triangles: rows of each tail's heads, by rank, ascending.
+
+    Attributes
+    ----------
+    begin, heads : int64 array, array
+    """
+
+    begin: np.ndarray
+    heads: np.ndarray
+
+
+class Tallies(NamedTuple):
+    """Triangles at each vertex, which are added to: for each thread at tails and at heads; at middles.
+
+    Attributes
+    ----------
+    tail, head : int64 array of shape (threads, n)
+    middle : int64 array
+    """
+
+    tail: np.ndarray
+    head: np.ndarray
+    middle: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def _at_middle(middles, closing, w, marked, tail, head, middle):
+    """Tally the triangles in the middle of which w is."""
+    first, last = middles.first[middles.row[w]], middles.first[middles.row[w] + 1]
+    begin, end = middles.begin[w], middles.begin[w + 1]
+    if begin == end or first == last:
+        return
+    for j in range(first, last):
+        marked[middles.heads[j]] = 1
+    above, total = middles.above[w], 0
+    for i in range(begin, end):
+        u = middles.tails[i]
+        found = 0
+        j = closing.begin[u + 1] - 1
+        while j >= closing.begin[u] and closing.heads[j] >= above:
+            v = closing.heads[j]
+            if marked[v]:
+                head[v] += 1
+                found += 1
+            j -= 1
+        tail[u] += found
+        total += found
+    for j in range(first, last):
+        marked[middles.heads[j]] = 0
+    middle[w] = total
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _count(middles, closing, tallies):
+    # What is only written to here, Numba takes for dead where it came out of a tuple; so it is written to elsewhere.
+    following = np.zeros(1, np.int64)
+    for thread in prange(tallies.head.shape[0]):
+        tail, head = tallies.tail[thread], tallies.head[thread]
+        marked = np.zeros(head.size, np.uint8)
+        while True:
+            chunk = next_task(following, CHUNK)
+            if chunk >= middles.row.size:
+                break
+            for w in range(chunk, min(chunk + CHUNK, middles.row.size)):
+                _at_middle(middles, closing, w, marked, tail, head, tallies.middle)
+
+
+def count_between(middles: Middles, closing: Closing, heads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Triangles at each tail, at each head by rank, and at each middle.
+
+    Parameters
+    ----------
+    middles : Middles
+    closing : Closing
+    heads : int
+        How many there are.
+
+    Returns
+    -------
+    tail, head, middle : int64 arrays
+    """
+    middle = np.zeros(len(middles.row), np.int64)
+    with team() as threads:
+        tallies = Tallies(
+            np.zeros((threads, len(closing.begin) - 1), np.int64), np.zeros((threads, heads), np.int64), middle
+        )
+        _count(middles, closing, tallies)
+    return tallies.tail.sum(axis=0), tallies.head.sum(axis=0), middle
