@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from hpgraph.algorithms.sssp import SSSPLanesResult, SSSPResult, sssp
     from hpgraph.algorithms.triangles import triangle_count, triangles
     from hpgraph.algorithms.truss import k_truss, truss_number
+    from hpgraph.containers.divided_array import DividedArray
     from hpgraph.containers.divided_graph import DividedGraph
     from hpgraph.containers.graph import Graph, as_graph
     from hpgraph.containers.streamed_graph import StreamedGraph
@@ -278,6 +279,7 @@ _MODULE_OF = {
     "Trace": "hpgraph.engine.trace",
     "VertexProgram": "hpgraph.engine.program",
     "Graph": "hpgraph.containers.graph",
+    "DividedArray": "hpgraph.containers.divided_array",
     "DividedGraph": "hpgraph.containers.divided_graph",
     "StreamedGraph": "hpgraph.containers.streamed_graph",
     "as_graph": "hpgraph.containers.graph",
@@ -317,6 +319,7 @@ __all__ = [
     "DeviceError",
     "DeviceMemoryError",
     "Direction",
+    "DividedArray",
     "DividedGraph",
     "DividedMatrix",
     "EdgeProperty",

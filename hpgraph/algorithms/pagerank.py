@@ -18,6 +18,7 @@ from hpgraph.algorithms.distribution import distribution
 from hpgraph.algorithms.pagerank_delta import spread_changes
 from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult, Rules, is_of_lanes, jumps_of, rank_in_lanes
 from hpgraph.algorithms.power_iteration import ending
+from hpgraph.containers.divided_array import gathered
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import named
@@ -146,6 +147,7 @@ def pagerank(
     weighted: bool = False,
     dtype: Any = np.float64,
     method: str = "power",
+    apart: bool = False,
 ) -> PageRankResult | PageRankLanesResult:
     """PageRank of every vertex.
 
@@ -183,6 +185,10 @@ def pagerank(
         from few vertices, as for a personalization by one, from a `start` that is right but for some vertices, and
         where ranks settle at very different times. An iteration is then a superstep in which some send: there may be
         more of them. `damping` must be below 1.
+
+    apart : bool, default False
+        On a graph on several GPUs, whether ranks stay where their vertices are, as a `DividedArray`; else they come to
+        the first one. For one personalization, by power iteration.
 
     Returns
     -------
@@ -230,6 +236,11 @@ def pagerank(
         raise ValueError('damping must be below 1 for method="delta": without jumps changes need not come to rest')
     xp = array_module(graph.device)
     n = graph.n_vertices
+    personalization, start = gathered(personalization), gathered(start)
+    if apart and not isinstance(graph, DividedGraph):
+        raise ValueError('apart=True takes a graph on several GPUs: G.to("cuda:0,1")')
+    if apart and (method == "delta" or is_of_lanes(personalization, graph)):
+        raise ValueError('apart=True takes one personalization and method="power"')
     if is_of_lanes(personalization, graph):
         if method == "delta":
             raise ValueError('method="delta" takes one personalization at a time: use method="power" for several')
@@ -238,7 +249,9 @@ def pagerank(
             rules = rules._replace(jump=(1 - damping) * n, spread=0.0, all_rank=float(n))
         return _in_lanes(graph, personalization, start, rules, weighted, dtype)
     if n == 0:
-        return named(PageRankResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
+        none = xp.empty(0, dtype)
+        rank = graph.apart(none) if isinstance(graph, DividedGraph) and apart else none
+        return named(PageRankResult(rank, 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
     paper = normalization == "hpgraph"
     teleport = None if personalization is None else distribution(personalization, "personalization", graph, dtype)
     if weighted and graph.weighted:
@@ -260,11 +273,15 @@ def pagerank(
         power_program(weighted=weighted, personalized=teleport is not None, convergence=convergence), graph,
         max_iteration=max_iteration,
         share=(_first_ranks(graph, start, teleport, paper, dtype) / leaving).astype(dtype, copy=False), leaving=leaving,
-        damping=damping, jump=(1 - damping) * each, spread=0.0 if paper else damping * each, tol=tol, **given,
+        damping=damping, jump=(1 - damping) * each, spread=0.0 if paper else damping * each, tol=tol, apart=apart,
+        **given,
     )  # fmt: skip
     iterations, residual = found.supersteps, float(found.world["residual"])
     reached = found.world["moving"] == 0 if convergence == "vertex" else residual <= tol
-    rank = (found.share * leaving).astype(dtype, copy=False)
+    if apart:
+        rank = found.share.map(lambda share, leaving: (share * leaving).astype(dtype, copy=False), leaving)
+    else:
+        rank = (found.share * leaving).astype(dtype, copy=False)
     ranks = PageRankResult(rank, iterations, residual, bool(iterations and reached), found.trace)
     return named(_ended(ranks, tol), graph)
 
@@ -343,9 +360,10 @@ def _moderate(graph: Graph, dtype: np.dtype) -> Graph:
     There each vertex's weights are multiplied by a power of two of its own.
     """
     xp = array_module(graph.device)
-    weights = graph.out_csr.data
+    arcs = [shard.out_csr for shard in graph.shards] if isinstance(graph, DividedGraph) else [graph.out_csr]
     # A NaN among them is the least and the largest.
-    least, largest = (float(weights.min()), float(weights.max())) if weights.size else (1.0, 1.0)
+    ends = [(float(csr.data.min()), float(csr.data.max())) for csr in arcs if csr.nnz]
+    least, largest = (float(end) for end in (np.min(ends), np.max(ends))) if ends else (1.0, 1.0)
     if not (least >= 0 and largest < np.inf):
         raise ValueError("weights must be finite and not negative for a weighted PageRank; use weighted=False")
     # Ranks, and what vertices have in common, take the other half of the exponents.
@@ -357,9 +375,10 @@ def _moderate(graph: Graph, dtype: np.dtype) -> Graph:
     if not bool(((heaviest > reach) | ((heaviest > 0) & (heaviest < 1 / reach))).any()):
         return graph
     _, exponent = xp.frexp(heaviest)
-    rows = graph.out_csr.expand_rows()
-    scaled = xp.ldexp(weights.astype(np.float64), -exponent[rows])
-    return Graph(graph.out_csr.with_data(scaled), directed=True)
+    whole = graph.out_csr
+    scaled = xp.ldexp(whole.data.astype(np.float64), -exponent[whole.expand_rows()])
+    moderate = Graph(whole.with_data(scaled), directed=True)
+    return graph.alike(moderate) if isinstance(graph, DividedGraph) else moderate
 
 
 def _leaving(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from hpgraph.containers.dealt_vertices import GRAIN, dealt, renumbered
+from hpgraph.containers.divided_array import DividedArray
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.shards import Shard, joined, rows_on
@@ -243,7 +244,7 @@ class DividedGraph(Graph):
         if not self.directed:
             return self
         scatter = self.order is not None
-        graph: Self = self._layouts.once("undirected", lambda: self._again(self.whole.undirected, scatter))
+        graph: Self = self._layouts.once("undirected", lambda: self.alike(self.whole.undirected, scatter))
         return graph
 
     @property
@@ -251,10 +252,11 @@ class DividedGraph(Graph):
         """The same graph, divided without dealing out vertices anew: for programs that read them."""
         if self.order is None:
             return self
-        graph: Self = self._layouts.once("by_own_ids", lambda: self._again(self.whole, False))
+        graph: Self = self._layouts.once("by_own_ids", lambda: self.alike(self.whole, False))
         return graph
 
-    def _again(self, graph: Graph, scatter: bool) -> Any:
+    def alike(self, graph: Graph, scatter: bool | None = None) -> Any:
+        """A graph divided between the devices of this one; `scatter` as for `divide`."""
         return divide(graph, [shard.device for shard in self.shards], scatter=scatter, memory=self.memory)
 
     @property
@@ -281,6 +283,23 @@ class DividedGraph(Graph):
     def in_own_order(self, values: Any) -> Any:
         """Values by the shards' numbers, on the first device, brought into the order of the graph's ids."""
         return values if self.place is None else values[self.place]
+
+    def apart(self, values: Any) -> DividedArray:
+        """Values by the graph's ids, each brought to the device of its vertex.
+
+        Parameters
+        ----------
+        values : array of length n
+
+        Returns
+        -------
+        DividedArray
+        """
+        return DividedArray.of(values, self.bounds, [shard.device for shard in self.shards], self.order, self.place)
+
+    def in_pieces(self, pieces: Sequence[Any]) -> DividedArray:
+        """Arrays of the values of each shard's vertices, on their devices, as one."""
+        return DividedArray(pieces, self.order, self.place)
 
     def in_order_of_shards(self, values: Any) -> Any:
         """Values by the graph's ids, on the first device, brought into the order of the shards' numbers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,10 +54,11 @@ def rows_on(csr: CSR, first: int, last: int, device: Devices) -> CSR:
         return CSR((last - first, csr.shape[1]), bring(indptr, device), indices, data, validate=False)
 
 
-def joined(parts: list[Any], device: Devices) -> Any:
+def joined(parts: Sequence[Any], device: Devices) -> Any:
     """Arrays one after the other, on a device."""
     with device.here:
-        made = array_module(device.kind).empty(sum(len(part) for part in parts), parts[0].dtype)
+        shape = sum(len(part) for part in parts), *parts[0].shape[1:]
+        made = array_module(device.kind).empty(shape, parts[0].dtype)
         end = 0
         for part in parts:
             begin, end = end, end + len(part)

@@ -23,7 +23,7 @@ from hpgraph.kernels.superstep import pushes_repeat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hpgraph.containers.shards import Shard
+    from hpgraph.containers.divided_graph import DividedGraph
     from hpgraph.engine.divided_arcs import ShardArcs
     from hpgraph.engine.state import Run
 
@@ -132,11 +132,8 @@ def divided_supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) ->
             if stopped:
                 frontiers = _everywhere(shards, [ids[:0] for ids, _, _ in ends], n)
                 break
-    bring_home(graph.shards, [shard.state for shard in shards])
+    bring_home(run, graph, [shard.state for shard in shards])
     with first.here:
-        for values, found in zip(run.state, own, strict=True):
-            if found is not values:
-                values[...] = graph.in_own_order(found)
         left = frontiers[0]
         if not left.size:
             return Listed(table, done), None
@@ -194,9 +191,28 @@ def _exchange(shards: list[_OfShard], updated: list[Any], properties: tuple[int,
                     target[there] = bring(values, taker.shard.device)
 
 
-def bring_home(shards: Sequence[Shard], states: list[tuple[Any, ...]]) -> None:
-    """Every shard's own values into the first one's arrays."""
-    for shard, state in zip(shards[1:], states[1:], strict=True):
+def bring_home(run: Run, graph: DividedGraph, states: Sequence[tuple[Any, ...]]) -> None:
+    """Every shard's own values into the run's properties; or, where they are wanted apart, into pieces.
+
+    Parameters
+    ----------
+    run : Run
+    graph : DividedGraph
+    states : sequence of tuples of arrays of length n
+        The properties on the device of each shard, by the shards' numbers; those on the first device are written to.
+    """
+    if run.apart:
+        pieces = []
+        for shard, state in zip(graph.shards, states, strict=True):
+            with shard.device.here:
+                pieces.append([values[shard.first : shard.last].copy() for values in state])
+        run.pieces = tuple(graph.in_pieces(of) for of in zip(*pieces, strict=True))
+        return
+    for shard, state in zip(graph.shards[1:], states[1:], strict=True):
         if shard.first < shard.last:
             for source, target in zip(state, states[0], strict=True):
                 copy_between(source[shard.first : shard.last], target[shard.first : shard.last])
+    with graph.shards[0].device.here:
+        for values, found in zip(run.state, states[0], strict=True):
+            if found is not values:
+                values[...] = graph.in_own_order(found)

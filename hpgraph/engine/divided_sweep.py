@@ -35,8 +35,5 @@ def divided_sweep(run: Run) -> Swept | str:
     stop = run.declared.functions["converged"]
     swept = sweeps(run.code, shards, states, tuple(run.world.values()), stop, run.limit)
     if not isinstance(swept, str):
-        bring_home(graph.shards, states)
-        for values, found in zip(run.state, state, strict=True):
-            if found is not values:
-                values[...] = graph.in_own_order(found)
+        bring_home(run, graph, states)
     return swept

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module
@@ -40,6 +41,7 @@ def run(
     max_iteration: int | None = None,
     delta: float | None = None,
     ceiling: float | None = None,
+    apart: bool = False,
     **initial: Any,
 ) -> RunResult:
     """Run a vertex program on a graph, on the graph's device.
@@ -66,6 +68,8 @@ def run(
         bucket, `delta` wide, wait until those below have settled.
     ceiling : float, optional
         Likewise: a vertex with a value beyond it sends nothing.
+    apart : bool, default False
+        On a graph on several GPUs, whether properties stay there, as `DividedArray`; else they come to the first one.
     **initial
         Initial properties (arrays of length n, or scalars) and parameters (scalars) by name; of lanes, properties may
         have shape (k, n) too. Properties of edges have the length and order of ``G.edges(both_ways=True)``.
@@ -97,6 +101,8 @@ def run(
     >>> hpg.run(Component, G, active=[[0], [2]]).label.tolist()
     [[0, 0, 2, 3, 4], [0, 1, 2, 2, 4]]
     """
+    if apart:
+        _refuse_together(program, graph, active)
     if isinstance(program, Phases):
         return program.run(
             graph, active=active, direction=direction, max_iteration=max_iteration, delta=delta, ceiling=ceiling,
@@ -122,8 +128,9 @@ def run(
     backend = kernels(graph.device)
     sources = None if active is None and code.starts is not None else sources_of(active, graph)
     this = Run(
-        backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit, delta, ceiling
-    )
+        backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit, delta, ceiling,
+        apart,
+    )  # fmt: skip
     with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
         if sources is None:
             values = tuple(world.values())
@@ -133,12 +140,23 @@ def run(
         check_order(form_of(declared, code) if arcs.in_shards else form, delta, ceiling)
         outcome = go(this, form)
     left = outcome.active
+    if apart:
+        pieces = this.pieces or tuple(graph.apart(values) for values in this.state)
+        state = dict(zip(state, pieces, strict=True))
 
     def still_active() -> Any:
         return array_module(graph.device).empty(0, graph.id_dtype) if left is None else left
 
     brought = arcs.table() if isinstance(arcs, PagedArcs) else None
     return named(RunResult(state, Trace(outcome.rows, outcome.form, brought), still_active, world), graph)
+
+
+def _refuse_together(program: Any, graph: Any, active: Any) -> None:
+    """Refuse `apart` where results lie on one device anyway."""
+    if not isinstance(graph, DividedGraph):
+        raise ValueError('apart=True takes a graph on several GPUs: G.to("cuda:0,1")')
+    if isinstance(program, Phases) or is_edge_program(program) or (active is not None and are_lanes(active, graph)):
+        raise ValueError("apart=True takes one vertex program, without phases or properties of edges, and one start")
 
 
 class Runnable:

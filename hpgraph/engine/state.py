@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hpgraph.containers.divided_array import gathered
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import Device, array_module, device_of, native, to_device, unmasked
@@ -20,6 +21,7 @@ from hpgraph.kernels.runtime.program import Beginning, begin
 from hpgraph.semiring.dtypes import check_dtype
 
 if TYPE_CHECKING:
+    from hpgraph.containers.divided_array import DividedArray
     from hpgraph.engine.arcs import Arcs
     from hpgraph.engine.definition import Property
     from hpgraph.engine.direction import Direction
@@ -57,6 +59,10 @@ class Run:
         Supersteps at the most.
     delta, ceiling : float or None
         Of a relaxation: width of a bucket, and the value beyond which a vertex sends nothing.
+    apart : bool
+        Whether the properties of a graph in shards need not come back to the first device.
+    pieces : tuple of DividedArray, or None
+        The properties, where a loop has left them apart; `state` then holds nothing of use.
     """
 
     backend: Backend
@@ -71,6 +77,8 @@ class Run:
     limit: int
     delta: float | None = None
     ceiling: float | None = None
+    apart: bool = False
+    pieces: tuple[DividedArray, ...] | None = None
 
     @property
     def n(self) -> int:
@@ -167,7 +175,7 @@ def initial_state(
         value = initial.pop(name) if given else prop.initial
         if callable(value):
             value = value(graph)
-        value = unmasked(value, name)
+        value = unmasked(gathered(value), name)
         if not hasattr(value, "dtype") and not np.isscalar(value):
             value = np.array(value)
         wanted = prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64)

@@ -9,6 +9,7 @@ import numpy as np
 
 from hpgraph.algebra.dense_operands import as_operand
 from hpgraph.algebra.multiply import multiply, product_dtype
+from hpgraph.containers.divided_array import DividedArray, gathered
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.shards import rows_on
 from hpgraph.core.device import Device, array_module
@@ -91,13 +92,13 @@ class DividedMatrix:
 
         Parameters
         ----------
-        x : array, shape (columns,) or (columns, k)
-            On the first device.
+        x : array, shape (columns,) or (columns, k), or DividedArray of shape (columns,)
+            An array on the first device.
 
         Returns
         -------
-        array, shape (rows,) or (rows, k)
-            On the first device.
+        array, shape (rows,) or (rows, k), or DividedArray
+            On the first device; of a `DividedArray` another one, each piece with its rows.
 
         Raises
         ------
@@ -113,13 +114,13 @@ class DividedMatrix:
 
         Parameters
         ----------
-        x : array, shape (columns,) or (columns, k)
-            On the first device.
+        x : array, shape (columns,) or (columns, k), or DividedArray of shape (columns,)
+            An array on the first device.
         semiring : str or Semiring
 
         Returns
         -------
-        array
+        array or DividedArray
 
         Raises
         ------
@@ -132,6 +133,8 @@ class DividedMatrix:
         >>> divide_matrix(hpg.Matrix([[0, 4.0], [2.0, 0]]), ["cpu", "cpu"]).mxv(np.array([1.0, 5.0]), "min_plus")
         array([9., 3.])
         """
+        if isinstance(x, DividedArray):
+            return self._apart(x, get_semiring(semiring))
         x, ring, home = as_operand(x, "x", self.device), get_semiring(semiring), self.blocks[0].device
         if x.ndim == 2 and ring is not get_semiring("plus_times"):
             raise ValueError("semiring must be plus_times for a dense matrix: multiply column by column")
@@ -161,6 +164,17 @@ class DividedMatrix:
             follow(home, block.device)
         return out
 
+    def _apart(self, x: DividedArray, ring: Semiring) -> DividedArray:
+        """The product with a vector in pieces, each block's where it is."""
+        if x.ndim != 1 or len(x) != self.shape[1]:
+            raise ValueError(f"x must have shape ({self.shape[1]},) for a matrix of shape {self.shape}, not {x.shape}")
+        pieces = []
+        for block in self.blocks:
+            with block.device.here:
+                there = as_operand(x.gather(block.device), "x", self.device)
+                pieces.append(multiply(block.matrix, there, ring))
+        return DividedArray(pieces)
+
     def _reads_there(self, block: Block, dtype: np.dtype[Any]) -> bool:
         """Whether a block reads a vector of that type where it lies: a copy would take longer than it saves."""
         if self.device == "cpu" or not self._writes_there or dtype != self.dtype:
@@ -188,7 +202,7 @@ class DividedMatrix:
         >>> divide_matrix(hpg.Matrix([[0, 4.0], [2.0, 0]]), ["cpu", "cpu"]).rmatvec(np.array([1.0, 5.0]))
         array([10.,  4.])
         """
-        x, home = as_operand(x, "x", self.device), self.blocks[0].device
+        x, home = as_operand(gathered(x), "x", self.device), self.blocks[0].device
         if x.shape != (self.shape[0],):
             raise ValueError(f"x must have shape ({self.shape[0]},) for a matrix of shape {self.shape}, not {x.shape}")
         parts = []

@@ -15,6 +15,7 @@ from test_run import SMALL, host
 import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
 from hpgraph.core.device import cuda_available
+from hpgraph.scipy_api.divided_matrix import divide_matrix
 
 PLACES = {"cpu": ["cpu", "cpu"], "cuda": ["cuda", "cuda"], "two GPUs": ["cuda:0", "cuda:1"]}
 
@@ -141,3 +142,41 @@ def test_cores_are_peeled_on_the_shards(places):
             expected = hpg.k_core(hpg.Graph(matrix, directed=directed))
             assert (inner.to("cpu").out_csr.to_scipy() != expected.out_csr.to_scipy()).nnz == 0
             assert "whole" not in graph._layouts
+
+
+def test_values_stay_apart(places, G):
+    far = hpg.run(programs.Widest, G, active=[3], apart=True)
+    together = hpg.run(programs.Widest, G, active=[3])
+    for values, expected in ((far.width, together.width), (hpg.pagerank(G, apart=True).rank, hpg.pagerank(G).rank)):
+        assert isinstance(values, hpg.DividedArray) and len(values) == 200 and values.shape == expected.shape
+        assert [len(piece) for piece in values.pieces] == np.diff(G.bounds).tolist()
+        assert [str(device) for device in values.devices] == [str(shard.device) for shard in G.shards]
+        for number, piece in enumerate(values.pieces):
+            assert (host(piece) == host(expected)[host(values.vertices(number))]).all()
+        assert (np.asarray(values) == host(expected)).all() and (host(values.gather()) == host(expected)).all()
+    assert far.to_pandas().equals(together.to_pandas())
+    # They begin the next run, or enter a product, whose bounds are others.
+    rank = hpg.pagerank(G, apart=True).rank
+    for name in ("start", "personalization"):
+        again = hpg.pagerank(G, apart=True, **{name: rank}).rank
+        assert (np.asarray(again) == host(hpg.pagerank(G, **{name: rank.gather()}).rank)).all()
+    wider = hpg.run(programs.Widest, G, active=[9], width=far.width).width
+    assert (host(wider) == host(hpg.run(programs.Widest, G, active=[9], width=together.width).width)).all()
+    moved = divide_matrix(hpg.Matrix(SMALL), places) @ rank
+    assert isinstance(moved, hpg.DividedArray)
+    assert np.allclose(np.asarray(moved), SMALL @ np.asarray(rank), rtol=1e-12)
+    assert np.allclose(np.asarray(rank.map(lambda a, b: a + b, rank.gather())), 2 * np.asarray(rank))
+
+
+def test_what_cannot_stay_apart(places):
+    whole = hpg.Graph(SMALL, directed=True)
+    graph = divide(whole, places)
+    for call in (lambda: hpg.pagerank(whole, apart=True), lambda: hpg.run(programs.Widest, whole, apart=True)):
+        with pytest.raises(ValueError, match="apart=True takes a graph on several GPUs"):
+            call()
+    with pytest.raises(ValueError, match="one start"):
+        hpg.run(programs.Widest, graph, active=[[1], [2]], apart=True)
+    with pytest.raises(ValueError, match="one personalization"):
+        hpg.pagerank(graph, method="delta", apart=True)
+    with pytest.raises(ValueError, match=r"x must have shape \(200,\)"):
+        divide_matrix(hpg.Matrix(SMALL), places) @ hpg.DividedArray([np.ones(3)])

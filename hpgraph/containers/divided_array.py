@@ -1,0 +1,230 @@
+"""A value for each vertex, or each row, in pieces on several devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.shards import joined
+from hpgraph.core.device import array_module, check_memory
+from hpgraph.core.devices import Devices, bring, place_of
+
+
+class DividedArray:
+    """Values that stay where they were worked out: a piece a device.
+
+    ``hpgraph.run(..., apart=True)`` and ``hpgraph.pagerank(..., apart=True)`` on a graph on several GPUs give them, and
+    they are taken where properties, personalizations, starts and operands of a `DividedMatrix` are. ``numpy.asarray``
+    brings them together in main memory.
+
+    Parameters
+    ----------
+    pieces : sequence of arrays of shape (some,) or (some, d)
+        In the order of the places that `order` numbers.
+    order : array of ids, optional
+        The index of the value at each place; by default places are indices.
+    place : array of ids, optional
+        The other way: the place of each index. Both lie on the first device.
+
+    Attributes
+    ----------
+    pieces : tuple of arrays
+    devices : tuple of Devices
+        One a piece.
+    bounds : tuple of int
+        Where pieces begin, and the length.
+    shape, ndim, dtype, size, nbytes
+        As of an array.
+
+    Examples
+    --------
+    >>> import hpgraph as hpg
+    >>> from hpgraph.containers.divided_graph import divide
+    >>> G = divide(hpg.datasets.grid(16), ["cpu", "cpu"])
+    >>> rank = hpg.pagerank(G, apart=True).rank
+    >>> rank
+    DividedArray of 256 float64: 128 on cpu, 128 on cpu
+    >>> round(float(sum(piece.sum() for piece in rank.pieces)), 9)
+    1.0
+    >>> rank.vertices(1).tolist()[:3], rank.gather().shape
+    ([128, 129, 130], (256,))
+    """
+
+    def __init__(self, pieces: Any, order: Any = None, place: Any = None) -> None:
+        self.pieces: tuple[Any, ...] = tuple(pieces)
+        self.devices = tuple(place_of(piece) for piece in self.pieces)
+        self.bounds = (0, *np.cumsum([len(piece) for piece in self.pieces]).tolist())
+        self._order, self._place = order, place
+
+    @classmethod
+    def of(cls, array: Any, bounds: Any, devices: Any, order: Any = None, place: Any = None) -> DividedArray:
+        """An array on one device, divided.
+
+        Parameters
+        ----------
+        array : array of length n
+        bounds : sequence of int
+            Where pieces begin, and n.
+        devices : sequence of Devices
+            One a piece.
+        order, place : arrays of ids, optional
+            As for the class.
+
+        Returns
+        -------
+        DividedArray
+        """
+        with place_of(array).here:
+            if order is not None:
+                array = array[bring(order, place_of(array))]
+        pieces = []
+        for device, first, last in zip(devices, bounds[:-1], bounds[1:], strict=True):
+            with device.here:
+                there = bring(array[first:last], device)
+                # Of its own: else every piece would hold all of the array.
+                pieces.append(there.copy() if there.base is not None else there)
+        return cls(pieces, order, place)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        dtype: np.dtype[Any] = self.pieces[0].dtype
+        return dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of all pieces together."""
+        return (self.bounds[-1], *self.pieces[0].shape[1:])
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return int(np.prod(self.shape))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the pieces."""
+        return sum(piece.nbytes for piece in self.pieces)
+
+    def __len__(self) -> int:
+        return int(self.bounds[-1])
+
+    def vertices(self, number: int) -> Any:
+        """Of whom the values of a piece are.
+
+        Parameters
+        ----------
+        number : int
+            Which piece.
+
+        Returns
+        -------
+        array of indices
+            On the device of the piece.
+        """
+        first, last = self.bounds[number], self.bounds[number + 1]
+        device = self.devices[number]
+        with device.here:
+            if self._order is None:
+                return array_module(device.kind).arange(first, last)
+            return bring(self._order[first:last], device)
+
+    def gather(self, device: Devices | None = None) -> Any:
+        """All values on one device, by index.
+
+        Parameters
+        ----------
+        device : Devices, optional
+            By default the first one.
+
+        Returns
+        -------
+        array of length n
+
+        Raises
+        ------
+        DeviceMemoryError
+            When they will not fit there.
+        """
+        home = self.devices[0] if device is None else device
+        with home.here:
+            check_memory(self.nbytes, f"values in pieces, brought together on {home},", home.kind)
+            values = joined(self.pieces, home)
+            return values if self._place is None else values[bring(self._place, home)]
+
+    def map(self, function: Callable[..., Any], *others: Any) -> DividedArray:
+        """What a function makes of each piece, where it lies.
+
+        Parameters
+        ----------
+        function : callable
+            Of a piece, and of the same part of each of the others; it gives an array of the same length.
+        *others : DividedArray or array of length n
+            An array by index is divided likewise first.
+
+        Returns
+        -------
+        DividedArray
+
+        Examples
+        --------
+        >>> DividedArray([np.arange(2), np.arange(3)]).map(lambda piece: 2 * piece).gather().tolist()
+        [0, 2, 0, 2, 4]
+        """
+        beside = [self.likewise(other) for other in others]
+        pieces = []
+        for number, (device, piece) in enumerate(zip(self.devices, self.pieces, strict=True)):
+            with device.here:
+                pieces.append(function(piece, *(other.pieces[number] for other in beside)))
+        return DividedArray(pieces, self._order, self._place)
+
+    def likewise(self, values: Any) -> DividedArray:
+        """Values divided as these are; they themselves, if they are so.
+
+        Parameters
+        ----------
+        values : DividedArray or array of length n
+
+        Returns
+        -------
+        DividedArray
+
+        Raises
+        ------
+        ValueError
+            When there are more or fewer.
+        """
+        if len(values) != len(self):
+            raise ValueError(f"there must be {len(self)} values, not {len(values)}")
+        if isinstance(values, DividedArray):
+            same = values.bounds == self.bounds and values.devices == self.devices
+            if same and values._order is self._order:
+                return values
+            values = values.gather()
+        return DividedArray.of(values, self.bounds, self.devices, self._order, self._place)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError("values in pieces are not brought together without a copy")
+        here = Devices("cpu")
+        values = DividedArray([bring(piece, here) for piece in self.pieces], place=bring(self._place, here)).gather()
+        return values if dtype is None else values.astype(dtype, copy=False)
+
+    def __repr__(self) -> str:
+        of = "x".join(map(str, self.shape))
+        where = ", ".join(
+            f"{len(piece):,} on {device}" for piece, device in zip(self.pieces, self.devices, strict=True)
+        )
+        return f"DividedArray of {of} {self.dtype}: {where}"
+
+
+def gathered(values: Any) -> Any:
+    """Values in pieces brought together on the first device; anything else as it is."""
+    return values.gather() if isinstance(values, DividedArray) else values
