@@ -41,17 +41,22 @@ def size(text: str) -> int:
 
 
 def in_file(pages: Pages, folder: Path) -> Pages:
-    """The same pages, their ids in a file of the folder."""
+    """The same pages, their ids and weights in files of the folder."""
     path = folder / f"{pages.encoding}.pages"
-    with open(path, "wb") as file:
-        file.write(bytes(4096))
-        file.write(pages.stored)
-        file.flush()
-    stored = FileStretch(open(path, "rb"), 4096, len(pages.stored), np.dtype(np.uint8))  # noqa: SIM115
+    stored = _written(pages.stored, path)
+    values = None if pages.values is None else _written(pages.values, folder / f"{pages.encoding}.weights")
     return Pages(
         pages.shape, pages.indptr, pages.first_arc, pages.offset, stored, pages.checksum, pages.id_dtype,
-        pages.encoding, None, None, pages.first_row, pages.last_row, str(path),
+        pages.encoding, values, pages.value_checksum, pages.first_row, pages.last_row, str(path),
     )  # fmt: skip
+
+
+def _written(array: Any, path: Path) -> FileStretch:
+    """An array in a file of its own, behind a first block as a header would be."""
+    with open(path, "wb") as file:
+        file.write(bytes(4096))
+        file.write(array)
+    return FileStretch(open(path, "rb"), 4096, len(array), array.dtype)
 
 
 class Bench:
@@ -66,26 +71,24 @@ class Bench:
         reached = np.flatnonzero(degree > 0)
         self.sources = np.random.default_rng(7).choice(reached, chosen.sources, replace=False).tolist()
         self.expected = self.answers(whole, True)
-        arcs = whole.to("cpu").out_csr.with_data(None)
+        arcs = whole.to("cpu").out_csr
         self.pages = {
             encoding: cut(arcs, arcs_per_page=chosen.arcs_per_page, encoding=encoding)
             for encoding in chosen.encodings.split(",")
         }
 
     def answers(self, graph: Any, timed: bool = False) -> dict[str, Any]:
-        """Levels from the first sources, ranks, and components, on the CPU; and what the graph in memory takes."""
+        """What each work finds, on the CPU; and what the graph in memory takes."""
         self.memory: dict[str, float] = getattr(self, "memory", {})
-        found = {
-            "bfs": [to_device(hpg.bfs(graph, source).level, "cpu") for source in self.sources[:2]],
-            "pagerank": to_device(self.ranks(graph).rank, "cpu"),
-            "components": hpg.connected_components(graph).count,
+        every: dict[str, Callable[[], Any]] = {
+            "bfs": lambda: np.stack([to_device(hpg.bfs(graph, source).level, "cpu") for source in self.sources[:2]]),
+            "pagerank": lambda: to_device(self.ranks(graph).rank, "cpu"),
+            "components": lambda: hpg.connected_components(graph).count,
+            "sssp": lambda: to_device(hpg.sssp(graph, self.sources[0]).distance, "cpu"),
+            "cores": lambda: to_device(hpg.core_number(graph), "cpu"),
+            "triangles": lambda: hpg.triangle_count(graph),
         }
-        if "sssp" in self.asked:
-            found["sssp"] = to_device(hpg.sssp(graph, self.sources[0]).distance, "cpu")
-        if "cores" in self.asked:
-            found["cores"] = to_device(hpg.core_number(graph), "cpu")
-        if "triangles" in self.asked:
-            found["triangles"] = hpg.triangle_count(graph)
+        found = {work: every[work]() for work in self.asked}
         if timed:
             self.memory = {work: self.time(call, graph) for work, call in self.works().items()}
         return found
@@ -124,14 +127,12 @@ class Bench:
 
     def wrong(self, graph: Any) -> list[str]:
         """What the streamed graph answers otherwise."""
-        found = self.answers(graph)
-        same = all((a == b).all() for a, b in zip(found["bfs"], self.expected["bfs"], strict=True))
-        said = [] if same else ["levels"]
         tolerance = 1e-9 if self.chosen.dtype == "float64" else 1e-4
-        said += [] if np.allclose(found["pagerank"], self.expected["pagerank"], rtol=tolerance, atol=0) else ["ranks"]
-        for work in ("components", "sssp", "cores", "triangles"):
-            said += [] if np.array_equal(found.get(work), self.expected.get(work)) else [work]
-        return said
+        same: dict[str, Callable[[Any, Any], bool]] = {
+            "pagerank": lambda a, b: np.allclose(a, b, rtol=tolerance, atol=0)
+        }
+        found = self.answers(graph)
+        return [work for work in self.asked if not same.get(work, np.array_equal)(found[work], self.expected[work])]
 
     @contextlib.contextmanager
     def graph(self, pages: Pages, **options: Any) -> Iterator[hpg.StreamedGraph]:
@@ -150,10 +151,12 @@ class Bench:
             said = self.wrong(graph) if check else []
             for work in works or self.works():
                 call = self.works()[work]
+                before, rounds = graph.moved, self.chosen.rounds
                 first = self.time(call, graph)
-                before = graph.moved
-                times = [self.time(call, graph) for _ in range(self.chosen.rounds)]
-                moved = (graph.moved - before) / self.chosen.rounds / self.each(work)
+                if rounds:
+                    before = graph.moved
+                times = [self.time(call, graph) for _ in range(rounds)] or [first]
+                moved = (graph.moved - before) / len(times) / self.each(work)
                 took = statistics.median(times) / self.each(work)
                 rate = pages.nbytes / took / 1e6
                 self.record_row(title, work, first / self.each(work), took, moved, rate)
@@ -194,10 +197,11 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--memory", default="32MiB", help="budget for topology, as 3GiB")
     parser.add_argument("--encodings", default="gaps,none")
     parser.add_argument("--works", default="bfs,pagerank,components", help="of those, and sssp, cores, triangles")
+    parser.add_argument("--weighted", action="store_true", help="arcs weigh 1 to 64, in float32")
     parser.add_argument("--arcs-per-page", type=int, default=1 << 18)
     parser.add_argument("--sources", type=int, default=8)
     parser.add_argument("--iterations", type=int, default=5, help="of PageRank in a call (5)")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3, help="calls after the first (3); 0: the first is all")
     parser.add_argument("--dtype", default="float64", choices=["float32", "float64"])
     parser.add_argument("--disk", action="store_true", help="from a file too, with --host-memory for its pages")
     parser.add_argument("--host-memory", default="0", help="pinned memory for pages of a file, on the GPU")
@@ -212,7 +216,7 @@ def main(words: Sequence[str]) -> int:
     record = Record(output, words, chosen.device)
     failed = False
     for name in chosen.graphs.split(","):
-        bench = Bench(name, whole(name, chosen.device), chosen, record)
+        bench = Bench(name, whole(name, chosen.device, chosen.weighted), chosen, record)
         if chosen.device == "cuda":
             hpg.core.device.require_cupy().get_default_memory_pool().free_all_blocks()
         stored = ", ".join(f"{kind} {p.nbytes / 1e9:.2f} GB" for kind, p in bench.pages.items())
@@ -272,9 +276,9 @@ def ablate_disk(bench: Bench, files: dict[str, Pages]) -> None:
             bench.measure(title, pages, False, ("bfs",), gap=kibibytes << 10, **host)
 
 
-def whole(name: str, device: str) -> hpg.Graph:
-    """A graph in memory, without weights."""
+def whole(name: str, device: str, weighted: bool) -> hpg.Graph:
+    """A graph in memory."""
     if name.startswith("kron") and name[4:].isdigit() and int(name[4:]) > 20:
-        return hpg.datasets.kron(int(name[4:]), 16, device=device)
+        return hpg.datasets.kron(int(name[4:]), 16, weighted=weighted, device=device)
     graph = graphs.make(name, device, 1).graph
-    return hpg.Graph(graph.out_csr.with_data(None), directed=False)
+    return graph if weighted else hpg.Graph(graph.out_csr.with_data(None), directed=False)
