@@ -16,27 +16,42 @@ BIN := $(VENV)/bin
 DRIVER := $(shell nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1 | cut -d. -f1)
 ifeq ($(DRIVER),)
 EXTRAS := test,plot
+DEMO_EXTRAS := plot
 else ifeq ($(shell test "$(DRIVER)" -ge 580 2>/dev/null && echo new),new)
 EXTRAS := test,plot,cuda13
+DEMO_EXTRAS := plot,cuda13
 else
 EXTRAS := check,plot,cuda12
+DEMO_EXTRAS := plot,cuda12
 endif
+
+# On a terminal pip shows what it does; a log has its errors alone. Python makes bytecode of what is imported when it is:
+# making it of all that is installed takes as long as the rest.
+PIP = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $$(test -t 1 || echo --quiet)
 
 .PHONY: install demo test test-networkx fuzz lint format docs bench bench-gpu clean
 
 install: $(VENV)/installed
 
-# The stamp is older than pyproject.toml exactly when what is installed may no longer be what is asked for.
-$(VENV)/installed: pyproject.toml
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "hpgraph needs Python 3.11 or later: make PYTHON=python3.12"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
-	  { echo "no venv module: apt-get install python3-venv"; exit 1; }
+	@echo "making $(VENV)"
+	@$(PYTHON) -m venv $(VENV) || { echo "no venv module: apt-get install python3-venv"; exit 1; }
+
+# A stamp is older than pyproject.toml exactly when what is installed may no longer be what is asked for.
+$(VENV)/installed: pyproject.toml | $(BIN)/python
 	@echo "installing hpgraph[$(EXTRAS)] into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	@$(PIP) --editable '.[$(EXTRAS)]'
+	@touch $@ $(VENV)/installed-demo
+
+# A small part of what the tests need.
+$(VENV)/installed-demo: pyproject.toml | $(BIN)/python
+	@echo "installing hpgraph[$(DEMO_EXTRAS)] into $(VENV)"
+	@$(PIP) --editable '.[$(DEMO_EXTRAS)]'
 	@touch $@
 
-demo: install
+demo: $(VENV)/installed-demo
 	@$(BIN)/python -m hpgraph.demo $(ARGS)
 
 # Most of the time goes into compiling kernels, one thread each: two processes, a file of tests at a time to each, in the
@@ -72,12 +87,12 @@ bench-gpu: install
 
 $(VENV)/installed-bench: $(VENV)/installed
 	@echo "installing the peers into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@$(PIP) --editable '.[bench]'
 	@touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed
 	@echo "installing what builds the site into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@$(PIP) --editable '.[docs]'
 	@touch $@
 
 clean:

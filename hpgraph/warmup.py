@@ -6,7 +6,7 @@ import functools
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from typing import Any
@@ -15,7 +15,9 @@ import numpy as np
 
 import hpgraph as hpg
 from hpgraph.core.device import array_module, normalize_device
+from hpgraph.core.progress import progress_bar, ticking
 
+Calls = Callable[[str], Sequence[tuple[str, Callable[[], Any]]]]
 # The types that graphs have in practice; any other compiles when it is first met.
 _WEIGHTS = ("int32", "int64", "float32", "float64")
 _FLOATS = ("float32", "float64")
@@ -48,22 +50,47 @@ def warm_up(device: str, jobs: int | None = None) -> Iterator[tuple[str, float]]
     MissingExtraError, DeviceError
         When CUDA is asked for and cannot be had.
     """
-    names = [what for what, _ in built_in_calls(device)]
-    where = os.fspath(hpg.config.cache_dir)
+    return compile_ahead(built_in_calls, [what for what, _ in built_in_calls(device)], device, jobs)
+
+
+def compile_ahead(
+    calls: Calls, names: Sequence[str], device: str, jobs: int | None = None
+) -> Iterator[tuple[str, float]]:
+    """Make calls in several processes at once, for what they leave in the cache; a bar shows how many are done.
+
+    Parameters
+    ----------
+    calls : function of a module
+        Of a device, which gives names and calls; each process asks it anew.
+    names : sequence of str
+        Those of the calls, in their order.
+    device, jobs
+        As for `warm_up`.
+
+    Yields
+    ------
+    str, float
+        The name of a call that has returned, and the seconds that it took.
+    """
+    settings = {"HPGRAPH_CACHE_DIR": os.fspath(hpg.config.cache_dir), "HPGRAPH_VERBOSE": "0", "HPGRAPH_PROGRESS": "0"}
     # A fork would take along threads and a GPU context that do not survive it.
     processes = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs or hpg.config.threads, processes, _begin, (where,)) as pool:
-        started = [pool.submit(_timed, device, at) for at in range(len(names))]
+    bar = progress_bar(total=len(names), desc="compiling", unit="call", disable=not hpg.config.show_progress())
+    jobs = jobs or hpg.config.threads
+    with ticking(bar), ProcessPoolExecutor(jobs, processes, _begin, (settings,)) as pool:
+        started = {pool.submit(_timed, calls, device, at): name for at, name in enumerate(names)}
         for done in as_completed(started):
-            yield names[started.index(done)], done.result()
+            bar.set_postfix_str(started[done], refresh=False)
+            bar.update()
+            yield started[done], done.result()
 
 
-def _begin(cache_dir: str) -> None:
-    os.environ.update(HPGRAPH_CACHE_DIR=cache_dir, HPGRAPH_VERBOSE="0")
+def _begin(settings: dict[str, str]) -> None:
+    os.environ.update(settings)
 
 
-def _timed(device: str, at: int) -> float:
-    _, call = built_in_calls(device)[at]
+def _timed(calls: Calls, device: str, at: int) -> float:
+    _, call = calls(device)[at]
     start = time.perf_counter()
     call()
     return time.perf_counter() - start

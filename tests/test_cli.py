@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import subprocess
 import sys
 import time
@@ -249,6 +250,7 @@ def test_warmup_compiles_for_later(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     for what in ("BFS", "SSSP, float32", "PageRank, float64", "triangle count, uneven", "A @ A, float64"):
         assert f"cpu   {what}" in said
+    assert re.search(r"^cpu   \d+ calls compiled, or found compiled, in [\d.]+ s$", said, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

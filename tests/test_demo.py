@@ -106,6 +106,22 @@ sys.exit(demo.main(["--device", "cpu"]))
     assert list(tmp_path.iterdir()) == []
 
 
+def test_compiles_first_where_nothing_is_compiled(tmp_path, monkeypatch, capsys):
+    """In several processes, each of which makes one of the calls; not again where there is code."""
+    asked = []
+    monkeypatch.setattr(demo, "compile_ahead", lambda calls, names, device: asked.append((calls, names, device)) or [1])
+    for folder, times in ((tmp_path / "new", 1), (tmp_path / "used", 0)):
+        monkeypatch.setattr("hpgraph.kernels.runtime.cpu.compilation.folder", lambda module, folder=folder: folder)
+        if not times:
+            folder.mkdir()
+            (folder / "kernel.code").touch()
+        asked.clear()
+        demo.compile_for_cpu()
+        assert len(asked) == times
+    assert "compiled 1 analytic in " in capsys.readouterr().err
+    assert sorted(demo._LONGEST_FIRST) == sorted(work.name for work in demo.WORKS)
+
+
 def test_devices_that_disagree_are_named():
     def measured(value):
         works = (demo.Work("BFS", None, None, None, lambda r: r), demo.Work("SpMV", None, None, None, lambda r: r))

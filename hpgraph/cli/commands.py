@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from hpgraph.cli.graph_input import load, source_of
@@ -159,10 +160,16 @@ def triangles(arguments: Any) -> None:
 
 def warmup(arguments: Any) -> None:
     """Compile the built-in kernels."""
+    from hpgraph.core.config import config
     from hpgraph.core.device import cuda_available
     from hpgraph.warmup import warm_up
 
     devices = [arguments.device] if arguments.device else ["cpu", *(["cuda"] if cuda_available() else [])]
     for device in devices:
+        start, calls = time.perf_counter(), 0
         for what, seconds in warm_up(device, arguments.jobs):
-            print(f"{device:<5} {what:<28} {seconds:6.2f} s", flush=True)
+            calls += 1
+            # A bar moves instead, where there is one.
+            if not config.show_progress():
+                print(f"{device:<5} {what:<28} {seconds:6.2f} s", flush=True)
+        print(f"{device:<5} {calls} calls compiled, or found compiled, in {time.perf_counter() - start:.1f} s")

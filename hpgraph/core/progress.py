@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import warnings
+from collections.abc import Iterator
 from typing import Any
+
+_TICK = 0.2  # seconds
 
 
 def progress_bar(**arguments: Any) -> Any:
@@ -30,3 +35,35 @@ def progress_bar(**arguments: Any) -> Any:
         from tqdm.auto import tqdm
 
         return tqdm(leave=False, **arguments)
+
+
+@contextlib.contextmanager
+def ticking(bar: Any) -> Iterator[None]:
+    """Context manager: the bar's clock goes on while nothing is done, and the bar is closed in the end.
+
+    Parameters
+    ----------
+    bar : tqdm.tqdm
+        Of `progress_bar`.
+
+    Examples
+    --------
+    >>> with ticking(progress_bar(total=1, disable=True)):
+    ...     pass
+    """
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.wait(_TICK):
+            bar.refresh()
+
+    thread = threading.Thread(target=tick, daemon=True)
+    with contextlib.closing(bar):
+        if not bar.disable:
+            thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            if not bar.disable:
+                thread.join()
