@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hpgraph.engine.declarations import Declarations, check_aggregators, declarations_of
-from hpgraph.engine.definition import Property, declared, function_of, pair_types, reduces_pairs
+from hpgraph.engine.definition import LEFT, Property, declared, function_of, pair_types, reduces_pairs
 from hpgraph.engine.edge_definition import EdgeDefinition, EdgeProperty
 from hpgraph.kernels.edges.program import EdgeProgramCode
 from hpgraph.kernels.runtime.packed_pair import WORD, PackedPair
@@ -92,7 +92,7 @@ class EdgeDeclarations(Declarations):
                 places=places,
                 reads_reverse=self.reads_reverse,
                 halts=self.functions["vote_to_halt"],
-                starts=self.functions["starts"],
+                starts=None if self.functions["starts"] == LEFT else self.functions["starts"],
                 reply=self.functions["reply"],
                 reply_cond=self.functions["reply_cond"],
                 everyone=self.activity == "all",
@@ -120,8 +120,6 @@ class EdgeDeclarations(Declarations):
         for prop, one in declared(program, EdgeProperty).items():
             if not isinstance(one.constant, bool | np.bool_):
                 raise TypeError(f"{name}.{prop}: constant must be True or False, not {one.constant!r}")
-        if isinstance(function_of(program, "starts"), str):
-            raise TypeError(f"{name}.starts must be a function starts(vertex); who was left begins only in Phases")
         check_aggregators(program)
         if function_of(program, "reply_cond") is not None and function_of(program, "reply") is None:
             raise TypeError(f"{name} has reply_cond, but no reply(source, edge, target) that it would be for")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Container
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module, check_memory, to_device, unmasked
 from hpgraph.core.errors import StreamingError
 from hpgraph.engine.complaint import naming_what_does_not_compile
+from hpgraph.engine.definition import LEFT
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.edge_declarations import EdgeDeclarations, edge_declarations_of
 from hpgraph.engine.edge_definition import EdgeDefinition
 from hpgraph.engine.forms import SUPERSTEPS, Form
+from hpgraph.engine.loops import Outcome
 from hpgraph.engine.numbered_arcs import NumberedArcs
 from hpgraph.engine.result import RunResult
 from hpgraph.engine.state import Run, begin_where, initial_state, limit_of, parameters, sources_of
@@ -35,7 +38,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class EdgeRun(Run):
-    """One run of an edge-vertex program: behind the vertices' properties its state has what lies beside the arcs."""
+    """One run of an edge-vertex program: `state` has the vertices' properties, `edges` those of arcs by name.
+
+    A run of its supersteps replaces the arrays of `edges` that it keeps twice.
+    """
+
+    edges: dict[str, Any] = field(default_factory=dict)
 
     def work_space(self, settled: Bitmask | None) -> WorkSpace:
         """See `Run.work_space`."""
@@ -60,6 +68,20 @@ def refuse_for_edges(lanes: bool, delta: float | None, ceiling: float | None) ->
     for name, value in (("delta", delta), ("ceiling", ceiling)):
         if value is not None:
             raise ValueError(f"{name} is for relaxations, not for an EdgeVertexProgram")
+
+
+def check_in_memory(declared: EdgeDeclarations, graph: Graph) -> None:
+    """Refuse a graph whose arcs stay in pages.
+
+    Raises
+    ------
+    StreamingError
+    """
+    if isinstance(graph, StreamedGraph):
+        raise StreamingError(
+            f"{declared.name} is an EdgeVertexProgram, whose arcs must be in memory, and this graph's stay in pages: "
+            "load it with G.in_memory()"
+        )
 
 
 def run_edges(
@@ -91,48 +113,128 @@ def run_edges(
         If the arcs are not in memory.
     """
     declared, policy = edge_declarations_of(program), Direction.of(direction)
-    if isinstance(graph, StreamedGraph):
-        raise StreamingError(
-            f"{declared.name} is an EdgeVertexProgram, whose arcs must be in memory, and this graph's stay in pages: "
-            "load it with G.in_memory()"
-        )
+    check_in_memory(declared, graph)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
     known = [*declared.properties, *declared.edge_properties, *declared.parameters]
     for name in initial:
         if name not in known:
             raise TypeError(f"{declared.name} has no property or parameter {name!r}; it has {', '.join(known)}")
-    edges = {
-        name: _edge_values(declared, name, graph, initial.pop(name, prop.initial))
-        for name, prop in declared.edge_properties.items()
-    }
+    if declared.functions["starts"] == LEFT:
+        raise TypeError(f"{declared.name}.starts must be a function starts(vertex); who was left begins only in Phases")
+    own = declared.edge_properties
+    edges = edge_state(declared, graph, initial, own, {name for name, prop in own.items() if not prop.constant})
     state, beginnings = initial_state(declared, graph, initial)
     world = parameters(declared, initial)
     arcs = NumberedArcs(graph)
-    dtypes, edge_dtypes = (tuple(values.dtype for values in held.values()) for held in (state, edges))
-    code = declared.edge_code(dtypes, edge_dtypes, graph.dtype, arcs.places)
+    code = edge_code(declared, graph, arcs, state, edges)
     sources, backend = sources_of(active, graph), kernels(graph.device)
     with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.places):
-        beside = _beside(code, graph, arcs, edges)
         this = EdgeRun(
-            backend, declared, code, arcs, (*state.values(), *beside.values()),
-            (*beginnings, *(None for _ in beside)), world, sources, policy, limit,
+            backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit,
+            edges=edges,
         )  # fmt: skip
         if active is None and code.starts is not None:
-            values = tuple(world.values())
-            this.sources = begin_where(backend, code, this.state, values, this.state, this.beginnings, None, graph)
+            seen = (*this.state, *nothing_beside(code, graph))
+            this.sources = begin_where(
+                backend, code, seen, tuple(world.values()), this.state, this.beginnings, None, graph
+            )
             this.beginnings = (None,) * len(this.beginnings)
-        rows, left = supersteps(this, *this.begin())
-    xp = array_module(graph.device)
+        outcome = go_along(this, graph)
+    left, nobody = outcome.active, array_module(graph.device).empty(0, sources.dtype)
+    trace = Trace(outcome.rows, outcome.form)
+    return RunResult({**state, **edges}, trace, lambda: nobody if left is None else left, world)
+
+
+def edge_code(
+    declared: EdgeDeclarations, graph: Graph, arcs: NumberedArcs, state: dict[str, Any], edges: dict[str, Any]
+) -> EdgeProgramCode:
+    """The code of a program for arrays by name.
+
+    Parameters
+    ----------
+    declared : EdgeDeclarations
+    graph : Graph
+    arcs : NumberedArcs
+    state, edges : dict
+        At least the program's own properties.
+
+    Returns
+    -------
+    EdgeProgramCode
+    """
+    dtypes = tuple(state[name].dtype for name in declared.properties)
+    edge_dtypes = tuple(edges[name].dtype for name in declared.edge_properties)
+    return declared.edge_code(dtypes, edge_dtypes, graph.dtype, arcs.places)
+
+
+def nothing_beside(code: EdgeProgramCode, graph: Graph) -> tuple[Any, ...]:
+    """Empty arrays in place of what lies beside the arcs, for kernels that look at vertices alone.
+
+    Parameters
+    ----------
+    code : EdgeProgramCode
+    graph : Graph
+
+    Returns
+    -------
+    tuple of arrays
+    """
+    return tuple(array_module(graph.device).empty(0, dtype) for _, dtype in code.beside)
+
+
+def go_along(run: EdgeRun, graph: Graph) -> Outcome:
+    """Run the supersteps of an edge-vertex program; `run.edges` then has the new properties of arcs.
+
+    Parameters
+    ----------
+    run : EdgeRun
+    graph : Graph
+
+    Returns
+    -------
+    Outcome
+    """
+    code: Any = run.code
+    beside = _beside(code, graph, run.arcs, run.edges)  # type: ignore[arg-type]
+    none = (None,) * len(beside)
+    whole = replace(run, state=(*run.state, *beside.values()), beginnings=(*run.beginnings, *none))
+    rows, left = supersteps(whole, *whole.begin())
     for i in code.changes if code.keeps_two else ():
         name = code.edge_properties[i][0]
-        beside[name] = current(beside[name], beside.get("stamp"), rows.supersteps(), xp)
-    found = {**state, **{name: beside[name] for name in edges}}
-    trace = Trace(rows, Form(SUPERSTEPS, code, _why(code)))
-    return RunResult(found, trace, lambda: xp.empty(0, sources.dtype) if left is None else left, world)
+        kept = current(beside[name], beside.get("stamp"), rows.supersteps(), array_module(graph.device))
+        run.edges[name] = kept
+    return Outcome(rows, left, Form(SUPERSTEPS, code, _why(code)))
 
 
-def _edge_values(declared: EdgeDeclarations, name: str, graph: Graph, value: Any) -> Any:
-    """An edge property's values at the start: an array on the graph's device, which the run may write to."""
+def edge_state(
+    declared: EdgeDeclarations, graph: Graph, initial: dict[str, Any], properties: Container[str],
+    changed: Container[str],
+) -> dict[str, Any]:  # fmt: skip
+    """An array a property of edges, on the graph's device, which the run may write to. Takes what it uses.
+
+    Parameters
+    ----------
+    declared : EdgeDeclarations
+    graph : Graph
+    initial : dict
+        What the user gave, by name.
+    properties : container of str
+        Of which properties.
+    changed : container of str
+        Those that a program changes: where the user gave an array, it is copied.
+
+    Returns
+    -------
+    dict of arrays, by name
+    """
+    return {
+        name: _edge_values(declared, name, graph, initial.pop(name, prop.initial), name not in changed)
+        for name, prop in declared.edge_properties.items()
+        if name in properties
+    }
+
+
+def _edge_values(declared: EdgeDeclarations, name: str, graph: Graph, value: Any, stays: bool) -> Any:
     m, xp = graph.n_edges, array_module(graph.device)
     value = unmasked(value(graph) if callable(value) else value, name)
     if not hasattr(value, "dtype") and not np.isscalar(value):
@@ -147,7 +249,7 @@ def _edge_values(declared: EdgeDeclarations, name: str, graph: Graph, value: Any
             f"G.edges(both_ways=True), not shape {value.shape}"
         )
     moved = to_device(value, graph.device)
-    if declared.edge_properties[name].constant and moved.dtype == dtype and moved.flags.c_contiguous:
+    if stays and moved.dtype == dtype and moved.flags.c_contiguous:
         return moved
     return array(moved, value, dtype, name)
 

@@ -27,7 +27,7 @@ def page():
     with contextlib.redirect_stdout(None):
         for block in BLOCKS:
             exec(compile(block, str(PAGE), "exec"), names)
-    assert len(BLOCKS) == 4
+    assert len(BLOCKS) == 5
     return names
 
 
@@ -84,3 +84,27 @@ def test_matching(page, network, device):
         if u != v and expected[u] < 0 and expected[v] < 0:
             expected[u], expected[v] = v, u
     assert (mate == expected).all()
+
+
+def test_flow(page, device):
+    capacity = random_digraph(40, 300, seed=7)
+    capacity.setdiag(0)
+    capacity.eliminate_zeros()
+    capacity.data = np.random.default_rng(2).integers(1, 20, capacity.nnz).astype(np.int32)
+    G = hpg.Graph(capacity, directed=True).undirected
+    ends = G.edges(both_ways=True)
+    s, t = np.argsort(np.diff(capacity.indptr))[-2:]
+    carried = capacity.toarray()[ends.source, ends.target].astype(np.int64)
+    full = np.where(ends.source == s, carried, 0)
+    # As `flow_between` of the page, of which the arrays are NumPy's whatever the graph's device.
+    r = hpg.run(
+        hpg.Phases([page["Lift"], page["Push"]]), G.to(device), source=s, sink=t, capacity=carried, flow=full,
+        excess=np.bincount(ends.target, full, 40).astype(np.int64), height=np.where(np.arange(40) == s, 40, 0),
+    )  # fmt: skip
+    flow, excess = to_device(r.flow, "cpu"), to_device(r.excess, "cpu")
+    expected = scipy.sparse.csgraph.maximum_flow(capacity.tocsr(), s, t).flow_value
+    assert expected > 0 and excess[t] == expected
+    net = flow - flow[G.reverse_arcs]
+    assert (net <= carried).all(), "no arc carries more than it can"
+    others = np.setdiff1d(np.arange(40), [s, t])
+    assert (excess[others] == 0).all() and (np.bincount(ends.source, net, 40)[others] == 0).all(), "what comes goes on"

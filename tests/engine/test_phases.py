@@ -153,7 +153,7 @@ class Endless(luby.Leave):
         ([], {}, ValueError, "phases must hold at least one vertex program"),
         (luby.Draw, {}, TypeError, "phases must be a list of vertex programs, not <class"),
         ([luby.Draw, "Join"], {}, TypeError, "phases must hold vertex programs, not 'Join'"),
-        ([hpg.EdgeVertexProgram], {}, TypeError, "phases cannot hold EdgeVertexProgram: an EdgeVertexProgram"),
+        ([luby.Draw, int], {}, TypeError, "phases must hold vertex programs, not <class 'int'>"),
         ([luby.Draw], {"until": 3}, TypeError, "until must be a function of world, not 3"),
         ([luby.Draw], {"max_iteration": -1}, ValueError, "max_iteration must not be negative"),
         ([luby.Draw, Other], {}, TypeError, "Other.state is int32, but Draw.state is int8: phases share properties"),

@@ -1,0 +1,290 @@
+"""One phase of several: made ready for the properties that all of them share, and run when its turn comes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.core.device import device_of
+from hpgraph.core.work_clock import now
+from hpgraph.engine.declarations import Declarations, declarations_of
+from hpgraph.engine.definition import LEFT
+from hpgraph.engine.direction import Direction
+from hpgraph.engine.edge_declarations import EdgeDeclarations, edge_declarations_of
+from hpgraph.engine.edge_run import (
+    EdgeRun,
+    check_in_memory,
+    edge_code,
+    edge_state,
+    go_along,
+    is_edge_program,
+    nothing_beside,
+)
+from hpgraph.engine.forms import SUPERSTEPS, TRAVERSAL, Form, form_for
+from hpgraph.engine.loops import go
+from hpgraph.engine.numbered_arcs import NumberedArcs
+from hpgraph.engine.paged_arcs import arcs_of
+from hpgraph.engine.state import Run, initial_state, limit_of, sources_of
+from hpgraph.engine.trace import Trace
+from hpgraph.engine.values import scalar
+from hpgraph.formats import Frontier
+from hpgraph.kernels.runtime.direction import PUSH
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+    from hpgraph.kernels.backend import Backend
+    from hpgraph.kernels.runtime.program import ProgramCode
+
+ROUND = "iteration"
+
+
+@dataclass(slots=True)
+class Shared:
+    """What phases share, by name: arrays of vertices and of edges on the graph's device, parameters and sums.
+
+    Attributes
+    ----------
+    state, edges : dict of arrays
+        Properties of vertices, and of edges.
+    beginnings : tuple of Beginning or None
+        What those of vertices are to be filled with.
+    world : dict
+        The number of the round, parameters, and the last sums.
+    """
+
+    state: dict[str, Any]
+    edges: dict[str, Any]
+    beginnings: tuple[Any, ...]
+    world: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Phase:
+    """A phase, made ready for the properties of a run.
+
+    Attributes
+    ----------
+    declared : Declarations
+    code : ProgramCode
+    arcs : Arcs
+        What its messages go along.
+    state : tuple of arrays
+        Its own properties of vertices.
+    shared : Shared
+    graph : Graph
+    """
+
+    declared: Declarations
+    code: ProgramCode
+    arcs: Any
+    state: tuple[Any, ...]
+    shared: Shared
+    graph: Graph
+
+    @property
+    def begins_left(self) -> bool:
+        """Whether whoever the phase before left active begins."""
+        return bool(self.declared.functions["starts"] == LEFT)
+
+    @property
+    def seen(self) -> tuple[Any, ...]:
+        """The state as kernels take it that look at vertices alone."""
+        if isinstance(self.declared, EdgeDeclarations):
+            return (*self.state, *nothing_beside(self.code, self.graph))  # type: ignore[arg-type]
+        return self.state
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """Its parameters, and zeros for its sums."""
+        sums = (np.float64(0) for _ in self.declared.aggregators)
+        types = dict(self.code.parameters)
+        return (*(types[name].type(self.shared.world[name]) for name in self.declared.parameters), *sums)
+
+    def beginning(self, backend: Backend) -> Any:
+        """Who begins, where the phase says so by a function, or does not say."""
+        if self.code.starts is None:
+            return sources_of(None, self.graph)
+        return backend.starting(self.code, self.seen, self.values).to_indices().astype(self.graph.id_dtype)
+
+    def run(self, backend: Backend, sources: Any, policy: Direction, keeps: bool) -> tuple[Trace, Any]:
+        """Run it.
+
+        Parameters
+        ----------
+        backend : Backend
+        sources : array of vertex ids
+            Who begins.
+        policy : Direction
+        keeps : bool
+            Whether the next phase wants to know whom this one leaves active.
+
+        Returns
+        -------
+        Trace
+        array of vertex ids, or None
+            Whom it left active.
+        """
+        declared, code = self.declared, self.code
+        own = dict(zip((name for name, _ in code.parameters), self.values, strict=True))
+        if declared.updates_alone:
+            trace, left = self._step(backend, sources, own)
+        else:
+            made = (None,) * len(self.state)
+            what = backend, declared, code, self.arcs, self.state, made, own, sources, policy
+            limit = limit_of(declared.max_iteration)
+            if isinstance(declared, EdgeDeclarations):
+                # By one dict for all phases: where a run makes an array anew, the next phase finds it.
+                outcome = go_along(EdgeRun(*what, limit, edges=self.shared.edges), self.graph)
+            else:
+                run = Run(*what, limit)
+                form = form_for(run)
+                if keeps and form.loop == TRAVERSAL:
+                    form = Form(SUPERSTEPS, code, "the next phase begins with whom it leaves active")
+                outcome = go(run, form)
+            trace, left = Trace(outcome.rows, outcome.form), outcome.active
+        self.shared.world.update({name: own[name] for name in declared.aggregators})
+        return trace, left
+
+    def _step(self, backend: Backend, sources: Any, own: dict[str, Any]) -> tuple[Trace, Any]:
+        """A step of vertices alone."""
+        code, n, began = self.code, len(self.state[0]), now()
+        kind: Any = backend.ShapedSupersteps if code.is_shaped else backend.Supersteps
+        steps = kind(code, self.state, None, sources.dtype)
+        device = device_of(*self.state)
+        steps.address(Frontier(n, device=device) if len(sources) == n else Frontier(n, ids=sources))
+        changed, sums = steps.apply(self.arcs, tuple(own.values()), 1, False)
+        own.update(zip(self.declared.aggregators, sums, strict=True))
+        row = PUSH, len(sources), 0, now() - began
+        why = "there is no gather: vertices alone are updated"
+        return Trace(np.array([row], np.int64), Form(SUPERSTEPS, code, why)), changed.ids.copy()
+
+
+def phases_of(programs: tuple[Any, ...], graph: Graph, initial: dict[str, Any], ends: bool) -> list[Phase]:
+    """All phases, ready for a graph, on one `Shared` state. Takes what it uses out of `initial`.
+
+    Parameters
+    ----------
+    programs : tuple of VertexProgram or EdgeVertexProgram
+    graph : Graph
+    initial : dict
+        Properties and parameters, as the user gave them.
+    ends : bool
+        Whether something ends the rounds, whoever begins them.
+
+    Returns
+    -------
+    list of Phase
+
+    Raises
+    ------
+    TypeError, ValueError
+        If two phases do not fit together, or the graph or what was given does not fit them.
+    """
+    declared = [edge_declarations_of(one) if is_edge_program(one) else declarations_of(one) for one in programs]
+    for one in declared:
+        if isinstance(one, EdgeDeclarations):
+            check_in_memory(one, graph)
+        if one.functions["starts"] is None and not ends:
+            raise ValueError(
+                f"every round begins {one.name} with all vertices, so the rounds would never end: give it "
+                "starts(vertex), or give Phases until= or max_iteration="
+            )
+    state, beginnings = _of_vertices(declared, graph, initial)
+    shared = Shared(state, _of_edges(declared, graph, initial), beginnings, _world(declared, initial))
+    return [_ready(one, graph, shared) for one in declared]
+
+
+def _ready(declared: Declarations, graph: Graph, shared: Shared) -> Phase:
+    own = {name: shared.state[name] for name in declared.properties}
+    values = tuple(own.values())
+    if isinstance(declared, EdgeDeclarations):
+        numbered = NumberedArcs(graph)
+        return Phase(declared, edge_code(declared, graph, numbered, own, shared.edges), numbered, values, shared, graph)
+    code = declared.code(tuple(array.dtype for array in values))
+    return Phase(declared, code, arcs_of(graph, declared, code), values, shared, graph)
+
+
+def _of_vertices(
+    declared: list[Declarations], graph: Graph, initial: dict[str, Any]
+) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    """One array a property of any phase, and what each is to be filled with. Takes what it uses out of `initial`."""
+    state: dict[str, Any] = {}
+    beginnings: tuple[Any, ...] = ()
+    owner: dict[str, str] = {}
+    for one in declared:
+        for name, prop in one.properties.items():
+            if name in state and (prop.length or 0) != _length(state[name]):
+                raise TypeError(
+                    f"{one.name}.{name} has shape {prop.shape}, but {owner[name]}.{name} has not: phases share "
+                    "properties by name, so give both one shape, or one of them another name"
+                )
+        _check_types(one.name, one.properties, state, owner)
+        own = {name: prop for name, prop in one.properties.items() if name not in state}
+        arrays, begun = initial_state(one, graph, initial, own)
+        state |= arrays
+        beginnings += begun
+        owner |= dict.fromkeys(own, one.name)
+    return state, beginnings
+
+
+def _of_edges(declared: list[Declarations], graph: Graph, initial: dict[str, Any]) -> dict[str, Any]:
+    """One array a property of edges of any phase. Takes what it uses out of `initial`."""
+    along = [one for one in declared if isinstance(one, EdgeDeclarations)]
+    of_vertices = {name: one.name for one in declared for name in one.properties}
+    changed = {name for one in along for name, prop in one.edge_properties.items() if not prop.constant}
+    edges: dict[str, Any] = {}
+    owner: dict[str, str] = {}
+    for one in along:
+        for name in one.edge_properties:
+            if name in of_vertices:
+                raise TypeError(
+                    f"{one.name}.{name} is a property of edges, but {of_vertices[name]}.{name} is one of vertices: "
+                    "phases share properties by name, so give one of them another name"
+                )
+        _check_types(one.name, one.edge_properties, edges, owner)
+        own = {name: prop for name, prop in one.edge_properties.items() if name not in edges}
+        edges |= edge_state(one, graph, initial, own, changed)
+        owner |= dict.fromkeys(own, one.name)
+    return edges
+
+
+def _check_types(who: str, properties: dict[str, Any], there: dict[str, Any], owner: dict[str, str]) -> None:
+    for name, prop in properties.items():
+        if name in there and prop.dtype is not None and np.dtype(prop.dtype) != there[name].dtype:
+            raise TypeError(
+                f"{who}.{name} is {np.dtype(prop.dtype)}, but {owner[name]}.{name} is {there[name].dtype}: "
+                "phases share properties by name, so give both one type, or one of them another name"
+            )
+
+
+def _length(values: Any) -> int:
+    """Numbers that each vertex has; 0 where a property has no shape."""
+    return int(values.shape[1]) if values.ndim == 2 else 0
+
+
+def _world(declared: list[Declarations], initial: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of all phases by name, the number of the round, and zeros for sums."""
+    world: dict[str, Any] = {ROUND: 0}
+    given = {name for one in declared for name in one.parameters if name in initial}
+    for one in declared:
+        for name, parameter in one.parameters.items():
+            if name != ROUND and name not in world:
+                value = initial.get(name, parameter.default)
+                world[name] = scalar(value, np.dtype(parameter.dtype), name)
+    for name in given:
+        if name == ROUND:
+            raise TypeError(f"{ROUND} is the number of the round, which no run is given")
+        initial.pop(name)
+    if initial:
+        names = dict.fromkeys(
+            name for one in declared for name in (*one.properties, *_edge_names(one), *one.parameters) if name != ROUND
+        )
+        raise TypeError(f"no phase has a property or parameter {next(iter(initial))!r}; they have {', '.join(names)}")
+    world.update({name: np.float64(0) for one in declared for name in one.aggregators if name not in world})
+    return world
+
+
+def _edge_names(declared: Declarations) -> tuple[str, ...]:
+    return tuple(declared.edge_properties) if isinstance(declared, EdgeDeclarations) else ()
