@@ -24,6 +24,9 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.lanes import Starts
 from hpgraph.kernels.runtime.attached import attached
 
+# Next to the ends of what floats hold, everyone is in one bucket.
+_NEAR_NOTHING, _NEAR_ALL = 1e-290, 1e290
+
 
 class Distances(VertexProgram):
     """The least of what in-neighbours offer."""
@@ -172,15 +175,19 @@ def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:
     """
     if not graph.weighted or not 0 < facts.mean < np.inf:
         return None
-    degree = max(graph.n_edges / max(graph.n_vertices, 1), 1.0)
     if graph.device == "cpu":
-        share = max(1 / 64, 48 / degree**2)
-    else:
-        share = 16 / max(degree - (2 if graph.known_undirected else 1), 1e-9)
-        # No path is longer than all of its vertices' arcs.
-        share = min(max(min(share, share**2), 1 / 16), float(graph.n_vertices))
-    # Next to the ends of what floats hold, everyone is in one bucket.
-    return facts.mean * share if 1e-290 < facts.mean < 1e290 else None
+        return width_of(graph.n_vertices, graph.n_edges, facts.mean)
+    degree = max(graph.n_edges / max(graph.n_vertices, 1), 1.0)
+    share = 16 / max(degree - (2 if graph.known_undirected else 1), 1e-9)
+    # No path is longer than all of its vertices' arcs.
+    share = min(max(min(share, share**2), 1 / 16), float(graph.n_vertices))
+    return facts.mean * share if _NEAR_NOTHING < facts.mean < _NEAR_ALL else None
+
+
+def width_of(vertices: int, arcs: int, mean: float) -> float | None:
+    """`bucket_width` on the CPU, of a graph of so many vertices and arcs and that mean weight."""
+    degree = max(arcs / max(vertices, 1), 1.0)
+    return mean * max(1 / 64, 48 / degree**2) if _NEAR_NOTHING < mean < _NEAR_ALL else None
 
 
 def check_within_range(graph: Graph, distance: Any) -> None:

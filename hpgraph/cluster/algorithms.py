@@ -40,6 +40,7 @@ class Algorithms:
     run: Callable[..., ClusterResult]
     count_triangles: Callable[..., ClusterResult]
     least_weight: Callable[[], float]
+    bucket_width: Callable[[], float | None]
 
     def bfs(
         self, source: Hashable | id, *, direction: Any = "auto", max_depth: int | None = None, **run: Any
@@ -103,7 +104,8 @@ class Algorithms:
             cutoff = real(cutoff, "cutoff")
         program = SingleDistances if self.dtype == np.float32 else Distances
         call = {"name": "sssp", "arguments": {"source": start, "cutoff": cutoff, "parents": parents}}
-        found = self.run(program, active=id(start), **{"call": call, **run})
+        order = {"delta": self.bucket_width(), "ceiling": cutoff}
+        found = self.run(program, active=id(start), **{"call": call, **order, **run})
         distance = found.distance
         if cutoff is not None:
             distance = np.where(distance <= cutoff, distance, distance.dtype.type(np.inf))

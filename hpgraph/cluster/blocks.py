@@ -43,6 +43,8 @@ class Block:
         )
         # Arcs that leave, and arcs that reach, each of its own vertices in the whole graph; known after the first run.
         self.degrees: dict[bool, np.ndarray] = {}
+        # Arcs between own vertices: those that gather over leaving arcs or not, with weights or without.
+        self.inner: dict[tuple[bool, bool], CSR] = {}
 
     @classmethod
     def of_csr(cls, grid: Grid, block: int, csr: CSR) -> Block:
@@ -61,7 +63,7 @@ class Block:
         made = object.__new__(cls)
         made.numbering = Numbering(grid, block)
         made.graph = Graph(csr, directed=True)
-        made.degrees = {}
+        made.degrees, made.inner = {}, {}
         return made
 
     @cached_property

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from distributed import Client
 
+from hpgraph.algorithms.distances import width_of
 from hpgraph.cluster import runs
 from hpgraph.cluster.algorithms import Algorithms
 from hpgraph.cluster.errors import ClusterError
@@ -265,6 +266,11 @@ class Graph(Placement, Algorithms):
     def least_weight(self) -> float:
         """The least weight of all arcs, 1 where there are none, NaN where one is NaN."""
         return float(self._least.min()) if self.weighted else 1.0
+
+    def bucket_width(self) -> float | None:
+        """The width of the first bucket of distances; see `hpgraph.algorithms.distances.width_of`."""
+        mean = float(self._total.sum()) / max(self.n_edges, 1)
+        return width_of(self.n_vertices, self.n_edges, mean)
 
     def facts(self) -> dict[str, Any]:
         """What a checkpoint's table says of the graph."""

@@ -89,6 +89,8 @@ class Job:
     topic : str or None
         Where to report progress.
     threads : int or None
+    delta, ceiling : float or None
+        Of a relaxation, how far the bound below which values are sent is raised first; beyond which they never are.
     kind : {"program", "triangles"}
         What runs: the program, or a count of triangles, which is none.
     """
@@ -115,6 +117,8 @@ class Job:
     prepare: str | None = None
     counted: bool = False
     threads: int | None = None
+    delta: float | None = None
+    ceiling: float | None = None
     kind: str = "program"
 
 

@@ -37,7 +37,7 @@ class Placement:
         self._arcs = None if arcs is None else np.asarray(arcs, np.int64)
         #: Of which arcs, those that leave (False) or those that reach, all blocks know how many each vertex has.
         self.counted: set[bool] = set()
-        self._least = np.full(self.grid.blocks, np.inf)
+        self._least, self._total = np.full(self.grid.blocks, np.inf), np.zeros(self.grid.blocks)
         #: Whether blocks are still where they were placed, as far as is known: false once a run has lost somebody.
         self.settled = False
         #: The worker of each block, and the station of each worker.
@@ -132,9 +132,9 @@ class Placement:
             return f"worker {min(gone)} was lost while it loaded blocks ({type(error).__name__})"
         if self._arcs is None:
             self._arcs = np.zeros(self.grid.blocks, np.int64)
-        for block, arcs, least in loaded:
+        for block, arcs, least, total in loaded:
             self._arcs[block] = arcs
-            self._least[block] = least
+            self._least[block], self._total[block] = least, total
         return None
 
     def memory(self, properties: int = 16) -> dict[str, int]:

@@ -31,10 +31,10 @@ from hpgraph.kernels.superstep import cpu, pushes_repeat
 from hpgraph.kernels.superstep.block import block_code
 from hpgraph.kernels.superstep.cpu_block import BlockSupersteps
 
-# What blocks count together.
-ACTIVE, LEAVING, SAVE = 0, 1, 2
+# What blocks count together: who is active, arcs that leave these, whether to save, arcs sent along within blocks.
+ACTIVE, LEAVING, SAVE, INNER = 0, 1, 2, 3
 COUNTS = 4
-_NOBODY = np.empty(0, np.uint32)
+NOBODY = np.empty(0, np.uint32)
 
 
 @dataclass
@@ -141,7 +141,7 @@ class BlockRun:
             if came is None:
                 moment, settled = self._begin()
             else:
-                moment, settled = came
+                moment, settled = self._restored(came[0]), came[1]
                 self.world = moment.world
             self.steps = self._work_space(settled)
             frontier = self._spread_all(moment)
@@ -150,7 +150,7 @@ class BlockRun:
         columns = np.array(moment.rows, np.int64).reshape(-1, 6)
         properties = {name: values[self.own] for (name, _), values in zip(self.code.properties, self.properties,
                                                                          strict=True)}  # fmt: skip
-        active = moment.active if moment.counts[ACTIVE] else _NOBODY
+        active = moment.active if moment.counts[ACTIVE] else NOBODY
         active = np.arange(self.n_own, dtype=np.uint32) if active is None else active
         return BlockResult(properties, active, self.world, moment.step, columns, begun)
 
@@ -163,6 +163,10 @@ class BlockRun:
         self.settled = whole
         state = (*self.properties, self.block.vertices)
         return BlockSupersteps(self.code, state, whole, self.numbering.dtype)
+
+    def _restored(self, moment: Moment) -> Moment:
+        """What a checkpoint's moment means to this run."""
+        return moment
 
     def _begin(self) -> tuple[Moment, Bitmask | None]:
         """Fill the properties; who is active at first."""
@@ -213,7 +217,7 @@ class BlockRun:
         """Sums over all blocks: along one side of the grid, then along the other, always in the same order."""
         beside = (counts.dtype, len(counts)), (sums.dtype, len(sums))
         for told in (self.exchange.spread, self.exchange.control):
-            came = told(step, Told(_NOBODY, [], [counts, sums]), [], beside)
+            came = told(step, Told(NOBODY, [], [counts, sums]), [], beside)
             counts, sums = self._added(counts, sums, came)
         return counts, sums
 
@@ -278,7 +282,7 @@ class BlockRun:
             active, counts, sums, frontier = self.superstep(step, frontier, push, due)
             self.world.update(zip(self.declared.aggregators, sums, strict=True))
             spent = now() - began
-            looked = leaving if push else job.arcs
+            looked = (leaving if push else job.arcs) + int(counts[INNER])
             row = (
                 PUSH if push else PULL, int(moment.counts[ACTIVE]), looked, spent, self.exchange.mesh.sent - sent,
                 self.messages,
@@ -286,7 +290,7 @@ class BlockRun:
             moment = Moment(step, active, self.world, counts, moment.rows)
             moment.rows.append(row)
             if stop is not None and stop(self.code.world(step, *self.world.values())):  # type: ignore[operator]
-                return Moment(step, _NOBODY, self.world, np.zeros_like(counts), moment.rows)
+                return Moment(step, NOBODY, self.world, np.zeros_like(counts), moment.rows)
             report(step, int(counts[ACTIVE]))
             if counts[SAVE]:
                 save(self, moment)
@@ -317,15 +321,19 @@ class BlockRun:
         frontier : Frontier
             Who of the block's sources is active now.
         """
-        steps, key = self.steps, self.job.key
-        world = tuple(self.world.values())
+        steps = self.steps
         if self.code.cells:
-            steps.turn(world, step)
-        with compiling_once(key, "push" if push else f"pull{frontier.everyone}"):
+            steps.turn(tuple(self.world.values()), step)
+        with compiling_once(self.job.key, "push" if push else f"pull{frontier.everyone}"):
             (steps.push if push else steps.pull)(self.arcs, frontier)
         self._fold(step)
+        return self._update(step, due)
+
+    def _update(self, step: int, due: bool) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, Frontier]:
+        """Update who received, and tell the others; what `superstep` returns."""
+        steps, world = self.steps, tuple(self.world.values())
         updated = self._updated()
-        with compiling_once(key, "apply"):
+        with compiling_once(self.job.key, "apply"):
             if self.everyone:
                 some, sums = steps.update_all(self.own, world, step)
                 active = None
@@ -335,13 +343,19 @@ class BlockRun:
         counts = self._counts(active, due)
         if self.everyone and not some:
             counts[ACTIVE] = 0
+        return self._tell(step, active, updated, counts, sums)
+
+    def _tell(
+        self, step: int, active: np.ndarray | None, updated: np.ndarray | None, counts: np.ndarray, sums: np.ndarray
+    ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, Frontier]:
+        """Tell the others who is active and whose properties changed; what `superstep` returns."""
         beside = (counts.dtype, len(counts)), (sums.dtype, len(sums))
         source = [self.properties[i] for i in self.reading.of_source]
         target = [self.properties[i] for i in self.reading.of_target]
         came = self.exchange.spread(step, self._told(active, source, [counts, sums]), source, beside)
         counts, sums = self._added(counts, sums, came)
         told = self._told(active if updated is None else updated, target, [counts, sums]) if target else Told(
-            _NOBODY, [], [counts, sums])  # fmt: skip
+            NOBODY, [], [counts, sums])  # fmt: skip
         counts, sums = self._added(counts, sums, self.exchange.control(step, told, target, beside))
         return active, counts, sums, self._frontier(active, came)
 

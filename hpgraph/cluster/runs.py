@@ -14,6 +14,7 @@ from hpgraph.core.config import config
 from hpgraph.core.number import real, whole
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
+from hpgraph.engine.forms import check_order, form_of
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.state import initial_state, limit_of, parameters, sources_of
 
@@ -34,6 +35,8 @@ def run(
     restarts: int = 8,
     threads: int | None = None,
     prepare: str | None = None,
+    delta: float | None = None,
+    ceiling: float | None = None,
     call: dict[str, Any] | None = None,
     saved: dict[str, Any] | None = None,
     **initial: Any,
@@ -59,6 +62,8 @@ def run(
         Threads of each block; default, those that Dask gives the worker.
     prepare : str, optional
         Which function of `hpgraph.cluster.programs` fills properties, on the workers.
+    delta, ceiling : float, optional
+        Of a relaxation whose ``reduce`` is "min", from values of at least 0: see `hpgraph.run`.
     call, saved : dict
         Of a checkpoint: what was called, and the table that the run goes on from.
 
@@ -100,6 +105,8 @@ def run(
     code = declared.code(dtypes)
     if code.is_shaped:
         raise TypeError(f"{declared.name} has tuples at vertices or as messages: run it on one machine")
+    if delta is not None or ceiling is not None:
+        check_order(form_of(declared, code), delta, ceiling)
     details = {
         "program": declared.name, "run": uuid.uuid4().hex, "call": call,
         "source": None if checkpoint is None else graph.source.table(graph.key, str(checkpoint)),
@@ -116,7 +123,7 @@ def run(
         alpha=policy.alpha, limit=limit, arcs=graph.n_edges, peers=[], limits=graph.limits,
         checkpoint=None if checkpoint is None else str(checkpoint), every=float(every), details=details,
         topic=f"hpgraph-{uuid.uuid4().hex}" if config.show_progress() else None, threads=threads,
-        prepare=prepare,
+        prepare=prepare, delta=delta, ceiling=ceiling,
     )  # fmt: skip
     given = {} if saved else {
         name: values for (name, values), one in zip(state.items(), beginnings, strict=True) if one is None

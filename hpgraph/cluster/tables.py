@@ -166,7 +166,7 @@ def _part(split: dict[int, Any], block: int) -> Any:
     return split[block]
 
 
-def place_parts(graph: str, table: dict[str, Any], block: int, parts: list[Any]) -> tuple[int, int, float]:
+def place_parts(graph: str, table: dict[str, Any], block: int, parts: list[Any]) -> tuple[int, int, float, float]:
     """Make a block of its parts, and keep it."""
     source, target = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     weight = None if parts[0][2] is None else np.concatenate([part[2] for part in parts])

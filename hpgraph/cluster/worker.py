@@ -9,6 +9,7 @@ from __future__ import annotations
 import platform
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from hpgraph.cluster.grid import Grid
 from hpgraph.cluster.job import Job, Share
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import MessageError
+from hpgraph.cluster.relaxation import RelaxationRun, relaxes
 from hpgraph.cluster.run_block import BlockResult, BlockRun, Moment
 from hpgraph.cluster.station import Station, station, stations
 from hpgraph.cluster.triangles import TriangleRun
@@ -37,7 +39,10 @@ _lock = threading.Lock()
 # Seconds between two reports of progress.
 _REPORT = 0.5
 # What a job's kind means.
-_KINDS: dict[str, type[Any]] = {"program": BlockRun, "triangles": TriangleRun}
+_KINDS: dict[str, Callable[[Job], type[Any]]] = {
+    "program": lambda job: RelaxationRun if relaxes(job) else BlockRun,
+    "triangles": lambda job: TriangleRun,
+}
 
 
 class Worker(NamedTuple):
@@ -93,7 +98,7 @@ def _station(worker: Any) -> Station:
                    "127.0.0.1")  # fmt: skip
 
 
-def hold(graph: str, block: int, made: Block) -> tuple[int, int, float]:
+def hold(graph: str, block: int, made: Block) -> tuple[int, int, float, float]:
     """Keep a block here.
 
     Returns
@@ -103,27 +108,31 @@ def hold(graph: str, block: int, made: Block) -> tuple[int, int, float]:
         How many it has.
     least : float
         The least of their weights; NaN where one is.
+    total : float
+        Their sum.
     """
     with _lock:
         _blocks[graph, block] = made
     weights = made.graph.weights
-    least = float(weights.min()) if weights is not None and len(weights) else np.inf
-    return block, int(made.graph.n_edges), least
+    arcs = int(made.graph.n_edges)
+    if weights is None or not arcs:
+        return block, arcs, np.inf, float(arcs)
+    return block, arcs, float(weights.min()), float(weights.sum(dtype=np.float64))
 
 
 def place(
     graph: str, grid: dict[str, Any], block: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
-) -> tuple[int, int, float]:
+) -> tuple[int, int, float, float]:
     """Make a block of arcs that came as arrays, and keep it; what `hold` says of it."""
     return hold(graph, block, Block(Grid.of_table(grid), block, sources, targets, weights))
 
 
-def place_saved(graph: str, grid: dict[str, Any], block: int, path: str, name: str) -> tuple[int, int, float]:
+def place_saved(graph: str, grid: dict[str, Any], block: int, path: str, name: str) -> tuple[int, int, float, float]:
     """Load a block from a checkpoint's folder, and keep it; what `hold` says of it."""
     return hold(graph, block, checkpoints.load_block(path, name, Grid.of_table(grid), block))
 
 
-def place_pages(graph: str, grid: dict[str, Any], block: int, path: str) -> tuple[int, int, float]:
+def place_pages(graph: str, grid: dict[str, Any], block: int, path: str) -> tuple[int, int, float, float]:
     """Make a block of an ``.hpg`` file's arcs, and keep it; what `hold` says of it."""
     whole = Grid.of_table(grid)
     streamed = open_graph(path)
@@ -217,7 +226,7 @@ def _work_on(worker: Any, here: Station, job: Job, block: int, share: Share, thr
     try:
         addresses = {peer: job.peers[peer] for peer in _peers(held_here, job.backwards)}
         mesh = Mesh(here, job.token, block, addresses, job.limits)
-        run = _KINDS[job.kind](job, held_here, share, mesh)
+        run = _KINDS[job.kind](job)(job, held_here, share, mesh)
         told = _Report(worker, job.topic if block == 0 else None)
         with config(threads=threads):
             return run.go(lambda: checkpoints.restore(run), _save, told)

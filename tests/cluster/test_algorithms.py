@@ -8,6 +8,8 @@ import pytest
 import scipy.sparse.csgraph
 
 import hpgraph as hpg
+from hpgraph.algorithms.distances import SingleDistances
+from hpgraph.algorithms.levels import Tree
 from hpgraph.cluster import cost
 from tests.cluster.conftest import matrix_of, sparse_graph
 
@@ -43,6 +45,39 @@ def test_pagerank(on_cluster, graph) -> None:
     wanted = nx.pagerank(nx.from_scipy_sparse_array(matrix_of(graph) != 0, create_using=nx.DiGraph), tol=1e-12)
     assert found.converged
     np.testing.assert_allclose(found.rank, [wanted[v] for v in range(graph.n_vertices)], atol=1e-9)
+
+
+@pytest.mark.parametrize("order", ["given", "scattered"])
+def test_sssp_by_buckets(client, order) -> None:
+    side = 24
+    source, target = nx.to_scipy_sparse_array(nx.grid_2d_graph(side, side)).nonzero()
+    weight = np.random.default_rng(8).random(len(source)).astype(np.float32)
+    # Arcs of no length, and a vertex that nothing reaches.
+    weight[weight < 0.01] = 0
+    some = target != side * side - 1
+    graph = hpg.Graph.from_edges(source[some], target[some], weight[some], n_vertices=side * side)
+    doubled = matrix_of(graph).astype(np.float64)
+    doubled.data[doubled.data == 0] = 1e-300
+    wanted = scipy.sparse.csgraph.dijkstra(doubled, indices=5)
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4, order=order) as C:
+        found = C.sssp(5, parents=True)
+        np.testing.assert_allclose(found.distance, wanted, rtol=1e-5)
+        near = np.where(wanted <= 3.3, wanted, np.inf)
+        np.testing.assert_allclose(C.sssp(5, cutoff=3.3).distance, near, rtol=1e-5)
+        # The same minima, whatever the bound and in whatever steps it is raised.
+        for delta in (0.02, 1e9, None):
+            again = C.run(SingleDistances, active=hpg.id(5), delta=delta)
+            assert (again.distance == found.distance).all()
+        hops = C.run(SingleDistances, active=hpg.id(5), direction="push")
+        assert (hops.distance == found.distance).all()
+        if order == "given":
+            assert len(again.trace) < len(hops.trace) / 3
+        with pytest.raises(ValueError, match="delta"):
+            C.run(Tree, active=hpg.id(5), delta=1.0)
+    reached = np.flatnonzero(np.isfinite(wanted) & (np.arange(side * side) != 5))
+    before = found.parent[reached]
+    tight = found.distance[before] + matrix_of(graph)[before, reached].astype(np.float32)
+    assert (tight.astype(np.float32) == found.distance[reached]).all()
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (3, 1)])
