@@ -19,6 +19,11 @@ _WORDS = [
         r"(?:Untyped global name|.*freevar) '(\w+)':? Cannot determine Numba type of <class '(?:[\w<>]+\.)*(\w+)'>.*",
         rf"\1 is of type \2: {KNOWN}",
     ),
+    (r".*found for signature: >>> exception_match\(.*", "except may name no exception but Exception"),
+    (
+        r"No implementation of function .*?found for signature: >>> getitem\(((?:float|u?int|complex|bool)\w*), .*",
+        r"it takes an element [...] of what is one number, of type \1",
+    ),
     (r"No implementation of function .*?found for signature: >>> (.*?\)) .*", r"there is no \1"),
     (r"Can't unify return type from the following types: (.*?) Return of.*", r"it returns one of several types: \1"),
     (r".*Exception matching is limited to <class 'Exception'>.*", "except may name no exception but Exception"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import re
 from typing import Any
@@ -46,6 +47,17 @@ def test_what_is_meant_is_there() -> None:
         (hpg.hits, {"max_iter": 5}, "max_iteration"),
         (hpg.katz_centrality, {"weight": None}, "weighted"),
         (hpg.eigenvector_centrality, {"nstart": None}, "start"),
+        (hpg.bfs, {"depth_limit": 2}, "max_depth"),
+        (hpg.bfs, {"start": 0}, "source"),
+        (hpg.sssp, {"dist_cutoff": 2}, "cutoff"),
+        (hpg.louvain, {"weighted": True}, "weight"),
+        (hpg.louvain, {"random_state": 1}, "seed"),
+        (hpg.cdlp, {"max_iter": 5}, "max_iterations"),
+        (hpg.closeness_centrality, {"distance": "km"}, "weight"),
+        (hpg.jaccard, {"ebunch": []}, "pairs"),
+        (hpg.random_walk, {"max_depth": 5}, "length"),
+        (hpg.sample_neighbors, {"with_replacement": True}, "replace"),
+        (hpg.from_edges, {"edge_attr": "km"}, "weight"),
     ],
 )
 def test_arguments(function: Any, arguments: dict[str, Any], meant: str) -> None:
@@ -53,6 +65,33 @@ def test_arguments(function: Any, arguments: dict[str, Any], meant: str) -> None
     says = re.escape(f"{function.__name__}() has no argument {name!r}: did you mean {meant}?")
     with pytest.raises(TypeError, match=says):
         function(([0], [1]), **arguments)
+
+
+def test_arguments_that_nothing_stands_for() -> None:
+    with pytest.raises(TypeError, match="no argument 'weight': weights, where they count, are the graph's own"):
+        hpg.sssp(([0], [1]), 0, weight="km")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="no argument 'device': it runs where the graph lies"):
+        hpg.bfs(([0], [1]), 0, device="cuda")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="no argument 'q'; it has G, deterministic, direction, "):
+        hpg.bfs(([0], [1]), 0, q=1)  # type: ignore[call-arg]
+
+
+def test_every_algorithm_names_the_right_argument() -> None:
+    for name, module in hpg._MODULE_OF.items():
+        if module.startswith("hpgraph.algorithms") and inspect.isfunction(function := getattr(hpg, name)):
+            with pytest.raises(TypeError, match=rf"{function.__name__}\(\) has no argument 'maxdepht'"):
+                function(None, maxdepht=1)
+
+
+def test_what_is_wrong_within_a_function_is_said_as_it_is() -> None:
+    @misspelt.naming_arguments
+    def rank(G: Any, *, damping: float = 0.85) -> Any:
+        return len(G, damping)  # type: ignore[call-arg]
+
+    with pytest.raises(TypeError, match="len"):
+        rank([], damping=1)
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        rank(damping=1)
 
 
 def test_versions() -> None:

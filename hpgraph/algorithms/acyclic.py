@@ -9,6 +9,7 @@ import numpy as np
 from hpgraph.algorithms.called import called
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.engine.definition import Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
@@ -25,6 +26,7 @@ class Longest(VertexProgram):
         return source.length + weight
 
 
+@naming_arguments
 def is_dag(G: Graph | Any) -> bool:
     """Whether a graph has no cycles along its arcs.
 
@@ -59,6 +61,7 @@ def is_dag(G: Graph | Any) -> bool:
 is_directed_acyclic_graph = is_dag
 
 
+@naming_arguments
 def topological_sort(G: Graph | Any) -> Any:
     """The vertices in an order in which every arc leads to one that comes later.
 
@@ -98,6 +101,7 @@ def topological_sort(G: Graph | Any) -> Any:
     return called(graph, array_module(graph.device).argsort(generation, kind="stable"))
 
 
+@naming_arguments
 def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Any:
     """The longest path along the arcs of a graph without cycles.
 

@@ -13,9 +13,11 @@ from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import check_memory
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
 
 
+@naming_arguments
 def all_pairs_shortest_path_length(
     G: Graph | Any,
     cutoff: float | None = None,

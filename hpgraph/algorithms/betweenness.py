@@ -28,6 +28,7 @@ from hpgraph.core.config import config
 from hpgraph.core.device import array_module, fits
 from hpgraph.core.devices import bring, place_of
 from hpgraph.core.each_device import on_each
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.progress import progress_bar
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
@@ -38,6 +39,7 @@ from hpgraph.kernels.betweenness import LANES, Sums
 _WEIGHTED_BYTES = 48
 
 
+@naming_arguments
 def betweenness_centrality(
     G: Graph | Any,
     k: int | None = None,
@@ -157,6 +159,7 @@ def scaled(total: Any, listed: np.ndarray, graph: Any, *, normalized: bool, endp
     return total
 
 
+@naming_arguments
 def edge_betweenness_centrality(
     G: Graph | Any,
     k: int | None = None,

@@ -20,6 +20,7 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import named
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import native, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
 from hpgraph.engine.definition import Property
 from hpgraph.engine.direction import Direction
@@ -96,6 +97,7 @@ class BFSResult(ParentTree, columns=("level", "parent"), ends=("parent",)):
         return f"<BFSResult: {n} vertices from {k} sources, {len(self.traces)} traces>"
 
 
+@naming_arguments
 def bfs(
     G: Graph | Any,
     source: Hashable = None,
@@ -175,12 +177,10 @@ def bfs(
     # Parents come at no cost beside the levels (on an H200, less than none), so one program serves both.
     program = Tree if narrow else WideTree
     found = run(program, graph, active=id(start), direction=direction, max_iteration=max_depth)
-    if not parents:
-        return named(BFSResult(found.level, None, [found.trace]), graph)
-    parent = found.parent
-    if deterministic:
-        parent = run(SmallestParent, graph, level=found.level, parent=parent).parent
-    return named(BFSResult(found.level, parent, [found.trace]), graph)
+    level, parent = found.properties["level"], found.properties["parent"]
+    if parents and deterministic:
+        parent = run(SmallestParent, graph, level=level, parent=parent).parent
+    return named(BFSResult(level, parent if parents else None, [found.trace]), graph)
 
 
 def _from_many(

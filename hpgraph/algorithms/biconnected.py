@@ -20,6 +20,7 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.formats import CSR
 
 
@@ -68,6 +69,7 @@ class BiconnectedComponents(
         return f"<BiconnectedComponents: {self.count:,} of {len(self.source):,} edges>"
 
 
+@naming_arguments
 def bridges(G: Graph | Any) -> Any:
     """The edges without which a component would fall apart.
 
@@ -116,6 +118,7 @@ def bridges(G: Graph | Any) -> Any:
     return called(graph, ends[order].astype(arcs.indices.dtype))
 
 
+@naming_arguments
 def articulation_points(G: Graph | Any) -> Any:
     """The vertices without which their component would fall apart.
 
@@ -162,6 +165,7 @@ def articulation_points(G: Graph | Any) -> Any:
     return called(graph, xp.flatnonzero(hanging > _is_root(forest)).astype(arcs.indices.dtype))
 
 
+@naming_arguments
 def biconnected_components(G: Graph | Any) -> BiconnectedComponents:
     """The largest parts of the graph that no vertex holds together alone: any two of their edges lie on a cycle.
 

@@ -10,10 +10,12 @@ from hpgraph.algorithms.components import connected_components
 from hpgraph.algorithms.levels import Tree
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.engine.run import run
 from hpgraph.kernels.backend import kernels
 
 
+@naming_arguments
 def is_bipartite(G: Graph | Any) -> bool:
     """Whether the vertices have two sides, so that every edge leads from the one to the other.
 
@@ -49,6 +51,7 @@ def is_bipartite(G: Graph | Any) -> bool:
     return _sides(as_graph(G).undirected) is not None
 
 
+@naming_arguments
 def bipartite_sets(G: Graph | Any) -> tuple[Any, Any]:
     """The two sides of a bipartite graph.
 

@@ -12,8 +12,10 @@ from hpgraph.algorithms.distance_sums import distance_sums
 from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
+from hpgraph.core.misspelt import naming_arguments
 
 
+@naming_arguments
 def closeness_centrality(
     G: Graph | Any,
     sources: Any = None,
@@ -81,6 +83,7 @@ def closeness_centrality(
     return closeness
 
 
+@naming_arguments
 def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = None, seed: Any = None) -> Any:
     """The sum of 1 / distance over all vertices that reach each vertex.
 

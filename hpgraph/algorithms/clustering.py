@@ -19,10 +19,12 @@ from hpgraph.algorithms.triangles import triangle_count, triangles
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.misspelt import naming_arguments
 
 FORMS = ("networkx", "ldbc")
 
 
+@naming_arguments
 def clustering(G: Graph | Any, vertices: Any = None, *, weighted: bool = False, form: str = "networkx") -> Any:
     """The local clustering coefficient: which share of the pairs of a vertex's neighbours are neighbours themselves.
 
@@ -86,6 +88,7 @@ def clustering(G: Graph | Any, vertices: Any = None, *, weighted: bool = False, 
     return found if vertices is None else found[to_device(graph.indices_of(vertices), graph.device)]
 
 
+@naming_arguments
 def average_clustering(
     G: Graph | Any, vertices: Any = None, *, weighted: bool = False, count_zeros: bool = True, form: str = "networkx"
 ) -> float:
@@ -120,6 +123,7 @@ def average_clustering(
     return float(found.mean()) if len(found) else float("nan")
 
 
+@naming_arguments
 def transitivity(G: Graph | Any) -> float:
     """The share of all pairs of edges with a vertex in common whose other ends are joined: 3 × triangles / pairs.
 

@@ -6,11 +6,13 @@ from typing import Any, Literal
 
 from hpgraph.algorithms.random_order import random_order
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.kernels.backend import kernels
 
 _STRATEGIES = "largest_first", "smallest_last", "random_sequential"
 
 
+@naming_arguments
 def greedy_color(
     G: Graph | Any,
     strategy: Literal["largest_first", "smallest_last", "random_sequential"] = "largest_first",

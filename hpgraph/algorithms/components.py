@@ -14,6 +14,7 @@ from hpgraph.containers.result_table import ResultTable, named
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.engine.definition import Property
 from hpgraph.engine.heads import head_of
 from hpgraph.engine.program import VertexProgram
@@ -81,6 +82,7 @@ class Ancestors(VertexProgram):
         return message, world.superstep, vertex.color
 
 
+@naming_arguments
 def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"] = "weak") -> ComponentsResult:
     """The component of every vertex.
 

@@ -8,6 +8,7 @@ from typing import Any
 from hpgraph.algorithms.components import connected_components
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
 
 
@@ -65,6 +66,7 @@ class Condensation:
         return f"<Condensation: {count:,} components of {len(self.label):,} vertices, {arcs:,} arcs>"
 
 
+@naming_arguments
 def condensation(G: Graph | Any) -> Condensation:
     """The graph of strong components: each a vertex, with an arc where one leads from the one into the other.
 

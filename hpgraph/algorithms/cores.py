@@ -20,10 +20,12 @@ from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module, is_cuda, native, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
 from hpgraph.kernels.backend import kernels
 
 
+@naming_arguments
 def core_number(G: Graph | Any) -> Any:
     """The largest k for which each vertex lies in the k-core.
 
@@ -68,6 +70,7 @@ def core_number(G: Graph | Any) -> Any:
     return _numbers(as_graph(G))
 
 
+@naming_arguments
 def k_core(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Graph:
     """The k-core: the largest part of the graph in which every vertex has at least k edges.
 
@@ -103,6 +106,7 @@ def k_core(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Gra
     return _part(as_graph(G), k, core_number, lambda core, k: core >= k)
 
 
+@naming_arguments
 def k_shell(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Graph:
     """The k-shell: the vertices of core number k, which are in the k-core and in no larger one.
 
@@ -134,6 +138,7 @@ def k_shell(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Gr
     return _part(as_graph(G), k, core_number, lambda core, k: core == k)
 
 
+@naming_arguments
 def degeneracy_ordering(G: Graph | Any) -> Any:
     """The vertices in an order in which each has few edges to those that follow: no more than its core number.
 

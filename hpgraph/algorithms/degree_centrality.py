@@ -8,8 +8,10 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module
+from hpgraph.core.misspelt import naming_arguments
 
 
+@naming_arguments
 def degree_centrality(G: Graph | Any) -> Any:
     """The degree of each vertex, divided by n − 1.
 
@@ -43,6 +45,7 @@ def degree_centrality(G: Graph | Any) -> Any:
     return _share(graph, graph.degree)
 
 
+@naming_arguments
 def in_degree_centrality(G: Graph | Any) -> Any:
     """The number of arcs that reach each vertex, divided by n − 1.
 
@@ -71,6 +74,7 @@ def in_degree_centrality(G: Graph | Any) -> Any:
     return _share(graph, graph.in_degree)
 
 
+@naming_arguments
 def out_degree_centrality(G: Graph | Any) -> Any:
     """The number of arcs that leave each vertex, divided by n − 1.
 

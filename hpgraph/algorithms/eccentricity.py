@@ -18,8 +18,10 @@ from hpgraph.algorithms.sources import sources_of
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.misspelt import naming_arguments
 
 
+@naming_arguments
 def eccentricity(
     G: Graph | Any,
     sources: Any = None,
@@ -91,6 +93,7 @@ def eccentricity(
     return values
 
 
+@naming_arguments
 def diameter(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> int | float:
     """The largest distance between two vertices: the largest eccentricity.
 
@@ -124,6 +127,7 @@ def diameter(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fa
     return _number(bounds.lower[bounds.known].max() if not bounds.exact else bounds.lower.max())
 
 
+@naming_arguments
 def radius(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> int | float:
     """The least eccentricity.
 
@@ -157,6 +161,7 @@ def radius(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
     return _number(bounds.upper.min() if bounds.exact else bounds.upper[bounds.known].min())
 
 
+@naming_arguments
 def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> Any:
     """The vertices of least eccentricity.
 
@@ -191,6 +196,7 @@ def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
     return listed(bounds.known & (bounds.upper == bounds.upper[bounds.known].min()))
 
 
+@naming_arguments
 def periphery(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> Any:
     """The vertices of largest eccentricity.
 

@@ -14,11 +14,13 @@ from hpgraph.algorithms.reach import k_hop
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.backend import kernels
 
 
+@naming_arguments
 def ego_graph(
     G: Graph | Any, n: Any, radius: float = 1, center: bool = True, undirected: bool = False, distance: Any = None
 ) -> Graph:
@@ -116,6 +118,7 @@ class EgoSample:
         return f"<EgoSample: {parts}, {len(self.vertex):,} vertices, {self.edge_index.shape[1]:,} edges>"
 
 
+@naming_arguments
 def k_hop_subgraph(
     G: Graph | Any, vertices: Any, k: int, *, each: bool = False, incoming: bool = False, undirected: bool = False
 ) -> EgoSample:

@@ -21,6 +21,7 @@ from hpgraph.algorithms.power_iteration import checked
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
 
 # More products than this nobody waits for; Bessel functions are exact far beyond the times that they reach.
@@ -29,6 +30,7 @@ MOST_TERMS = 1 << 16
 LAPLACIANS = ("combinatorial", "normalized", "random-walk")
 
 
+@naming_arguments
 def heat_kernel(
     G: Graph | Any,
     heat: Any,

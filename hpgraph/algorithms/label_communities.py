@@ -9,6 +9,7 @@ from hpgraph.algorithms.communities import Communities, as_labels, by_smallest, 
 from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
@@ -18,6 +19,7 @@ from hpgraph.kernels.backend import kernels
 _FEW = 1e-5
 
 
+@naming_arguments
 def label_propagation_communities(
     G: Graph | Any, weight: Any = None, seed: int = 0, *, max_iterations: int = 100
 ) -> Communities:
@@ -71,6 +73,7 @@ def label_propagation_communities(
     return found(graph, level, [by_smallest(graph.device, label)], 1.0)
 
 
+@naming_arguments
 def cdlp(G: Graph | Any, max_iterations: int = 10, labels: Any = None) -> Any:
     """Community detection by label propagation, as LDBC Graphalytics defines it: exact, and without chance.
 

@@ -19,12 +19,14 @@ from hpgraph.algorithms.pair_distances import pair_distances
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import array_module, check_memory, native, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
 
 # Pairs whose bounds are drawn in one go on the CPU.
 _PAIRS = 1 << 14
 
 
+@naming_arguments
 def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
     """Tables of the distances of k hubs, which answer for pairs of vertices.
 

@@ -10,12 +10,14 @@ from hpgraph.algorithms.communities import Communities, checked, found, level_li
 from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level
 
 
+@naming_arguments
 def leiden(
     G: Graph | Any,
     weight: Any = "weight",

@@ -8,10 +8,12 @@ from hpgraph.algorithms.communities import Communities, checked, found, level_li
 from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
 from hpgraph.kernels.backend import kernels
 
 
+@naming_arguments
 def louvain(
     G: Graph | Any,
     weight: Any = "weight",

@@ -6,9 +6,11 @@ from typing import Any
 
 from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.kernels.backend import kernels
 
 
+@naming_arguments
 def maximal_matching(G: Graph | Any, seed: int = 0) -> Any:
     """Edges of which no two meet, as many as fit, as a mate for each vertex.
 

@@ -20,6 +20,7 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.edge_definition import EdgeProperty
 from hpgraph.engine.edge_program import EdgeVertexProgram
@@ -123,6 +124,7 @@ class Push(EdgeVertexProgram):
         return at_an_end or vertex.excess == 0 or vertex.height >= world.top
 
 
+@naming_arguments
 def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
     """As much as can flow from a source to a sink, through arcs that carry no more than their weight.
 

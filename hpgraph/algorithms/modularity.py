@@ -9,10 +9,12 @@ import numpy as np
 from hpgraph.algorithms.communities import as_labels, checked, modularity_of
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module, native, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import level_of
 
 
+@naming_arguments
 def modularity(G: Graph | Any, communities: Any, weight: Any = "weight", resolution: float = 1) -> float:
     """The modularity of communities: what lies within them, less what chance would put there.
 
@@ -54,6 +56,7 @@ def modularity(G: Graph | Any, communities: Any, weight: Any = "weight", resolut
     return modularity_of(level, label, count, resolution, kernels(graph.device).weight_between(level, label))
 
 
+@naming_arguments
 def partition_quality(G: Graph | Any, partition: Any) -> tuple[float, float]:
     """The coverage and the performance of communities.
 
@@ -104,6 +107,7 @@ def partition_quality(G: Graph | Any, partition: Any) -> tuple[float, float]:
     return coverage, performance
 
 
+@naming_arguments
 def normalized_mutual_information(first: Any, second: Any) -> float:
     """What two partitions of the same vertices tell about each other: 1 where they are the same, 0 where nothing.
 

@@ -14,6 +14,7 @@ from hpgraph.algorithms.chance import chances, seed_of
 from hpgraph.algorithms.lengths import with_weights
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import sampling
@@ -83,6 +84,7 @@ class NeighborSample:
         )
 
 
+@naming_arguments
 def sample_neighbors(
     G: Graph | Any,
     seeds: Any,

@@ -11,11 +11,13 @@ from hpgraph.algorithms.chance import chances, seed_of
 from hpgraph.algorithms.lengths import with_weights
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
 from hpgraph.kernels.backend import sampling
 from hpgraph.kernels.sampling import STEP_SHIFT, Bias
 
 
+@naming_arguments
 def random_walk(
     G: Graph | Any, starts: Any = None, length: int = 10, *, weight: Any = None, incoming: bool = False, seed: int = 0
 ) -> Any:
@@ -65,6 +67,7 @@ def random_walk(
     return _walks(G, starts, length, weight, incoming, seed, None)
 
 
+@naming_arguments
 def node2vec_walk(
     G: Graph | Any,
     starts: Any = None,

@@ -13,12 +13,14 @@ from hpgraph.algorithms.sources import sources_of
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
 from hpgraph.engine.run import run
 from hpgraph.engine.survey import Levels, LevelsBack, survey
 from hpgraph.formats import Bitmask
 
 
+@naming_arguments
 def reach(
     G: Graph | Any,
     sources: Any = None,
@@ -101,6 +103,7 @@ def reach(
     return {"counts": counts, "bool": flags, "bits": bits}[form]
 
 
+@naming_arguments
 def k_hop(
     G: Graph | Any,
     sources: Any,

@@ -16,8 +16,10 @@ from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.names import python_values
 from hpgraph.core.errors import NoPathError
+from hpgraph.core.misspelt import naming_arguments
 
 
+@naming_arguments
 def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight: Any = None) -> list[Any]:
     """The vertices of a shortest path.
 
@@ -66,6 +68,7 @@ def shortest_path(G: Graph | Any, source: Hashable, target: Hashable, *, weight:
     return path.tolist() if graph.names is None else python_values(graph.names[path])
 
 
+@naming_arguments
 def shortest_path_length(G: Graph | Any, source: Hashable, target: Hashable, *, weight: Any = None) -> int | float:
     """The length of a shortest path.
 

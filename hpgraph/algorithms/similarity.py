@@ -24,9 +24,11 @@ from hpgraph.algorithms.similar_pairs import (
 )
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.kernels.similarity import COMMON, COSINE, JACCARD, OVERLAP, SORENSEN
 
 
+@naming_arguments
 def jaccard(
     G: Graph | Any,
     pairs: Any = None,
@@ -108,6 +110,7 @@ def _by_weights(G: Any, kind: int, weight: Any, incoming: bool, *what: Any) -> A
     return similar(graph, measure_of(graph, kind, weighted=weighted, incoming=incoming), *what)
 
 
+@naming_arguments
 def overlap(
     G: Graph | Any,
     pairs: Any = None,
@@ -151,6 +154,7 @@ def overlap(
     return _by_weights(G, OVERLAP, weight, incoming, pairs, top, vertices, joined)
 
 
+@naming_arguments
 def sorensen(
     G: Graph | Any,
     pairs: Any = None,
@@ -194,6 +198,7 @@ def sorensen(
     return _by_weights(G, SORENSEN, weight, incoming, pairs, top, vertices, joined)
 
 
+@naming_arguments
 def cosine(
     G: Graph | Any,
     pairs: Any = None,
@@ -237,6 +242,7 @@ def cosine(
     return _by_weights(G, COSINE, weight, incoming, pairs, top, vertices, joined)
 
 
+@naming_arguments
 def adamic_adar(
     G: Graph | Any,
     pairs: Any = None,
@@ -287,6 +293,7 @@ def adamic_adar(
 adamic_adar_index = adamic_adar
 
 
+@naming_arguments
 def resource_allocation(
     G: Graph | Any,
     pairs: Any = None,
@@ -338,6 +345,7 @@ def resource_allocation(
 resource_allocation_index = resource_allocation
 
 
+@naming_arguments
 def common_neighbors(
     G: Graph | Any,
     pairs: Any = None,

@@ -11,6 +11,7 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import array_module
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.kernels.backend import kernels
 
 
@@ -64,6 +65,7 @@ class SpanningForest(
         return f"<SpanningForest: {len(self.source):,} edges, {self.count:,} trees, total weight {self.total:,}>"
 
 
+@naming_arguments
 def minimum_spanning_forest(G: Graph | Any) -> SpanningForest:
     """A spanning forest of least total weight: of every connected component a spanning tree.
 

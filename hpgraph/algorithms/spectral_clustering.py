@@ -10,6 +10,7 @@ from hpgraph.algorithms.communities import Communities, by_smallest, checked, fo
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
 
 # Lloyd's steps, and how often they begin anew.
@@ -18,6 +19,7 @@ _STEPS, _STARTS = 100, 10
 _DENSE = 128
 
 
+@naming_arguments
 def spectral_clustering(G: Graph | Any, n_clusters: int = 8, weight: Any = "weight", seed: int = 0) -> Communities:
     """Communities as near points: vertices lie where the eigenvectors of the normalized Laplacian put them.
 

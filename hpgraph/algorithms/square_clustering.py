@@ -17,6 +17,7 @@ from hpgraph.algorithms.triangles import triangles
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.formats import CSR
 
 # Ways of two arcs that a turn looks at, but for a row that has more: the part of the square that they make lies in
@@ -24,6 +25,7 @@ from hpgraph.formats import CSR
 WAYS = 1 << 24
 
 
+@naming_arguments
 def square_clustering(G: Graph | Any, vertices: Any = None) -> Any:
     """The share of possible squares at each vertex that exist.
 

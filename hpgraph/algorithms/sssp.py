@@ -31,6 +31,7 @@ from hpgraph.containers.result_table import named
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, check_memory, native, to_device
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
 from hpgraph.engine.lanes import run_lanes
 from hpgraph.engine.run import run
@@ -114,6 +115,7 @@ def sssp(
 ) -> SSSPLanesResult: ...
 
 
+@naming_arguments
 def sssp(
     G: Graph | Any,
     source: Hashable = None,

@@ -20,9 +20,11 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.devices import bring, place_of
 from hpgraph.core.each_device import on_each
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.kernels.backend import kernels
 
 
+@naming_arguments
 def triangle_count(G: Any) -> int:
     """Number of triangles.
 
@@ -63,6 +65,7 @@ def triangle_count(G: Any) -> int:
     return found
 
 
+@naming_arguments
 def triangles(G: Any) -> Any:
     """Number of triangles at each vertex.
 

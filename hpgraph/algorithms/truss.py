@@ -12,6 +12,7 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.core.device import array_module
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
@@ -20,6 +21,7 @@ from hpgraph.kernels.backend import kernels
 _MANY_ARCS = 8
 
 
+@naming_arguments
 def truss_number(G: Graph | Any) -> Any:
     """The largest k for which each edge lies in the k-truss.
 
@@ -69,6 +71,7 @@ def truss_number(G: Graph | Any) -> Any:
     return number[kernels(graph.device).positions_of(plain.out_csr, arcs.expand_rows().astype(np.int64), _wide(arcs))]
 
 
+@naming_arguments
 def k_truss(G: Graph | Any, k: int) -> Graph:
     """The k-truss: the largest part of the graph in which every edge is in at least k - 2 triangles.
 

@@ -48,17 +48,61 @@ _ELSEWHERE = {
     "to_scipy_sparse_array": "Matrix",
     "weakly_connected_components": "connected_components",
 }
-_ARGUMENTS = {
-    "alpha": "damping",
-    "depth_limit": "max_depth",
-    "dist_cutoff": "cutoff",
-    "max_iter": "max_iteration",
-    "max_iters": "max_iteration",
-    "maxiter": "max_iteration",
-    "nstart": "start",
-    "tolerance": "tol",
-    "weight": "weighted",
-    "weights": "weighted",
+# What arguments are called in NetworkX, cuGraph, igraph and PyTorch Geometric; of several the first that there is.
+_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "alpha": ("damping",),
+    "capacity": ("weight",),
+    "create_using": ("directed",),
+    "cutoff": ("max_depth", "within"),
+    "depth_limit": ("max_depth", "cutoff", "k"),
+    "dist_cutoff": ("cutoff", "max_depth"),
+    "distance": ("weight", "weighted"),
+    "ebunch": ("pairs",),
+    "edge_attr": ("weight", "weighted"),
+    "fanout_vals": ("fanouts",),
+    "input_nodes": ("seeds",),
+    "max_depth": ("length", "cutoff"),
+    "max_iter": ("max_iteration", "max_iterations", "max_level", "n_iterations"),
+    "max_iteration": ("max_iterations", "max_level"),
+    "max_iterations": ("max_iteration", "max_level"),
+    "max_iters": ("max_iteration", "max_iterations"),
+    "max_level": ("n_iterations",),
+    "maxiter": ("max_iteration", "max_iterations"),
+    "nbunch": ("vertices", "sources"),
+    "nodes": ("vertices", "sources", "G"),
+    "nstart": ("start",),
+    "num_hops": ("k",),
+    "num_neighbors": ("fanouts",),
+    "num_walks": ("starts",),
+    "partition": ("communities", "labels"),
+    "random_state": ("seed",),
+    "radius": ("k", "within"),
+    "reset": ("personalization",),
+    "rng": ("seed",),
+    "root": ("source",),
+    "s": ("source",),
+    "start": ("source",),
+    "start_nodes": ("starts", "seeds"),
+    "start_vertices": ("starts", "sources"),
+    "t": ("target", "sink"),
+    "target": ("sink",),
+    "tolerance": ("tol", "threshold"),
+    "v": ("vertices",),
+    "vertex_pair": ("pairs",),
+    "walk_length": ("length",),
+    "weight": ("weighted",),
+    "weighted": ("weight",),
+    "weights": ("weighted", "weight"),
+    "with_replacement": ("replace",),
+}
+# What is asked for by no argument at all.
+_OTHERWISE = {
+    "backend": "hpgraph runs it already; with hpg.config(threads=...) sets threads, G.to(...) the device",
+    "device": "it runs where the graph lies: G.to(...)",
+    "directed": "the graph says so: G.undirected is the other",
+    "weight": "weights, where they count, are the graph's own: hpg.from_edges(..., weight=...)",
+    "weighted": "weights, where they count, are the graph's own: hpg.from_edges(..., weight=...)",
+    "weights": "weights, where they count, are the graph's own: hpg.from_edges(..., weight=...)",
 }
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -107,15 +151,26 @@ def naming_arguments(function: Function) -> Function:
 
     @functools.wraps(function)
     def call(*given: Any, **named: Any) -> Any:
-        if not known.issuperset(named):
-            name = next(name for name in named if name not in known)
-            meant = _ARGUMENTS.get(name)
-            end = f": did you mean {meant}?" if meant in known else did_you_mean(name, known)
-            end = end or f"; it has {', '.join(sorted(known))}"
-            raise TypeError(f"{function.__name__}() has no argument {name!r}{end}")
-        return function(*given, **named)
+        try:
+            return function(*given, **named)
+        except TypeError as error:
+            # An error of the call itself, raised before the function began, has no frame but this.
+            began = error.__traceback__ is not None and error.__traceback__.tb_next is not None
+            wrong = next((name for name in named if name not in known), None)
+            if began or wrong is None:
+                raise
+            raise TypeError(f"{function.__name__}() has no argument {wrong!r}{_meant(wrong, known)}") from None
 
     return cast(Function, call)
+
+
+def _meant(name: str, known: frozenset[str]) -> str:
+    """The end of a message about an argument that a function has not."""
+    for other in _ARGUMENTS.get(name, ()):
+        if other in known:
+            return f": did you mean {other}?"
+    end = did_you_mean(name, known) if name not in _OTHERWISE else f": {_OTHERWISE[name]}"
+    return end or f"; it has {', '.join(sorted(known))}"
 
 
 def _plain(name: str) -> str:

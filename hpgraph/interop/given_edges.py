@@ -7,11 +7,13 @@ from typing import Any
 
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.networkx_edges import edges_of_networkx, is_networkx
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.interop.edge_table import edges_of_rows, edges_of_table, is_rows, is_table
 from hpgraph.interop.foreign_graphs import edges_of_foreign, library_of
 from hpgraph.interop.vertex_ids import numbered_ends
 
 
+@naming_arguments
 def from_edges(
     edges: Any,
     target: Any = None,

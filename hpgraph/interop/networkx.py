@@ -9,9 +9,11 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.names import python_values
 from hpgraph.containers.networkx_edges import edges_of_networkx
 from hpgraph.core.errors import MissingExtraError
+from hpgraph.core.misspelt import naming_arguments
 from hpgraph.io.arcs import Arcs
 
 
+@naming_arguments
 def from_networkx(graph: Any, weight: str | None = "weight") -> Graph:
     """A NetworkX graph as a `Graph`.
 

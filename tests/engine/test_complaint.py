@@ -31,6 +31,13 @@ def again(x):
     return again(x)
 
 
+def caught(x):
+    try:
+        return 1 / x
+    except ZeroDivisionError:
+        return 0.0
+
+
 # What the first vertex that a function is given may come to, and what is said of it.
 RETURNS = [
     (lambda v: [v.x], "not a list"),
@@ -58,6 +65,8 @@ COMPLAINTS = [
     (lambda v: again(v.x), "it calls itself without end"),
     (lambda v: either(v), "it returns one of several types"),
     (lambda v: sum(x for x in (v.x, v.x)), "it has a generator in it"),
+    (lambda v: v.x[0], "it takes an element [...] of what is one number, of type float64"),
+    (lambda v: caught(v.x), "except may name no exception but Exception"),
 ]
 
 
