@@ -223,10 +223,11 @@ class DividedGraph(Graph):
         """
         first = self.shards[0]
         with first.device.here:
-            free = free_memory(first.device.kind) // 2
+            free = free_memory(first.device.kind)
         if self.memory is not None:
             free = min(free, self.memory - first.nbytes)
-        yield max(free, 0)
+        # The other half is for what belongs to vertices.
+        yield max(free, 0) // 2
 
     @property
     def out_csr(self) -> CSR:

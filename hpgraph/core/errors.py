@@ -65,7 +65,7 @@ class DeviceMemoryError(MemoryError, HpgraphError):
     """
 
     def __init__(self, what: str, needed: int, free: int, device: str, allowed: str = "is free") -> None:
-        super().__init__(f"{what} needs {_readable(needed)} on {device} and {_readable(free)} {allowed}")
+        super().__init__(f"{what} needs {readable(needed)} on {device} and {readable(free)} {allowed}")
         self.what = what
         self.needed = needed
         self.free = free
@@ -165,7 +165,14 @@ class ConvergenceWarning(UserWarning):
     """An iteration stopped at its limit before it reached its tolerance."""
 
 
-def _readable(nbytes: int) -> str:
+def readable(nbytes: int) -> str:
+    """Bytes as people write them.
+
+    Examples
+    --------
+    >>> readable(3 << 29), readable(12)
+    ('1.5 GiB', '12 bytes')
+    """
     for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if nbytes >= size:
             return f"{nbytes / size:.1f} {unit}"

@@ -11,6 +11,7 @@ import numpy as np
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine import side_by_side
+from hpgraph.engine.divided_ranges import ranged_supersteps
 from hpgraph.engine.divided_superstep import divided_supersteps
 from hpgraph.engine.divided_sweep import divided_sweep
 from hpgraph.engine.forms import RELAXATION, SUPERSTEPS, SWEEP, TRAVERSAL, Form
@@ -52,8 +53,13 @@ def go(run: Run, form: Form) -> Outcome:
     -------
     Outcome
     """
+    if run.plan is not None and not run.plan.replicated:
+        return Outcome(*ranged_supersteps(run, *run.begin()), Form(SUPERSTEPS, run.code, run.plan.told))
     if run.arcs.in_shards and form.loop in (TRAVERSAL, RELAXATION):
         run, form = _where(run, form)
+    told = f"; {run.plan.told}" if run.plan is not None and run.plan.told else ""
+    if told and form.loop in (SWEEP, SUPERSTEPS):
+        form = form._replace(why=form.why + told)
     if form.loop == TRAVERSAL:
         return Outcome(_traverse(run, form), None, form)
     if form.loop == RELAXATION:
@@ -64,7 +70,7 @@ def go(run: Run, form: Form) -> Outcome:
         swept = _sweep(run)
         if not isinstance(swept, str):
             return Outcome(*swept, form)
-        form = Form(SUPERSTEPS, form.code, f"every vertex is active, but {swept}")
+        form = Form(SUPERSTEPS, form.code, f"every vertex is active, but {swept}{told}")
     general = divided_supersteps if run.arcs.in_shards else supersteps
     return Outcome(*general(run, frontier, settled), form)
 

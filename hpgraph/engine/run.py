@@ -15,6 +15,7 @@ from hpgraph.core.device import array_module
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
+from hpgraph.engine.divided_plan import plan_of, refuse_divided
 from hpgraph.engine.edge_run import is_edge_program, refuse_for_edges, run_edges
 from hpgraph.engine.forms import check_order, form_for, form_of
 from hpgraph.engine.lanes import are_lanes, run_lanes
@@ -121,28 +122,33 @@ def run(
     declared = declarations_of(program)
     policy = Direction.of(direction)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
-    state, beginnings = initial_state(declared, graph, initial)
+    plan = plan_of(graph, declared, initial) if isinstance(graph, DividedGraph) else None
+    divided = plan is not None and not plan.replicated
+    state, beginnings = initial_state(declared, graph, initial, device="cpu" if divided else None)
     world = parameters(declared, initial)
     code = declared.code(tuple(values.dtype for values in state.values()))
+    if plan is not None and divided:
+        refuse_divided(code, plan)
     arcs: Any = arcs_of(graph, declared, code)
     backend = kernels(graph.device)
     sources = None if active is None and code.starts is not None else sources_of(active, graph)
     this = Run(
         backend, declared, code, arcs, tuple(state.values()), beginnings, world, sources, policy, limit, delta, ceiling,
-        apart,
+        apart, plan,
     )  # fmt: skip
     with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.sending.dtype):
         if sources is None:
             values = tuple(world.values())
-            this.sources = begin_where(backend, code, this.state, values, this.state, beginnings, None, graph)
+            begins = kernels("cpu") if divided else backend
+            this.sources = begin_where(begins, code, this.state, values, this.state, beginnings, None, graph)
             this.beginnings = (None,) * len(beginnings)
         form = form_for(this)
         check_order(form_of(declared, code) if arcs.in_shards else form, delta, ceiling)
         outcome = go(this, form)
     left = outcome.active
-    if apart:
+    if apart or this.pieces is not None:
         pieces = this.pieces or tuple(graph.apart(values) for values in this.state)
-        state = dict(zip(state, pieces, strict=True))
+        state = {name: piece if apart else piece.gather() for name, piece in zip(state, pieces, strict=True)}
 
     def still_active() -> Any:
         return array_module(graph.device).empty(0, graph.id_dtype) if left is None else left

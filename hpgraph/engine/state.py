@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hpgraph.engine.arcs import Arcs
     from hpgraph.engine.definition import Property
     from hpgraph.engine.direction import Direction
+    from hpgraph.engine.divided_plan import Plan
     from hpgraph.kernels.backend import Backend
     from hpgraph.kernels.runtime.program import ProgramCode
 
@@ -61,6 +62,9 @@ class Run:
         Of a relaxation: width of a bucket, and the value beyond which a vertex sends nothing.
     apart : bool
         Whether the properties of a graph in shards need not come back to the first device.
+    plan : Plan or None
+        Of a graph in shards, which device holds what of the vertices. Where each holds its own alone, `state` lies in
+        main memory.
     pieces : tuple of DividedArray, or None
         The properties, where a loop has left them apart; `state` then holds nothing of use.
     """
@@ -78,6 +82,7 @@ class Run:
     delta: float | None = None
     ceiling: float | None = None
     apart: bool = False
+    plan: Plan | None = None
     pieces: tuple[DividedArray, ...] | None = None
 
     @property
@@ -155,13 +160,15 @@ def limit_of(max_iteration: int | None) -> int:
 
 
 def initial_state(
-    declared: Declarations, graph: Graph, initial: dict[str, Any], properties: dict[str, Property] | None = None
+    declared: Declarations, graph: Graph, initial: dict[str, Any], properties: dict[str, Property] | None = None,
+    device: Device | None = None,
 ) -> tuple[dict[str, Any], tuple[Beginning | None, ...]]:
-    """One fresh array a property, on the graph's device, and what those not given yet are to be filled with.
+    """One fresh array a property, on a device, by default the graph's, and what those not given are to be filled with.
 
     Of some `properties` of the program, or of all. Takes what it uses out of `initial`.
     """
-    xp = array_module(graph.device)
+    device = device or graph.device
+    xp = array_module(device)
     n = graph.n_vertices
     state: dict[str, Any] = {}
     beginnings: list[Beginning | None] = []
@@ -192,7 +199,7 @@ def initial_state(
         elif value.shape != (n,):
             lengths = f"one value for each of the {n} vertices"
             raise ValueError(f"{name} must be a scalar or have {lengths}, not shape {value.shape}")
-        state[name] = array(to_device(value, graph.device), value, dtype, name)
+        state[name] = array(to_device(value, device), value, dtype, name)
         beginnings.append(None)
     return state, tuple(beginnings)
 
@@ -266,13 +273,14 @@ def begin_where(
     Returns
     -------
     array of vertex ids
-        On the graph's device.
+        On the device of the properties.
     """
+    device = device_of(*state)
     sources = sources_of(active, graph)
     if active is None and code.starts is not None:
-        begin(state, beginnings, sources[:0])
-        sources = backend.starting(code, own, world).to_indices().astype(sources.dtype)
-    sources = to_device(sources, graph.device)
+        begin(state, beginnings, to_device(sources[:0], device))
+        sources = to_device(backend.starting(code, own, world).to_indices(), device).astype(sources.dtype)
+    sources = to_device(sources, device)
     begin(state, beginnings, sources)
     return sources
 

@@ -129,13 +129,16 @@ def test_algorithms(G):
 def test_cores_are_peeled_on_the_shards(places):
     """Until the rest fits the first device; here nothing does, and nobody puts the whole together."""
     both = SMALL.maximum(SMALL.T).tocsr()
-    for matrix, directed, kind in ((both, False, nx.Graph), (SMALL, True, nx.DiGraph)):
+    for matrix, directed, kind, least in ((both, False, nx.Graph, 34_000), (SMALL, True, nx.DiGraph, 44_000)):
         plain = kind(matrix)
         plain.add_nodes_from(range(200))
         plain.remove_edges_from(list(nx.selfloop_edges(plain)))
         core = nx.core_number(plain)
-        for memory in (1, 1 << 30):
+        for memory in (least, 1 << 30):
             graph = divide(hpg.Graph(matrix, directed=directed), places, scatter=True, memory=memory)
+            with graph.lending() as room:
+                # Only the second has room for all arcs.
+                assert (room >= (40 if directed else 12) * graph.n_edges) == (memory > least)
             assert host(hpg.core_number(graph)).tolist() == [core[v] for v in range(200)]
             inner = hpg.k_core(graph)
             assert list(inner) == [v for v in range(200) if core[v] == max(core.values())]

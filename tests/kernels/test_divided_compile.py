@@ -13,6 +13,7 @@ from hpgraph.kernels.relaxation import cuda_divided as relaxation
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.meeting import SHARED, letter_dtype
 from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.superstep import cuda_joined
 from hpgraph.kernels.traversal import cuda as traversal
 from hpgraph.kernels.traversal import cuda_divided
 
@@ -47,3 +48,9 @@ def test_a_relaxation_in_parts() -> None:
 def test_letters_lie_as_the_kernels_write_them() -> None:
     assert letter_dtype(IDS, np.dtype(np.float32)).itemsize == 8
     assert letter_dtype(IDS, np.dtype(np.int64)).itemsize == 16
+
+
+def test_messages_of_several_goes_are_joined() -> None:
+    code = declarations_of(SingleDistances).code((np.dtype(np.float32),))
+    program = cuda_program(code, None)
+    compiles("joined.cuh", program.prologue, program.ltoir, cuda_joined.JOIN, GENERATIONS[1])

@@ -1,0 +1,156 @@
+"""What each device of a divided graph holds of the vertices: all of them, or its own alone.
+
+Strategies P and S of GTS (M.-S. Kim et al., SIGMOD'16). With P the attributes are replicated: values of others'
+vertices are at hand, and only what changed travels. With S they are divided: a device fetches what its columns need, a
+piece of the columns at a time, in every superstep. P is quicker, and is taken where it fits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.core.device import fits, free_memory
+from hpgraph.core.errors import BudgetError, readable
+from hpgraph.engine.divided_arcs import reads_ids
+
+if TYPE_CHECKING:
+    from hpgraph.containers.divided_graph import DividedGraph
+    from hpgraph.containers.shards import Shard
+    from hpgraph.engine.declarations import Declarations
+    from hpgraph.kernels.runtime.program import ProgramCode
+
+# Pieces of the columns at the most: each takes two passes over a shard's rows and a launch or more.
+MOST_PIECES = 64
+
+
+class Plan(NamedTuple):
+    """Where attributes lie in a run.
+
+    Attributes
+    ----------
+    replicated : bool
+        Whether on every device (P), or each with its vertices (S).
+    room : int
+        With S, others' vertices whose attributes a device holds at a time.
+    told : str
+        The choice and its reason, for `Trace.explain`; nothing, where there is no budget and memory for all is free.
+    pieces : int
+        With S, how many pieces there are at the most.
+    enough : int
+        Bytes of each device with which P is taken.
+    """
+
+    replicated: bool
+    room: int
+    told: str
+    pieces: int = 1
+    enough: int = 0
+
+
+def bytes_of_vertex(declared: Declarations, initial: dict[str, Any]) -> int:
+    """Bytes that a vertex takes in the general loop: properties, a message, and the lists and bits of work spaces.
+
+    Parameters
+    ----------
+    declared : Declarations
+    initial : dict
+        What the user gave.
+
+    Returns
+    -------
+    int
+    """
+    properties, largest = 0, 0
+    for name, prop in declared.properties.items():
+        dtype = prop.dtype if prop.dtype is not None else getattr(initial.get(name, prop.initial), "dtype", np.float64)
+        nbytes = np.dtype(dtype).itemsize * (prop.length or 1)
+        properties, largest = properties + nbytes, max(largest, nbytes)
+    # A message, and what it is worked out beside; three lists of ids; sets as bits and bytes.
+    return properties + 2 * largest + 3 * 8 + 2
+
+
+def plan_of(graph: DividedGraph, declared: Declarations, initial: dict[str, Any]) -> Plan:
+    """Where the attributes of a program are to lie.
+
+    Parameters
+    ----------
+    graph : DividedGraph
+    declared : Declarations
+    initial : dict
+        Initial properties that the user gave.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    BudgetError
+        When the graph's `memory` is too little for either.
+    """
+    n, each = graph.n_vertices, bytes_of_vertex(declared, initial)
+    widest = max(shard.last - shard.first for shard in graph.shards)
+    topology = max(shard.nbytes for shard in graph.shards)
+    arcs = max(shard.in_csr.nnz for shard in graph.shards)
+    of_arc = graph.id_dtype.itemsize + (graph.dtype.itemsize if graph.weighted and graph.dtype is not None else 0)
+    # Offsets of all rows; where a superstep may push, the arcs once more by who sends.
+    pushing = 0 if declared.activity == "all" else arcs * of_arc + 8 * (n + 1)
+    replicated = topology + 8 * (n + 1) + pushing + n * each
+    if graph.memory is None:
+        if all(_fits(shard, replicated - topology) for shard in graph.shards):
+            return Plan(True, n, "")
+        memory = min(_free(shard) + shard.nbytes for shard in graph.shards)
+    else:
+        memory = graph.memory
+        if replicated <= memory:
+            fitting = f"{readable(replicated)} with its arcs, of {readable(memory)}"
+            return Plan(True, n, f"every device holds what belongs to any vertex (strategy P): {fitting}")
+    # Numbers of columns are others in a piece, so that arcs are held twice.
+    own = topology + arcs * of_arc + widest * (each + 8)
+    others = n - min(shard.last - shard.first for shard in graph.shards)
+    least = own + -(-others // MOST_PIECES) * (each + 8)
+    if memory < least:
+        raise BudgetError(
+            f"{declared.name} does not fit {readable(memory)} a device: on {len(graph.shards)} of them "
+            f"memory={least} is the least that does (strategy S), {replicated} is enough for all that is quicker (P)"
+        )
+    room = min(others, (memory - own) // (each + 8))
+    pieces = -(-others // max(room, 1))
+    return Plan(
+        False, room,
+        f"each device holds what belongs to its own vertices, and fetches others' in up to {pieces} "
+        f"{'piece' if pieces == 1 else 'pieces'} (strategy S): {readable(own + room * (each + 8))} with its arcs, of "
+        f"{readable(memory)}, for which {readable(replicated)} with all vertices (strategy P) are too much",
+        pieces, replicated,
+    )  # fmt: skip
+
+
+def refuse_divided(code: ProgramCode, plan: Plan) -> None:
+    """Refuse to divide the attributes of a program that needs them whole.
+
+    Raises
+    ------
+    BudgetError
+    """
+    why = None
+    if reads_ids(code):
+        why = "reads ids, which stand for others in a piece"
+    elif code.is_shaped and plan.pieces > 1:
+        why = "has tuples at vertices or as messages, which are not joined piece by piece"
+    if why is not None:
+        raise BudgetError(
+            f"{code.name} {why}, so that each device must hold what belongs to all vertices: "
+            f"memory={plan.enough} would do, or more devices"
+        )
+
+
+def _fits(shard: Shard, nbytes: int) -> bool:
+    with shard.device.here:
+        return fits(nbytes, shard.device.kind)
+
+
+def _free(shard: Shard) -> int:
+    with shard.device.here:
+        return free_memory(shard.device.kind)
