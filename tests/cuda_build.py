@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hpgraph.kernels.runtime.cuda.compile import build_cached
+from hpgraph.kernels.runtime.cuda.nvrtc import translate_only
 
 # Between the oldest GPU that is served and the newest the text of the kernels differs in one place, from sm_80 on.
 GENERATIONS = ("sm_75", "sm_100")
@@ -37,6 +38,21 @@ def compiles(
     assert not functions(code) - kernels(code), "not inlined"
     sizes = local_memory(code)
     assert {name: sizes[symbol] for name, symbol in symbols.items() if sizes[symbol] > local} == {}
+
+
+def translates(
+    source: str,
+    prologue: str = "",
+    ltoir: Sequence[Any] = (),
+    names: Iterable[str] = (),
+    arch: str = "sm_90",
+    checks: str = "",
+) -> None:
+    """What is left to ask for of a kernel's other types where `compiles` has seen machine code of some.
+
+    Everything is instantiated and type-checked, and Python functions are translated; structs lie as `checks` has it.
+    """
+    assert translate_only(source, prologue, ltoir, tuple(names), arch, checks)
 
 
 def sections(cubin: bytes) -> list[tuple[str, bytes]]:

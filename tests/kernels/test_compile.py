@@ -14,6 +14,7 @@ import pytest
 from hpgraph import config
 from hpgraph.core.errors import CompileError
 from hpgraph.kernels.runtime.cuda import compile as compiler
+from hpgraph.kernels.runtime.cuda import nvrtc
 from hpgraph.semiring.cuda import LinkedCode
 
 pytest.importorskip("cuda.core")
@@ -40,7 +41,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "scale.cuh").write_text(SCALE)
     (tmp_path / "factor.cuh").write_text(FACTOR)
     (tmp_path / "map.cuh").write_text(MAP)
-    monkeypatch.setattr(compiler, "include_folders", lambda: (tmp_path,))
+    monkeypatch.setattr(nvrtc, "include_folders", lambda: (tmp_path,))
     with config(cache_dir=tmp_path / "cache", verbose=False):
         yield tmp_path
 
@@ -58,13 +59,13 @@ def python_function() -> bytes:
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
 def test_template_compiles_for_other_architectures(folder, arch):
-    assert is_cubin(compiler.compile_only("scale.cuh", names=["scale<float>"], arch=arch))
+    assert is_cubin(nvrtc.compile_only("scale.cuh", names=["scale<float>"], arch=arch))
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_100"])
 def test_python_function_is_linked_and_inlined(folder, arch):
     prologue = 'extern "C" __device__ float user_function(float);'
-    code = compiler.compile_only("map.cuh", prologue, [python_function()], ["map<float>"], arch)
+    code = nvrtc.compile_only("map.cuh", prologue, [python_function()], ["map<float>"], arch)
     assert is_cubin(code)
     # A function that was inlined leaves no symbol of its own.
     assert b"user_function" not in code
@@ -72,22 +73,22 @@ def test_python_function_is_linked_and_inlined(folder, arch):
 
 def test_compiler_complaint_reaches_the_user(folder):
     with pytest.raises(CompileError, match="undefined_type"):
-        compiler.compile_only("scale.cuh", names=["scale<undefined_type>"])
+        nvrtc.compile_only("scale.cuh", names=["scale<undefined_type>"])
 
 
 def test_no_names_is_refused(folder):
     with pytest.raises(ValueError, match="names"):
-        compiler.compile_only("scale.cuh")
+        nvrtc.compile_only("scale.cuh")
 
 
 def test_unknown_source_is_refused(folder):
     with pytest.raises(FileNotFoundError, match=r"absent\.cuh"):
-        compiler.compile_only("absent.cuh", names=["f"])
+        nvrtc.compile_only("absent.cuh", names=["f"])
 
 
 def test_second_build_needs_no_compiler(folder, monkeypatch):
     first = compiler.build_cached("scale.cuh", names=["scale<float>"])
-    monkeypatch.setattr(compiler, "_build", None)
+    monkeypatch.setattr(compiler, "build", None)
     assert compiler.build_cached("scale.cuh", names=["scale<float>"]) == first
     assert is_cubin(first[0].read_bytes())
     assert "scale" in first[1]["scale<float>"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cuda_build import compiles
+from cuda_build import compiles, translates
 
 from hpgraph.semiring import Function, get_binary, get_monoid, get_semiring, get_unary
 from hpgraph.semiring.entry import entry_function
@@ -85,16 +85,18 @@ def test_products_of_matrices() -> None:
 @pytest.mark.parametrize("name", ["abs", "ainv", "conj", "imag", "isfinite", "isinf", "lnot", "minv", "one", "real"])
 def test_functions_of_entries(name: str, dtype: Any) -> None:
     function = entry_function(get_unary(name), dtype, BOOL)
-    compiles(entries.SOURCE, entries.map_code(function, False, INT32)[0], (), (entries.MAP,))
+    ask = compiles if name == "minv" else translates
+    ask(entries.SOURCE, entries.map_code(function, False, INT32)[0], (), (entries.MAP,))
 
 
 @each_type
 @pytest.mark.parametrize("name", ["any", "div", "eq", "lor", "minus", "ne", "pair", "plus", "rdiv", "times"])
 def test_two_entries(name: str, dtype: Any) -> None:
     both = entry_function(get_binary(name), dtype, FLOAT32)
-    compiles(entries.SOURCE, entries.zip_code(both, None, None)[0], (), (entries.ZIP,))
+    ask = compiles if name == "div" else translates
+    ask(entries.SOURCE, entries.zip_code(both, None, None)[0], (), (entries.ZIP,))
     code = merge_code(both, None, None, dtype, FLOAT32, INT32, both.dtype, nonzero=True)
-    compiles("merge.cuh", code[0], (), [f"hpgraph::{kernel}<Merge>" for kernel in MERGE_KERNELS])
+    ask("merge.cuh", code[0], (), [f"hpgraph::{kernel}<Merge>" for kernel in MERGE_KERNELS])
 
 
 def test_predicates_and_kronecker() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cuda_build import GENERATIONS, compiles
+from cuda_build import GENERATIONS, compiles, translates
 
 from hpgraph.kernels.entries import cuda_kronecker as kronecker
 from hpgraph.kernels.spgemm import cuda as mxm
@@ -35,14 +35,16 @@ def product_compiles(source, names, code, arch="sm_90"):
 
 @pytest.mark.parametrize(("ring", "dtype"), CASES)
 def test_products(ring, dtype):
-    product_compiles(mxm.SOURCE, mxm.KERNELS, code_of(ring, dtype))
-    product_compiles(mxm_masked.SOURCE, mxm_masked.KERNELS, code_of(ring, dtype))
+    ask = compiles if dtype == "bool" and ring == "lor_land" else translates
+    code = code_of(ring, dtype)
+    ask(mxm.SOURCE, *code, mxm.KERNELS)
+    ask(mxm_masked.SOURCE, *code, mxm_masked.KERNELS)
 
 
 @pytest.mark.parametrize("mask", ["excludes", "within"])
 def test_products_with_wide_ids_and_a_mask(mask):
-    product_compiles(mxm.SOURCE, mxm.KERNELS, code_of("plus_times", "float64", INT64, **{mask: True}))
-    product_compiles(mxm_masked.SOURCE, mxm_masked.KERNELS, code_of("plus_pair", "int16", INT64))
+    translates(mxm.SOURCE, *code_of("plus_times", "float64", INT64, **{mask: True}), mxm.KERNELS)
+    translates(mxm_masked.SOURCE, *code_of("plus_pair", "int16", INT64), mxm_masked.KERNELS)
 
 
 def test_the_newest_generation():

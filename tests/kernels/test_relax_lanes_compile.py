@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cuda_build import GENERATIONS, LOCAL, compiles
+from cuda_build import GENERATIONS, LOCAL, compiles, translates
 
 import hpgraph as hpg
 from hpgraph.algorithms import distances
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.kernels.lanes import cuda_relax
 from hpgraph.kernels.runtime.cuda import persistent
-from hpgraph.kernels.runtime.cuda.compile import compile_only
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")
@@ -41,23 +40,27 @@ def program_of(program, weight):
     return cuda_relax.value_program(code, None if weight is None else np.dtype(weight))
 
 
-@pytest.mark.parametrize(
-    ("program", "weight", "index", "arch"),
-    [
-        (distances.SingleDistances, "float32", "int32", "sm_90"),
-        *((distances.SingleDistances, "float32", "int32", arch) for arch in GENERATIONS),
-        (distances.Distances, None, "int32", "sm_90"),
-        (distances.Distances, "float64", "int64", "sm_90"),
-        (Widest, "int64", "int32", "sm_90"),
-    ],
-)
-def test_every_generation(program, weight, index, arch):
+def relaxation_of(program, weight, index="int32"):
     made = program_of(program, weight)
     kind = "hpgraph::Pattern" if weight is None else C[weight]
     names = cuda_relax.kernel_names(C[index], kind, persistent.techniques_type())
     # Of 1,024 threads each has 64 registers: what changes once a superstep is spilt.
     before = f"#define HPGRAPH_THREADS {persistent.THREADS_OF_MANY_ARCS}\n"
-    compiles(cuda_relax.SOURCE, before + made.prologue, made.ltoir, tuple(names.values()), arch, local=LOCAL + 160)
+    return cuda_relax.SOURCE, before + made.prologue, made.ltoir, tuple(names.values())
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+def test_every_generation(arch):
+    compiles(*relaxation_of(distances.SingleDistances, "float32"), arch, local=LOCAL + 160)
+
+
+def test_conditions_and_another_monoid():
+    compiles(*relaxation_of(Widest, "int64"), local=LOCAL + 160)
+
+
+def test_other_types():
+    translates(*relaxation_of(distances.Distances, None))
+    translates(*relaxation_of(distances.Distances, "float64", "int64"))
 
 
 @pytest.mark.parametrize("index", ["int32", "int64"])
@@ -67,4 +70,4 @@ def test_structs_lie_as_the_host_fills_them(index):
     held = persistent.checks(*layouts)
     assert held.count("static_assert") > 30
     names = tuple(cuda_relax.kernel_names("int", "float", persistent.techniques_type()).values())
-    compile_only(cuda_relax.SOURCE, made.prologue, made.ltoir, names, "sm_90", held)
+    translates(cuda_relax.SOURCE, made.prologue, made.ltoir, names, checks=held)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cuda_build import GENERATIONS, LOCAL, compiles
+from cuda_build import GENERATIONS, LOCAL, compiles, translates
 
 import hpgraph as hpg
 from hpgraph.algorithms import bfs, distances, negative_cycle, pagerank
@@ -12,7 +12,7 @@ from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Parameter, Property, declared
 from hpgraph.kernels.relaxation import cuda as relaxation
 from hpgraph.kernels.runtime.cuda import persistent
-from hpgraph.kernels.runtime.cuda.compile import compile_only
+from hpgraph.kernels.runtime.cuda.nvrtc import compile_only
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.runtime.cuda.structs import Layout
@@ -75,48 +75,52 @@ class Widest(hpg.VertexProgram):
         return max(a, b)
 
 
-def compiled(program, weight, dtypes, source, names, arch="sm_90", before="", local=LOCAL):
-    """Properties without a type of their own take theirs from `dtypes`, in order; `before` is text put in front."""
+def made_of(program, weight, dtypes):
+    """Properties without a type of their own take theirs from `dtypes`, in order."""
     found, rest = [], list(dtypes)
     for declaration in declared(program, Property).values():
         found.append(np.dtype(declaration.dtype or rest.pop(0)))
     assert not rest
-    made = cuda_program(declarations_of(program).code(tuple(found)), None if weight is None else np.dtype(weight))
+    return cuda_program(declarations_of(program).code(tuple(found)), None if weight is None else np.dtype(weight))
+
+
+def compiled(program, weight, dtypes, source, names, arch="sm_90", before="", local=LOCAL):
+    """To machine code; `before` is text put in front."""
+    made = made_of(program, weight, dtypes)
     compiles(source, before + made.prologue, made.ltoir, names, arch, local)
 
 
-def traverse(program, weight, dtypes, index="int32", arch="sm_90"):
+def traversal_of(program, weight, dtypes, index="int32"):
     kind = "hpgraph::Pattern" if weight is None else C[weight]
-    compiled(program, weight, dtypes, "traversal.cuh", (f"hpgraph::traverse<Program, {C[index]}, {kind}>",), arch)
+    made = made_of(program, weight, dtypes)
+    return "traversal.cuh", made.prologue, made.ltoir, (f"hpgraph::traverse<Program, {C[index]}, {kind}>",)
 
 
-def relax(program, weight, index="int32", arch="sm_90"):
+def relaxation_of(program, weight, index="int32"):
     kind = "hpgraph::Pattern" if weight is None else C[weight]
+    made = made_of(program, weight, ())
     name = f"hpgraph::relax<Program, {C[index]}, {kind}, Program::Message>"
-    compiled(program, weight, (), "delta_stepping.cuh", (name,), arch)
+    return "delta_stepping.cuh", made.prologue, made.ltoir, (name,)
 
 
-@pytest.mark.parametrize("index", ["int32", "int64"])
-def test_bfs(index):
-    traverse(bfs.Tree if index == "int32" else bfs.WideTree, None, (), index)
+def test_bfs():
+    translates(*traversal_of(bfs.Tree, None, ()))
+    compiles(*traversal_of(bfs.WideTree, None, (), "int64"))
 
 
-@pytest.mark.parametrize(
-    ("program", "weight"),
-    [(distances.Distances, None), (distances.Distances, "int32"), (distances.SingleDistances, "float32")],
-)
-def test_sssp(program, weight):
-    relax(program, weight)
+def test_sssp():
+    translates(*relaxation_of(distances.Distances, None))
+    compiles(*relaxation_of(distances.Distances, "int32"))
 
 
 @pytest.mark.parametrize(("weight", "distance"), [("int64", "float64"), ("float32", "float32")])
 def test_trees_of_shortest_paths(weight, distance):
-    traverse(distances.Hops, weight, ("int32", distance))
+    translates(*traversal_of(distances.Hops, weight, ("int32", distance)))
 
 
 def test_wide_ids():
-    relax(distances.Distances, "float64", "int64")
-    traverse(distances.Hops, "float64", ("int64", "float64"), "int64")
+    translates(*relaxation_of(distances.Distances, "float64", "int64"))
+    compiles(*traversal_of(distances.Hops, "float64", ("int64", "float64"), "int64"))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -140,18 +144,18 @@ def test_updates(program, dtypes):
 
 def test_every_generation():
     oldest, newest = GENERATIONS
-    traverse(bfs.Tree, None, (), arch=oldest)
-    relax(Widest, "int64", arch=oldest)
-    relax(distances.SingleDistances, "float32", arch=newest)
+    compiles(*traversal_of(bfs.Tree, None, ()), oldest)
+    compiles(*relaxation_of(Widest, "int64"), oldest)
+    compiles(*relaxation_of(distances.SingleDistances, "float32"), newest)
     compiled(Everything, "float64", (), "apply.cuh", APPLY, newest)
 
 
 def test_without_techniques():
     chosen = "hpgraph::Techniques<0, 0, 0, 1, 0>"
     name = f"hpgraph::traverse<Program, int, hpgraph::Pattern, {chosen}>"
-    compiled(bfs.Tree, None, (), "traversal.cuh", (name,))
+    translates(*traversal_of(bfs.Tree, None, ())[:3], (name,))
     name = f"hpgraph::relax<Program, int, float, Program::Message, {chosen}>"
-    compiled(distances.SingleDistances, "float32", (), "delta_stepping.cuh", (name,))
+    translates(*relaxation_of(distances.SingleDistances, "float32")[:3], (name,))
 
 
 @pytest.mark.parametrize(
@@ -160,7 +164,9 @@ def test_without_techniques():
 )
 def test_small_supersteps(program, index, weight):
     kind = "hpgraph::Pattern" if weight is None else C[weight]
-    compiled(program, weight, (), "frontier.cuh", (f"hpgraph::run_small<Program, {C[index]}, {kind}>",))
+    ask = compiles if index == "int32" else translates
+    made = made_of(program, weight, ())
+    ask("frontier.cuh", made.prologue, made.ltoir, (f"hpgraph::run_small<Program, {C[index]}, {kind}>",))
 
 
 @pytest.mark.parametrize(("index", "value"), [("int32", "float32"), ("int64", "int64")])
@@ -180,7 +186,7 @@ def test_structs_lie_as_the_host_fills_them(index, value):
         names = (f"hpgraph::{kernel}<Program, int, float{message}>",)
         held = persistent.checks(*own, *shared)
         assert held.count("static_assert") > 40
-        compile_only(source, program.prologue, program.ltoir, names, "sm_90", held)
+        translates(source, program.prologue, program.ltoir, names, checks=held)
 
 
 def test_structs_that_lie_otherwise_are_found():

@@ -9,7 +9,7 @@ from hpgraph.algorithms.distances import Distances
 from hpgraph.algorithms.levels import Tree
 from hpgraph.algorithms.pagerank import PageRank
 from hpgraph.engine.declarations import declarations_of
-from hpgraph.kernels.runtime.cuda.compile import compile_only
+from hpgraph.kernels.runtime.cuda.nvrtc import compile_only
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.windows.cuda import CARRY
 from hpgraph.kernels.windows.cuda_visits import LIST, SURVEY

@@ -121,7 +121,7 @@ def test_machine_code_of_what_cannot_be_read_is_not_kept(tmp_path, monkeypatch):
     from hpgraph.semiring.cuda import LinkedCode
 
     monkeypatch.setattr(compiler.config, "cache_dir", tmp_path)
-    monkeypatch.setattr(compiler, "_build", lambda *args: (b"cubin", {"kernel": "kernel"}))
+    monkeypatch.setattr(compiler, "build", lambda *args: (b"cubin", {"kernel": "kernel"}))
     passing = LinkedCode("key", lambda: b"", lasting=False)
     path, _ = compiler.build_cached("spmv.cuh", ltoir=(passing,), names=("kernel",))
     assert path.read_bytes() == b"cubin" and not list(tmp_path.rglob("*.cubin"))

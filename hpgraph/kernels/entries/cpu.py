@@ -9,6 +9,7 @@ from numba import prange
 
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import TASK_ENTRIES, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu import plain
@@ -24,7 +25,7 @@ def _map_values(function, data, one, thunk, begin, end, out, zero):
         out[np.uint64(p)] = convert(zero, call(function, weight(data, p, one), thunk, 0, 0))
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _map_values_tasks(function, data, one, thunk, out, zero, task):
     for k in prange(-(-out.size // task)):
         _map_values(function, data, one, thunk, k * task, min(k * task + task, out.size), out, zero)
@@ -37,7 +38,7 @@ def _map_rows(function, indptr, indices, data, one, thunk, begin, end, out, zero
             out[np.uint64(p)] = convert(zero, call(function, weight(data, p, one), thunk, i, vertex(indices, p)))
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _map_rows_tasks(function, indptr, indices, data, one, thunk, bounds, out, zero, workers):
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
@@ -112,7 +113,7 @@ def _keep_rows(predicate, indptr, indices, data, one, thunk, begin, end, kept_in
             p += 1
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _count_tasks(predicate, indptr, indices, data, one, thunk, bounds, counts, workers):
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
@@ -123,7 +124,7 @@ def _count_tasks(predicate, indptr, indices, data, one, thunk, bounds, counts, w
             _count_rows(predicate, indptr, indices, data, one, thunk, bounds[task], bounds[task + 1], counts)
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _keep_tasks(predicate, indptr, indices, data, one, thunk, bounds, kept_indptr, kept_indices, kept_data, workers):
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):
@@ -218,7 +219,7 @@ def _zip(both, left, right, x, x_words, y, y_words, fill_x, fill_y, begin, end, 
         out[i] = value
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _zip_tasks(both, left, right, x, x_words, y, y_words, fill_x, fill_y, out, zero, task):
     for k in prange(-(-out.size // task)):
         _zip(both, left, right, x, x_words, y, y_words, fill_x, fill_y, k * task, min(k * task + task, out.size), out,

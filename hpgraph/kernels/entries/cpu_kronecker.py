@@ -10,6 +10,7 @@ from numba import prange
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.entries.cpu_merge import Entries
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, convert, vertex, weight
@@ -29,7 +30,7 @@ def _row(op, zero, a, i, b, k, columns, out, place):
             place += 1
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _rows(op, zero, a, b, columns, out):
     b_rows = b.indptr.size - 1
     for row in prange(out.indptr.size - 1):

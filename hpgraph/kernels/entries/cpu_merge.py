@@ -15,6 +15,7 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import beside
 from hpgraph.kernels.runtime.cpu.tasks import task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team
@@ -93,7 +94,7 @@ def _merge_rows(both, left, right, nonzero, a, b, begin, end, out, zero):
     return k
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _merge(both, left, right, nonzero, a, b, runs, out, zero, workers):
     counter = np.zeros(1, np.int64)
     for _ in prange(workers):

@@ -12,6 +12,7 @@ from hpgraph.kernels.runtime.cpu.bits import bit_length
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 
@@ -75,7 +76,7 @@ def _shared(codes, i, j):
     return 64 - bit_length(x) if x else 128 - bit_length(i ^ j)
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _build(codes, side, left, right, first, last, sides):
     for node in prange(codes.size - 1):
         # Numba counts parallel loops without a sign.
@@ -106,7 +107,7 @@ def _build(codes, side, left, right, first, last, sides):
         sides[i] = side * 2.0 ** -min((shared - 64 + 2 * SIDE_BITS) // 2, SIDE_BITS)
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _push(tree, order, points, sums, mass, square, force, threads):
     following, n = np.zeros(1, np.int64), order.size
     for _ in prange(threads):

@@ -12,6 +12,7 @@ from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
@@ -46,7 +47,7 @@ def running_sums(arcs: CSR) -> Sums:
     return Sums(running, positive)
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _add_up(indptr, weights, running, positive):
     for row in prange(positive.size):
         total, above = 0.0, 0
@@ -96,7 +97,7 @@ def draw(
     return owner, place
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _draw(rows, running, weights, vertices, offsets, how, owner, place, threads):
     seed, counter, replace, longest = how
     following, total = np.zeros(1, np.int64), vertices.size

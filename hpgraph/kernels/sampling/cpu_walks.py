@@ -11,6 +11,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
@@ -66,7 +67,7 @@ def _pick(rows, running, v, word):
     return by_weight(running, begin, end, word)
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _walk(rows, running, starts, length, seed, found, threads):
     following, total, wide = np.zeros(1, np.int64), starts.size, length + 1
     for _ in prange(threads):
@@ -147,7 +148,7 @@ def _weight(running, begin, at):
     return peek(running, at) - (peek(running, at - 1) if at > begin else 0.0)
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _walk_biased(rows, running, starts, length, seed, bias, found, threads):
     following, total, wide = np.zeros(1, np.int64), starts.size, length + 1
     for _ in prange(threads):

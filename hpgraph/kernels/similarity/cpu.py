@@ -16,6 +16,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team
@@ -82,7 +83,7 @@ def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: in
     return found
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _sides(indptr, source, target, long, short):
     for k in prange(source.size):
         u, v = vertex(source, k), vertex(target, k)
@@ -236,7 +237,7 @@ def _weights_marked(indices, data, product, begin, end, weights):
     return total
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _score(rows, data, values, pairs, bounds, how, sizes, found, threads):
     measure, product, width = how
     following, last = np.zeros(1, np.int64), pairs.order.size - 1
@@ -327,7 +328,7 @@ def _swap(indices, data, i, j):
     data[i], data[j] = data[j], data[i]
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _select(rows, indptr, indices, data, threads):
     following, n = np.zeros(1, np.int64), indptr.size - 1
     for _ in prange(threads):

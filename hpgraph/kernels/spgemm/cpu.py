@@ -25,6 +25,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.handover import cut, hand_over, new_ends
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spgemm.cpu_rows import (
@@ -244,14 +245,14 @@ def _new_accumulator(zero, mask, pairs, columns, data):
     return Accumulator(bits, some, np.full(columns, zero, data.dtype), bits_beside(mask, columns))
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _count(a, b, mask, pairs, bounds, columns, threads, counts):
     counter = np.zeros(1, np.int64)
     for _ in prange(threads):
         _count_runs(a, b, mask, pairs, bounds, columns, counter, counts)
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _fill(functions, a, b, mask, runs, columns, threads, ends, out):
     """Compute every row where `out.indptr` says. With `ends`, runs of rows are handed over and it is made."""
     counter = np.zeros(1, np.int64)

@@ -13,6 +13,7 @@ from numba import prange
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import bit_length
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.spmv.cpu_fold import at, vertex
@@ -44,7 +45,7 @@ def _gains(m_indptr, m_indices, a_indptr, b_lengths, step, gains):
                 gains[j] += searched - length
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _mark_hubs(chosen, b_indptr, b_indices, words, hubs):
     for h in prange(chosen.size):
         for q in range(at(b_indptr, chosen[h]), at(b_indptr, chosen[h] + 1)):

@@ -25,6 +25,7 @@ from hpgraph.kernels.runtime.cpu.bits import bit_length
 from hpgraph.kernels.runtime.cpu.handover import cut
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import put
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spgemm.cpu_hubs import SAMPLE, SEARCH_STEP, hubs_of, pays_to_search
@@ -35,7 +36,7 @@ from hpgraph.kernels.spmv.cpu_fold import at, convert, join, vertex, weight
 from hpgraph.semiring.jit import call
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _dot_work(m_indptr, m_indices, a_indptr, b_lengths, work):
     for i in prange(m_indptr.size - 1):
         length, total = at(a_indptr, i + 1) - at(a_indptr, i), 0
@@ -47,7 +48,7 @@ def _dot_work(m_indptr, m_indices, a_indptr, b_lengths, work):
         work[i] = total
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _sampled_work(m_indptr, m_indices, a_indptr, a_indices, row_lengths, column_lengths, step):
     """The work of every so manieth row, by dots and by rows."""
     by_dots, by_rows = 0, 0
@@ -123,7 +124,7 @@ def _row_runs(functions, mask, a, b, columns, bounds, counter, out):
             out.indptr[i + 1] = place - begin
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _rows(functions, mask, a, b, columns, bounds, threads, out):
     counter = np.zeros(1, np.int64)
     for _ in prange(threads):

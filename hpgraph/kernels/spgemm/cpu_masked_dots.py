@@ -18,6 +18,7 @@ from numba import prange
 
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import put
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import beside
 from hpgraph.kernels.spgemm.cpu_hubs import pays_to_search
 from hpgraph.kernels.spgemm.cpu_rows import next_run
@@ -182,7 +183,7 @@ def _dot_runs(functions, counts, mask, a, b, hubs, inner, bounds, counter, out):
                 bits[vertex(a_indices, p) >> 6] = 0
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def dots(functions, counts, mask, a, b, hubs, inner, bounds, threads, out):
     """Compute the runs of rows between ``bounds``, each into ``out`` from where the mask's run begins; lengths by row.
 

@@ -10,6 +10,7 @@ from numba.extending import overload
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv.cpu_fold import at, vertex
@@ -37,7 +38,7 @@ def _pairs_of(indptr, indices, other, i):
     return total
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _pairs(indptr, indices, other, pairs):
     for i in prange(indptr.size - 1):
         pairs[i] = _pairs_of(indptr, indices, other, i)

@@ -17,6 +17,7 @@ from hpgraph.formats import CSR, SELL, Bitmask, RowFormat
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import put
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
@@ -132,7 +133,7 @@ def _join_pieces(
                 received[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _pull(gather, reduce, accum, terminal, identity, one, state, indptr, indices, data, bounds, longest, long_rows,
           long_pieces, piece_row, piece_begin, piece_end, active, mask, complement, out, received, workers):
     part = np.empty(piece_row.size, out.dtype)

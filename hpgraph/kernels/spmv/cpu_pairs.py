@@ -19,6 +19,7 @@ from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.bits import popcount
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import prefetch, put
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
@@ -201,7 +202,7 @@ def _count(counts, identity, indptr, indices, flags, begin, end, marks, out, rec
         begin = stop
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _pull_some(counts, whole, identity, indptr, indices, flags, plan, out, received, workers):
     n_pieces, longest = plan.piece_row.size, plan.longest
     found = np.zeros(n_pieces, np.int64)

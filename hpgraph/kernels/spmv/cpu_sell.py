@@ -10,11 +10,12 @@ from numba import prange
 from hpgraph.formats import SELL
 from hpgraph.formats.sell import SLICE
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.spmv.cpu_fold import convert, is_allowed, is_set, join, message
 from hpgraph.semiring.jit import call
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _pull_slices(gather, reduce, accum, terminal, identity, one, state, order, slices, indices, data, active, mask,
                  complement, out, received):
     """One slice after the other, shared out among the threads; each row is one thread's, from first entry to last."""

@@ -13,6 +13,7 @@ from numba import prange
 
 from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import schedule
@@ -63,7 +64,7 @@ def _piece(functions, state, rows, v, begin, end, values):
         _add(functions, state, vertex(rows.indices, j), weight(rows.data, j, rows.one), v, values)
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _pull_dense(functions, identity, state, rows, plan, out, workers):
     n_pieces = plan.piece_row.size
     n_tasks = n_pieces + plan.bounds.size - 1

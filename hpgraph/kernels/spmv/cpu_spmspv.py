@@ -16,6 +16,7 @@ from numba import prange
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.spmv import check_push
 from hpgraph.kernels.spmv.cpu import plain
@@ -106,7 +107,7 @@ def _push_alone(gather, reduce, accum, one, state, indptr, indices, data, fronti
     return touched
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _push(gather, reduce, accum, one, state, indptr, indices, data, is_sorted, frontier, bounds, mask, complement, out):
     n = out.size
     seen = np.zeros((n + 63) >> 6, np.uint64)

@@ -16,6 +16,7 @@ from numba import prange
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS, most_frequent
 from hpgraph.kernels.structure.numbering import numbered
@@ -68,7 +69,7 @@ def _hook(label, u, v):
         a, b = atomic_load(label, above), low
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=LOOPS, cache=True)
 def _link_first(indptr, indices, neighbours, label):
     n = label.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):
@@ -77,7 +78,7 @@ def _link_first(indptr, indices, neighbours, label):
                 _hook(label, v, indices[at])
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=LOOPS, cache=True)
 def _link_rest(indptr, indices, neighbours, largest, label):
     n = label.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):
@@ -87,7 +88,7 @@ def _link_rest(indptr, indices, neighbours, largest, label):
                     _hook(label, v, indices[at])
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=LOOPS, cache=True)
 def _flatten(label):
     """Point every vertex at its root."""
     n = label.size

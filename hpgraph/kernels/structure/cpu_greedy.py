@@ -12,6 +12,7 @@ from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.semiring.stop import is_stopped
 
@@ -130,7 +131,7 @@ def mixed(x):
     return x ^ (x >> np.uint64(33))
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=LOOPS)
 def _wish(indptr, indices, seed, mate, wish, free):
     count = free.size
     for chunk in prange((count + CHUNK - 1) // CHUNK):

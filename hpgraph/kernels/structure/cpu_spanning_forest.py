@@ -18,6 +18,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.sampling import most_frequent
 from hpgraph.semiring.stop import is_stopped
@@ -97,7 +98,7 @@ def _lighter(a, b):
     return a < b or (a == a and b != b)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=LOOPS)
 def _find_lightest(indptr, indices, data, root, active, lightest):
     arc, target, weight = lightest
     count = active.size
@@ -182,7 +183,7 @@ def _join(lightest, active, champion, roots, forest):
     return joined, kept
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=LOOPS)
 def _flatten(above, root):
     n = root.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):

@@ -16,6 +16,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 
 WALK, MARK, ORDER = "walk", "mark", "order"
@@ -50,7 +51,7 @@ class Wedges(NamedTuple):
     rows: float
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _degree_squares(indptr):
     total = 0.0
     for v in prange(indptr.size - 1):
@@ -59,7 +60,7 @@ def _degree_squares(indptr):
     return total
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _wedges(indptr, indices):
     below, across, rows = 0.0, 0.0, 0.0
     for u in prange(indptr.size - 1):

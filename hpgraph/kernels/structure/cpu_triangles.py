@@ -18,137 +18,23 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
+from hpgraph.kernels.structure.cpu_degree_order import BATCH, PREFETCH_ROWS, degree_order, prefetch_row, rank_above
 from hpgraph.kernels.structure.cpu_triangle_cost import ORDER, WALK, cheapest
 from hpgraph.kernels.structure.orientation import DegreeOrder
-from hpgraph.semiring.stop import is_stopped
 
 # Vertices a thread takes at a time.
-CHUNK, WALK_CHUNK, WIDE_CHUNK = 64, 256, 2048
+CHUNK, WALK_CHUNK = 64, 256
 # Neighbours looked up between two tests for the row's end.
 VECTOR = 8
-# Prefetch distance, in rows: without prefetching, a third of the time is spent waiting for memory.
-PREFETCH_ROWS = 4
-# Neighbours of one vertex that are ranked before any of them is used.
-BATCH = 512
 # Up to this many neighbours, walking two rows side by side is cheaper than marking.
 WALK_DEGREE = 4
-
-
-@njit(cache=True, nogil=True)
-def _order_by_degree(indptr, order, rank):
-    """Counting sort of the vertices by falling degree; ties by id."""
-    n = order.size
-    largest = 0
-    for v in range(n):
-        largest = max(largest, indptr[v + 1] - indptr[v])
-    start = np.zeros(largest + 2, np.int64)
-    for v in range(n):
-        start[largest - (indptr[v + 1] - indptr[v]) + 1] += 1
-    for k in range(largest + 1):
-        start[k + 1] += start[k]
-    for v in range(n):
-        k = largest - (indptr[v + 1] - indptr[v])
-        order[start[k]] = v
-        rank[v] = start[k]
-        start[k] += 1
-
-
-@njit(cache=True, nogil=True)
-def _cut_by_arcs(indptr, order, parts):
-    """Bounds of runs of ranks with about equal numbers of arcs."""
-    bounds = np.full(parts + 1, order.size, np.int64)
-    bounds[0] = 0
-    share = indptr[-1] / parts
-    arcs, part = 0, 1
-    for r in range(order.size):
-        if part < parts and arcs >= part * share:
-            bounds[part] = r
-            part += 1
-        arcs += indptr[order[r] + 1] - indptr[order[r]]
-    return bounds
-
-
-@njit(inline="always")
-def _prefetch_row(indptr, indices, order, r):
-    """Ask for the row of a vertex soon to come: rows are read in order of rank, so they lie all over memory."""
-    last = order.size - 1
-    prefetch(indptr, np.int64(order[min(r + 2 * PREFETCH_ROWS, last)]))
-    prefetch(indices, indptr[order[min(r + PREFETCH_ROWS, last)]])
-
-
-@njit(inline="always")
-def _rank_above(indices, rank, begin, end, r, above):
-    """Write the ranks above r among those of indices[begin:end] to `above`; return how many.
-
-    Every rank is written and the place moves on or not, to stay branch-free: half of them are above, unpredictably.
-    """
-    kept = 0
-    for j in range(begin, end):
-        u = rank[indices[j]]
-        above[kept] = u
-        kept += u > r
-    return kept
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _orient(indptr, indices, order, rank, bounds, place):
-    """Rows of the neighbours of lower rank, sorted: arcs visited in order of source, counting sort by target.
-
-    The ranks are shared out in parts; how many of a row come from each part is counted first, so that every part knows
-    where to write. Counting goes by ids, as the rows lie in memory. ``place``, of shape (parts, n), is work space.
-    """
-    n, parts = order.size, bounds.size - 1
-    part_of = np.empty(n, np.uint16)
-    for part in prange(parts):
-        for r in range(bounds[part], bounds[part + 1]):
-            part_of[order[r]] = part
-    following = np.zeros(1, np.int64)
-    for _ in prange(parts):
-        counts = np.zeros(parts, np.int64)
-        while True:
-            chunk = next_task(following, WIDE_CHUNK)
-            if chunk >= n:
-                break
-            for v in range(chunk, min(chunk + WIDE_CHUNK, n)):
-                r = rank[v]
-                for j in range(peek(indptr, v), peek(indptr, v + 1)):
-                    w = vertex(indices, j)
-                    counts[part_of[w]] += rank[w] < r
-                for part in range(parts):
-                    place[part, r] = counts[part]
-                    counts[part] = 0
-    if is_stopped():
-        # Kernels were stopped before everything was counted.
-        return np.zeros(n + 1, np.int64), np.empty(0, indices.dtype)
-    row_start = np.empty(n + 1, np.int64)
-    row_start[0] = 0
-    for u in range(n):
-        end = row_start[u]
-        for part in range(parts):
-            count = place[part, u]
-            place[part, u] = end
-            end += count
-        row_start[u + 1] = end
-    lower = np.empty(row_start[n], indices.dtype)
-    for part in prange(parts):
-        mine = place[part]
-        above = np.empty(BATCH, indices.dtype)
-        for r in range(bounds[part], bounds[part + 1]):
-            _prefetch_row(indptr, indices, order, r)
-            v = order[r]
-            for begin in range(indptr[v], indptr[v + 1], BATCH):
-                end = min(begin + BATCH, indptr[v + 1])
-                for k in range(_rank_above(indices, rank, begin, end, r, above)):
-                    u = above[k]
-                    lower[mine[u]] = r
-                    mine[u] += 1
-    return row_start, lower
 
 
 @njit(inline="always")
@@ -222,7 +108,7 @@ def _common(few, marks, lower, begin, stop, row_start, u, v, tally):
     return found
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
     """Triangles; with `tallies`, of shape (threads, n), also those at each vertex, for the threads to be added up.
 
@@ -232,10 +118,10 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
     following = np.zeros(1, np.int64)
     total = 0
     for thread in prange(threads):
+        tally = None if tallies is None else tallies[thread]
         marks = np.zeros((n + 31) // 32, np.uint32)
         # Zeros, because the row of whatever stands there is fetched ahead.
         above = np.zeros(BATCH, indices.dtype)
-        tally = None if tallies is None else tallies[thread]
         mine = 0
         while True:
             chunk = next_task(following, CHUNK)
@@ -243,7 +129,7 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
                 break
             for v in range(chunk, min(chunk + CHUNK, n)):
                 if order is not None:
-                    _prefetch_row(indptr, indices, order, v)
+                    prefetch_row(indptr, indices, order, v)
                 begin, stop = row_start[v], row_start[v]
                 while stop < row_start[v + 1] and lower[stop] < v:
                     stop += 1
@@ -265,7 +151,7 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
                 else:
                     first, last = indptr[order[v]], indptr[order[v] + 1]
                     for batch in range(first, last, BATCH):
-                        for k in range(_rank_above(indices, rank, batch, min(batch + BATCH, last), v, above)):
+                        for k in range(rank_above(indices, rank, batch, min(batch + BATCH, last), v, above)):
                             prefetch(lower, row_start[np.uint64(above[min(k + PREFETCH_ROWS, BATCH - 1)])])
                             here += _common(few, marks, lower, begin, stop, row_start, above[k], v, tally)
                 if tally is not None:
@@ -278,40 +164,47 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
     return total
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@part
+def _walk_chunks(indptr, indices, tally, following):
+    """What one thread does: take vertices u, chunk by chunk, until none is left; how many triangles those have."""
+    n = indptr.size - 1
+    mine = 0
+    while True:
+        chunk = next_task(following, WALK_CHUNK)
+        if chunk >= n:
+            break
+        last = peek(indptr, chunk)
+        for u in range(chunk, min(chunk + WALK_CHUNK, n)):
+            first, last = last, peek(indptr, u + 1)
+            for j in range(first + 1, last):
+                v = vertex(indices, j)
+                if v >= u:
+                    break
+                row, end = peek(indptr, v), peek(indptr, v + 1)
+                for i in range(first, j):
+                    w = vertex(indices, i)
+                    while row < end and vertex(indices, row) < w:
+                        row += 1
+                    if row < end and vertex(indices, row) == w:
+                        mine += 1
+                        if tally is not None:
+                            for corner in (u, v, w):
+                                tally[corner] += 1
+    return mine
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _count_by_walking(indptr, indices, tallies, threads):
     """`_count` where rows are short, at the highest vertex u > v > w: two neighbours below it may be neighbours too."""
-    n = indptr.size - 1
     following = np.zeros(1, np.int64)
     total = 0
     for thread in prange(threads):
-        mine = 0
-        while True:
-            chunk = next_task(following, WALK_CHUNK)
-            if chunk >= n:
-                break
-            last = peek(indptr, chunk)
-            for u in range(chunk, min(chunk + WALK_CHUNK, n)):
-                first, last = last, peek(indptr, u + 1)
-                for j in range(first + 1, last):
-                    v = vertex(indices, j)
-                    if v >= u:
-                        break
-                    row, end = peek(indptr, v), peek(indptr, v + 1)
-                    for i in range(first, j):
-                        w = vertex(indices, i)
-                        while row < end and vertex(indices, row) < w:
-                            row += 1
-                        if row < end and vertex(indices, row) == w:
-                            mine += 1
-                            if tallies is not None:
-                                for corner in (u, v, w):
-                                    tallies[thread, corner] += 1
-        total += mine
+        tally = None if tallies is None else tallies[thread]
+        total += _walk_chunks(indptr, indices, tally, following)
     return total
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _add_tallies(tallies, order, triangles):
     for r in prange(triangles.size):
         total = 0
@@ -321,30 +214,6 @@ def _add_tallies(tallies, order, triangles):
             triangles[r] = total
         else:
             triangles[order[r]] = total
-
-
-@attached
-def degree_order(graph: CSR) -> DegreeOrder:
-    """The graph's degree order, worked out once.
-
-    Parameters
-    ----------
-    graph : CSR
-        Symmetric, rows sorted and free of duplicates; self-loops are passed over.
-
-    Returns
-    -------
-    DegreeOrder
-    """
-    n = graph.shape[0]
-    with team() as threads:
-        order, rank = np.empty(n, graph.indices.dtype), np.empty(n, graph.indices.dtype)
-        _order_by_degree(graph.indptr, order, rank)
-        # Places take no more memory than arcs.
-        parts = max(1, min(threads, graph.nnz // max(2 * n, 1)))
-        place = np.empty((parts, n), np.int32 if graph.nnz <= np.iinfo(np.int32).max else np.int64)
-        bounds = _cut_by_arcs(graph.indptr, order, parts)
-        return DegreeOrder(order, rank, *_orient(graph.indptr, graph.indices, order, rank, bounds, place))
 
 
 def _found(graph: CSR, tallies: np.ndarray | None, order: DegreeOrder | None, threads: int) -> int:

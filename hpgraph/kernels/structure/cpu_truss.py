@@ -16,7 +16,7 @@ from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
-from hpgraph.kernels.structure.cpu_triangles import degree_order
+from hpgraph.kernels.structure.cpu_degree_order import degree_order
 from hpgraph.semiring.stop import is_stopped
 
 

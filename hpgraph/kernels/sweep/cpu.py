@@ -21,6 +21,7 @@ from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.cpu.interruption import in_python
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek_each, put, put_each
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.schedule import schedule
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import rest, team
@@ -121,7 +122,7 @@ def _tasks(gather, reduce, terminal, identity, one, renew, tally, nothing, state
                   step, indptr, indices, data, bounds[b], bounds[b + 1], longest, sums[b])
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy")
+@njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _sweep(gather, reduce, terminal, identity, one, renew, tally, nothing, state, following, world, step,
            indptr, indices, data, sums, bounds, longest, long_rows, long_pieces, piece_row, piece_begin, piece_end,
            part, workers):

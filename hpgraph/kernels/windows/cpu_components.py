@@ -9,6 +9,7 @@ from numba import prange
 
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.sampling import most_frequent
 from hpgraph.kernels.spmv.cpu import plain
@@ -64,7 +65,7 @@ def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, A
     return numbered(label)
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=LOOPS, cache=True)
 def link_heads(neighbour, label):
     """Join every vertex and the one that is kept for it."""
     n = label.size
@@ -74,7 +75,7 @@ def link_heads(neighbour, label):
                 _hook(label, v, neighbour[v])
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=LOOPS, cache=True)
 def link_window(indptr, indices, begin, end, first, largest, label):
     """Join the rows of a window and what their arcs lead to, but for those in the largest tree."""
     for chunk in prange((end - begin + CHUNK - 1) // CHUNK):

@@ -1,4 +1,4 @@
-"""CUDA C++ templates to machine code: NVRTC, link-time code of Python functions, and a cache on disk.
+"""Kernels for the GPU: CUDA C++ templates, link-time code of Python functions, and a cache on disk.
 
 A kernel's text is a ``.cuh`` file of some room behind a prologue that names its types and functors. NVRTC compiles
 it for the very GPU at hand, so the driver never has to translate; where Python functions take part, Numba's LTO-IR of
@@ -14,21 +14,17 @@ import importlib.metadata
 import importlib.util
 import json
 import os
-import re
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from hpgraph.core import cache_folder, work_clock
 from hpgraph.core.config import config
-from hpgraph.core.errors import CompileError, MissingExtraError
-from hpgraph.kernels.runtime.cuda.machine_code import MENDS, mended
+from hpgraph.kernels.runtime.cuda.machine_code import MENDS
+from hpgraph.kernels.runtime.cuda.nvrtc import build, compiler_version, texts
 from hpgraph.semiring.cuda import LinkedCode
 
-_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-_KERNELS = Path(__file__).resolve().parents[2]
 _lock = threading.RLock()
 _modules: dict[tuple[Any, ...], Module] = {}
 
@@ -137,106 +133,6 @@ def load(
     return module
 
 
-def compile_only(
-    source: str,
-    prologue: str = "",
-    ltoir: Sequence[bytes | LinkedCode] = (),
-    names: Sequence[str] = (),
-    arch: str = "sm_90",
-    checks: str = "",
-) -> bytes:
-    """Machine code for a given GPU architecture; needs no GPU and reads and writes no cache.
-
-    Parameters
-    ----------
-    source, prologue, ltoir, names, checks
-        As for `load`.
-    arch : str
-        For instance "sm_75".
-
-    Returns
-    -------
-    bytes
-        A cubin.
-
-    Raises
-    ------
-    CompileError
-        If the text does not compile, or uses a name it does not define.
-    MissingExtraError
-        If cuda-core is not installed.
-    """
-    return _build(source, prologue, ltoir, names, arch, checks)[0]
-
-
-@functools.cache
-def include_folders() -> tuple[Path, ...]:
-    """Where ``#include`` looks: the folders of the kernels, of the operators and of the formats.
-
-    Returns
-    -------
-    tuple of pathlib.Path
-    """
-    beside = []
-    for package in ("hpgraph.semiring", "hpgraph.formats"):
-        found = importlib.util.find_spec(package)
-        if found is None or not found.submodule_search_locations:
-            raise ImportError(f"{package} is not installed beside hpgraph; reinstall hpgraph")
-        beside += [Path(folder) for folder in found.submodule_search_locations]
-    rooms = sorted({file.parent for file in _KERNELS.rglob("*.cuh")})
-    return (*rooms, *beside)
-
-
-def texts(source: str, prologue: str = "") -> dict[str, str]:
-    """Every file that takes part in a compilation, found by following its includes.
-
-    Parameters
-    ----------
-    source, prologue : str
-        As for `load`.
-
-    Returns
-    -------
-    dict
-        Text by file name, in order of name. Names that are no files of ours (CUDA's own headers) are left out.
-    """
-    found: dict[str, str] = {}
-    wanted = [source, *_INCLUDE.findall(prologue)]
-    while wanted:
-        name = wanted.pop()
-        if name in found:
-            continue
-        path = next((folder / name for folder in include_folders() if (folder / name).is_file()), None)
-        if path is None:
-            continue
-        found[name] = path.read_text(encoding="utf-8")
-        wanted += _INCLUDE.findall(found[name])
-    if source not in found:
-        raise FileNotFoundError(f"no kernel source {source!r} in {_KERNELS}")
-    return dict(sorted(found.items()))
-
-
-@functools.cache
-def compiler_version() -> str:
-    """Version of NVRTC, without loading it where a package says.
-
-    Returns
-    -------
-    str
-    """
-    for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"):
-        try:
-            return importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    try:
-        from cupy.cuda import nvrtc
-
-        return ".".join(str(part) for part in nvrtc.getVersion())
-    except (ImportError, RuntimeError):
-        return "unknown"
-
-
 @functools.cache
 def _translation() -> bytes:
     """What Python functions mean on the GPU: numba-cuda, and the module that mends it."""
@@ -314,7 +210,7 @@ def build_cached(
     if found is not None:
         return found
     config.announce(f"{title or Path(source).stem} for the GPU")
-    cubin, symbols = _build(source, prologue, ltoir, names, arch, checks)
+    cubin, symbols = build(source, prologue, ltoir, names, arch, checks)
     try:
         return _keep(entry, cubin, symbols), symbols
     except OSError:
@@ -340,60 +236,3 @@ def _read(entry: Path) -> tuple[Path, dict[str, str]] | None:
     cubin = cache_folder.read(path)
     whole = cubin is not None and hashlib.sha256(cubin).hexdigest() == record["cubin"]
     return (path, record["symbols"]) if whole else None
-
-
-def _cuda_core() -> ModuleType:
-    try:
-        import cuda.core as core
-
-        if not hasattr(core, "Program"):
-            # Releases before 1.0 kept everything in a module of its own.
-            import cuda.core.experimental as core
-    except ImportError:
-        raise MissingExtraError("cuda-core", "cuda13", "compiling for the GPU") from None
-    return core
-
-
-def _build(
-    source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str, checks: str
-) -> tuple[bytes, dict[str, str]]:
-    if not names:
-        raise ValueError("names must list at least one kernel: a template nobody names leaves no machine code")
-    texts(source, prologue)
-    core = _cuda_core()
-    link = bool(ltoir)
-    options = core.ProgramOptions(
-        arch=arch,
-        std="c++17",
-        # Releases before 13.1 take generic lambdas in device functions for host code otherwise.
-        device_as_default_execution_space=True,
-        include_path=[os.fspath(folder) for folder in include_folders()],
-        relocatable_device_code=link,
-        link_time_optimization=link or None,
-    )
-    try:
-        program = core.Program(f'{prologue}\n#include "{source}"\n{checks}\n', "c++", options)
-        compiled = program.compile("ltoir" if link else "cubin", name_expressions=tuple(names))
-        mangled = compiled.symbol_mapping
-        if link:
-            codes = [code if isinstance(code, bytes) else code.produce() for code in ltoir]
-            linker = core.Linker(
-                compiled,
-                *(core.ObjectCode.from_ltoir(code) for code in codes),
-                options=core.LinkerOptions(arch=arch, link_time_optimization=True),
-            )
-            compiled = linker.link("cubin")
-    except CompileError:
-        raise
-    except Exception as error:
-        # NVRTC's and nvJitLink's errors have no common type in cuda.core; all of them carry the log.
-        raise CompileError(f"{Path(source).stem}[{arch}]", _log(error)) from error
-    symbols = {name: symbol.decode() if isinstance(symbol, bytes) else symbol for name, symbol in mangled.items()}
-    return mended(bytes(compiled.code), arch), symbols
-
-
-def _log(error: BaseException) -> str:
-    """What the compiler said, cut to its first complaints."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    complaints = [line for line in lines if "error" in line.lower()]
-    return "\n".join((complaints or lines)[:8])

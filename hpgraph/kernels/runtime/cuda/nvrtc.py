@@ -1,0 +1,235 @@
+"""CUDA C++ templates to machine code by NVRTC and nvJitLink, for any architecture; needs no GPU and keeps nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.metadata
+import importlib.util
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hpgraph.core.errors import CompileError, MissingExtraError
+from hpgraph.kernels.runtime.cuda.machine_code import mended
+from hpgraph.semiring.cuda import LinkedCode
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_KERNELS = Path(__file__).resolve().parents[2]
+
+
+def compile_only(
+    source: str,
+    prologue: str = "",
+    ltoir: Sequence[bytes | LinkedCode] = (),
+    names: Sequence[str] = (),
+    arch: str = "sm_90",
+    checks: str = "",
+) -> bytes:
+    """Machine code for a given GPU architecture; needs no GPU and reads and writes no cache.
+
+    Parameters
+    ----------
+    source, prologue, ltoir, names, checks
+        As for `hpgraph.kernels.runtime.cuda.compile.load`.
+    arch : str
+        For instance "sm_75".
+
+    Returns
+    -------
+    bytes
+        A cubin.
+
+    Raises
+    ------
+    CompileError
+        If the text does not compile, or uses a name it does not define.
+    MissingExtraError
+        If cuda-core is not installed.
+    """
+    return build(source, prologue, ltoir, names, arch, checks)[0]
+
+
+def translate_only(
+    source: str,
+    prologue: str = "",
+    ltoir: Sequence[bytes | LinkedCode] = (),
+    names: Sequence[str] = (),
+    arch: str = "sm_90",
+    checks: str = "",
+) -> bytes:
+    """Kernels type-checked and instantiated, without their machine code, which takes twenty times as long.
+
+    Parameters
+    ----------
+    source, prologue, ltoir, names, arch, checks
+        As for `compile_only`. Python functions are translated too.
+
+    Returns
+    -------
+    bytes
+        LTO-IR.
+
+    Raises
+    ------
+    CompileError, MissingExtraError
+        As `compile_only`.
+    """
+    for code in ltoir:
+        _ = code if isinstance(code, bytes) else code.produce()
+    return bytes(_translated(source, prologue, names, arch, checks, True).code)
+
+
+def build(
+    source: str, prologue: str, ltoir: Sequence[bytes | LinkedCode], names: Sequence[str], arch: str, checks: str
+) -> tuple[bytes, dict[str, str]]:
+    """Machine code, and what the linker calls each kernel.
+
+    Parameters
+    ----------
+    source, prologue, ltoir, names, arch, checks
+        As for `compile_only`.
+
+    Returns
+    -------
+    bytes, dict
+        A cubin, and the linker's name of each kernel by its name expression.
+
+    Raises
+    ------
+    CompileError, MissingExtraError
+        As `compile_only`.
+    """
+    compiled = _translated(source, prologue, names, arch, checks, bool(ltoir))
+    mangled = compiled.symbol_mapping
+    if ltoir:
+        core = _cuda_core()
+        codes = [code if isinstance(code, bytes) else code.produce() for code in ltoir]
+        with _complaints(source, arch):
+            linker = core.Linker(
+                compiled,
+                *(core.ObjectCode.from_ltoir(code) for code in codes),
+                options=core.LinkerOptions(arch=arch, link_time_optimization=True),
+            )
+            compiled = linker.link("cubin")
+    symbols = {name: symbol.decode() if isinstance(symbol, bytes) else symbol for name, symbol in mangled.items()}
+    return mended(bytes(compiled.code), arch), symbols
+
+
+@functools.cache
+def include_folders() -> tuple[Path, ...]:
+    """Where ``#include`` looks: the folders of the kernels, of the operators and of the formats.
+
+    Returns
+    -------
+    tuple of pathlib.Path
+    """
+    beside = []
+    for package in ("hpgraph.semiring", "hpgraph.formats"):
+        found = importlib.util.find_spec(package)
+        if found is None or not found.submodule_search_locations:
+            raise ImportError(f"{package} is not installed beside hpgraph; reinstall hpgraph")
+        beside += [Path(folder) for folder in found.submodule_search_locations]
+    rooms = sorted({file.parent for file in _KERNELS.rglob("*.cuh")})
+    return (*rooms, *beside)
+
+
+def texts(source: str, prologue: str = "") -> dict[str, str]:
+    """Every file that takes part in a compilation, found by following its includes.
+
+    Parameters
+    ----------
+    source, prologue : str
+        As for `hpgraph.kernels.runtime.cuda.compile.load`.
+
+    Returns
+    -------
+    dict
+        Text by file name, in order of name. Names that are no files of ours (CUDA's own headers) are left out.
+    """
+    found: dict[str, str] = {}
+    wanted = [source, *_INCLUDE.findall(prologue)]
+    while wanted:
+        name = wanted.pop()
+        if name in found:
+            continue
+        path = next((folder / name for folder in include_folders() if (folder / name).is_file()), None)
+        if path is None:
+            continue
+        found[name] = path.read_text(encoding="utf-8")
+        wanted += _INCLUDE.findall(found[name])
+    if source not in found:
+        raise FileNotFoundError(f"no kernel source {source!r} in {_KERNELS}")
+    return dict(sorted(found.items()))
+
+
+@functools.cache
+def compiler_version() -> str:
+    """Version of NVRTC, without loading it where a package says.
+
+    Returns
+    -------
+    str
+    """
+    for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"):
+        try:
+            return importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    try:
+        from cupy.cuda import nvrtc
+
+        return ".".join(str(part) for part in nvrtc.getVersion())
+    except (ImportError, RuntimeError):
+        return "unknown"
+
+
+def _cuda_core() -> ModuleType:
+    try:
+        import cuda.core as core
+
+        if not hasattr(core, "Program"):
+            # Releases before 1.0 kept everything in a module of its own.
+            import cuda.core.experimental as core
+    except ImportError:
+        raise MissingExtraError("cuda-core", "cuda13", "compiling for the GPU") from None
+    return core
+
+
+def _translated(source: str, prologue: str, names: Sequence[str], arch: str, checks: str, link: bool) -> Any:
+    """What NVRTC makes: machine code, or LTO-IR to be linked."""
+    if not names:
+        raise ValueError("names must list at least one kernel: a template nobody names leaves no machine code")
+    texts(source, prologue)
+    core = _cuda_core()
+    options = core.ProgramOptions(
+        arch=arch,
+        std="c++17",
+        # Releases before 13.1 take generic lambdas in device functions for host code otherwise.
+        device_as_default_execution_space=True,
+        include_path=[os.fspath(folder) for folder in include_folders()],
+        relocatable_device_code=link,
+        link_time_optimization=link or None,
+    )
+    with _complaints(source, arch):
+        program = core.Program(f'{prologue}\n#include "{source}"\n{checks}\n', "c++", options)
+        return program.compile("ltoir" if link else "cubin", name_expressions=tuple(names))
+
+
+@contextlib.contextmanager
+def _complaints(source: str, arch: str) -> Iterator[None]:
+    """NVRTC's and nvJitLink's errors have no common type in cuda.core; all of them carry the log."""
+    try:
+        yield
+    except Exception as error:
+        raise CompileError(f"{Path(source).stem}[{arch}]", _log(error)) from error
+
+
+def _log(error: BaseException) -> str:
+    """What the compiler said, cut to its first complaints."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    complaints = [line for line in lines if "error" in line.lower()]
+    return "\n".join((complaints or lines)[:8])
