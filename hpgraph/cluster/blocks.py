@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -43,8 +45,7 @@ class Block:
         )
         # Arcs that leave, and arcs that reach, each of its own vertices in the whole graph; known after the first run.
         self.degrees: dict[bool, np.ndarray] = {}
-        # Arcs between own vertices: those that gather over leaving arcs or not, with weights or without.
-        self.inner: dict[tuple[bool, bool], CSR] = {}
+        self._kept: dict[Any, CSR] = {}
 
     @classmethod
     def of_csr(cls, grid: Grid, block: int, csr: CSR) -> Block:
@@ -63,13 +64,19 @@ class Block:
         made = object.__new__(cls)
         made.numbering = Numbering(grid, block)
         made.graph = Graph(csr, directed=True)
-        made.degrees, made.inner = {}, {}
+        made.degrees, made._kept = {}, {}
         return made
 
     @cached_property
     def vertices(self) -> np.ndarray:
         """The vertex of each number."""
         return self.numbering.vertices()
+
+    def once(self, key: Any, make: Callable[[], CSR]) -> CSR:
+        """What `make` made when it was first asked for under this key: some of the arcs in a layout of their own."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
 
     @property
     def nbytes(self) -> int:

@@ -18,7 +18,8 @@ import numpy as np
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.errors import ClusterError, PeerLostError
 from hpgraph.cluster.grid import Grid, Numbering
-from hpgraph.cluster.run_block import BlockRun, Moment
+from hpgraph.cluster.moment import Moment
+from hpgraph.cluster.run_block import BlockRun
 from hpgraph.formats import CSR, Bitmask
 
 TABLE = "checkpoint.json"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -15,6 +17,8 @@ from hpgraph.cluster.limits import Limits
 # Seconds for all to answer together, and how often it looks who of them is still there.
 TOGETHER = 3.0
 GLANCE = 0.2
+# Seconds to try whether a worker can be reached.
+_REACH = 1.0
 
 
 class Workers:
@@ -111,6 +115,27 @@ class Workers:
                 waiting = {one: thread for one, thread in waiting.items() if thread.is_alive() and one in there}
             self._silent.update(waiting)
         return {one: answer for one, answer in answers.items() if not isinstance(answer, OSError)}
+
+
+@functools.lru_cache(maxsize=4096)
+def reachable(address: str) -> bool:
+    """Whether this process can connect to a worker; asked once.
+
+    Parameters
+    ----------
+    address : str
+        As Dask writes it: ``tcp://10.0.0.7:40123``.
+
+    Returns
+    -------
+    bool
+    """
+    host, _, port = address.partition("://")[2].rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_REACH):
+            return True
+    except (OSError, ValueError):
+        return False
 
 
 def _quietly(function: Callable[..., Any], *arguments: Any) -> None:

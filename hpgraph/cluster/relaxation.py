@@ -21,8 +21,9 @@ from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.exchange import Told
 from hpgraph.cluster.job import Job, Share, received
 from hpgraph.cluster.mesh import Mesh
+from hpgraph.cluster.moment import Moment
 from hpgraph.cluster.reading import reading_of
-from hpgraph.cluster.run_block import ACTIVE, INNER, NOBODY, BlockRun, Moment
+from hpgraph.cluster.run_block import ACTIVE, INNER, NOBODY, BlockRun
 from hpgraph.engine.forms import RELAXATION, form_of
 from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.backend import kernels
@@ -53,25 +54,22 @@ class RelaxationRun(BlockRun):
         return float("inf") if self.job.ceiling is None else self.job.ceiling
 
     def _work_space(self, settled: Bitmask | None) -> Any:
-        self.inner = self._inner()
+        self.inner = self.block.once(("inner", self.job.backwards, self.declared.weighted), self._inner)
         # Who has arcs in other blocks, and the values of these that are known there.
         self.edge = np.flatnonzero(self.degree > self.inner.degrees)
         self.told = self.values[self.edge]
         return super()._work_space(settled)
 
     def _inner(self) -> CSR:
-        """The arcs between own vertices, counted from the beginning of their range; kept with the block."""
-        key = self.job.backwards, self.declared.weighted
-        if key not in self.block.inner:
-            csr, own = self.arcs.sending, self.own
-            begin, end = csr.indptr[own.start], csr.indptr[own.stop]
-            target = csr.indices[begin:end]
-            inside = (target >= own.start) & (target < own.stop)
-            indptr = np.concatenate([[0], np.cumsum(inside)])[csr.indptr[own.start : own.stop + 1] - begin]
-            data = None if csr.data is None else csr.data[begin:end][inside]
-            indices = target[inside] - target.dtype.type(own.start)
-            self.block.inner[key] = CSR((self.n_own, self.n_own), indptr, indices, data, validate=False)
-        return self.block.inner[key]
+        """The arcs between own vertices, counted from the beginning of their range."""
+        csr, own = self.arcs.sending, self.own
+        begin, end = csr.indptr[own.start], csr.indptr[own.stop]
+        target = csr.indices[begin:end]
+        inside = (target >= own.start) & (target < own.stop)
+        indptr = np.concatenate([[0], np.cumsum(inside)])[csr.indptr[own.start : own.stop + 1] - begin]
+        data = None if csr.data is None else csr.data[begin:end][inside]
+        indices = target[inside] - target.dtype.type(own.start)
+        return CSR((self.n_own, self.n_own), indptr, indices, data, validate=False)
 
     def _restored(self, moment: Moment) -> Moment:
         # A checkpoint does not hold the bound: everybody sends once more.

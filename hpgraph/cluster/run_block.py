@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -20,12 +18,13 @@ from hpgraph.cluster.degrees import degrees_of
 from hpgraph.cluster.exchange import Exchange, Told
 from hpgraph.cluster.job import Job, Share, received
 from hpgraph.cluster.mesh import Mesh
+from hpgraph.cluster.moment import BlockResult, Moment
 from hpgraph.cluster.programs import PREPARED
 from hpgraph.cluster.reading import reading_of
 from hpgraph.core.work_clock import now
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
-from hpgraph.formats import Bitmask, Frontier
+from hpgraph.formats import CSR, Bitmask, Frontier
 from hpgraph.kernels.runtime.direction import PULL, PUSH, product_pushes
 from hpgraph.kernels.superstep import cpu, pushes_repeat
 from hpgraph.kernels.superstep.block import block_code
@@ -35,45 +34,6 @@ from hpgraph.kernels.superstep.cpu_block import BlockSupersteps
 ACTIVE, LEAVING, SAVE, INNER = 0, 1, 2, 3
 COUNTS = 4
 NOBODY = np.empty(0, np.uint32)
-
-
-@dataclass
-class BlockResult:
-    """Where a block's own vertices ended.
-
-    Attributes
-    ----------
-    properties : dict
-        Their values.
-    active : uint32 array
-        Who of them was still active, counted from the beginning of the range.
-    world : dict
-        Parameters and last sums; the same for all blocks.
-    supersteps : int
-        How many there were, those before a checkpoint that was gone on from among them.
-    rows : int64 array of shape (supersteps, 6)
-        Direction, active vertices, arcs looked at, nanoseconds; bytes, and messages to vertices, that this block sent.
-    begun : int
-        Bytes that it sent before the first superstep.
-    """
-
-    properties: dict[str, np.ndarray]
-    active: np.ndarray
-    world: dict[str, Any]
-    supersteps: int
-    rows: np.ndarray
-    begun: int
-
-
-@dataclass
-class Moment:
-    """The state of a block between two supersteps: what a checkpoint keeps."""
-
-    step: int
-    active: np.ndarray | None
-    world: dict[str, Any]
-    counts: np.ndarray
-    rows: list[tuple[int, ...]] = field(default_factory=list)
 
 
 class BlockRun:
@@ -99,6 +59,8 @@ class BlockRun:
         edges = "out" if job.backwards else "in"
         self.arcs = Arcs(block.graph, edges, self.declared.weighted, self.code.message.itemsize)
         self.everyone = self.declared.activity == "all"
+        #: By the vertex that gathers, the rows in which there can be any.
+        self.targets = block.once(("targets", job.backwards, self.declared.weighted), self._targets)
         # A relaxation pushes, as on one machine.
         relaxes = self.code.update is None and self.code.reduce.idempotent and not self.code.reduce.ends_on_anything
         self.mode = "push" if relaxes and job.mode == "auto" else job.mode
@@ -137,6 +99,7 @@ class BlockRun:
         """
         with naming_what_does_not_compile(self.code, lambda: self.arcs.sending.dtype):
             self.degree = degrees_of(self.block, self.exchange.mesh, self.job.backwards, self.job.counted)
+            self.arcs_leaving = int(self.degree.sum())
             came = saved()
             if came is None:
                 moment, settled = self._begin()
@@ -153,6 +116,14 @@ class BlockRun:
         active = moment.active if moment.counts[ACTIVE] else NOBODY
         active = np.arange(self.n_own, dtype=np.uint32) if active is None else active
         return BlockResult(properties, active, self.world, moment.step, columns, begun)
+
+    def _targets(self) -> CSR:
+        rows, number = self.arcs.by_target, self.numbering
+        if self.job.backwards:
+            return rows
+        # The column's vertices have the first numbers.
+        last = max(number.range(peer).stop for peer in number.grid.column_of(number.block))
+        return CSR((last, rows.shape[1]), rows.indptr[: last + 1], rows.indices, rows.data, validate=False)
 
     def _work_space(self, settled: Bitmask | None) -> BlockSupersteps:
         # Only its own vertices are settled from the beginning; the others once they have been sent a message.
@@ -210,7 +181,7 @@ class BlockRun:
 
     def _counts(self, active: np.ndarray | None, save: bool = False) -> np.ndarray:
         size = self.n_own if active is None else len(active)
-        leaving = self.degree.sum() if active is None else self.degree[active].sum()
+        leaving = self.arcs_leaving if active is None else self.degree[active].sum()
         return np.array([size, leaving, save, 0], np.int64)
 
     def sum(self, step: int, counts: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -325,7 +296,12 @@ class BlockRun:
         if self.code.cells:
             steps.turn(tuple(self.world.values()), step)
         with compiling_once(self.job.key, "push" if push else f"pull{frontier.everyone}"):
-            (steps.push if push else steps.pull)(self.arcs, frontier)
+            if push:
+                steps.push(self.arcs, frontier)
+            elif frontier.everyone and self.code.cond is None:
+                steps.pull_all(self.targets)
+            else:
+                steps.pull(self.arcs, frontier)
         self._fold(step)
         return self._update(step, due)
 

@@ -21,8 +21,8 @@ from distributed import Future, wait
 from hpgraph.cluster.checkpoints import TABLE, Folder
 from hpgraph.cluster.errors import ClusterError
 from hpgraph.cluster.job import Job, Share
-from hpgraph.cluster.people import Workers
-from hpgraph.cluster.run_block import BlockResult
+from hpgraph.cluster.moment import BlockResult
+from hpgraph.cluster.people import Workers, reachable
 from hpgraph.cluster.worker import Left, abandon, without_properties, work
 from hpgraph.core.config import config
 from hpgraph.core.progress import progress_bar
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # How often it looks who is there while all compute.
 _GLANCE = 0.5
+# Seconds for which results are kept beyond their use.
+_LINGER = 0.1
 
 
 class Supervisor:
@@ -99,6 +101,9 @@ class Supervisor:
             if reason is None:
                 assert results is not None
                 self._graph.counted.add(job.backwards)
+                # To let go of results takes a message, and what follows one within 10 ms waits: the next run's tasks.
+                if self._client.loop is not None:
+                    self._client.loop.call_later(_LINGER, futures.copy().clear)
                 return futures, results
             self._graph.settled = False
             self._end(job, futures)
@@ -118,11 +123,17 @@ class Supervisor:
             by_worker.setdefault(worker, {})[block] = (
                 share if saved is None else Share({}, None, saved)
             )
-        return {
-            worker: self._client.submit(work, job, shares, workers=[worker], allow_other_workers=False, pure=False,
-                                        retries=0, key=f"hpgraph-{job.token.hex()}-{number}")
-            for number, (worker, shares) in enumerate(by_worker.items())
-        }  # fmt: skip
+
+        async def submit() -> dict[str, Future]:
+            return {
+                worker: self._client.submit(work, job, shares, workers=[worker], allow_other_workers=False, pure=False,
+                                            retries=0, key=f"hpgraph-{job.token.hex()}-{number}")
+                for number, (worker, shares) in enumerate(by_worker.items())
+            }  # fmt: skip
+
+        # In one turn of Dask's event loop, so that all go in one message: the next would wait for 10 ms.
+        started: dict[str, Future] = self._client.sync(submit)
+        return started
 
     def _watch(self, job: Job, futures: dict[str, Future]) -> str | None:
         """Wait for all; why the epoch ended before its time, or None."""
@@ -133,13 +144,14 @@ class Supervisor:
                 with contextlib.suppress(TimeoutError):
                     wait(list(pending.values()), timeout=_GLANCE, return_when="FIRST_COMPLETED")
                 progress.show()
-                found = None
+                found, before = None, len(pending)
                 for worker, future in list(pending.items()):
                     if future.done():
                         del pending[worker]
                         found = found or self._ended_early(worker, future)
-                if not pending and found is None:
-                    break
+                if found is None and len(pending) < before:
+                    # Nothing but results: who is there matters when one does not come.
+                    continue
                 there = self._workers.there()
                 if not there.keys() <= known:
                     # Who was silent may still be at work in an epoch that is over.
@@ -165,10 +177,12 @@ class Supervisor:
                 for worker, future in futures.items()
             ]
         found: list[Any] = []
+        # From the workers themselves, where this process reaches them, and not through the scheduler.
+        direct = all(map(reachable, futures))
 
         def fetch() -> None:
             try:
-                found.append(self._client.gather(wanted))
+                found.append(self._client.gather(wanted, direct=direct))
             except Exception as error:  # raised below, unless somebody is gone
                 found.append(error)
 

@@ -23,7 +23,7 @@ from hpgraph.cluster.grid import Grid, Numbering
 from hpgraph.cluster.job import Job, Share
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import ALL, ARCS, Header, MessageError, packed
-from hpgraph.cluster.run_block import BlockResult
+from hpgraph.cluster.moment import BlockResult
 from hpgraph.core.work_clock import now
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels

@@ -24,8 +24,9 @@ from hpgraph.cluster.grid import Grid
 from hpgraph.cluster.job import Job, Share
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import MessageError
+from hpgraph.cluster.moment import BlockResult, Moment
 from hpgraph.cluster.relaxation import RelaxationRun, relaxes
-from hpgraph.cluster.run_block import BlockResult, BlockRun, Moment
+from hpgraph.cluster.run_block import BlockRun
 from hpgraph.cluster.station import Station, station, stations
 from hpgraph.cluster.triangles import TriangleRun
 from hpgraph.containers.row_blocks import row_blocks

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from hpgraph.formats import Bitmask, Frontier
+from hpgraph.formats import CSR, Bitmask
 from hpgraph.kernels.runtime.cpu.claim import mark, test
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek_each, put_each
@@ -16,7 +16,6 @@ from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.spmv.cpu import pull
 from hpgraph.kernels.spmv.cpu_fold import join
-from hpgraph.kernels.superstep import Part
 from hpgraph.kernels.superstep.cpu import Supersteps
 from hpgraph.kernels.superstep.cpu_frontier import BLOCK
 from hpgraph.kernels.sweep.cpu_sums import add_each
@@ -71,13 +70,16 @@ class BlockSupersteps(Supersteps):
         """The same, one message for each vertex of the range, none of which counts as received."""
         bring_many(self._functions.reduce, self._inbox.message[vertices], messages)
 
-    def pull(self, part: Part, frontier: Frontier) -> None:
-        """See `Supersteps.pull`; where everyone sends and may receive, nobody asks who received."""
-        if frontier.everyone and self.code.cond is None:
-            offer = functions_of(self.code).offer
-            pull(part.gathering, offer, self.code.reduce, self.state, self._inbox.message)
-        else:
-            super().pull(part, frontier)
+    def pull_all(self, rows: CSR) -> None:
+        """Messages of everyone to the first vertices, none of which counts as received.
+
+        Parameters
+        ----------
+        rows : CSR
+            Arcs by the vertex that gathers.
+        """
+        offer = functions_of(self.code).offer
+        pull(rows, offer, self.code.reduce, self.state, self._inbox.message[: rows.shape[0]])
 
     def update_all(self, vertices: slice, world: tuple[Any, ...], step: int) -> tuple[int, np.ndarray]:
         """Update every vertex of a range, whether it received or not.
