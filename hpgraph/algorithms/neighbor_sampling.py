@@ -16,7 +16,6 @@ from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
-from hpgraph.formats import CSR
 from hpgraph.kernels.backend import sampling
 
 # Hops share a counter's bits with draws: more than these would meet.
@@ -151,7 +150,15 @@ def sample_neighbors(
     hops = fanouts_of(fanouts)
     arcs = graph.in_csr if incoming else graph.out_csr
     starts = to_device(graph.indices_of(seeds, "seeds"), graph.device).astype(np.int64, copy=False)
-    return _sample(graph, arcs, starts, hops, bool(replace), weighted, incoming, seed_of(seed))
+    drawn = sampling(graph.device).sample(
+        arcs, chances(graph, arcs, weighted), starts, hops, bool(replace), seed_of(seed)
+    )
+    edge = drawn.place
+    if incoming and graph.directed:
+        edge = graph.numbered_in_csr.data[edge].astype(np.int64, copy=False)
+    return NeighborSample(
+        drawn.vertex, drawn.edge_index, edge, drawn.seeds, drawn.vertices_of_hop, drawn.edges_of_hop, graph
+    )
 
 
 def fanouts_of(fanouts: Any) -> list[int]:
@@ -167,31 +174,3 @@ def fanouts_of(fanouts: Any) -> list[int]:
     if not hops or len(hops) > _MOST_HOPS or not all(-1 <= one < _MOST_DRAWS for one in hops):
         raise ValueError(f"fanouts must be numbers of neighbours from 0 on, or -1 for all, a hop each, not {fanouts!r}")
     return hops
-
-
-def _sample(
-    graph: Graph, arcs: CSR, starts: Any, hops: list[int], replace: bool, weighted: bool, incoming: bool, seed: int
-) -> NeighborSample:
-    xp, work = array_module(graph.device), sampling(graph.device)
-    sums = chances(graph, arcs, weighted)
-    numbering = work.numbering(graph.n_vertices)
-    seeds = numbering.number(starts)
-    begin, new, drawn = 0, [len(numbering.vertices)], []
-    rows, columns, places = [], [], []
-    for hop, fanout in enumerate(hops):
-        frontier = numbering.vertices[begin:]
-        owner, place = work.draw(arcs, sums, frontier, fanout, replace, seed, hop)
-        rows.append(numbering.number(arcs.indices[place]))
-        columns.append(owner + begin)
-        places.append(place)
-        begin += len(frontier)
-        new.append(len(numbering.vertices) - begin)
-        drawn.append(len(place))
-    count = sum(drawn)
-    edge_index, edge = xp.empty((2, count), np.int64), xp.empty(count, np.int64)
-    xp.concatenate(rows, out=edge_index[0])
-    xp.concatenate(columns, out=edge_index[1])
-    xp.concatenate(places, out=edge)
-    if incoming and graph.directed:
-        edge = graph.numbered_in_csr.data[edge].astype(np.int64, copy=False)
-    return NeighborSample(numbering.vertices, edge_index, edge, seeds, new, drawn, graph)

@@ -160,7 +160,8 @@ def checked_indices(vertices: Any, n: int, argument: str) -> Any:
         return np.array([checked_index(vertex, n, argument) for vertex in listed.tolist()], dtype=np.int64)
     if listed.size and listed.dtype.kind not in "iu":
         raise TypeError(f"{argument} must be whole vertex ids or a bool for every vertex, not {listed.dtype}")
-    if listed.size and (int(listed.min()) < 0 or int(listed.max()) >= n):
+    # Without their signs negative numbers are the largest: one look tells, and one wait where they lie on a GPU.
+    if listed.size and int(listed.view(f"u{listed.itemsize}").max()) >= n:
         held = f"{int(listed.min())}..{int(listed.max())}"
         raise IndexError(f"{argument} must lie in 0..{n - 1}, the vertices of the graph; it has {held}")
     return listed.astype(np.int64) if listed.size == 0 else listed

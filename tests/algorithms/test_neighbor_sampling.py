@@ -12,7 +12,7 @@ import pytest
 import scipy.stats
 
 import hpgraph as hpg
-from hpgraph.core.device import to_device
+from hpgraph.core.device import cuda_available, to_device
 
 
 def host(array: Any) -> Any:
@@ -147,12 +147,27 @@ def test_samples_repeat(graph: hpg.Graph, device: str) -> None:
             assert drawn(G, 6, **how) == drawn(graph, 6, **how)
 
 
+@pytest.mark.skipif(not cuda_available(), reason="no CUDA GPU here")
+@pytest.mark.parametrize("room", [1, 1 << 20])
+def test_room_grows(graph: hpg.Graph, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More draws than there was room for at first, and more hops than a launch has."""
+    monkeypatch.setattr("hpgraph.kernels.sampling.cuda_hops.ROOM", room)
+    G = graph.to("cuda")
+    for fanouts in ([4, -1, 40], [2] * 20, [33, 0, 1]):
+        for how in ({}, {"replace": True}):
+            one, other = (hpg.sample_neighbors(of, np.arange(60) % 40, fanouts, **how) for of in (graph, G))
+            assert one.edges_of_hop == other.edges_of_hop and one.vertices_of_hop == other.vertices_of_hop
+            for name in ("vertex", "seeds", "edge_index", "edge"):
+                assert (getattr(one, name) == host(getattr(other, name))).all()
+
+
 def test_ugly_samples(graph: hpg.Graph, device: str) -> None:
     G = graph.to(device)
     alone = hpg.sample_neighbors(G, [99], [3, 3])
     assert alone.vertices_of_hop == [1, 0, 0] and host(alone.edge_index).shape == (2, 0)
-    empty = hpg.sample_neighbors(G, [], [3])
-    assert len(empty) == 0 and host(empty.indptr).tolist() == [0]
+    nobody = hpg.Graph.from_edges([], [], n_vertices=0).to(device)
+    for empty in (hpg.sample_neighbors(G, [], [3]), hpg.sample_neighbors(nobody, [], [3, -1])):
+        assert len(empty) == 0 and host(empty.indptr).tolist() == [0]
     assert hpg.sample_neighbors(G, 3, 0).edges_of_hop == [0]
     with pytest.raises(IndexError, match=r"seeds must lie in 0..99"):
         hpg.sample_neighbors(G, [100], 3)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from cuda_build import GENERATIONS, compiles
 
 from hpgraph.kernels.layout import DEPTH
 from hpgraph.kernels.layout import cuda as layout
 from hpgraph.kernels.sampling import cuda as sampling
+from hpgraph.kernels.sampling import cuda_hops
 from hpgraph.kernels.similarity import cuda as similarity
+from hpgraph.semiring.c_types import c_type
 
 pytest.importorskip("cuda.core")
 
@@ -25,17 +28,22 @@ def test_similarity(index: str, data: str, term: int, arch: str) -> None:
 
 @pytest.mark.parametrize("arch", GENERATIONS)
 def test_walks(arch: str) -> None:
-    flags = [(index, weighted, biased) for index in sampling.ID.values() for weighted, biased in
+    flags = [(index, weighted, biased) for index in ("int", "long long") for weighted, biased in
              ((False, False), (True, True))]  # fmt: skip
     names = [sampling.walk_name(*some) for some in flags]
-    compiles(sampling.WALKS, prologue=sampling.prologue(), names=names, arch=arch)
+    compiles(sampling.WALKS, prologue=cuda_hops.prologue(), names=names, arch=arch)
 
 
 @pytest.mark.parametrize("arch", GENERATIONS)
-@pytest.mark.parametrize(("index", "weight"), [("int", "char"), ("long long", "double")])
-def test_draws(index: str, weight: str, arch: str) -> None:
-    names = sampling.draw_names(index, weight).values()
-    compiles(sampling.DRAWS, prologue=sampling.prologue(), names=names, arch=arch)
+@pytest.mark.parametrize(("index", "weight"), [("int32", "char"), ("int64", "double")])
+def test_hops(index: str, weight: str, arch: str) -> None:
+    names = cuda_hops.kernel_names(c_type(index), weight)
+    compiles(cuda_hops.SOURCE, names=names, arch=arch, **cuda_hops.text_around(np.dtype(index)))
+
+
+@pytest.mark.parametrize("arch", GENERATIONS)
+def test_sums(arch: str) -> None:
+    compiles(cuda_hops.DRAWS, prologue=cuda_hops.prologue(), names=[sampling.summing_name("float")], arch=arch)
 
 
 @pytest.mark.parametrize("arch", GENERATIONS)

@@ -58,13 +58,29 @@ class Bias(NamedTuple):
     away: float
 
 
-class Numbering(Protocol):
-    """Vertices numbered 0, 1, ... as they are first met."""
+class Drawn(NamedTuple):
+    """Neighbours drawn hop by hop, in numbers given to vertices as they are met, seeds first.
 
-    vertices: Any
+    Attributes
+    ----------
+    vertex : int64 array of shape (n,)
+        Who has each number.
+    seeds : int64 array of shape (k,)
+        The number of each seed.
+    edge_index : int64 array of shape (2, m)
+        Who was drawn, and for whom, ascending.
+    place : int64 array of shape (m,)
+        Which entry of the matrix was drawn.
+    vertices_of_hop, edges_of_hop : list of int
+        How many vertices were first met, among the seeds and at each hop; how many entries each hop drew.
+    """
 
-    def number(self, found: Any) -> Any:
-        """The numbers of vertices, of new ones in the order given: int64 array; `vertices` grows by the new ones."""
+    vertex: Any
+    seeds: Any
+    edge_index: Any
+    place: Any
+    vertices_of_hop: list[int]
+    edges_of_hop: list[int]
 
 
 class Sampling(Protocol):
@@ -76,10 +92,5 @@ class Sampling(Protocol):
     def walks(self, arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bias: Bias | None) -> Any:
         """Vertices of walks, a row each, -1 behind the end of one that cannot go on."""
 
-    def draw(
-        self, arcs: CSR, sums: Sums | None, vertices: Any, fanout: int, replace: bool, seed: int, hop: int
-    ) -> tuple[Any, Any]:
-        """Entries drawn from the rows of vertices, at the most `fanout` each, -1 for all: whose, and which entries."""
-
-    def numbering(self, n: int) -> Numbering:
-        """A numbering that knows nobody yet, for vertices below n."""
+    def sample(self, arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
+        """Entries drawn from the rows of seeds, then from those of whom they lead to: a hop for each of `fanouts`."""

@@ -16,12 +16,12 @@ from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, TRIES, Sums
-from hpgraph.kernels.sampling.cpu_numbering import numbering
+from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, TRIES, Drawn, Sums
+from hpgraph.kernels.sampling.cpu_numbering import Numbering
 from hpgraph.kernels.sampling.cpu_random import below, bits, by_weight, unit
 from hpgraph.kernels.sampling.cpu_walks import walks
 
-__all__ = ["draw", "numbering", "running_sums", "walks"]
+__all__ = ["running_sums", "sample", "walks"]
 
 # Vertices that a thread takes at a time, and how far ahead their rows are fetched.
 CHUNK, AHEAD = 64, 8
@@ -57,6 +57,45 @@ def _add_up(indptr, weights, running, positive):
             above += weight > 0
             running[at] = total
         positive[row] = above
+
+
+def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
+    """Neighbours of some vertices drawn at random, of those drawn again neighbours, and so on.
+
+    Parameters
+    ----------
+    arcs : CSR
+    sums : Sums or None
+        For draws by weight, of which an entry of weight 0 has no part; None draws each entry of a row alike.
+    seeds : int64 array of shape (k,)
+        Where to begin.
+    fanouts : list of int
+        How many to draw at each hop for each vertex that was first met at the one before, as far as there are so many;
+        -1 for all that there are.
+    replace : bool
+        Whether an entry may be drawn more than once; then each vertex that has any gets as many as asked for.
+    seed : int
+        With the vertex and the hop it decides what is drawn.
+
+    Returns
+    -------
+    Drawn
+    """
+    numbering = Numbering()
+    numbers = numbering.number(seeds)
+    begin, vertices_of_hop = 0, [len(numbering.vertices)]
+    rows, columns, places = [], [], []
+    for hop, fanout in enumerate(fanouts):
+        frontier = numbering.vertices[begin:]
+        owner, place = draw(arcs, sums, frontier, fanout, replace, seed, hop)
+        rows.append(numbering.number(arcs.indices[place]))
+        columns.append(owner + begin)
+        places.append(place)
+        begin += len(frontier)
+        vertices_of_hop.append(len(numbering.vertices) - begin)
+    edge_index = np.stack((np.concatenate(rows), np.concatenate(columns)))
+    edges_of_hop = [len(place) for place in places]
+    return Drawn(numbering.vertices, numbers, edge_index, np.concatenate(places), vertices_of_hop, edges_of_hop)
 
 
 def draw(

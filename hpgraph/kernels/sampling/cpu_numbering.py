@@ -54,21 +54,6 @@ class Numbering:
         return numbers
 
 
-def numbering(n: int) -> Numbering:
-    """A numbering that knows nobody yet.
-
-    Parameters
-    ----------
-    n : int
-        Vertices are below.
-
-    Returns
-    -------
-    Numbering
-    """
-    return Numbering()
-
-
 @part
 def _slot(slots, vertices, v):
     """Where the number of a vertex stands, or is to stand: linear probing."""

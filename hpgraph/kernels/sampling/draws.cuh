@@ -1,7 +1,6 @@
-// Neighbours drawn at random, a vertex to a warp, and vertices numbered as they are first met; hpgraph.kernels.sampling.cpu
-// has the same draws.
+// Entries of a row drawn at random, by some lanes or by a warp; hpgraph.kernels.sampling.cpu has the same draws.
 //
-// I: int or long long, the type of ids. W: the type of weights, or char where there are none.
+// W: the type of weights, or char where there are none.
 #pragma once
 #include "philox.cuh"
 #include "warp.cuh"
@@ -44,48 +43,39 @@ add_up(const i64* __restrict__ indptr, const W* __restrict__ weights, i64 rows, 
     if (lane == 0) positive[row] = above;
 }
 
-// How many are drawn for each vertex: count[i + 1]; count[0] is 0. `positive` is null where all arcs are drawn alike.
-__global__ void __launch_bounds__(DRAW_THREADS)
-count_draws(const i64* __restrict__ indptr, const i64* __restrict__ positive, const i64* __restrict__ vertices, i64 many,
-            i64 fanout, bool replace, i64* __restrict__ count) {
-    const i64 i = (i64)blockIdx.x * DRAW_THREADS + threadIdx.x;
-    if (i == 0) count[0] = 0;
-    if (i >= many) return;
-    const i64 v = vertices[i], there = positive ? positive[v] : indptr[v + 1] - indptr[v];
-    count[i + 1] = fanout < 0 ? there : replace ? (there > 0 ? fanout : 0) : there < fanout ? there : fanout;
-}
-
 __device__ __forceinline__ bool among(const i64* place, i64 begin, i64 end, i64 x) {
     for (i64 at = begin; at < end; ++at)
         if (place[at] == x) return true;
     return false;
 }
 
-// Floyd's: entry t, or one before it, for each t of the last ones; who is there already gives way to t.
-__device__ __forceinline__ void draw_uniformly(i64 row, i64 length, i64 v, u64 seed, u64 counter, i64* place, i64 begin,
-                                               i64 count, int lane) {
-    if (count == length) {
-        for (i64 k = lane; k < count; k += 32) place[begin + k] = row + k;
-        return;
+// Floyd's: entry t, or one before it, for each t of the last ones; who is there already gives way to t. The warp draws for as
+// many rows as it has groups of `width` lanes, at the most `fanout` <= width for each: a lane's `row` to be of its group.
+__device__ __forceinline__ void draw_few(i64 row, i64 length, i64 v, i64 fanout, u64 seed, u64 counter, i64* place, i64 count,
+                                         int lane, int width) {
+    const u32 group = (width == 32 ? ALL : (1u << width) - 1) << (lane_of_warp() - lane);
+    i64 drawn = -1, mine = -1;
+    if (lane < count) drawn = below(random_bits(seed, v, counter + lane), length - count + lane + 1);
+    for (int k = 0; k < fanout; ++k) {
+        const i64 entry = __shfl_sync(ALL, drawn, k, width);
+        const u32 taken = __ballot_sync(ALL, lane < k && mine == entry) & group;
+        if (lane == k) mine = taken ? length - count + k : entry;
     }
-    if (count <= 32) {
-        i64 drawn = -1;
-        if (lane < count) drawn = below(random_bits(seed, v, counter + lane), length - count + lane + 1);
-        i64 mine = -1;
-        for (int k = 0; k < count; ++k) {
-            const i64 entry = __shfl_sync(ALL, drawn, k);
-            const bool taken = __any_sync(ALL, lane < k && mine == entry);
-            if (lane == k) mine = taken ? length - count + k : entry;
-        }
-        if (lane < count) place[begin + lane] = row + mine;
+    if (lane < count) place[lane] = row + (count == length ? lane : mine);
+}
+
+// The same by a warp for one row, of which some more are drawn, or all.
+__device__ __forceinline__ void draw_many(i64 row, i64 length, i64 v, u64 seed, u64 counter, i64* place, i64 count, int lane) {
+    if (count == length) {
+        for (i64 k = lane; k < count; k += 32) place[k] = row + k;
         return;
     }
     for (i64 k = 0; k < count; ++k) {
         const i64 last = length - count + k, entry = below(random_bits(seed, v, counter + k), last + 1);
         bool taken = false;
-        for (i64 at = lane; at < k && !taken; at += 32) taken = place[begin + at] == row + entry;
+        for (i64 at = lane; at < k && !taken; at += 32) taken = place[at] == row + entry;
         taken = __any_sync(ALL, taken);
-        if (lane == 0) place[begin + k] = row + (taken ? last : entry);
+        if (lane == 0) place[k] = row + (taken ? last : entry);
         __syncwarp();
     }
 }
@@ -124,65 +114,6 @@ __device__ void draw_weighted(const double* __restrict__ running, const W* __res
         if (lane == 0) place[at] = found;
         __syncwarp();
     }
-}
-
-template <class W>
-__global__ void __launch_bounds__(DRAW_THREADS)
-draw(const i64* __restrict__ indptr, const double* __restrict__ running, const W* __restrict__ weights,
-     const i64* __restrict__ vertices, const i64* __restrict__ offsets, i64 many, u64 seed, u64 counter, bool replace,
-     i64* __restrict__ owner, i64* place) {
-    const int lane = lane_of_warp();
-    const i64 i = (i64)blockIdx.x * DRAW_WARPS + threadIdx.x / 32;
-    if (i >= many) return;
-    const i64 v = vertices[i], row = indptr[v], row_end = indptr[v + 1], begin = offsets[i], end = offsets[i + 1];
-    for (i64 at = begin + lane; at < end; at += 32) owner[at] = i;
-    if (replace) {
-        for (i64 at = begin + lane; at < end; at += 32) {
-            const u64 word = random_bits(seed, v, counter + (at - begin));
-            place[at] = running ? by_weight(running, row, row_end, word) : row + below(word, row_end - row);
-        }
-    } else if (!running) {
-        draw_uniformly(row, row_end - row, v, seed, counter, place, begin, end - begin, lane);
-    } else {
-        draw_weighted(running, weights, row, row_end, v, seed, counter, place, begin, end, lane);
-    }
-}
-
-// A table of all vertices holds the number of who is known, and of others the first place where they were found, from NEW on.
-constexpr i64 NEW = 1ll << 62;
-
-template <class I>
-__global__ void __launch_bounds__(DRAW_THREADS) meet(const I* __restrict__ found, i64 many, i64* table) {
-    const i64 i = (i64)blockIdx.x * DRAW_THREADS + threadIdx.x;
-    if (i < many) atomicMin(table + found[i], NEW + i);
-}
-
-template <class I>
-__global__ void __launch_bounds__(DRAW_THREADS)
-mark_first(const I* __restrict__ found, i64 many, const i64* __restrict__ table, i64* __restrict__ first) {
-    const i64 i = (i64)blockIdx.x * DRAW_THREADS + threadIdx.x;
-    if (i < many) first[i] = table[found[i]] == NEW + i;
-}
-
-// `ends`: how many are first up to and with each. Who reads the table before or after a vertex got its number comes to the
-// same number.
-template <class I>
-__global__ void __launch_bounds__(DRAW_THREADS)
-number(const I* __restrict__ found, i64 many, i64 known, const i64* __restrict__ ends, volatile i64* table,
-       i64* __restrict__ vertices, i64* __restrict__ numbers) {
-    const i64 i = (i64)blockIdx.x * DRAW_THREADS + threadIdx.x;
-    if (i >= many) return;
-    const I v = found[i];
-    i64 at = table[v];
-    if (at >= NEW) {
-        const i64 mine = known + ends[at - NEW] - 1;
-        if (at == NEW + i) {
-            vertices[mine] = v;
-            table[v] = mine;
-        }
-        at = mine;
-    }
-    numbers[i] = at;
 }
 
 }  // namespace hpgraph

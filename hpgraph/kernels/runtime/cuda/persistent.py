@@ -85,9 +85,13 @@ class Space:
         for size in (HEADER.size, *sizes):
             ends.append(ends[-1] + -(-size // 256) * 256)
         self._memory = cupy.cuda.alloc(ends[-1])
-        self._memory.memset_async(0, HEADER.size)
+        self.clear()
         self.header = self._memory.ptr
         self.addresses = [self.header + end for end in ends[1:-1]]
+
+    def clear(self) -> None:
+        """Clear the ``Header``, as another launch needs it."""
+        self._memory.memset_async(0, HEADER.size)
 
     def array(self, address: int, size: int, dtype: Any) -> np.ndarray:
         """A copy of what lies at an address in it; waits for the device."""

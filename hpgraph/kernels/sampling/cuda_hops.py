@@ -1,0 +1,172 @@
+"""Samples of neighbours on the GPU: room for the kernel of ``hops.cuh``, and its launch."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import check_memory
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.persistent import Space
+from hpgraph.kernels.runtime.cuda.structs import Layout, struct
+from hpgraph.kernels.sampling import HOP_SHIFT, KEYS, STEP_SHIFT, TRIES, Drawn, Sums
+from hpgraph.semiring.c_types import c_type
+
+SOURCE, DRAWS = "hops.cuh", "draws.cuh"
+# As in the source; a block a multiprocessor.
+THREADS = 1024
+# Hops of a launch; more take further ones.
+HOPS = 16
+# The list of who was met begins no longer than the table of vertices, or than this.
+ROOM = 1 << 20
+MET = Layout("Met<{Index}>", table="*", found="*", owner="*", place="*", vertex="*", offset="*", room="i64")
+HOPS_OF_LAUNCH = Layout(
+    "Hops", begin="i64", count="i64", fanout=("i64", HOPS), known="i64", frontier="i64", length="i64", seed="u64",
+    replace="i64",
+).of()  # fmt: skip
+PROGRESS = Layout(
+    "Progress", hops="i64", wanted="i64", known="i64", frontier="i64", length="i64", vertices=("i64", HOPS),
+    edges=("i64", HOPS),
+).of()  # fmt: skip
+
+
+def prologue() -> str:
+    """The constants that both sides share, as C++."""
+    return (
+        f"namespace hpgraph {{ constexpr int TRIES = {TRIES}, STEP_SHIFT = {STEP_SHIFT}, HOP_SHIFT = {HOP_SHIFT}, "
+        f"HOPS = {HOPS}; constexpr long long KEYS = {KEYS}ll; }}"
+    )
+
+
+def word(number: int) -> np.uint64:
+    """A seed as the kernels take it."""
+    return np.uint64(number % 2**64)
+
+
+def kernel_names(index: str, weight: str) -> tuple[str, str]:
+    """Name expressions of the kernels that sample, and that write what was drawn.
+
+    Parameters
+    ----------
+    index, weight : str
+        C++ types of ids, and of weights; "char" where there are none.
+
+    Returns
+    -------
+    tuple of str
+    """
+    return f"hpgraph::sample<{index}, {weight}>", f"hpgraph::write_sample<{index}>"
+
+
+def text_around(ids: np.dtype) -> dict[str, Any]:
+    """What stands before the source and after it, where `load` and a test compile it."""
+    checks = (HOPS_OF_LAUNCH.checks, PROGRESS.checks, MET.of(Index=ids).checks)
+    return {"prologue": prologue(), "checks": "\n".join(checks)}
+
+
+@functools.lru_cache(maxsize=64)
+def _kernels(ids: np.dtype, weight: str, device: int) -> tuple[Any, Any]:
+    names = kernel_names(c_type(ids), weight)
+    module = load(SOURCE, names=names, cooperative=True, title="sampling", **text_around(ids))
+    sampling, writing = (module.function(name) for name in names)
+    return sampling, writing
+
+
+def sample(arcs: CSR, sums: Sums | None, seeds: Any, fanouts: list[int], replace: bool, seed: int) -> Drawn:
+    """`hpgraph.kernels.sampling.cpu.sample` on the GPU; waits for it, to learn how many there are.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When the sample, or a table of the vertices, will not fit.
+    """
+    import cupy
+
+    n, ids, blocks = arcs.shape[0], arcs.indices.dtype, multiprocessors()
+    most = _most_met(arcs, len(seeds), fanouts, replace)
+    list_of_met = _List(ids, n, min(most, max(n, ROOM) + len(seeds)))
+    space = Space(PROGRESS.size, 8 * blocks)
+    progress, of_blocks = (np.uint64(address) for address in space.addresses)
+    running, positive, weights = (None, None, None) if sums is None else (*sums, arcs.data)
+    urn = struct(arcs.indptr, arcs.indices, running, weights, positive)
+    weight = "char" if sums is None else c_type(arcs.data.dtype)
+    sampling, writing = _kernels(ids, weight, cupy.cuda.runtime.getDevice())
+    begin, begun, vertices_of_hop, edges_of_hop = 0, len(seeds), [], []
+    known, frontier, length = 0, 0, 0
+    while True:
+        part = fanouts[begin : begin + HOPS]
+        hops = HOPS_OF_LAUNCH(
+            begin, len(part), *part, *[0] * (HOPS - len(part)), known, frontier, length, word(seed), int(replace)
+        )
+        given = urn, list_of_met.struct, hops, seeds, np.int64(begun)
+        sampling((blocks,), (THREADS,), (*given, np.uint64(space.header), of_blocks, progress))
+        done, wanted, known, frontier, length, *of_hops = space.array(int(progress), 5 + 2 * HOPS, np.int64).tolist()
+        vertices_of_hop += of_hops[:done]
+        edges_of_hop += of_hops[HOPS : HOPS + done]
+        begin, begun = begin + done, 0
+        if begin == len(fanouts):
+            break
+        if wanted:
+            list_of_met.lengthen(min(most, max(length + wanted, 2 * list_of_met.room)), length, known)
+        space.clear()
+    drawn = length - len(seeds)
+    vertex, numbers, place = (cupy.empty(size, np.int64) for size in (known, len(seeds), drawn))
+    edge_index = cupy.empty((2, drawn), np.int64)
+    counts = np.int64(len(seeds)), np.int64(length), np.int64(known)
+    writing(
+        (blocks,), (THREADS,),
+        (list_of_met.struct, *counts, vertex, numbers, edge_index[0], edge_index[1], place),
+    )  # fmt: skip
+    return Drawn(vertex, numbers, edge_index, place, [known - sum(vertices_of_hop), *vertices_of_hop], edges_of_hop)
+
+
+def _most_met(arcs: CSR, seeds: int, fanouts: Sequence[int], replace: bool) -> int:
+    """How long the list of who is met may become."""
+    frontier, most = min(seeds, arcs.shape[0]), seeds
+    for fanout in fanouts:
+        drawn = arcs.nnz if fanout < 0 else frontier * fanout
+        most += drawn if replace else min(drawn, arcs.nnz)
+        frontier = min(drawn, arcs.shape[0])
+    return most
+
+
+class _List:
+    """Room for who is met, and the table of all vertices, in which nobody has been yet."""
+
+    def __init__(self, ids: np.dtype, n: int, room: int) -> None:
+        import cupy
+
+        self._layout, self._ids, self._n, self.room = MET.of(Index=ids), ids, n, room
+        check_memory(8 * n + self._bytes(room), f"a sample of up to {room:,} draws", "cuda")
+        self._table = cupy.empty(n, np.uint64)
+        self._table.data.memset_async(0xFF, self._table.nbytes)
+        self._make(room)
+
+    def _bytes(self, room: int) -> int:
+        return room * (16 + self._ids.itemsize) + min(room, self._n) * 16
+
+    def _make(self, room: int) -> None:
+        import cupy
+
+        by_number = min(room, self._n)
+        self._found = cupy.empty(room, self._ids)
+        self._owner, self._place, self._vertex, self._offset = (
+            cupy.empty(size, np.int64) for size in (room, room, by_number, by_number + 1)
+        )
+        arrays = self._table, self._found, self._owner, self._place, self._vertex, self._offset
+        self.room, self.struct = room, self._layout(*arrays, room)
+
+    def lengthen(self, room: int, length: int, known: int) -> None:
+        """More room; what is there stays."""
+        check_memory(self._bytes(room), f"a sample of up to {room:,} draws", "cuda")
+        met, by_number = (self._found, self._owner, self._place), (self._vertex, self._offset)
+        self._make(room)
+        for new, old in zip((self._found, self._owner, self._place), met, strict=True):
+            new[:length] = old[:length]
+        for new, old in zip((self._vertex, self._offset), by_number, strict=True):
+            new[:known] = old[:known]

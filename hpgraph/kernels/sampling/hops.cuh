@@ -1,0 +1,165 @@
+// A sample of neighbours, hop by hop, in one kernel: what waits for each other are blocks, not the host.
+//
+// Who is met, seeds first, stands in one list. A table of all vertices holds the number of who is known, and of others the
+// first place of the list where they were met, from NEW on: so numbers follow the list, whoever is quicker. The host gives
+// room for so long a list as it thinks; before a hop that asks for more the kernel ends, and says so.
+//
+// I: int or long long, the type of ids. W: the type of weights, or char where there are none.
+#pragma once
+#include "draws.cuh"
+#include "grid_scan.cuh"
+
+namespace hpgraph {
+
+constexpr int SAMPLE_THREADS = 1024;
+constexpr u64 NEW = 1ull << 62;
+
+template <class W> constexpr bool BY_WEIGHT = true;
+template <> constexpr bool BY_WEIGHT<char> = false;
+
+// Where is drawn from; `running`, `weights` and `positive` are null where all arcs are drawn alike.
+template <class I, class W>
+struct Urn {
+    const i64* indptr;
+    const I* indices;
+    const double* running;
+    const W* weights;
+    const i64* positive;
+};
+
+// The list of who was met: whom, for whom, by which entry. Of those known, by number: who, and where its draws begin.
+template <class I>
+struct Met {
+    u64* table;
+    I* found;
+    i64 *owner, *place, *vertex, *offset;
+    i64 room;
+};
+
+// The hops of one launch, the first of them hop number `begin`; and how far the launch before came.
+struct Hops {
+    i64 begin, count, fanout[HOPS], known, frontier, length;
+    u64 seed;
+    i64 replace;
+};
+
+struct Progress {
+    i64 hops, wanted, known, frontier, length, vertices[HOPS], edges[HOPS];
+};
+
+// How many a vertex draws.
+template <class I, class W>
+__device__ __forceinline__ i64 draws_of(const Urn<I, W>& urn, i64 v, i64 fanout, bool replace) {
+    const i64 there = BY_WEIGHT<W> ? urn.positive[v] : urn.indptr[v + 1] - urn.indptr[v];
+    return fanout < 0 ? there : replace ? (there > 0 ? fanout : 0) : there < fanout ? there : fanout;
+}
+
+// As many lanes to a vertex as it draws, in powers of two; what goes one after the other by weight is a warp's.
+template <class I, class W>
+__device__ __forceinline__ void draw_hop(const Urn<I, W>& urn, const Met<I>& met, i64 frontier, i64 known, i64 fanout,
+                                         bool replace, u64 seed, u64 counter) {
+    const bool few = fanout >= 0 && fanout <= 32;
+    int width = 32;
+    if (few && (replace || !BY_WEIGHT<W>))
+        while (width > 1 && width / 2 >= fanout) width /= 2;
+    const int lane = lane_of_warp() % width, vertices = 32 / width;
+    const i64 warp = ((i64)blockIdx.x * SAMPLE_THREADS + threadIdx.x) / 32, warps = (i64)gridDim.x * (SAMPLE_THREADS / 32);
+    for (i64 first = frontier + warp * vertices; first < known; first += warps * vertices) {
+        const i64 k = first + lane_of_warp() / width;
+        i64 v = 0, row = 0, row_end = 0, begin = 0, end = 0;
+        if (k < known) {
+            v = met.vertex[k], row = urn.indptr[v], row_end = urn.indptr[v + 1];
+            begin = met.offset[k], end = met.offset[k + 1];
+        }
+        for (i64 at = begin + lane; at < end; at += width) met.owner[at] = k;
+        if (replace) {
+            for (i64 at = begin + lane; at < end; at += width) {
+                const u64 word = random_bits(seed, v, counter + (at - begin));
+                met.place[at] = BY_WEIGHT<W> ? by_weight(urn.running, row, row_end, word) : row + below(word, row_end - row);
+            }
+        } else if constexpr (BY_WEIGHT<W>) {
+            draw_weighted(urn.running, urn.weights, row, row_end, v, seed, counter, met.place, begin, end, lane);
+        } else if (few) {
+            draw_few(row, row_end - row, v, fanout, seed, counter, met.place + begin, end - begin, lane, width);
+        } else {
+            draw_many(row, row_end - row, v, seed, counter, met.place + begin, end - begin, lane);
+        }
+    }
+}
+
+// `arrived` and `of_blocks` are the barrier's counter, 0, and a place for each block. `seeds` is 0 where the launch goes on
+// with what another began.
+template <class I, class W>
+__global__ void __launch_bounds__(SAMPLE_THREADS, 1)
+sample(const Urn<I, W> urn, const Met<I> met, const __grid_constant__ Hops hops, const i64* __restrict__ seed, i64 seeds,
+       unsigned* arrived, i64* of_blocks, Progress* progress) {
+    GridBarrier barrier(arrived);
+    const i64 thread = (i64)blockIdx.x * SAMPLE_THREADS + threadIdx.x, threads = (i64)gridDim.x * SAMPLE_THREADS;
+    i64 known = hops.known, frontier = hops.frontier, length = hops.length, wanted = 0;
+    const auto meet = [&](i64 at, i64 v) {
+        met.found[at] = (I)v;
+        atomicMin(met.table + v, NEW + (u64)at);
+    };
+    // Numbers those first met in the next `many` places of the list; how many they are.
+    const auto number = [&](i64 many) {
+        barrier.wait();
+        const i64 first = length;
+        const i64 fresh = grid_scan<SAMPLE_THREADS>(
+            many, of_blocks, barrier,
+            [&](i64 i) { return (i64)(met.table[met.found[first + i]] == NEW + (u64)(first + i)); },
+            [&](i64 i, i64 is_first, i64 before) {
+                if (!is_first) return;
+                const I v = met.found[first + i];
+                met.vertex[known + before] = v;
+                met.table[v] = (u64)(known + before);
+            });
+        barrier.wait();
+        known += fresh, length += many;
+        return fresh;
+    };
+
+    if (seeds) {
+        for (i64 i = thread; i < seeds; i += threads) meet(i, seed[i]);
+        number(seeds);
+    }
+    int hop = 0;
+    for (; hop < hops.count; ++hop) {
+        const i64 fanout = hops.fanout[hop], end = known;
+        const bool replace = hops.replace && fanout >= 0;
+        const i64 many = grid_scan<SAMPLE_THREADS>(
+            end - frontier, of_blocks, barrier,
+            [&](i64 i) { return draws_of(urn, met.vertex[frontier + i], fanout, replace); },
+            [&](i64 i, i64, i64 before) { met.offset[frontier + i] = length + before; });
+        if (length + many > met.room) {
+            wanted = many;
+            break;
+        }
+        if (thread == 0) met.offset[end] = length + many;
+        barrier.wait();
+        draw_hop(urn, met, frontier, end, fanout, replace, hops.seed, (u64)(hops.begin + hop) << HOP_SHIFT);
+        barrier.wait();
+        for (i64 i = length + thread; i < length + many; i += threads) meet(i, urn.indices[met.place[i]]);
+        const i64 fresh = number(many);
+        frontier = end;
+        if (thread == 0) progress->vertices[hop] = fresh, progress->edges[hop] = many;
+    }
+    if (thread == 0)
+        progress->hops = hop, progress->wanted = wanted, progress->known = known, progress->frontier = frontier,
+        progress->length = length;
+}
+
+// The sample as its user gets it, without the room that was not needed.
+template <class I>
+__global__ void __launch_bounds__(SAMPLE_THREADS)
+write_sample(const Met<I> met, i64 seeds, i64 length, i64 known, i64* __restrict__ vertex, i64* __restrict__ seed,
+             i64* __restrict__ row, i64* __restrict__ column, i64* __restrict__ edge) {
+    const i64 threads = (i64)gridDim.x * SAMPLE_THREADS;
+    for (i64 i = (i64)blockIdx.x * SAMPLE_THREADS + threadIdx.x; i < length; i += threads) {
+        if (i < known) vertex[i] = met.vertex[i];
+        const i64 number = (i64)met.table[met.found[i]], at = i - seeds;
+        if (at < 0) seed[i] = number;
+        else row[at] = number, column[at] = met.owner[i], edge[at] = met.place[i];
+    }
+}
+
+}  // namespace hpgraph
