@@ -7,16 +7,14 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.communities import Communities, by_smallest, checked, found
+from hpgraph.algorithms.laplacian import smoothest
 from hpgraph.containers.graph import Graph
-from hpgraph.containers.public import matrix_of_csr
-from hpgraph.core.device import array_module, check_memory, to_device
+from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
 
 # Lloyd's steps, and how often they begin anew.
 _STEPS, _STARTS = 100, 10
-# Graphs of so few vertices are decomposed densely.
-_DENSE = 128
 
 
 @naming_arguments
@@ -48,10 +46,10 @@ def spectral_clustering(G: Graph | Any, n_clusters: int = 8, weight: Any = "weig
 
     Notes
     -----
-    The eigenvectors of the largest eigenvalues of ``D^-1/2 A D^-1/2`` come from SciPy's or CuPy's eigsh, which
-    multiplies by our matrices; rows are scaled to length 1, and k-means takes the best of 10 beginnings by k-means++.
-    Names and defaults are those of scikit-learn's SpectralClustering, affinity="precomputed". Takes some 24 numbers a
-    vertex for each of up to 8 communities.
+    The eigenvectors are those of the least eigenvalues of ``I - D^-1/2 A D^-1/2``; loops do not count. Rows are scaled
+    to length 1, and k-means takes the best of 10 beginnings by k-means++. Names and defaults are those of
+    scikit-learn's SpectralClustering, affinity="precomputed". Takes some 24 numbers a vertex for each of up to 8
+    communities.
 
     References
     ----------
@@ -73,39 +71,13 @@ def spectral_clustering(G: Graph | Any, n_clusters: int = 8, weight: Any = "weig
         return found(graph, level, [], 1.0)
     rng = np.random.default_rng(whole(seed, "seed") % 2**64)
     xp = array_module(graph.device)
-    points = _embedded(level, k, rng)
+    arcs = level.arcs if level.arcs.data is None else level.arcs.astype(np.float64)
+    points = smoothest([arcs], k, normalized=True, seed=int(rng.integers(2**62)))
     length = xp.sqrt((points * points).sum(axis=1))
     # Vertices without an edge lie in the middle.
     points /= xp.where(length > 0, length, 1)[:, None]
     label = _nearest(points, k, rng).astype(graph.id_dtype)
     return found(graph, level, [by_smallest(graph.device, label)], 1.0)
-
-
-def _embedded(level: Any, k: int, rng: np.random.Generator) -> Any:
-    """The first k eigenvectors, a row a vertex."""
-    arcs, n = level.arcs, len(level.sent)
-    xp = array_module(arcs.indices)
-    check_memory(8 * n * (3 * k + 20), f"{k} eigenvectors of {n} numbers", arcs.device)
-    A = matrix_of_csr(arcs.astype(np.float64))
-    degree = level.sent + level.received if level.directed else level.sent
-    scale = xp.where(degree > 0, 1 / xp.sqrt(xp.maximum(degree, 1)), 0)
-    if n <= max(_DENSE, 2 * k + 1):
-        dense = A.toarray() * scale[:, None] * scale
-        return xp.linalg.eigh(dense)[1][:, ::-1][:, :k].copy()
-    start = to_device(rng.standard_normal(n), arcs.device)
-
-    def product(x: Any) -> Any:
-        # Moved by 1, the largest eigenvalues are those of largest magnitude.
-        x = x.reshape(-1)
-        return scale * (A @ (scale * x)) + x
-
-    if arcs.device == "cuda":
-        from cupyx.scipy.sparse import linalg
-    else:
-        from scipy.sparse import linalg
-    operator = linalg.LinearOperator((n, n), matvec=product, dtype=np.float64)
-    # Half of the digits are more than k-means can tell apart.
-    return linalg.eigsh(operator, k=k, which="LM", v0=start, tol=1e-8)[1]
 
 
 def _nearest(points: Any, k: int, rng: np.random.Generator) -> Any:
