@@ -27,7 +27,7 @@ from hpgraph.containers.vertices import id
 from hpgraph.core.config import config
 from hpgraph.core.device import array_module, fits
 from hpgraph.core.devices import bring, place_of
-from hpgraph.core.each_device import on_each
+from hpgraph.core.each_device import on_each, shares
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.progress import progress_bar
 from hpgraph.formats import CSR
@@ -273,23 +273,18 @@ def _dependencies(graph: Graph, sources: np.ndarray, weighted: bool, *, arcs: bo
 def _by_arcs(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int], None]) -> None:
     """By numbers of arcs: each of several devices has the graph, and a part of the sources."""
     graphs = graph.replicas if isinstance(graph, DividedGraph) else [graph]
-    parts, k = len(graphs), len(sources)
-    # Whole groups of lanes, where there are as many.
-    each = -(-k // (parts * LANES)) * LANES if k > parts * LANES else -(-k // parts)
-    shares = [slice(min(part * each, k), min((part + 1) * each, k)) for part in range(parts)]
-    devices = [place_of(one.out_csr.indptr) for one in graphs]
+    parts = shares(len(sources), len(graphs))
+    devices = [place_of(one.out_csr.indptr) for one in graphs[: len(parts)]]
 
     def add(part: int) -> Sums:
-        here, share = graphs[part], shares[part]
+        here, share = graphs[part], parts[part]
         own = sums._replace(reach=sums.reach[share]) if part == 0 else _no_sums(here, sums, share)
-        if share.start < share.stop:
-            kernels(here.device).dependencies(
-                here.out_csr, here.in_csr, sources[share], own, profile=lambda: _profile(here, sources[share]),
-                done=done,
-            )  # fmt: skip
+        kernels(here.device).dependencies(
+            here.out_csr, here.in_csr, sources[share], own, profile=lambda: _profile(here, sources[share]), done=done
+        )
         return own
 
-    for share, own in zip(shares[1:], on_each(devices, add)[1:], strict=True):
+    for share, own in zip(parts[1:], on_each(devices, add)[1:], strict=True):
         sums.reach[share] = bring(own.reach, devices[0])
         for mine, theirs in zip(sums[:3], own[:3], strict=True):
             mine += bring(theirs, devices[0])

@@ -60,6 +60,33 @@ def on_each(devices: Sequence[Devices], work: Callable[[int], Any]) -> list[Any]
         wait(waiting)
 
 
+def shares(count: int, devices: int) -> list[slice]:
+    """Which of many independent searches each device has: as equal parts as can be, in order, none of them empty.
+
+    Parameters
+    ----------
+    count : int
+        Searches.
+    devices : int
+
+    Returns
+    -------
+    list of slice
+        One each, for the first devices only where there are fewer searches.
+
+    Notes
+    -----
+    Where searches go in groups, no other parts leave the busiest device with fewer of these, or with smaller ones.
+
+    Examples
+    --------
+    >>> shares(5, 2), shares(1, 2)
+    ([slice(0, 2, None), slice(2, 5, None)], [slice(0, 1, None)])
+    """
+    parts = min(count, devices)
+    return [slice(count * part // parts, count * (part + 1) // parts) for part in range(parts)]
+
+
 @cache
 def _threads() -> ThreadPoolExecutor:
     """Threads that are kept: the first call to a GPU from a new one takes a millisecond."""

@@ -6,7 +6,6 @@ each other, and what each lane brings is half as much to write on every device.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import bring, copy_between
-from hpgraph.core.each_device import on_each
+from hpgraph.core.each_device import on_each, shares
 from hpgraph.engine.result import LanesResult
 from hpgraph.kernels.lanes import Starts
 
@@ -45,19 +44,18 @@ def divided_lanes(graph: DividedGraph, starts: Starts, go: Callable[[Graph, Star
         When the whole graph will not fit each device.
     """
     replicas, devices, k = graph.replicas, [shard.device for shard in graph.shards], starts.k
-    bounds = np.linspace(0, k, len(devices) + 1).astype(int)
-    shares = [slice(*ends) for ends in itertools.pairwise(bounds.tolist()) if ends[0] < ends[1]]
-    results = on_each(devices[: len(shares)], lambda number: go(replicas[number], _some(starts, shares[number])))
+    parts = shares(k, len(devices))
+    results = on_each(devices[: len(parts)], lambda number: go(replicas[number], _some(starts, parts[number])))
     home = devices[0]
     with home.here:
         xp = array_module(home.kind)
         properties = {}
         for name, values in results[0].properties.items():
             properties[name] = xp.empty((k, graph.n_vertices), values.dtype)
-            for share, result in zip(shares, results, strict=True):
+            for share, result in zip(parts, results, strict=True):
                 copy_between(result.properties[name], properties[name][share])
         found = LanesResult(properties)
-        for share, result in zip(shares, results, strict=True):
+        for share, result in zip(parts, results, strict=True):
             found.active.extend(bring(active, home) for active in result.active)
             found.groups.extend(group + share.start for group in result.groups)
             found.traces.extend(result.traces)
