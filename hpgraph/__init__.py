@@ -122,8 +122,10 @@ if TYPE_CHECKING:
     from hpgraph.interop.given_edges import from_edges
     from hpgraph.interop.networkx import from_networkx, to_networkx
     from hpgraph.io import convert as convert
+    from hpgraph.io import load as load
     from hpgraph.io import open as open
     from hpgraph.io import read as read
+    from hpgraph.io import write as write
     from hpgraph.kernels.runtime.techniques import techniques
     from hpgraph.scipy_api.blocks import block_array, block_diag, bmat, hstack, vstack
     from hpgraph.scipy_api.construct import diag, diags, eye
@@ -288,8 +290,10 @@ _MODULE_OF = {
     "id": "hpgraph.containers.vertices",
     "to_networkx": "hpgraph.interop.networkx",
     "convert": "hpgraph.io",
+    "load": "hpgraph.io",
     "open": "hpgraph.io",
     "read": "hpgraph.io",
+    "write": "hpgraph.io",
     "DividedMatrix": "hpgraph.scipy_api.divided_matrix",
     "Matrix": "hpgraph.scipy_api.matrix",
     "hyb_array": "hpgraph.scipy_api.matrix",
@@ -432,6 +436,7 @@ __all__ = [
     "landmarks",
     "layout",
     "leiden",
+    "load",
     "louvain",
     "matrix_power",
     "maximal_independent_set",
@@ -484,6 +489,7 @@ __all__ = [
     "viz",
     "vstack",
     "vxm",
+    "write",
 ]
 
 

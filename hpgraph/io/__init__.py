@@ -4,4 +4,6 @@ from hpgraph.io.conversion import convert
 from hpgraph.io.files import read, write
 from hpgraph.io.opening import open
 
-__all__ = ["convert", "open", "read", "write"]
+load = read
+
+__all__ = ["convert", "load", "open", "read", "write"]

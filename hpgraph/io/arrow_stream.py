@@ -75,6 +75,21 @@ def arrow_stream(
     return ArcStream(lambda: _blocks(path, columns, progress, budget, None), True, n_vertices, relabel)
 
 
+def schema_of(path: Path) -> Any:
+    """The columns of a file and its metadata, as pyarrow has them.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+
+    Returns
+    -------
+    pyarrow.Schema
+    """
+    with closing(_Table(path)) as table:
+        return table.schema
+
+
 def _columns(path: Path, schema: Any) -> list[str]:
     """Names of the columns of source, target and, where there is one, weight."""
     return [schema.names[place] for place in arc_columns(path, schema.names)]

@@ -16,11 +16,12 @@ from hpgraph.formats.checks import as_value_dtype
 from hpgraph.io.arc_sorter import ArcSorter
 from hpgraph.io.arc_stream import ArcStream, Block
 from hpgraph.io.arcs import Array
-from hpgraph.io.files import given_path, stream
+from hpgraph.io.files import stream
 from hpgraph.io.hpg_layout import Header
 from hpgraph.io.hpg_writer import GraphWriter, check_compression
 from hpgraph.io.memory import Budget
 from hpgraph.io.page_cutter import PageCutter
+from hpgraph.io.remote import given_path, here
 from hpgraph.io.replace import check_writable, replacing
 from hpgraph.kernels.pages import ARCS_PER_PAGE
 
@@ -54,8 +55,8 @@ def convert(
     Parameters
     ----------
     source : str or os.PathLike
-        A file that `hpgraph.read` reads, or, where pyarrow is installed, ``.parquet``, ``.arrow`` or ``.feather`` with
-        columns named as in edge lists (``source``, ``target``, ``weight``; else the first three).
+        What `hpgraph.read` reads. Matrix Market files, edge lists and tables (``.parquet``, ``.arrow``, ``.feather``)
+        are read some arcs at a time; others must fit.
     target : str or os.PathLike
         The ``.hpg`` file.
     memory : int or str, optional
@@ -101,7 +102,7 @@ def convert(
     """
     place = given_path(target)
     if place.suffix.lower() != ".hpg":
-        raise ValueError(f"{place}: graphs are converted to .hpg; hpgraph.io.write(hpgraph.read(...)) writes others")
+        raise ValueError(f"{place}: graphs are converted to .hpg; hpgraph.write(hpgraph.read(...)) writes others")
     if duplicates not in ("min", "sum"):
         raise ValueError(f'duplicates must be "min" or "sum", not {duplicates!r}')
     if arcs_per_page < 1:
@@ -110,8 +111,8 @@ def convert(
     check_writable(place)
     budget = Budget.of(memory)
     budget.check(_BESIDE + (1 << 20), "a conversion")
-    arcs = stream(source, progress, budget, comments, delimiter, n_vertices, names)
-    with replacing(place) as file:
+    with here(source) as given, replacing(place) as file:
+        arcs = stream(given, progress, budget, comments, delimiter, n_vertices, names)
         work = _Conversion(place, arcs, budget, duplicates)
         work.read(None if directed is None else bool(directed), bool(transpose))
         header = Header(work.n, 0, False, None, check_compression(compression, work.n))

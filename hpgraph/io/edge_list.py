@@ -96,7 +96,7 @@ def read_edge_list(
     source, target, weight = _parse(path, progress, budget, form, comments)
     least, largest = int(min(source.min(), target.min())), int(max(source.max(), target.max()))
     named = (
-        n_vertices is None and names is not False and (relabel or (least >= 0 and _is_sparse(source, target, largest)))
+        n_vertices is None and names is not False and (relabel or (least >= 0 and is_sparse(source, target, largest)))
     )
     if named:
         ids, position = np.unique(np.concatenate([source, target]), return_inverse=True)
@@ -261,8 +261,19 @@ def _bare_lines(lines: Iterable[str], comments: tuple[str, ...]) -> Iterator[str
         yield without_comment(line, comments)
 
 
-def _is_sparse(source: Array, target: Array, largest: int) -> bool:
-    """Whether ids leave more than half of 0 .. largest unused."""
+def is_sparse(source: Array, target: Array, largest: int) -> bool:
+    """Whether ids leave more than half of 0 .. largest unused.
+
+    Parameters
+    ----------
+    source, target : arrays of ids, at least one each
+    largest : int
+        Of all.
+
+    Returns
+    -------
+    bool
+    """
     if largest + 1 > 4 * source.size:
         return True
     used = np.zeros(largest + 1, np.bool_)

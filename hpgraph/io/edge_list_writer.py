@@ -37,7 +37,7 @@ def write_edge_list(graph: Graph, path: Path) -> None:
         weights goes to ``.wel``.
     """
     arcs = Arcs.of(graph).each_edge_once()
-    zipped = path.suffix.lower() == ".gz"
+    zipped = path.suffix.lower() in (".gz", ".zst")
     kind = path.suffixes[-2 if zipped else -1].lower()
     if kind == ".wel" and arcs.weight is None:
         raise ValueError(f"{path}: a .wel file holds weights and the graph has none; write it to .el")

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.core.devices import Devices
-from hpgraph.io.arc_stream import ArcStream, edge_list_stream, hpg_stream, matrix_market_stream, npz_stream
-from hpgraph.io.arrow_stream import ARROW, arrow_stream
+from hpgraph.io.arc_stream import ArcStream, edge_list_stream, hpg_stream, matrix_market_stream, npz_stream, of_arcs
+from hpgraph.io.arcs import Arcs
+from hpgraph.io.arrow_stream import arrow_stream
+from hpgraph.io.arrow_table import read_arrow
 from hpgraph.io.edge_list import read_edge_list
-from hpgraph.io.edge_list_writer import write_edge_list
 from hpgraph.io.hpg_reader import read_hpg
 from hpgraph.io.hpg_writer import check_compression, write_hpg
-from hpgraph.io.matrix_market import read_matrix_market, write_matrix_market
+from hpgraph.io.kinds import EDGE_LISTS, READERS, WRITERS, kind_of
 from hpgraph.io.memory import Budget
-from hpgraph.io.npz import read_npz, write_npz
-from hpgraph.io.replace import check_writable
+from hpgraph.io.remote import here, to_be_written
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
-
-EDGE_LISTS = (".txt", ".tsv", ".csv", ".el", ".wel")
-"""Suffixes of edge lists; each also with .gz."""
 
 
 def read(
@@ -44,17 +41,26 @@ def read(
     r"""Read a graph from a file; the suffix of its name says the format.
 
     ======================================  ====================================================================
-    ``.mtx`` ``.mtx.gz``                    Matrix Market; entry (i, j) is the arc i - 1 -> j - 1
-    ``.el`` ``.wel`` ``.txt`` ``.tsv``      edge list: a line holds source, target and perhaps a weight, between
-    ``.csv``, each also ``.gz``             blanks, tabs, commas or semicolons; a header line is recognized
+    ``.mtx``                                Matrix Market; entry (i, j) is the arc i - 1 -> j - 1
+    ``.el`` ``.wel`` ``.txt`` ``.tsv``      edge list, SNAP's too: a line holds source, target and perhaps a weight,
+    ``.csv``                                between blanks, tabs, commas or semicolons; a header line is recognized
+    ``.parquet`` ``.arrow`` ``.feather``    table with columns as those of an edge list; needs pyarrow
+    ``.graphml``                            GraphML; nodes become names, the attribute weight of edges weights
+    ``.graph`` ``.metis``                   METIS
+    ``.gr`` ``.col``                        DIMACS: arcs with weights, or edges without
+    ``.sg`` ``.wsg``                        the GAP Benchmark Suite's
+    ``.v`` ``.e``                           LDBC Graphalytics': two files and, perhaps, ``.properties``
     ``.npz``                                sparse array saved by `scipy.sparse.save_npz`, or by `write`
     ``.hpg``                                hpgraph's own, in pages; `hpgraph.open` leaves them in the file
     ======================================  ====================================================================
 
+    Text and GAPBS's files may end in ``.gz`` or ``.zst`` (which needs pyarrow) besides.
+
     Parameters
     ----------
     path : str or os.PathLike
-        The file.
+        The file; "-" for standard input, an edge list, or what a suffix says ("-.mtx"); or a URL: ``https://``, and
+        with fsspec ``s3://``, ``gs://``, ``zip://`` and others.
     directed : bool, optional
         Whether (u, v) is an arc u -> v only. By default as the file says: a Matrix Market file whose header says
         ``symmetric`` and an array that is symmetric are undirected, an edge list is directed.
@@ -107,38 +113,40 @@ def read(
     >>> G.n_vertices, G.n_edges, G.names.tolist()
     (3, 4, ['Bonn', 'Mainz', 'Trier'])
     """
-    place = given_path(path)
     device = Devices.of(device)
     weight_dtype = _weight_dtype(dtype)
     budget = Budget.of(memory)
-    kind = _format(place)
-    if kind == "hpg":
-        return _of_hpg(place, directed, weight_dtype, budget).to(device)
-    if kind != "edge list":
-        _only_for_edge_lists(place, delimiter=delimiter, n_vertices=n_vertices, names=names)
-    if kind == "Matrix Market":
-        arcs = read_matrix_market(place, progress, budget)
-    elif kind == "npz":
-        arcs = read_npz(place, progress, budget)
-    else:
-        marks = _marks(comments)
-        arcs = read_edge_list(
-            place,
-            progress,
-            budget,
-            comments=marks,
-            delimiter=_delimiter(delimiter, marks),
-            n_vertices=_count(n_vertices),
-            names=names,
-        )
-    budget.check(16 * (arcs.n_vertices + 1), f"a graph of {arcs.n_vertices} vertices, as {place} says,")
-    weight = arcs.weight if weight_dtype is None else _cast(arcs.weight, weight_dtype, place)
+    with here(path) as place:
+        if kind_of(place) == "hpg":
+            return _of_hpg(place, directed, weight_dtype, budget).to(device)
+        arcs = _arcs(place, progress, budget, comments, delimiter, n_vertices, names)
+        budget.check(16 * (arcs.n_vertices + 1), f"a graph of {arcs.n_vertices} vertices, as {place} says,")
+        weight = arcs.weight if weight_dtype is None else _cast(arcs.weight, weight_dtype, place)
     graph = arcs.graph(weight, arcs.directed if directed is None else bool(directed))
     return graph.to(device)
 
 
+def _arcs(
+    place: Path, progress: bool | None, budget: Budget, comments: str | Sequence[str] | None, delimiter: str | None,
+    n_vertices: int | None, names: bool | None,
+) -> Arcs:  # fmt: skip
+    kind = kind_of(place)
+    if kind != "edge list":
+        _only_for_edge_lists(place, delimiter=delimiter)
+    if kind == "Arrow":
+        return read_arrow(place, progress, budget, n_vertices=_count(n_vertices), names=names)
+    if kind != "edge list":
+        _only_for_edge_lists(place, n_vertices=n_vertices, names=names)
+        return READERS[kind](place, progress, budget)
+    marks = _marks(comments)
+    return read_edge_list(
+        place, progress, budget, comments=marks, delimiter=_delimiter(delimiter, marks),
+        n_vertices=_count(n_vertices), names=names,
+    )  # fmt: skip
+
+
 def stream(
-    path: object,
+    place: Path,
     progress: bool | None,
     budget: Budget,
     comments: str | Sequence[str] | None,
@@ -146,7 +154,7 @@ def stream(
     n_vertices: int | None,
     names: bool | None,
 ) -> ArcStream:
-    """The arcs of a file some at a time; parameters are those of `read`, and formats also those of pyarrow.
+    """The arcs of a file some at a time, where its format allows it; parameters are those of `read`.
 
     Returns
     -------
@@ -157,8 +165,7 @@ def stream(
     FileFormatError, ValueError, TypeError, MissingExtraError, OSError
         As `read`.
     """
-    place = given_path(path)
-    kind = "Arrow" if place.suffix.lower() in ARROW else _format(place)
+    kind = kind_of(place)
     if kind != "edge list":
         _only_for_edge_lists(place, delimiter=delimiter)
     if kind not in ("edge list", "Arrow"):
@@ -171,6 +178,8 @@ def stream(
         return npz_stream(place, progress, budget)
     if kind == "hpg":
         return hpg_stream(place)
+    if kind != "edge list":
+        return of_arcs(READERS[kind](place, progress, budget))
     marks = _marks(comments)
     return edge_list_stream(
         place,
@@ -207,10 +216,11 @@ def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None =
     graph : Graph, or anything `hpgraph.as_graph` takes
         The graph; from the GPU it is copied to the CPU first.
     path : str or os.PathLike
-        Where to; the suffixes are those of `read`. ``.npz`` and ``.hpg`` keep everything. ``.mtx`` keeps no names. An
-        edge list of a graph with names leaves out vertices without an edge, and `read` numbers the others anew.
-        ``.wel`` wants weights. Names keep their type, and those of several types, or of others than text and numbers,
-        are refused.
+        Where to, a URL that fsspec writes to included; the suffixes are those of `read`. ``.npz`` and ``.hpg`` keep
+        everything. ``.mtx``, ``.graph``, ``.gr``, ``.col`` and ``.sg`` keep no names. An edge list, or a table, of a
+        graph with names leaves out vertices without an edge, and `read` numbers the others anew. ``.wel`` and ``.wsg``
+        want weights. Names keep their type, and those of several types, or of others than text and numbers, are
+        refused; so is what a format cannot hold.
     compression : {"gaps", "none"}, optional
         How ``.hpg`` stores ids: as gaps between them, half or a quarter of the size, or as they are. Gaps by default,
         if there are fewer than 2³¹ vertices.
@@ -234,52 +244,15 @@ def write(graph: Any, path: str | os.PathLike[str], *, compression: str | None =
     """
     from hpgraph.containers.graph import as_graph
 
-    place = given_path(path)
-    kind = _format(place)
-    check_writable(place)
-    if kind == "hpg":
-        whole = as_graph(graph)
-        write_hpg(whole.to("cpu"), place, compression=check_compression(compression, whole.n_vertices))
-        return
-    if compression is not None:
-        raise ValueError(f"compression is for .hpg files; {place} needs none: leave it out")
-    writers: dict[str, Callable[[Graph, Path], None]] = {
-        "Matrix Market": write_matrix_market,
-        "npz": write_npz,
-        "edge list": write_edge_list,
-    }
-    writers[kind](as_graph(graph).to("cpu"), place)
-
-
-def given_path(path: object) -> Path:
-    """A path as users give it.
-
-    Raises
-    ------
-    TypeError
-        If it is none.
-    """
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be a string or a path, not {type(path).__name__}")
-    return Path(os.fspath(path)).expanduser()  # type: ignore[arg-type]
-
-
-def _format(path: Path) -> str:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    zipped = suffixes[-1:] == [".gz"]
-    suffix = suffixes[-2:-1] if zipped else suffixes[-1:]
-    if suffix == [".mtx"]:
-        return "Matrix Market"
-    if suffix == [".npz"] and not zipped:
-        return "npz"
-    if suffix == [".hpg"] and not zipped:
-        return "hpg"
-    if suffix and suffix[0] in EDGE_LISTS:
-        return "edge list"
-    raise ValueError(
-        f"{path}: the suffix does not name a known format; known are .mtx (Matrix Market), "
-        f"{', '.join(EDGE_LISTS)} (edge lists), these also with .gz, .npz (SciPy sparse array) and .hpg (hpgraph's own)"
-    )
+    with to_be_written(path) as place:
+        kind = kind_of(place)
+        if kind == "hpg":
+            whole = as_graph(graph)
+            write_hpg(whole.to("cpu"), place, compression=check_compression(compression, whole.n_vertices))
+            return
+        if compression is not None:
+            raise ValueError(f"compression is for .hpg files; {place} needs none: leave it out")
+        WRITERS[kind](as_graph(graph).to("cpu"), place)
 
 
 def _weight_dtype(dtype: Any) -> np.dtype[Any] | None:

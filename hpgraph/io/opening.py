@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 from hpgraph.core.device import free_memory
 from hpgraph.core.devices import Devices, require_current
-from hpgraph.io.files import given_path
 from hpgraph.io.hpg_reader import GraphFile
 from hpgraph.io.memory import Budget
+from hpgraph.io.remote import given_path
 
 if TYPE_CHECKING:
     from hpgraph.containers.divided_graph import DividedGraph

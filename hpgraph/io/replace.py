@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from hpgraph.io.zstd import zstd_writer
+
 # Letters of a name kept in that of the temporary file, which may have 255 bytes.
 _KEPT_OF_NAME = 40
 
@@ -31,7 +33,7 @@ def replacing(path: str | os.PathLike[str], *, zipped: bool = False) -> Iterator
         The place. Of a link, where it leads to; what is no plain file, a pipe say, is written to directly. The new file
         has the permissions of the former one.
     zipped : bool, default False
-        Compress what is written, as gzip.
+        Compress what is written: by zstd where the name ends in ``.zst``, else as gzip.
 
     Yields
     ------
@@ -162,6 +164,7 @@ def _zipping(file: BinaryIO, place: Path, zipped: bool) -> Iterator[BinaryIO]:
     if not zipped:
         yield file
         return
-    target = gzip.GzipFile(place.name, "wb", 6, cast(Any, file))
+    zstd = place.suffix.lower() == ".zst"
+    target = zstd_writer(file) if zstd else gzip.GzipFile(place.name, "wb", 6, cast(Any, file))
     yield cast(BinaryIO, target)
     target.close()

@@ -21,6 +21,7 @@ from typing import IO, Any, BinaryIO, cast
 from hpgraph.core.config import config
 from hpgraph.core.errors import FileFormatError
 from hpgraph.core.progress import progress_bar
+from hpgraph.io.zstd import MAGIC, ZstdReader
 
 PATIENCE = 1.0
 """Seconds that a read may take before it shows a progress bar."""
@@ -140,7 +141,7 @@ class _BoundedLines(io.BufferedIOBase):
 
 @contextlib.contextmanager
 def open_bytes(path: Path, progress: bool | None = False) -> Iterator[BinaryIO]:
-    """The content of a file, gzip undone; what is compressed is known by its first bytes, not by its name.
+    """The content of a file, gzip or zstd undone; what is compressed is known by its first bytes, not by its name.
 
     Parameters
     ----------
@@ -151,7 +152,8 @@ def open_bytes(path: Path, progress: bool | None = False) -> Iterator[BinaryIO]:
 
     Yields
     ------
-    binary file, readable and seekable
+    binary file
+        Readable and seekable; from the end only where nothing was to be undone.
 
     Raises
     ------
@@ -161,12 +163,13 @@ def open_bytes(path: Path, progress: bool | None = False) -> Iterator[BinaryIO]:
     """
     raw = _CountedFile(path, config.show_progress() if progress is None else bool(progress))
     with contextlib.closing(raw), io.BufferedReader(raw, 1 << 20) as buffered:
-        if buffered.peek(2)[:2] != _GZIP_MAGIC:
+        begins = buffered.peek(4)[:4]
+        if begins[:2] != _GZIP_MAGIC and begins != MAGIC:
             yield buffered
             return
-        with gzip.GzipFile(fileobj=buffered) as unzipped:
+        with _unzipped(buffered, begins == MAGIC) as unzipped:
             try:
-                yield cast(BinaryIO, unzipped)
+                yield unzipped
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                 lines = _readable_lines(path)
                 raise FileFormatError(
@@ -285,12 +288,16 @@ def shortened(text: str, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
+def _unzipped(file: Any, zstd: bool) -> BinaryIO:
+    return io.BufferedReader(ZstdReader(file)) if zstd else cast(BinaryIO, gzip.GzipFile(fileobj=file))
+
+
 def _readable_lines(path: Path) -> int:
-    """How many whole lines come out of a damaged gzip file."""
+    """How many whole lines come out of a damaged file."""
     lines = 0
     damage = contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile)
-    with path.open("rb") as file, gzip.GzipFile(fileobj=file) as unzipped, damage:
+    with path.open("rb") as file, _unzipped(file, file.peek(4)[:4] == MAGIC) as unzipped, damage:
         # Small pieces: a read that fails gives back nothing of what it had.
-        while piece := unzipped.read1(4096):
+        while piece := unzipped.read1(4096):  # type: ignore[attr-defined]
             lines += piece.count(b"\n")
     return lines

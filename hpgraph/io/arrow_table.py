@@ -1,0 +1,128 @@
+"""Whole graphs in Parquet, Arrow and Feather files: a table of edges, and in its metadata what a table cannot say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.containers.names import text_or_numbers
+from hpgraph.core.errors import FileFormatError, MissingExtraError
+from hpgraph.io.arcs import Arcs, Array
+from hpgraph.io.arrow_stream import arrow_stream, schema_of
+from hpgraph.io.edge_list import is_sparse
+from hpgraph.io.memory import Budget
+from hpgraph.io.replace import replacing
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+
+_OWN = b"hpgraph"
+_ARC_BYTES = 48
+
+
+def read_arrow(
+    path: Path, progress: bool | None, budget: Budget, *, n_vertices: int | None, names: bool | None
+) -> Arcs:
+    """The rows of a table as arcs.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        ``.parquet``, ``.arrow`` or ``.feather``.
+    progress, n_vertices, names
+        As for `hpgraph.read`.
+    budget : Budget
+        What may be taken of the memory.
+
+    Returns
+    -------
+    Arcs
+
+    Raises
+    ------
+    MissingExtraError, FileFormatError, DeviceMemoryError, ValueError
+        As `hpgraph.read`.
+    """
+    rows = arrow_stream(path, progress, budget, n_vertices=n_vertices, names=names)
+    said = json.loads((schema_of(path).metadata or {}).get(_OWN, b"{}"))
+    blocks, count = [], 0
+    for block in rows.blocks():
+        blocks.append(block)
+        count += block[0].size
+        budget.check(count * _ARC_BYTES, f"{count} edges and more of {path}")
+    source, target = (_joined([block[end] for block in blocks], np.int64) for end in (0, 1))
+    weight = _joined([block[2] for block in blocks], None) if blocks and blocks[0][2] is not None else None
+    if not blocks and said.get("weight"):
+        weight = np.empty(0, said["weight"])
+    directed = said.get("directed", True)
+    if rows.names is not None:
+        called = rows.names()
+        return Arcs(source, target, weight, len(called), directed, called)
+    for ends in (source, target):
+        if ends.size and ends.dtype.kind not in "iu":
+            raise FileFormatError(path, f"vertices are whole numbers or text, and a column of them holds {ends.dtype}")
+    n = n_vertices if n_vertices is not None else said.get("n_vertices")
+    largest = max(int(source.max(initial=-1)), int(target.max(initial=-1)))
+    least = min(int(source.min(initial=0)), int(target.min(initial=0)))
+    unsaid = n is None and names is None
+    if rows.relabel or said.get("ids") == "number" or (unsaid and _are_names(source, target, least)):
+        ids, place = np.unique(np.concatenate([source, target]), return_inverse=True)
+        return Arcs(place[: source.size], place[source.size :], weight, ids.size, directed, ids)
+    if least < 0 or (n is not None and largest >= n):
+        raise FileFormatError(path, f"vertex {least if least < 0 else largest} is not in 0..{(n or largest + 1) - 1}")
+    return Arcs(source, target, weight, largest + 1 if n is None else n, directed)
+
+
+def _are_names(source: Array, target: Array, least: int) -> bool:
+    return least >= 0 and source.size > 0 and is_sparse(source, target, max(int(source.max()), int(target.max())))
+
+
+def _joined(parts: list[Any], empty: Any) -> Array:
+    return np.concatenate(parts) if parts else np.empty(0, empty)
+
+
+def write_arrow(graph: Graph, path: Path) -> None:
+    """Write the edges of a graph as a table of columns source, target and weight; an undirected edge once.
+
+    Parameters
+    ----------
+    graph : Graph
+        On the CPU. Of one with names, vertices without an edge are left out, as in edge lists.
+    path : pathlib.Path
+
+    Raises
+    ------
+    MissingExtraError
+        Without pyarrow.
+    ValueError
+        For names that are neither all text nor all whole numbers.
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtraError("pyarrow", "arrow", f"writing {path.suffix} files") from None
+    arcs = Arcs.of(graph).each_edge_once()
+    said: dict[str, Any] = {"directed": arcs.directed, "ids": "index", "n_vertices": arcs.n_vertices}
+    ends: list[Any] = [arcs.source, arcs.target]
+    if arcs.names is not None:
+        known = text_or_numbers(arcs.names)
+        if known is None:
+            raise ValueError(f"{path}: names are all text or all whole numbers there, and some are neither")
+        said = {"directed": arcs.directed, "ids": "number" if known.dtype.kind in "iu" else "name"}
+        called = pyarrow.array(known.astype(object) if known.dtype.kind not in "iu" else known)
+        ends = [called.take(pyarrow.array(end)) for end in ends]
+    columns = {"source": ends[0], "target": ends[1]}
+    if arcs.weight is not None:
+        columns["weight"], said["weight"] = arcs.weight, arcs.weight.dtype.str
+    table = pyarrow.table(columns).replace_schema_metadata({_OWN: json.dumps(said)})
+    with replacing(path) as file:
+        if path.suffix.lower() == ".parquet":
+            import pyarrow.parquet
+
+            pyarrow.parquet.write_table(table, file, compression="zstd")
+        else:
+            with pyarrow.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)

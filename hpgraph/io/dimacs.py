@@ -1,0 +1,121 @@
+"""Files of the DIMACS challenges: ``.gr`` of shortest paths, with weights, and ``.col`` of colouring, without.
+
+http://www.diag.uniroma1.it/challenge9/format.shtml: a line ``p sp N M``, then a line ``a U V W`` an arc; in files of
+colouring ``p edge N M`` and ``e U V``. Vertices are counted from 1; lines that begin with c are comments.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hpgraph.core.errors import FileFormatError
+from hpgraph.io.arcs import Arcs
+from hpgraph.io.memory import Budget
+from hpgraph.io.replace import replacing_text
+from hpgraph.io.stream import open_text, shortened
+from hpgraph.io.text_numbers import ends_of, number_table
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+
+# What the line p may say: what an edge begins with, how many numbers it has, and whether it is an arc.
+_KINDS = {"sp": ("a", 3, True), "edge": ("e", 2, False), "edges": ("e", 2, False), "col": ("e", 2, False)}
+# A comment of ours: the arcs of an undirected graph, in both directions.
+_UNDIRECTED = "c hpgraph: undirected"
+_BLOCK = 1 << 16
+_EDGE_BYTES = 200
+
+
+def read_dimacs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
+    """The arcs of a ``.gr`` or ``.col`` file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Plain or compressed.
+    progress : bool, optional
+        As for `hpgraph.read`.
+    budget : Budget
+        What may be taken of the memory.
+
+    Returns
+    -------
+    Arcs
+        Weights are int64; float64 where one is no whole number.
+
+    Raises
+    ------
+    FileFormatError
+        With the line number.
+    DeviceMemoryError
+        When the arcs need more memory than they may take.
+    """
+    head: list[str] | None = None
+    directed, edges, numbers = True, [], []
+    with open_text(path, progress) as text:
+        for at, line in enumerate(text, start=1):
+            kind = line[:1]
+            if kind in ("c", "\n", "n"):
+                directed &= line.rstrip() != _UNDIRECTED
+            elif kind == "p" and head is None:
+                head = line.split()
+                if len(head) != 4 or head[1] not in _KINDS or not all(field.isdecimal() for field in head[2:]):
+                    raise FileFormatError(path, f"'p sp N M' or 'p edge N M' expected: {shortened(line)!r}", at)
+                budget.check(int(head[3]) * _EDGE_BYTES, f"the {head[3]} edges that {path} says it has")
+            elif head is not None and kind == _KINDS[head[1]][0] and line[1:2].isspace():
+                edges.append(line[2:])
+                numbers.append(at)
+                if len(edges) % _BLOCK == 0:
+                    budget.check(len(edges) * _EDGE_BYTES, f"{len(edges)} edges and more of {path}")
+            else:
+                raise FileFormatError(path, f"no line of a DIMACS file: {shortened(line)!r}", at)
+    if head is None:
+        raise FileFormatError(path, "there is no line that begins with p, which says how many vertices there are")
+    _, columns, arcs = _KINDS[head[1]]
+    n = int(head[2])
+    if len(edges) != int(head[3]):
+        raise FileFormatError(path, f"{head[3]} edges expected, as its line p says, {len(edges)} found")
+    whole = all("." not in edge and "e" not in edge and "n" not in edge for edge in edges)
+    table = number_table(path, edges, numbers, columns, np.int64 if whole else np.float64)
+    source, target = (ends_of(path, table[:, end].astype(np.int64), n, 1, numbers) for end in (0, 1))
+    weight = table[:, 2].copy() if columns == 3 else None
+    return Arcs(source, target, weight, n, arcs and directed)
+
+
+def write_dimacs(graph: Graph, path: Path) -> None:
+    """Write a graph: ``.gr`` with weights, all of them 1 where it has none, ``.col`` an undirected one without.
+
+    Parameters
+    ----------
+    graph : Graph
+        On the CPU. Its names are not written.
+    path : pathlib.Path
+
+    Raises
+    ------
+    ValueError
+        For a directed or weighted graph and ``.col``.
+    """
+    arcs = Arcs.of(graph)
+    coloured = ".col" in path.suffixes[-2:]
+    if coloured and (graph.directed or graph.weighted):
+        raise ValueError(f"{path}: a .col file holds undirected edges without weights; .gr holds arcs with weights")
+    if coloured:
+        arcs = arcs.each_edge_once()
+    ends = (arcs.source + 1).tolist(), (arcs.target + 1).tolist()
+    weight = [1] * arcs.source.size if arcs.weight is None else arcs.weight.tolist()
+    lines = (
+        (f"e {u} {v}\n" for u, v in zip(*ends, strict=True))
+        if coloured
+        else (f"a {u} {v} {w!r}\n" for u, v, w in zip(*ends, weight, strict=True))
+    )
+    with replacing_text(path, zipped=path.suffix.lower() in (".gz", ".zst")) as text:
+        if not graph.directed and not coloured:
+            text.write(f"{_UNDIRECTED}\n")
+        text.write(f"p {'edge' if coloured else 'sp'} {arcs.n_vertices} {arcs.source.size}\n")
+        while block := "".join(islice(lines, _BLOCK)):
+            text.write(block)

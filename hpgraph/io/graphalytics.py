@@ -1,0 +1,133 @@
+"""Graphs of the LDBC Graphalytics benchmark: ``NAME.v`` with an id a line, ``NAME.e`` with an edge a line.
+
+A. Iosup et al., "The LDBC Graphalytics benchmark", version 1.0.5, section 2.2: ids are any whole numbers, edges are
+separated by one blank, with a weight where there are weights. ``NAME.properties`` beside them says whether edges have a
+direction, in a line ``graph.NAME.directed = true``.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hpgraph.core.errors import FileFormatError
+from hpgraph.io.arcs import Arcs, Array
+from hpgraph.io.memory import Budget
+from hpgraph.io.replace import replacing_text
+from hpgraph.io.stream import open_text
+from hpgraph.io.text_numbers import number_table
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+
+_DIRECTED = re.compile(r"^\s*graph\.[^=]*\bdirected\s*[=:]\s*(true|false)\s*$", re.MULTILINE | re.IGNORECASE)
+_LINE_BYTES = 250
+_BLOCK = 1 << 16
+
+
+def read_graphalytics(path: Path, progress: bool | None, budget: Budget) -> Arcs:
+    """The arcs of ``NAME.e`` between the vertices of ``NAME.v``, whichever of the two is named.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    progress : bool, optional
+        As for `hpgraph.read`.
+    budget : Budget
+        What may be taken of the memory.
+
+    Returns
+    -------
+    Arcs
+        Directed, unless ``NAME.properties`` says otherwise. Vertices are named by their ids, unless these are their
+        indices.
+
+    Raises
+    ------
+    FileFormatError
+        With the line number.
+    FileNotFoundError
+        One of the two is not there.
+    DeviceMemoryError
+        When the arcs need more memory than they may take.
+    """
+    properties = path.with_suffix(".properties")
+    said = _DIRECTED.search(properties.read_text("utf-8", "replace")) if properties.is_file() else None
+    vertices, at = _lines(path.with_suffix(".v"), progress, budget)
+    ids = number_table(path.with_suffix(".v"), vertices, at, 1)[:, 0]
+    edges, at = _lines(path.with_suffix(".e"), progress, budget)
+    columns = len(edges[0].split()) if edges else 2
+    if columns not in (2, 3):
+        raise FileFormatError(path.with_suffix(".e"), f"two ids and perhaps a weight expected: {edges[0]!r}", at[0])
+    whole = columns == 2 or not any(set(edge) & set(".einEIN") for edge in edges)
+    if whole:
+        table = number_table(path.with_suffix(".e"), edges, at, columns)
+        weight = table[:, 2].copy() if columns == 3 else None
+    else:
+        ends, values = zip(*(edge.rsplit(None, 1) for edge in edges), strict=True)
+        table = number_table(path.with_suffix(".e"), ends, at, 2)
+        weight = number_table(path.with_suffix(".e"), values, at, 1, np.float64)[:, 0]
+    order = np.argsort(ids, kind="stable")
+    known = ids[order]
+    if (np.diff(known) == 0).any():
+        raise FileFormatError(path.with_suffix(".v"), f"vertex {known[1:][np.diff(known) == 0][0]} is there twice")
+    source, target = (_places(path.with_suffix(".e"), known, order, table[:, end], at) for end in (0, 1))
+    names = None if np.array_equal(ids, np.arange(ids.size)) else ids
+    return Arcs(source, target, weight, ids.size, said is None or said[1].lower() == "true", names)
+
+
+def _lines(path: Path, progress: bool | None, budget: Budget) -> tuple[list[str], list[int]]:
+    lines, numbers = [], []
+    with open_text(path, progress) as text:
+        for at, line in enumerate(text, start=1):
+            if line.strip():
+                lines.append(line)
+                numbers.append(at)
+            if at % _BLOCK == 0:
+                budget.check(len(lines) * _LINE_BYTES, f"{len(lines)} lines and more of {path}")
+    return lines, numbers
+
+
+def _places(path: Path, known: Array, order: Array, ids: Array, lines: list[int]) -> Array:
+    place = np.searchsorted(known, ids)
+    found = known[np.minimum(place, known.size - 1)] == ids if known.size else np.zeros(ids.size, np.bool_)
+    if not found.all():
+        at = int(np.flatnonzero(~found)[0])
+        raise FileFormatError(path, f"vertex {ids[at]} is not in the file of vertices beside it", lines[at])
+    return order[place]
+
+
+def write_graphalytics(graph: Graph, path: Path) -> None:
+    """Write ``NAME.v``, ``NAME.e`` and ``NAME.properties``; an undirected edge once.
+
+    Parameters
+    ----------
+    graph : Graph
+        On the CPU. Names must be whole numbers.
+    path : pathlib.Path
+        Of ``NAME.v`` or ``NAME.e``.
+
+    Raises
+    ------
+    ValueError
+        For other names.
+    """
+    arcs = Arcs.of(graph).each_edge_once()
+    ids = np.arange(arcs.n_vertices) if arcs.names is None else np.asarray(arcs.names)
+    if ids.dtype.kind not in "iu":
+        raise ValueError(f"{path}: vertices are whole numbers there, and some names are not; .csv holds text")
+    columns = [ids[arcs.source].tolist(), ids[arcs.target].tolist()]
+    if arcs.weight is not None:
+        columns.append(arcs.weight.tolist())
+    lines = (" ".join(map(repr, row)) + "\n" for row in zip(*columns, strict=True))
+    with replacing_text(path.with_suffix(".v")) as text:
+        text.write("".join(f"{id}\n" for id in ids.tolist()))
+    with replacing_text(path.with_suffix(".properties")) as text:
+        text.write(f"graph.{path.stem}.directed = {str(graph.directed).lower()}\n")
+    with replacing_text(path.with_suffix(".e")) as text:
+        while block := "".join(islice(lines, _BLOCK)):
+            text.write(block)

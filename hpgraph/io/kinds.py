@@ -1,0 +1,102 @@
+"""Formats of graph files by the suffixes of their names, and who reads and writes which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hpgraph.io.arcs import Arcs
+from hpgraph.io.arrow_table import write_arrow
+from hpgraph.io.dimacs import read_dimacs, write_dimacs
+from hpgraph.io.edge_list_writer import write_edge_list
+from hpgraph.io.gapbs import read_gapbs, write_gapbs
+from hpgraph.io.graphalytics import read_graphalytics, write_graphalytics
+from hpgraph.io.graphml import read_graphml, write_graphml
+from hpgraph.io.matrix_market import read_matrix_market, write_matrix_market
+from hpgraph.io.memory import Budget
+from hpgraph.io.metis import read_metis, write_metis
+from hpgraph.io.npz import read_npz, write_npz
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+
+EDGE_LISTS = (".txt", ".tsv", ".csv", ".el", ".wel")
+"""Suffixes of edge lists; each also with .gz and .zst."""
+
+_KINDS = {
+    ".mtx": "Matrix Market",
+    ".npz": "npz",
+    ".hpg": "hpg",
+    **dict.fromkeys(EDGE_LISTS, "edge list"),
+    **dict.fromkeys((".parquet", ".arrow", ".feather"), "Arrow"),
+    ".graphml": "GraphML",
+    ".graph": "METIS",
+    ".metis": "METIS",
+    ".gr": "DIMACS",
+    ".col": "DIMACS",
+    ".sg": "GAPBS",
+    ".wsg": "GAPBS",
+    ".v": "Graphalytics",
+    ".e": "Graphalytics",
+}
+# Compressed within, or of several files.
+_NOT_ZIPPED = frozenset({"npz", "hpg", "Arrow", "Graphalytics"})
+
+READERS: dict[str, Callable[[Path, bool | None, Budget], Arcs]] = {
+    "Matrix Market": read_matrix_market,
+    "npz": read_npz,
+    "GraphML": read_graphml,
+    "METIS": read_metis,
+    "DIMACS": read_dimacs,
+    "GAPBS": read_gapbs,
+    "Graphalytics": read_graphalytics,
+}
+"""Who reads a whole file, of the formats that need to know no more than where it lies."""
+
+WRITERS: dict[str, Callable[[Graph, Path], None]] = {
+    "Matrix Market": write_matrix_market,
+    "npz": write_npz,
+    "edge list": write_edge_list,
+    "Arrow": write_arrow,
+    "GraphML": write_graphml,
+    "METIS": write_metis,
+    "DIMACS": write_dimacs,
+    "GAPBS": write_gapbs,
+    "Graphalytics": write_graphalytics,
+}
+
+
+def kind_of(path: Path) -> str:
+    """The format that the name of a file says.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+
+    Returns
+    -------
+    str
+        A key of `READERS` or `WRITERS`, "edge list", "Arrow" or "hpg".
+
+    Raises
+    ------
+    ValueError
+        For a name that says none.
+
+    Examples
+    --------
+    >>> kind_of(Path("web.MTX.gz")), kind_of(Path("roads.gr"))
+    ('Matrix Market', 'DIMACS')
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    zipped = suffixes[-1:] in ([".gz"], [".zst"])
+    kind = _KINDS.get("".join(suffixes[-2:-1] if zipped else suffixes[-1:]))
+    if kind is None or (zipped and kind in _NOT_ZIPPED):
+        raise ValueError(
+            f"{path}: the suffix does not name a known format; known are .mtx (Matrix Market), "
+            f"{', '.join(EDGE_LISTS)} (edge lists), .graphml, .graph (METIS), .gr and .col (DIMACS), .sg and .wsg "
+            "(GAPBS), these also with .gz or .zst, .v and .e (LDBC Graphalytics), .parquet, .arrow, .feather, .npz "
+            "(SciPy sparse array) and .hpg (hpgraph's own)"
+        )
+    return kind

@@ -1,0 +1,139 @@
+"""Graphs from standard input and from elsewhere: copied to a file that is read, and goes when it was."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import urlsplit
+
+from hpgraph.core.errors import MissingExtraError
+from hpgraph.io.replace import check_writable
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]+(?:::|://)", re.IGNORECASE)
+_PIECE = 1 << 20
+
+
+@contextlib.contextmanager
+def here(path: object) -> Iterator[Path]:
+    """The file that a path means, on this machine.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        A file; "-", standard input, an edge list, or what its suffix says ("-.mtx"); or a URL: ``https://`` and what
+        else fsspec knows, ``s3://``, ``gs://``, ``zip://``.
+
+    Yields
+    ------
+    pathlib.Path
+
+    Raises
+    ------
+    TypeError
+        For what is no path.
+    MissingExtraError
+        Without fsspec, for URLs other than those of the web.
+    OSError
+        Where it cannot be had.
+    """
+    if isinstance(path, str) and (path == "-" or path.startswith("-.")):
+        with _copied(sys.stdin.buffer, "standard-input" + (path[1:] or ".txt")) as copy:
+            yield copy
+    elif isinstance(path, str) and _URL.match(path):
+        with _opened(path) as content, _copied(content, _name(path)) as copy:
+            yield copy
+    else:
+        yield given_path(path)
+
+
+@contextlib.contextmanager
+def to_be_written(path: object) -> Iterator[Path]:
+    """A file to write, which goes where the path means when the block ends.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        A file, or a URL that fsspec can write to.
+
+    Yields
+    ------
+    pathlib.Path
+
+    Raises
+    ------
+    TypeError, MissingExtraError, OSError
+        As `here`; of a file that cannot be written before the block begins.
+    """
+    if not (isinstance(path, str) and _URL.match(path)):
+        place = given_path(path)
+        check_writable(place)
+        yield place
+        return
+    fsspec = _fsspec()
+    with tempfile.TemporaryDirectory(prefix="hpgraph-") as folder:
+        copy = Path(folder) / _name(path)
+        yield copy
+        with fsspec.open(path, "wb") as target, copy.open("rb") as content:
+            shutil.copyfileobj(content, target, _PIECE)
+
+
+def given_path(path: object) -> Path:
+    """A path as users give it.
+
+    Parameters
+    ----------
+    path : object
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be a string or a path, not {type(path).__name__}")
+    return Path(os.fspath(path)).expanduser()  # type: ignore[arg-type]
+
+
+def _name(url: str) -> str:
+    # Of "zip://graph.el::file.zip" the first part says what is read.
+    return Path(urlsplit(url.partition("::")[0]).path or urlsplit(url).netloc).name or "graph.txt"
+
+
+@contextlib.contextmanager
+def _opened(url: str) -> Iterator[Any]:
+    if urlsplit(url).scheme in ("http", "https"):
+        from urllib.request import urlopen
+
+        with urlopen(url) as content:
+            yield content
+        return
+    with _fsspec().open(url, "rb") as content:
+        yield content
+
+
+def _fsspec() -> Any:
+    try:
+        import fsspec
+    except ImportError:
+        raise MissingExtraError("fsspec", "remote", "a URL other than of the web") from None
+    return fsspec
+
+
+@contextlib.contextmanager
+def _copied(content: BinaryIO, name: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="hpgraph-") as folder:
+        copy = Path(folder) / name
+        with copy.open("wb") as file:
+            shutil.copyfileobj(content, file, _PIECE)
+        yield copy

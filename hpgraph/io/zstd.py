@@ -1,0 +1,115 @@
+"""Files compressed by zstd, by pyarrow, which has it in all its builds."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import Any, BinaryIO
+
+from hpgraph.core.errors import MissingExtraError
+
+MAGIC = b"\x28\xb5\x2f\xfd"
+
+
+class ZstdReader(io.RawIOBase):
+    """What a compressed file holds; to go back is to begin anew, as with gzip.
+
+    Parameters
+    ----------
+    file : binary file
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._at = file, 0
+        self._stream = _pyarrow().CompressedInputStream(_Open(file), "zstd")
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Some bytes."""
+        try:
+            content = self._stream.read(len(buffer))
+        except OSError as error:
+            # What other decompressors raise for data that are damaged.
+            raise EOFError(str(error)) from None
+        buffer[: len(content)] = content
+        self._at += len(content)
+        return len(content)
+
+    def seekable(self) -> bool:
+        """It is, forwards."""
+        return True
+
+    def tell(self) -> int:
+        """How far it was read."""
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place counted from the beginning or from here."""
+        if whence == os.SEEK_END:
+            raise io.UnsupportedOperation("the end of compressed data is not known before it is read")
+        wanted = offset + (self._at if whence == os.SEEK_CUR else 0)
+        if wanted < self._at:
+            self._file.seek(0)
+            self._stream, self._at = _pyarrow().CompressedInputStream(_Open(self._file), "zstd"), 0
+        while self._at < wanted and self.read(min(wanted - self._at, 1 << 20)):
+            pass
+        return self._at
+
+
+def zstd_writer(file: BinaryIO) -> Any:
+    """A file that compresses into another.
+
+    Parameters
+    ----------
+    file : binary file
+
+    Returns
+    -------
+    binary file
+
+    Raises
+    ------
+    MissingExtraError
+        Without pyarrow.
+    """
+    return _Writer(_pyarrow().CompressedOutputStream(_Open(file), "zstd"))
+
+
+class _Writer(io.RawIOBase):
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self._stream.write(content)
+        return len(content)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
+
+
+class _Open:
+    """A file that pyarrow may close and that stays open."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.read, self.write, self.flush = file.read, file.write, file.flush
+
+    def close(self) -> None:
+        """Leave it to its owner."""
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtraError("pyarrow", "arrow", "zstd") from None
+    return pyarrow

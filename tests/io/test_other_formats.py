@@ -1,0 +1,242 @@
+"""Formats of other programs: what they write, written by hand or by NetworkX, and what we write and read again."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import struct
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import hpgraph as hpg
+
+pytest.importorskip("pyarrow")
+
+UNDIRECTED = hpg.Graph.from_edges([0, 1, 0, 3], [1, 2, 4, 4], [2, 7, 1, 3], n_vertices=6, directed=False)
+ALL = [".graphml", ".graph", ".gr", ".wsg", ".e", ".v", ".parquet", ".arrow", ".feather", ".graphml.gz", ".gr.zst",
+       ".wsg.gz", ".csv.zst", ".mtx.zst", ".graph.zst"]  # fmt: skip
+
+
+def arcs(graph: hpg.Graph) -> list[tuple[Any, ...]]:
+    source, target, *weight = graph.edges(both_ways=True) if graph.weighted else (*graph.edges(both_ways=True),)
+    names = range(graph.n_vertices) if graph.names is None else graph.names.tolist()
+    columns = [[names[v] for v in end.tolist()] for end in (source, target)]
+    return sorted(zip(*columns, *(w.tolist() for w in weight if w is not None), strict=True))
+
+
+def same(found: hpg.Graph, expected: hpg.Graph) -> bool:
+    a, b = found.out_csr, expected.out_csr
+    return (
+        found.n_vertices == expected.n_vertices
+        and found.directed is expected.directed
+        and a.indptr.tolist() == b.indptr.tolist()
+        and a.indices.tolist() == b.indices.tolist()
+        and (None if a.data is None else a.data.tolist()) == (None if b.data is None else b.data.tolist())
+    )
+
+
+@pytest.mark.parametrize("suffix", ALL)
+def test_what_is_written_is_read_again(suffix: str, tmp_path: Path) -> None:
+    hpg.write(UNDIRECTED, tmp_path / f"g{suffix}")
+    assert same(hpg.load(tmp_path / f"g{suffix}"), UNDIRECTED)
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".gr", ".wsg", ".e", ".parquet", ".feather"])
+def test_directed(suffix: str, tmp_path: Path) -> None:
+    graph = hpg.Graph.from_edges([2, 0, 1], [0, 1, 1], [5, -6, 7], n_vertices=4)
+    graph.save(tmp_path / f"g{suffix}")
+    assert same(hpg.read(tmp_path / f"g{suffix}"), graph)
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".graph", ".col", ".sg", ".e", ".parquet"])
+def test_without_weights(suffix: str, tmp_path: Path) -> None:
+    graph = hpg.Graph.from_edges([0, 1, 0, 3], [1, 2, 4, 4], n_vertices=6, directed=False)
+    hpg.write(graph, tmp_path / f"g{suffix}")
+    assert same(hpg.read(tmp_path / f"g{suffix}"), graph)
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".e", ".parquet", ".arrow"])
+def test_names(suffix: str, tmp_path: Path) -> None:
+    names: list[Any] = [70, 10, 40] if suffix == ".e" else ['a "b" <c>', "é", "x & y"]
+    graph = hpg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.25], names=names)
+    hpg.write(graph, tmp_path / f"g{suffix}")
+    found = hpg.read(tmp_path / f"g{suffix}")
+    assert arcs(found) == arcs(graph) and found.directed
+
+
+def test_graphml_of_networkx(tmp_path: Path) -> None:
+    graph = nx.Graph()
+    graph.add_edge("Bonn", "Mainz", weight=1.5, road="A61")
+    graph.add_edge("Mainz", "Trier", weight=2.5)
+    graph.add_node("Ulm", kind="city")
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    found = hpg.read(tmp_path / "g.graphml")
+    assert found.names.tolist() == list(graph) and not found.directed
+    both_ways = [*graph.edges(data="weight"), *((v, u, weight) for u, v, weight in graph.edges(data="weight"))]
+    assert arcs(found) == sorted(both_ways)
+    hpg.write(found, tmp_path / "again.graphml")
+    assert nx.utils.edges_equal(
+        nx.read_graphml(tmp_path / "again.graphml").edges(data="weight"), graph.edges(data="weight")
+    )
+
+
+def test_metis_of_its_manual(tmp_path: Path) -> None:
+    """Figures 2 (b) and 2 (d): weights of edges, and of vertices besides, three each."""
+    path = tmp_path / "g.graph"
+    path.write_text("% figure 2\n4 3 001\n2 1\n1 1 3 2\n2 2 4 5\n3 5\n")
+    dense = hpg.read(path).out_csr.to_scipy().toarray()
+    assert dense.tolist() == [[0, 1, 0, 0], [1, 0, 2, 0], [0, 2, 0, 5], [0, 0, 5, 0]]
+    path.write_text("3 2 010 3\n1 2 0 2\n0 2 2 1 3\n4 1 1 2\n")
+    found = hpg.read(path)
+    assert found.n_edges == 4 and not found.weighted and found.neighbors(1).tolist() == [0, 2]
+
+
+def test_dimacs_of_the_challenges(tmp_path: Path) -> None:
+    (tmp_path / "g.gr").write_text("c USA-road\np sp 3 2\na 1 2 803\na 3 1 158\n")
+    assert arcs(hpg.read(tmp_path / "g.gr")) == [(0, 1, 803), (2, 0, 158)]
+    (tmp_path / "g.col").write_text("c myciel\np edge 3 2\ne 1 2\ne 2 3\n")
+    found = hpg.read(tmp_path / "g.col")
+    assert not found.directed and not found.weighted and found.n_edges == 4
+
+
+def test_sg_as_the_suite_writes_it(tmp_path: Path) -> None:
+    rows = struct.pack("=?qq", True, 3, 3) + struct.pack("=4q3i", 0, 2, 3, 3, 1, 2, 2)
+    (tmp_path / "g.sg").write_bytes(rows + struct.pack("=4q3i", 0, 0, 1, 3, 0, 0, 1))
+    assert arcs(hpg.read(tmp_path / "g.sg")) == [(0, 1), (0, 2), (1, 2)]
+    hpg.write(hpg.read(tmp_path / "g.sg"), tmp_path / "again.sg")
+    assert (tmp_path / "again.sg").read_bytes() == (tmp_path / "g.sg").read_bytes()
+
+
+def test_graphalytics(tmp_path: Path) -> None:
+    (tmp_path / "example.v").write_text("1\n5\n9\n12\n")
+    (tmp_path / "example.e").write_text("1 5 0.3\n9 1 1\n")
+    found = hpg.read(tmp_path / "example.e")
+    assert found.names.tolist() == [1, 5, 9, 12] and arcs(found) == [(1, 5, 0.3), (9, 1, 1.0)] and found.directed
+    (tmp_path / "example.properties").write_text("# a graph\ngraph.example.directed = false\n")
+    assert not hpg.read(tmp_path / "example.v").directed
+
+
+def test_tables_of_others(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"weight": [7.5, 1.0], "from": [1001, 1002], "to": [1002, 5]})
+    table.to_parquet(tmp_path / "g.parquet")
+    table.to_feather(tmp_path / "g.feather")
+    for name in ("g.parquet", "g.feather"):
+        found = hpg.read(tmp_path / name)
+        assert found.names.tolist() == [5, 1001, 1002] and arcs(found) == [(1001, 1002, 7.5), (1002, 5, 1.0)]
+    assert hpg.read(tmp_path / "g.parquet", n_vertices=2000).n_vertices == 2000
+
+
+def test_snap(tmp_path: Path) -> None:
+    text = "# Directed graph (each unordered pair of nodes is saved once)\n# FromNodeId\tToNodeId\n0\t1\n2\t0\n"
+    with gzip.open(tmp_path / "web.txt.gz", "wt") as file:
+        file.write(text)
+    assert arcs(hpg.read(tmp_path / "web.txt.gz")) == [(0, 1), (2, 0)]
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    def given(content: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    given(b"0 1\n1 2\n")
+    assert hpg.read("-").n_edges == 2
+    given(gzip.compress(b"c\np sp 2 1\na 1 2 9\n"))
+    assert arcs(hpg.read("-.gr")) == [(0, 1, 9)]
+
+
+def test_urls(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    hpg.write(UNDIRECTED, "memory://graphs/g.gr.zst")
+    assert same(hpg.read("memory://graphs/g.gr.zst"), UNDIRECTED)
+    hpg.write(UNDIRECTED, tmp_path / "g.wel")
+    assert same(hpg.read((tmp_path / "g.wel").as_uri()), UNDIRECTED)
+    hpg.convert((tmp_path / "g.wel").as_uri(), tmp_path / "g.hpg")
+    assert same(hpg.read(tmp_path / "g.hpg"), UNDIRECTED)
+
+
+def test_from_the_web(tmp_path: Path) -> None:
+    from functools import partial
+    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+    from threading import Thread
+
+    hpg.write(UNDIRECTED, tmp_path / "g.csv.gz")
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *said: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        assert same(hpg.read(f"{address}/g.csv.gz"), UNDIRECTED)
+        with pytest.raises(OSError, match="404"):
+            hpg.read(f"{address}/h.csv.gz")
+        server.shutdown()
+
+
+BAD: list[tuple[str, str, str]] = [
+    ("g.gr", "a 1 2 3\n", "line 1: no line of a DIMACS file"),
+    ("g.gr", "p sp 2 1\na 1 3 1\n", r"line 2: vertex 3 is not in 1\.\.2"),
+    ("g.gr", "p sp 2 1\na 1 x 1\n", "line 2: no numbers"),
+    ("g.gr", "p sp 2 2\na 1 2 1\n", "2 edges expected, as its line p says, 1 found"),
+    ("g.gr", "c nothing\n", "no line that begins with p"),
+    ("g.graph", "2 1\n2\n", "2 vertices expected, as its first line says, 1 lines found"),
+    ("g.graph", "2 1\n2\n3\n", r"line 3: vertex 3 is not in 1\.\.2"),
+    ("g.graph", "2 2\n2\n1\n", "2 edges expected, each at both ends, 2 ends found"),
+    ("g.graph", "2 1 001\n2\n1 1\n", "line 2: neighbours and weights must come in pairs"),
+    ("g.graphml", "<graphml><graph><node id='a'/>", "no whole XML file"),
+    ("g.graphml", "<graphml/>", "it holds no <graph>"),
+    ("g.graphml", "<graphml><graph><edge source='a' target='b'/></graph></graphml>", "'a', which is no node of it"),
+    ("g.graphml", "<graphml><graph/><graph/></graphml>", "several graphs"),
+    ("g.sg", "\x01abc", "the file ends early"),
+    ("g.sg", "\x07" + "\0" * 40, "its first 17 bytes do not fit"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "says"), BAD, ids=[f"{name}: {says[:30]}" for name, _, says in BAD])
+def test_what_is_damaged(name: str, content: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(hpg.FileFormatError, match=says):
+        hpg.read(tmp_path / name)
+
+
+def test_compressed_data_that_end_early(tmp_path: Path) -> None:
+    hpg.write(hpg.Graph.from_edges(range(50000), range(50000)), tmp_path / "g.el.zst")
+    whole = (tmp_path / "g.el.zst").read_bytes()
+    (tmp_path / "g.el.zst").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(hpg.FileFormatError, match="end early or are damaged"):
+        hpg.read(tmp_path / "g.el.zst")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "graph", "says"),
+    [
+        (".graph", lambda: hpg.Graph.from_edges([0], [1]), "undirected graphs without loops"),
+        (".graph", lambda: hpg.Graph.from_edges([0], [1], [0.5], directed=False), "whole numbers above zero"),
+        (".col", lambda: UNDIRECTED, r"\.gr holds arcs with weights"),
+        (".sg", lambda: UNDIRECTED, r"write it to \.wsg"),
+        (".wsg", lambda: hpg.Graph.from_edges([0], [1], [0.5]), "whole numbers of 32 bits"),
+        (".e", lambda: hpg.Graph.from_edges([0], [1], names=["a", "b"]), "vertices are whole numbers there"),
+        (".npz.zst", lambda: UNDIRECTED, "does not name a known format"),
+    ],
+)
+def test_what_a_format_cannot_hold(
+    suffix: str, graph: Callable[[], hpg.Graph], says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        hpg.write(graph(), tmp_path / f"g{suffix}")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["g.gr", "g.graph", "g.sg", "g.graphml", "g.e", "g.parquet"])
+def test_memory(name: str, tmp_path: Path) -> None:
+    graph = hpg.Graph.from_edges(np.arange(70000), np.arange(70000)[::-1], directed=False)
+    hpg.write(graph, tmp_path / name)
+    with pytest.raises(hpg.DeviceMemoryError, match="may be taken"):
+        hpg.read(tmp_path / name, memory="100 KiB")
