@@ -10,9 +10,11 @@ import pytest
 
 import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
+from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.core.device import cuda_available, to_device
 from hpgraph.core.devices import Devices, bring, even_ranges
 from hpgraph.core.errors import DeviceError, MissingExtraError
+from hpgraph.io.hpg_writer import write_hpg
 
 
 def _hubs_first(directed: bool) -> hpg.Graph:
@@ -165,6 +167,12 @@ def test_a_file_on_two_gpus(tmp_path: Any) -> None:
     np.testing.assert_array_equal(hpg.bfs(opened, 0).level.get(), hpg.bfs(whole, 0).level)
     one = hpg.open(tmp_path / "grid.hpg", device="cuda", memory=max(2 * plain, 1 << 20))
     assert isinstance(one, hpg.StreamedGraph)
-    assert isinstance(hpg.open(tmp_path / "grid.hpg", device="cuda:0,1", memory="1MiB"), hpg.StreamedGraph) == (
-        3 * plain > 2 << 20
-    )
+    # Neither has two: each streams its own.
+    larger = hpg.datasets.grid(300, weighted=True)
+    write_hpg(larger, tmp_path / "larger.hpg", arcs_per_page=4096)
+    both = hpg.open(tmp_path / "larger.hpg", device="cuda:0,1", memory="2MiB")
+    assert isinstance(both, DividedStreamedGraph)
+    assert [str(shard.device) for shard in both.shards] == ["cuda:0", "cuda:1"]
+    np.testing.assert_array_equal(hpg.bfs(both, 0).level.get(), hpg.bfs(larger, 0).level)
+    np.testing.assert_allclose(hpg.pagerank(both).rank.get(), hpg.pagerank(larger).rank, rtol=1e-9)
+    assert all(shard.graph.moved > 0 for shard in both.shards)

@@ -20,6 +20,7 @@ from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult, Rules, is_of_
 from hpgraph.algorithms.power_iteration import ending
 from hpgraph.containers.divided_array import gathered
 from hpgraph.containers.divided_graph import DividedGraph
+from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import named
 from hpgraph.containers.streamed_graph import StreamedGraph
@@ -237,7 +238,7 @@ def pagerank(
     xp = array_module(graph.device)
     n = graph.n_vertices
     personalization, start = gathered(personalization), gathered(start)
-    if apart and not isinstance(graph, DividedGraph):
+    if apart and not isinstance(graph, DividedGraph | DividedStreamedGraph):
         raise ValueError('apart=True takes a graph on several GPUs: G.to("cuda:0,1")')
     if apart and (method == "delta" or is_of_lanes(personalization, graph)):
         raise ValueError('apart=True takes one personalization and method="power"')
@@ -250,7 +251,7 @@ def pagerank(
         return _in_lanes(graph, personalization, start, rules, weighted, dtype)
     if n == 0:
         none = xp.empty(0, dtype)
-        rank = graph.apart(none) if isinstance(graph, DividedGraph) and apart else none
+        rank = graph.apart(none) if apart and isinstance(graph, DividedGraph | DividedStreamedGraph) else none
         return named(PageRankResult(rank, 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
     paper = normalization == "hpgraph"
     teleport = None if personalization is None else distribution(personalization, "personalization", graph, dtype)

@@ -101,9 +101,9 @@ class DividedArcs:
         csr = shard.out_csr if self._reversed else shard.in_csr
         return csr if self._weighted or csr.data is None else without_values(csr)
 
-    def direction(self, frontier: Frontier, policy: Direction, may_push: bool, steps: Any) -> tuple[bool, int]:
+    def direction(self, frontiers: list[Frontier], policy: Direction, may_push: bool, shards: Any) -> tuple[bool, int]:
         """Whether a superstep of the general loop pushes, and how many arcs it looks at."""
-        return policy.of_superstep(frontier, self.sending) if may_push else (False, self.sending.nnz)
+        return policy.of_superstep(frontiers[0], self.sending) if may_push else (False, self.sending.nnz)
 
     def parts(self) -> list[ShardArcs]:
         """The arcs of each shard, as the supersteps of one device take them."""

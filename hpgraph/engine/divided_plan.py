@@ -48,6 +48,11 @@ class Plan(NamedTuple):
     pieces: int = 1
     enough: int = 0
 
+    def against(self, why: str) -> Plan:
+        """What is done for a program that needs its attributes everywhere."""
+        told = f"every device holds what belongs to any vertex (strategy P), more than its memory for it, as {why}"
+        return Plan(True, self.room, told, self.pieces, self.enough)
+
 
 def bytes_of_vertex(declared: Declarations, initial: dict[str, Any]) -> int:
     """Bytes that a vertex takes in the general loop: properties, a message, and the lists and bits of work spaces.
@@ -127,23 +132,13 @@ def plan_of(graph: DividedGraph, declared: Declarations, initial: dict[str, Any]
     )  # fmt: skip
 
 
-def refuse_divided(code: ProgramCode, plan: Plan) -> None:
-    """Refuse to divide the attributes of a program that needs them whole.
-
-    Raises
-    ------
-    BudgetError
-    """
-    why = None
+def not_divided(code: ProgramCode, plan: Plan) -> str | None:
+    """Why a program needs its attributes everywhere, however little memory there is; None where it does not."""
     if reads_ids(code):
-        why = "reads ids, which stand for others in a piece"
-    elif code.is_shaped and plan.pieces > 1:
-        why = "has tuples at vertices or as messages, which are not joined piece by piece"
-    if why is not None:
-        raise BudgetError(
-            f"{code.name} {why}, so that each device must hold what belongs to all vertices: "
-            f"memory={plan.enough} would do, or more devices"
-        )
+        return "it reads ids, which stand for others in a piece"
+    if code.is_shaped and plan.pieces > 1:
+        return "it has tuples at vertices or as messages, which are not joined piece by piece"
+    return None
 
 
 def _fits(shard: Shard, nbytes: int) -> bool:

@@ -15,6 +15,7 @@ from hpgraph.core.device import array_module
 from hpgraph.core.devices import Devices, bring, copy_between
 from hpgraph.core.work_clock import now
 from hpgraph.engine.divided_arcs import told_by_senders
+from hpgraph.engine.divided_pages import OfPages, supersteps_of_pages
 from hpgraph.engine.superstep import Listed
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.runtime.direction import PULL, PUSH
@@ -104,18 +105,23 @@ def divided_supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) ->
         if settled is not None:
             settled = Bitmask.from_indices(graph.place[settled.to_indices()], n)
     own = tuple(graph.in_order_of_shards(values) for values in run.state)
-    shards = [_OfShard(run, part, copies(own, part.shard.device, i), settled) for i, part in enumerate(arcs.parts())]
-    exchanged = told_by_senders(code)
+    kind: Any = OfPages if arcs.in_windows else _OfShard
+    shards = [kind(run, part, copies(own, part.shard.device, i), settled) for i, part in enumerate(arcs.parts())]
     stop = declared.functions["converged"]
     may_push = not run.everyone and pushes_repeat(code, shards[0].steps)
+    # Who pushes to another's vertex asks conditions of it.
+    exchanged = tuple(range(len(own))) if arcs.in_windows and may_push else told_by_senders(code)
     table: list[np.ndarray] = []
     frontiers = _everywhere(shards, [frontier.ids], n) if not frontier.everyone else _everyone(shards, n)
     done = 0
     while frontiers[0].size and done < run.limit:
         began, step, active = now(), done + 1, frontiers[0].size
-        push, looked = arcs.direction(frontiers[0], run.policy, may_push, None)
-        for shard, sending in zip(shards, frontiers, strict=True):
-            shard.superstep(run, push, sending, step)
+        push, looked = arcs.direction(frontiers, run.policy, may_push, shards)
+        if arcs.in_windows:
+            supersteps_of_pages(run, push, shards, frontiers, step)
+        else:
+            for shard, sending in zip(shards, frontiers, strict=True):
+                shard.superstep(run, push, sending, step)
         ends = [shard.apply(run, step) for shard in shards]
         _exchange(shards, [updated for _, updated, _ in ends], exchanged)
         world.update(zip(declared.aggregators, np.sum([sums for _, _, sums in ends], axis=0), strict=True))

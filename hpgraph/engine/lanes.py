@@ -16,6 +16,7 @@ import numpy as np
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.core.device import array_module, check_memory, fits
 from hpgraph.core.errors import DeviceMemoryError
+from hpgraph.engine.arcs_of_graph import arcs_of
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
@@ -24,7 +25,6 @@ from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_
 from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.lane_state import Column, columns, first_of, some_of, starts_of
 from hpgraph.engine.loops import go
-from hpgraph.engine.paged_arcs import arcs_of
 from hpgraph.engine.result import LanesResult
 from hpgraph.engine.state import Run, limit_of, parameters
 from hpgraph.engine.trace import Trace

@@ -7,45 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.containers.divided_graph import DividedGraph
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.errors import StreamingError
-from hpgraph.engine.arcs import Arcs
-from hpgraph.engine.divided_arcs import DividedArcs
 from hpgraph.engine.heads import head_of
 from hpgraph.kernels.runtime.direction import product_pushes
 from hpgraph.kernels.windows import Traffic
 
 if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
-    from hpgraph.engine.declarations import Declarations
+    from hpgraph.containers.streamed_graph import StreamedGraph
     from hpgraph.engine.direction import Direction
     from hpgraph.formats import Frontier
-    from hpgraph.kernels.runtime.program import ProgramCode
     from hpgraph.kernels.windows import Resident, Store, Survey, WindowSupersteps
 
 # Vertices a second that look at the neighbour kept for them: reads in order, and probes of a bitmask.
 _LOOKS = {"cpu": 2e8, "cuda": 1e11}
-
-
-def arcs_of(graph: Graph, declared: Declarations, code: ProgramCode) -> Arcs | PagedArcs | DividedArcs:
-    """The arcs of a graph for a program, wherever they lie.
-
-    Parameters
-    ----------
-    graph : Graph
-    declared : Declarations
-    code : ProgramCode
-
-    Returns
-    -------
-    Arcs, PagedArcs or DividedArcs
-    """
-    if isinstance(graph, StreamedGraph):
-        return PagedArcs(graph, declared.edges, declared.weighted, not code.reduce.idempotent)
-    if isinstance(graph, DividedGraph):
-        return DividedArcs(graph, declared.edges, declared.weighted, code)
-    return Arcs(graph, declared.edges, declared.weighted, code.message.itemsize)
 
 
 class PagedArcs:

@@ -9,18 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hpgraph.containers.divided_graph import DividedGraph
+from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.result_table import named
-from hpgraph.core.device import array_module
+from hpgraph.core.device import array_module, to_device
+from hpgraph.engine.arcs_of_graph import arcs_of
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.divided_plan import plan_of, refuse_divided
+from hpgraph.engine.divided_plan import not_divided, plan_of
 from hpgraph.engine.edge_run import is_edge_program, refuse_for_edges, run_edges
 from hpgraph.engine.forms import check_order, form_for, form_of
 from hpgraph.engine.lanes import are_lanes, run_lanes
 from hpgraph.engine.loops import go
-from hpgraph.engine.paged_arcs import PagedArcs, arcs_of
 from hpgraph.engine.phases import Phases
 from hpgraph.engine.result import RunResult
 from hpgraph.engine.state import Run, begin_where, initial_state, limit_of, parameters, sources_of
@@ -127,8 +128,10 @@ def run(
     state, beginnings = initial_state(declared, graph, initial, device="cpu" if divided else None)
     world = parameters(declared, initial)
     code = declared.code(tuple(values.dtype for values in state.values()))
-    if plan is not None and divided:
-        refuse_divided(code, plan)
+    if plan is not None and divided and (why := not_divided(code, plan)) is not None:
+        # More than was given for it, where there is more: else allocating it says so.
+        state = {name: to_device(values, graph.device) for name, values in state.items()}
+        plan, divided = plan.against(why), False
     arcs: Any = arcs_of(graph, declared, code)
     backend = kernels(graph.device)
     sources = None if active is None and code.starts is not None else sources_of(active, graph)
@@ -143,7 +146,7 @@ def run(
             this.sources = begin_where(begins, code, this.state, values, this.state, beginnings, None, graph)
             this.beginnings = (None,) * len(beginnings)
         form = form_for(this)
-        check_order(form_of(declared, code) if arcs.in_shards else form, delta, ceiling)
+        check_order(form_of(declared, code) if arcs.in_shards and not arcs.in_windows else form, delta, ceiling)
         outcome = go(this, form)
     left = outcome.active
     if apart or this.pieces is not None:
@@ -153,13 +156,13 @@ def run(
     def still_active() -> Any:
         return array_module(graph.device).empty(0, graph.id_dtype) if left is None else left
 
-    brought = arcs.table() if isinstance(arcs, PagedArcs) else None
+    brought = arcs.table() if arcs.in_windows else None
     return named(RunResult(state, Trace(outcome.rows, outcome.form, brought), still_active, world), graph)
 
 
 def _refuse_together(program: Any, graph: Any, active: Any) -> None:
     """Refuse `apart` where results lie on one device anyway."""
-    if not isinstance(graph, DividedGraph):
+    if not isinstance(graph, DividedGraph | DividedStreamedGraph):
         raise ValueError('apart=True takes a graph on several GPUs: G.to("cuda:0,1")')
     if isinstance(program, Phases) or is_edge_program(program) or (active is not None and are_lanes(active, graph)):
         raise ValueError("apart=True takes one vertex program, without phases or properties of edges, and one start")

@@ -45,17 +45,19 @@ def open(
         The file, as `Graph.save` and `hpgraph.convert` write it. It is another one that takes its place later; nobody
         may write into it while it is open.
     device : str or list of str, optional
-        Where to work; on the CPU by default. Of several GPUs each gets a part of the graph, if three times its plain
-        arcs fit the `memory` of each: then it is a `DividedGraph`. A larger one is streamed past the first GPU.
+        Where to work; on the CPU by default. Of several GPUs each gets a part of the graph. If three times its plain
+        arcs fit the `memory` of each, it is a `DividedGraph`. Of a larger one each streams the pages of its own
+        vertices: a `DividedStreamedGraph`.
     memory : int or str, optional
         Bytes of the device's memory for the topology, or an amount such as ``"4GiB"``: offsets of rows, buffers, pages
-        that are kept. What belongs to vertices, and results, come on top. Of several GPUs it is that of each.
+        that are kept. What belongs to vertices, and results, come on top. Of several GPUs it is that of each; where the
+        arcs lie there, what belongs to vertices counts too (`DividedGraph.memory`).
     host_memory : int or str, optional
         Bytes of main memory for pages.
 
     Returns
     -------
-    StreamedGraph or DividedGraph
+    StreamedGraph, DividedGraph or DividedStreamedGraph
 
     Raises
     ------
@@ -87,6 +89,7 @@ def open(
     bytes_there = None if memory is None else Budget.of(memory).nbytes
     bytes_here = None if host_memory is None else Budget.of(host_memory, "host_memory").nbytes
     from hpgraph.containers.divided_graph import divide
+    from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
     from hpgraph.containers.names import Names
     from hpgraph.containers.streamed_graph import StreamedGraph
 
@@ -96,7 +99,13 @@ def open(
     if len(wanted) > 1 and _fits_divided(out, file.header.directed, wanted, bytes_there):
         whole = StreamedGraph(out, into, directed=file.header.directed).in_memory()
         whole._names = names
-        return divide(whole, wanted)
+        return divide(whole, wanted, memory=bytes_there)
+    if len(wanted) > 1:
+        several = DividedStreamedGraph(
+            out, into, directed=file.header.directed, devices=wanted, memory=bytes_there, host_memory=bytes_here
+        )
+        several._names = names
+        return several
     graph = StreamedGraph(
         out, into, directed=file.header.directed, device=wanted.kind, memory=bytes_there, host_memory=bytes_here
     )

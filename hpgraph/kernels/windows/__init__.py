@@ -262,6 +262,15 @@ class WindowSupersteps(Protocol):
     def waiting(self) -> Bitmask | None:
         """Who may still receive in this superstep; None for everyone."""
 
+    def heard(self, first: int, last: int) -> tuple[Any, Bitmask]:
+        """What a range of vertices has received so far, and who of them has."""
+
+    def join(self, messages: Any, received: Bitmask, first: int) -> None:
+        """Join messages to those of the vertices from `first` on."""
+
+    def keep(self, own: Bitmask) -> None:
+        """Forget what others than these have received."""
+
     def apply(self, part: Any, world: tuple[Any, ...], step: int, everyone: bool) -> tuple[Frontier, np.ndarray]:
         """Update who received (or everyone): who changed, and the sums."""
 

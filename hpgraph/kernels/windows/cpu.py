@@ -24,6 +24,7 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import operators, plain
 from hpgraph.kernels.spmv.cpu_fold import convert, fold
 from hpgraph.kernels.superstep import cpu
+from hpgraph.kernels.superstep.cpu_block import bring_some
 from hpgraph.kernels.superstep.cpu_frontier import SHORT, _is_settled, _receive
 from hpgraph.kernels.windows import Head, Window
 from hpgraph.kernels.windows.cpu_components import components
@@ -127,6 +128,24 @@ class WindowSupersteps(cpu.Supersteps):
     def messages(self) -> np.ndarray:
         """What the messages of each vertex have been joined to so far; the identity where there was none."""
         return self._inbox.message
+
+    def heard(self, first: int, last: int) -> tuple[np.ndarray, Bitmask]:
+        """What vertices `first`, a multiple of 64, to before `last` have received so far, and who of them has."""
+        words = slice(first // 64, -(-last // 64))
+        return self._inbox.message[first:last], Bitmask(last - first, self._inbox.received[words], validate=False)
+
+    def join(self, messages: np.ndarray, received: Bitmask, first: int) -> None:
+        """Join messages to those of the vertices from `first` on, as far as these still receive."""
+        inbox, words = self._inbox, received.words
+        if inbox.settled is not None:
+            words = words & ~inbox.settled[first // 64 : first // 64 + len(words)]
+        ids = Bitmask(received.n, words, validate=False).to_indices()
+        bring_some(self._functions.reduce, inbox.message, inbox.received, inbox.identity, first, ids, messages[ids])
+
+    def keep(self, own: Bitmask) -> None:
+        """Forget what others than these have received."""
+        received = self._inbox.received
+        received &= own.words
 
     def waiting(self) -> Bitmask | None:
         """Who may still receive in this superstep: None, unless the first message of all is enough."""

@@ -14,6 +14,7 @@ from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.structure.cuda_degree_order import c_type
 from hpgraph.kernels.superstep import cuda
+from hpgraph.kernels.superstep.cuda_joined import join_messages
 from hpgraph.kernels.sweep.cuda_program import ignored
 from hpgraph.kernels.windows import Head, Spread, Tiles
 from hpgraph.kernels.windows.cuda_components import components
@@ -59,6 +60,20 @@ class WindowSupersteps(cuda.Supersteps):
     def messages(self) -> Any:
         """What the messages of each vertex have been joined to so far; the identity where there was none."""
         return self._message
+
+    def heard(self, first: int, last: int) -> tuple[Any, Bitmask]:
+        """As `hpgraph.kernels.windows.cpu.WindowSupersteps.heard`."""
+        words = self._received.words[first // 64 : -(-last // 64)]
+        return self._message[first:last], Bitmask(last - first, words, validate=False)
+
+    def join(self, messages: Any, received: Bitmask, first: int) -> None:
+        """As `hpgraph.kernels.windows.cpu.WindowSupersteps.join`; who received for good is passed over later."""
+        join_messages(self, messages, received, first)
+
+    def keep(self, own: Bitmask) -> None:
+        """Forget what others than these have received."""
+        words = self._received.words
+        words &= own.words
 
     def waiting(self) -> Bitmask | None:
         """Who may still receive in this superstep: None, unless the first message of all is enough."""

@@ -1,0 +1,220 @@
+"""A graph larger than the memory of several devices together: each streams the pages of its own vertices."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.containers.dealt_vertices import GRAIN
+from hpgraph.containers.divided_array import DividedArray
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.core.device import Device
+from hpgraph.core.devices import Devices, even_ranges, reach_each_other
+from hpgraph.formats import Pages
+from hpgraph.formats.excerpt import excerpt
+from hpgraph.kernels.pages import ARCS_PER_PAGE, cut
+from hpgraph.kernels.windows import Store
+
+
+class PageShard(NamedTuple):
+    """A range of vertices, and the pages with their rows.
+
+    Attributes
+    ----------
+    device : Devices
+        One.
+    first, last : int
+        The range: from `first` to before `last`.
+    graph : StreamedGraph
+        The rows of the range, and of those before and behind what stands in the same pages.
+    """
+
+    device: Devices
+    first: int
+    last: int
+    graph: StreamedGraph
+
+
+class DividedStreamedGraph(StreamedGraph):
+    """A graph in pages for several GPUs: ``hpgraph.open("web.hpg", device="cuda:0,1", memory="20GiB")`` makes one.
+
+    Vertices are divided into ranges of about equally many arcs. Each GPU brings the pages of its own ones over its own
+    link, and keeps what it has room for. Vertex programs run on all of them, what is not made of vertex programs on the
+    first one; results lie there.
+
+    Parameters
+    ----------
+    out_pages, in_pages, directed, names, memory, host_memory
+        As for `StreamedGraph`; `memory` is of each device, `host_memory` of all together.
+    devices : sequence of Devices
+        One a shard.
+
+    Attributes
+    ----------
+    shards : tuple of PageShard
+        One a device.
+    """
+
+    order = place = None
+
+    def __init__(
+        self, out_pages: Pages, in_pages: Pages | None = None, *, directed: bool, devices: Iterable[Any],
+        names: Iterable[Any] | None = None, memory: int | None = None, host_memory: int | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        self.places = [Devices.of(one) for one in devices]
+        self._shards: tuple[PageShard, ...] = ()
+        with self.places[0].here:
+            super().__init__(
+                out_pages, in_pages, directed=directed, names=names, device=self.places[0].kind, memory=memory,
+                host_memory=host_memory, **options,
+            )  # fmt: skip
+        distinct = Devices(self.device, tuple(dict.fromkeys(i for one in self.places for i in one.indices)))
+        if len(distinct.indices) > 1:
+            reach_each_other(distinct)
+        # A budget that is too small is said before anything is read.
+        _ = self.shards
+
+    @classmethod
+    def of_graph(
+        cls, graph: Graph, devices: Iterable[Any], *, arcs_per_page: int = ARCS_PER_PAGE, **options: Any
+    ) -> DividedStreamedGraph:
+        """A graph in memory, cut into pages that lie in main memory.
+
+        Parameters
+        ----------
+        graph : Graph
+        devices : sequence of Devices, or of names
+            One a shard; they may name one device several times, or the CPU.
+        arcs_per_page : int, optional
+            A page holds no more.
+        **options
+            As for the class.
+
+        Returns
+        -------
+        DividedStreamedGraph
+
+        Examples
+        --------
+        >>> import hpgraph as hpg
+        >>> G = DividedStreamedGraph.of_graph(hpg.datasets.grid(16), ["cpu", "cpu"], arcs_per_page=100)
+        >>> [(shard.first, shard.last, shard.graph.n_edges) for shard in G.shards]
+        [(0, 128, 396), (128, 256, 418)]
+        >>> int(hpg.bfs(G, 0).level.max())
+        30
+        """
+        whole = graph.to("cpu")
+        out = cut(whole.out_csr, arcs_per_page=arcs_per_page)
+        into = cut(whole.in_csr, arcs_per_page=arcs_per_page) if whole.directed else None
+        made = cls(out, into, directed=whole.directed, devices=devices, **options)
+        made._names = graph._names
+        return made
+
+    @property
+    def shards(self) -> tuple[PageShard, ...]:
+        """One a device; whatever the first one holds of the graph as one is given back."""
+        self._close_own_stores()
+        if not self._shards:
+            self._shards = tuple(self._made_shards())
+        return self._shards
+
+    def _made_shards(self) -> list[PageShard]:
+        out, into = self._out, self._in
+        load = out.indptr if into is None or into is out else out.indptr + into.indptr
+        bounds = even_ranges(np.asarray(load), len(self.places), GRAIN).tolist()
+        budgets: dict[str, Any] = dict(self._budgets)
+        if budgets["host_memory"] is not None:
+            budgets["host_memory"] //= len(self.places)
+        made = []
+        for device, first, last in zip(self.places, bounds[:-1], bounds[1:], strict=True):
+            with device.here:
+                rows = _rows(out, first, last)
+                back = rows if into is out else None if into is None else _rows(into, first, last)
+                graph = StreamedGraph(
+                    rows, back, directed=self.directed, device=device.kind, **budgets, **self._options
+                )
+            made.append(PageShard(device, first, last, graph))
+        return made
+
+    def store(self, by_target: bool, weighted: bool) -> Store | None:
+        """That of the whole graph on the first device, for what does not go by shards: these give back theirs."""
+        if not self._stores:
+            for shard in self._shards:
+                with shard.device.here:
+                    shard.graph._close_stores()
+        return super().store(by_target, weighted)
+
+    def _close_own_stores(self) -> None:
+        with self.places[0].here:
+            super()._close_stores()
+
+    def _close_stores(self) -> None:
+        self._close_own_stores()
+        for shard in self._shards:
+            with shard.device.here:
+                shard.graph._close_stores()
+
+    @contextlib.contextmanager
+    def lending(self) -> Iterator[int]:
+        """As that of `StreamedGraph`; every device lends as much."""
+        with contextlib.ExitStack() as stack:
+            for shard in self.shards:
+                with shard.device.here:
+                    stack.enter_context(shard.graph.lending())
+            yield stack.enter_context(super().lending())
+
+    @property
+    def devices(self) -> Devices:
+        """The devices, in the order of the shards."""
+        return Devices(self.device, tuple(index for one in self.places for index in one.indices))
+
+    @property
+    def bounds(self) -> tuple[int, ...]:
+        """Where ranges begin, and n."""
+        return (*(shard.first for shard in self._shards), self.n_vertices)
+
+    @property
+    def moved(self) -> int:
+        """Bytes that were brought so far, by all."""
+        return super().moved + sum(shard.graph.moved for shard in self._shards)
+
+    def in_own_order(self, values: Any) -> Any:
+        """Values as they are: shards number vertices as the graph does."""
+        return values
+
+    in_order_of_shards = in_own_order
+
+    def apart(self, values: Any) -> DividedArray:
+        """Values by the graph's ids, each brought to the device of its vertex."""
+        return DividedArray.of(values, self.bounds, self.places)
+
+    def in_pieces(self, pieces: Sequence[Any]) -> DividedArray:
+        """Arrays of the values of each shard's vertices, on their devices, as one."""
+        return DividedArray(pieces)
+
+    def _over(self, out: Pages, into: Pages | None, device: Device) -> Any:
+        budgets: dict[str, Any] = self._budgets | self._options
+        same = device == self._device
+        made: Any = (
+            DividedStreamedGraph(out, into, directed=self.directed, devices=self.places, **budgets)
+            if same
+            else StreamedGraph(out, into, directed=self.directed, device=device, **budgets)
+        )
+        made._names = self._names
+        return made
+
+    def __repr__(self) -> str:
+        return f"Divided{super().__repr__()}, on {', '.join(map(str, self.places))}"
+
+
+def _rows(pages: Pages, first: int, last: int) -> Pages:
+    """The pages that hold arcs of a range of rows."""
+    begin, end = int(pages.indptr[first]), int(pages.indptr[last])
+    if begin == end:
+        return excerpt(pages, 0, 0)
+    page = int(np.searchsorted(pages.first_arc, begin, side="right")) - 1
+    return excerpt(pages, page, int(np.searchsorted(pages.first_arc, end, side="left")))

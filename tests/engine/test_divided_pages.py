@@ -1,0 +1,86 @@
+"""Graphs in pages of which several devices each stream their own: the tests of graphs in pages, and what is added."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import programs
+import pytest
+import test_run
+import test_streaming
+from graphs_in_pages import in_file
+from test_divided import device, places  # noqa: F401
+from test_run import SMALL, host
+
+import hpgraph as hpg
+from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
+from hpgraph.core.errors import BudgetError
+from hpgraph.formats import Pages
+from hpgraph.kernels.pages import cut
+
+BOTH = test_streaming.BOTH
+
+
+def _divided(matrix, places, folder, directed, **options):  # noqa: F811
+    whole = hpg.Graph(matrix, directed=directed)
+    out, into = (cut(csr, arcs_per_page=64) for csr in (whole.out_csr, whole.in_csr))
+    if folder is not None:
+        out, into = in_file(out, folder, "out"), in_file(into, folder, "in")
+    assert isinstance(out, Pages)
+    options = {"memory": 20_000} | options
+    return DividedStreamedGraph(out, into if directed else None, directed=directed, devices=places, **options)
+
+
+@pytest.fixture(params=[False, True], ids=["array", "file"])
+def G(request, places, tmp_path):  # noqa: F811
+    return _divided(SMALL, places, tmp_path if request.param else None, True)
+
+
+@pytest.fixture
+def undirected(places, tmp_path):  # noqa: F811
+    return _divided(BOTH, places, tmp_path, False)
+
+
+test_breadth_first = test_streaming.test_breadth_first
+test_ranks = test_streaming.test_ranks
+test_shortest_paths = test_streaming.test_shortest_paths
+test_components_and_core = test_streaming.test_components_and_core
+test_conditions_on_arcs = test_streaming.test_conditions_on_arcs
+test_searches_from_several = test_streaming.test_searches_from_several
+test_widest_path = test_run.test_widest_path
+test_conditions_of_a_search = test_run.test_conditions_of_a_search
+test_everyone_is_updated_in_every_superstep = test_run.test_everyone_is_updated_in_every_superstep
+test_a_run_that_is_cut_off_goes_on_from_there = test_run.test_a_run_that_is_cut_off_goes_on_from_there
+
+
+def test_each_brings_its_own(G):
+    assert len(G.shards) == 2 and "Divided" in repr(G) and G.bounds[-1] == 200
+    twice = sum(shard.graph.n_edges for shard in G.shards)
+    # A page with rows of both goes to both.
+    assert G.n_edges <= twice <= G.n_edges + 2 * 64
+    hpg.pagerank(G, max_iteration=2, tol=0)
+    assert all(shard.graph.moved > 0 for shard in G.shards) or not G.moved
+    ranks = hpg.pagerank(G, apart=True).rank
+    assert [len(piece) for piece in ranks.pieces] == np.diff(G.bounds).tolist()
+    assert (np.asarray(ranks) == host(hpg.pagerank(G).rank)).all()
+
+
+def test_what_goes_by_pages_on_the_first_one(undirected):
+    plain = nx.Graph(BOTH)
+    plain.remove_edges_from(list(nx.selfloop_edges(plain)))
+    core = nx.core_number(plain)
+    assert host(hpg.core_number(undirected)).tolist() == [core[v] for v in range(200)]
+    assert hpg.triangle_count(undirected) == sum(nx.triangles(plain).values()) // 3
+    assert (host(hpg.run(programs.Widest, undirected, active=[3]).width) == test_run.widest(BOTH, 3)).all()
+    turned = undirected.reverse()
+    assert turned is undirected and type(undirected.in_memory()) is hpg.Graph
+
+
+def test_a_budget_that_is_too_small(places, tmp_path):  # noqa: F811
+    with pytest.raises(BudgetError, match=r"memory.*at least"):
+        _divided(SMALL, places, tmp_path, True, memory=1_000)
+
+
+def test_few_vertices(places):  # noqa: F811
+    graph = DividedStreamedGraph.of_graph(hpg.Graph.from_edges([0, 1], [1, 2], [2.0, 1.0], 40), places)
+    assert host(hpg.run(programs.Widest, graph, active=[0]).width).tolist()[1:4] == [2, 1, 0]
