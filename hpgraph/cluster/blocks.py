@@ -10,6 +10,7 @@ import numpy as np
 
 from hpgraph.cluster.grid import Grid, Numbering
 from hpgraph.containers.graph import Graph
+from hpgraph.core.device import Device, to_device
 from hpgraph.formats import CSR
 
 # Bytes of a vertex that a block knows: its id, two offsets of rows, a message, and its bits.
@@ -28,6 +29,8 @@ class Block:
     sources, targets : int64 arrays
         Ends of the arcs, by position.
     weights : array or None
+    device : {"cpu", "cuda"}
+        What works on it.
 
     Attributes
     ----------
@@ -37,9 +40,11 @@ class Block:
     """
 
     def __init__(
-        self, grid: Grid, block: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
-    ) -> None:
-        self.numbering = numbering = Numbering(grid, block)
+        self, grid: Grid, block: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None,
+        device: Device = "cpu",
+    ) -> None:  # fmt: skip
+        self.numbering, self.device = Numbering(grid, block), device
+        numbering = self.numbering
         self.graph = Graph.from_edges(
             numbering.numbers(sources), numbering.numbers(targets), weights, n_vertices=numbering.size
         )
@@ -48,7 +53,7 @@ class Block:
         self._kept: dict[Any, CSR] = {}
 
     @classmethod
-    def of_csr(cls, grid: Grid, block: int, csr: CSR) -> Block:
+    def of_csr(cls, grid: Grid, block: int, csr: CSR, device: Device = "cpu") -> Block:
         """A block of the arcs that one had, by the same numbers.
 
         Parameters
@@ -56,13 +61,14 @@ class Block:
         grid : Grid
         block : int
         csr : CSR
+        device : {"cpu", "cuda"}
 
         Returns
         -------
         Block
         """
         made = object.__new__(cls)
-        made.numbering = Numbering(grid, block)
+        made.numbering, made.device = Numbering(grid, block), device
         made.graph = Graph(csr, directed=True)
         made.degrees, made._kept = {}, {}
         return made
@@ -71,6 +77,16 @@ class Block:
     def vertices(self) -> np.ndarray:
         """The vertex of each number."""
         return self.numbering.vertices()
+
+    @cached_property
+    def resident(self) -> Graph:
+        """The graph on the device."""
+        return self.graph.to(self.device)
+
+    @cached_property
+    def resident_vertices(self) -> Any:
+        """`vertices` on the device."""
+        return to_device(self.vertices, self.device)
 
     def once(self, key: Any, make: Callable[[], CSR]) -> CSR:
         """What `make` made when it was first asked for under this key: some of the arcs in a layout of their own."""

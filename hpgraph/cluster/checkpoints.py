@@ -20,6 +20,7 @@ from hpgraph.cluster.errors import ClusterError, PeerLostError
 from hpgraph.cluster.grid import Grid, Numbering
 from hpgraph.cluster.moment import Moment
 from hpgraph.cluster.run_block import BlockRun
+from hpgraph.core.device import Device
 from hpgraph.formats import CSR, Bitmask
 
 TABLE = "checkpoint.json"
@@ -137,7 +138,7 @@ def save_block(folder: Folder, name: str, block: Block) -> None:
         folder.write(f"{name}/{number}", pack(arrays if csr.data is None else {**arrays, "data": csr.data}, {}))
 
 
-def load_block(path: str, name: str, grid: Grid, block: int) -> Block:
+def load_block(path: str, name: str, grid: Grid, block: int, device: Device = "cpu") -> Block:
     """A block that `save_block` wrote.
 
     Raises
@@ -148,7 +149,7 @@ def load_block(path: str, name: str, grid: Grid, block: int) -> Block:
     arrays, _ = unpack(Folder(path).read(f"{name}/{block}"), f"{path}/{name}/{block}")
     size = Numbering(grid, block).size
     csr = CSR((size, size), arrays["indptr"], arrays["indices"], arrays.get("data"))
-    return Block.of_csr(grid, block, csr)
+    return Block.of_csr(grid, block, csr, device)
 
 
 def save(run: BlockRun, moment: Moment) -> None:
@@ -162,12 +163,11 @@ def save(run: BlockRun, moment: Moment) -> None:
     job, number = run.job, run.numbering
     assert job.checkpoint is not None
     folder, place = Folder(job.checkpoint), f"{job.token.hex()}-{moment.step}"
-    arrays = {f"property {name}": values[run.own] for (name, _), values in zip(run.code.properties, run.properties,
-                                                                              strict=True)}  # fmt: skip
+    arrays = {f"property {name}": run.memory.own(i) for i, (name, _) in enumerate(run.code.properties)}
     if moment.active is not None:
         arrays["active"] = moment.active
     if run.settled is not None:
-        arrays["settled"] = run.settled.words[run.own_words]
+        arrays["settled"] = run.memory.get(run.settled.words[run.own_words])
     arrays["counts"] = moment.counts
     arrays["rows"] = np.array(moment.rows, np.int64).reshape(-1, 6)
     world = {name: (np.dtype(type(value)).str, np.asarray(value).item()) for name, value in moment.world.items()}
@@ -222,7 +222,7 @@ def restore(run: BlockRun) -> tuple[Moment, Bitmask | None] | None:
         # The others' values follow; where nobody reads them, none do.
         if beginning is not None:
             values.fill(beginning[0])
-        values[run.own] = own
+        values[run.own] = run.memory.put(own)
     world = {key: np.dtype(text).type(value) for key, (text, value) in table["world"].items()}
     rows = [tuple(row) for row in arrays["rows"].tolist()]
     settled = Bitmask(run.n_own, arrays["settled"]) if "settled" in arrays else None

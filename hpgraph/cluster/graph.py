@@ -26,6 +26,7 @@ from hpgraph.containers.graph import Graph as LocalGraph
 from hpgraph.containers.graph import as_graph
 from hpgraph.containers.names import Names, as_names
 from hpgraph.containers.vertices import as_collection, checked_index, checked_indices, id
+from hpgraph.core.device import Device, normalize_device
 from hpgraph.core.devices import even_ranges
 from hpgraph.core.number import whole
 from hpgraph.io.opening import open as open_graph
@@ -41,6 +42,8 @@ class Graph(Placement, Algorithms):
         Which vertices and arcs each block has.
     limits : Limits
         How long it waits for what.
+    blocks_on : {"cpu", "cuda"}
+        What works on blocks.
 
     Notes
     -----
@@ -56,14 +59,15 @@ class Graph(Placement, Algorithms):
     198
     """
 
+    # Of what the client itself has.
     device = "cpu"
 
     def __init__(
         self, client: Client, source: Source, grid: Grid, *, arcs: np.ndarray | None, weight: np.dtype | None,
-        directed: bool, names: Names | None = None, limits: Limits | None = None,
+        directed: bool, names: Names | None = None, limits: Limits | None = None, device: Device = "cpu",
     ) -> None:  # fmt: skip
         self.client, self.source, self.grid = client, source, grid
-        self.limits = limits or Limits()
+        self.limits, self.blocks_on = limits or Limits(), normalize_device(device)
         self.dtype, self.directed = weight, directed
         self.key = uuid.uuid4().hex
         self._names = names
@@ -75,6 +79,7 @@ class Graph(Placement, Algorithms):
     def from_graph(
         cls, client: Client, G: Any, *, blocks: int | None = None, shape: tuple[int, int] | None = None,
         order: Literal["auto", "given", "scattered"] = "auto", limits: Limits | None = None,
+        device: Device = "cpu",
     ) -> Self:  # fmt: skip
         """Cut a graph that lies in this process, and send its blocks to the workers.
 
@@ -91,6 +96,8 @@ class Graph(Placement, Algorithms):
             Whether vertices are cut into ranges in the order that they have, which keeps short arcs inside blocks, or
             scattered; "auto" scatters them if blocks come out uneven.
         limits : Limits, optional
+        device : {"cpu", "cuda"}
+            What works on blocks. "cuda" is the first GPU that a worker sees: `local` and dask-cuda give each its own.
 
         Returns
         -------
@@ -111,14 +118,15 @@ class Graph(Placement, Algorithms):
         grid, arcs = source.grid(rows, columns, order)
         names = None if graph.names is None else as_names(graph.names, graph.n_vertices)
         return cls(
-            client, source, grid, arcs=arcs, weight=graph.dtype, directed=graph.directed, names=names, limits=limits
-        )
+            client, source, grid, arcs=arcs, weight=graph.dtype, directed=graph.directed, names=names,
+            limits=limits, device=device,
+        )  # fmt: skip
 
     @classmethod
     def from_edges(
         cls, client: Client, source: Any, target: Any = None, weight: Any = None, *, n_vertices: int | None = None,
         directed: bool = True, blocks: int | None = None, shape: tuple[int, int] | None = None,
-        limits: Limits | None = None,
+        limits: Limits | None = None, device: Device = "cpu",
     ) -> Self:  # fmt: skip
         """A graph of the arcs ``source[k] -> target[k]``, from arrays here or from Dask's on the workers.
 
@@ -133,7 +141,7 @@ class Graph(Placement, Algorithms):
             Default, one more than the largest id; then all is read twice.
         directed : bool
             False adds the reverse of each arc.
-        blocks, shape, limits
+        blocks, shape, limits, device
             As for `from_graph`.
 
         Returns
@@ -150,7 +158,7 @@ class Graph(Placement, Algorithms):
         """
         if not hasattr(source, "to_delayed"):
             G = LocalGraph.from_edges(source, target, weight, n_vertices=n_vertices, directed=directed)
-            return cls.from_graph(client, G, blocks=blocks, shape=shape, limits=limits)
+            return cls.from_graph(client, G, blocks=blocks, shape=shape, limits=limits, device=device)
         if target is None:
             pieces = list(client.compute(source.to_delayed()))
         else:
@@ -158,12 +166,13 @@ class Graph(Placement, Algorithms):
             if len({one.chunks for one in (source, target, weight) if one is not None}) > 1:
                 raise ValueError("source, target and weight must have the same chunks: rechunk one as the other")
             pieces = [tuple(client.compute(list(some))) for some in zip(*columns, strict=True)]
-        return cls._of_tables(client, Tables(pieces, not directed), n_vertices, directed, blocks, shape, limits)
+        return cls._of_tables(client, Tables(pieces, not directed), n_vertices, directed, blocks, shape, limits, device)
 
     @classmethod
     def from_parquet(
         cls, client: Client, paths: Any, *, n_vertices: int | None = None, directed: bool = True,
         blocks: int | None = None, shape: tuple[int, int] | None = None, limits: Limits | None = None,
+        device: Device = "cpu",
     ) -> Self:  # fmt: skip
         """A graph of Parquet files, which workers read; the client sees only how many row groups they have.
 
@@ -173,7 +182,7 @@ class Graph(Placement, Algorithms):
         paths : str, os.PathLike or list of such
             As `fsspec` names them, with ``*`` for many: ``"s3://web/edges/*.parquet"``. Columns source, target and,
             perhaps, weight; ids are whole numbers.
-        n_vertices, directed, blocks, shape, limits
+        n_vertices, directed, blocks, shape, limits, device
             As for `from_edges`.
 
         Returns
@@ -186,12 +195,12 @@ class Graph(Placement, Algorithms):
         FileNotFoundError, FileFormatError, ValueError, IndexError
         """
         tables = Tables(parquet_pieces(paths), not directed)
-        return cls._of_tables(client, tables, n_vertices, directed, blocks, shape, limits)
+        return cls._of_tables(client, tables, n_vertices, directed, blocks, shape, limits, device)
 
     @classmethod
     def _of_tables(
         cls, client: Client, tables: Tables, n_vertices: int | None, directed: bool, blocks: int | None,
-        shape: tuple[int, int] | None, limits: Limits | None,
+        shape: tuple[int, int] | None, limits: Limits | None, device: Device,
     ) -> Self:  # fmt: skip
         rows, columns = _shape(client, blocks, shape, limits)
         found, weight = tables.facts(client)
@@ -200,12 +209,12 @@ class Graph(Placement, Algorithms):
             raise IndexError(f"vertex {found - 1} is out of range for {n} vertices: give n_vertices={found}")
         bounds = np.arange(rows * columns + 1) * n // (rows * columns)
         grid = Grid(rows, columns, bounds, Order.scattered(n))
-        return cls(client, tables, grid, arcs=None, weight=weight, directed=directed, limits=limits)
+        return cls(client, tables, grid, arcs=None, weight=weight, directed=directed, limits=limits, device=device)
 
     @classmethod
     def open(
         cls, client: Client, path: Any, *, blocks: int | None = None, shape: tuple[int, int] | None = None,
-        limits: Limits | None = None,
+        limits: Limits | None = None, device: Device = "cpu",
     ) -> Self:  # fmt: skip
         """A graph in an ``.hpg`` file that all workers reach; each reads the pages of its blocks.
 
@@ -213,7 +222,7 @@ class Graph(Placement, Algorithms):
         ----------
         client : distributed.Client
         path : str or os.PathLike
-        blocks, shape, limits
+        blocks, shape, limits, device
             As for `from_graph`.
 
         Returns
@@ -234,7 +243,7 @@ class Graph(Placement, Algorithms):
         names = None if streamed.names is None else as_names(streamed.names, n)
         return cls(
             client, File(os.path.abspath(path)), grid, arcs=None, weight=streamed.dtype, directed=streamed.directed,
-            names=names, limits=limits,
+            names=names, limits=limits, device=device,
         )  # fmt: skip
 
     @property
@@ -276,7 +285,7 @@ class Graph(Placement, Algorithms):
         """What a checkpoint's table says of the graph."""
         return {
             "grid": self.grid.table(), "directed": self.directed,
-            "dtype": None if self.dtype is None else self.dtype.str,
+            "dtype": None if self.dtype is None else self.dtype.str, "device": self.blocks_on,
         }  # fmt: skip
 
     def index_of(self, vertex: Hashable | id, argument: str = "vertex") -> int:

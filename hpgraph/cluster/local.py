@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from distributed import Client
+from distributed import Client, Nanny
 
 from hpgraph.core.config import config
+from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.core.number import whole
 
 
-def local(n_workers: int = 2, *, threads: int | None = None, **arguments: Any) -> Client:
+class _OneGPU(Nanny):
+    """A nanny whose worker sees one GPU: its number's, going round."""
+
+    def __init__(self, scheduler: str, name: int, env: dict[str, str] | None = None, **more: Any) -> None:
+        seen = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+        gpus = seen.split(",") if seen else [str(k) for k in range(require_cupy().cuda.runtime.getDeviceCount())]
+        mine = {"CUDA_VISIBLE_DEVICES": gpus[name % len(gpus)]}
+        super().__init__(scheduler, name=name, env={**(env or {}), **mine}, **more)
+
+
+def local(
+    n_workers: int = 2, *, threads: int | None = None, device: Device = "cpu", **arguments: Any
+) -> Client:
     """Start workers on this machine, each a process of its own, and connect to them.
 
     In a script it stands below ``if __name__ == "__main__":``, because each process reads the script anew.
@@ -21,6 +35,8 @@ def local(n_workers: int = 2, *, threads: int | None = None, **arguments: Any) -
         How many.
     threads : int, optional
         Threads of each; default, those that `hpgraph.config` allows, shared out.
+    device : {"cpu", "cuda"}
+        "cuda" has each worker see one of the GPUs here, in turn.
     **arguments
         As for `distributed.LocalCluster`, as ``memory_limit="4 GiB"``.
 
@@ -42,6 +58,8 @@ def local(n_workers: int = 2, *, threads: int | None = None, **arguments: Any) -
     each = max(1, config.threads // n_workers) if threads is None else whole(threads, "threads")
     if each < 1:
         raise ValueError(f"threads must be at least 1, not {threads!r}")
+    if normalize_device(device) == "cuda":
+        arguments = {"worker_class": _OneGPU, **arguments}
     return Client(
         n_workers=n_workers, threads_per_worker=each, processes=True,
         **{"dashboard_address": ":0", "silence_logs": 50, **arguments},

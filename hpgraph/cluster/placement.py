@@ -15,6 +15,7 @@ from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.people import Workers
 from hpgraph.cluster.sources import Source
 from hpgraph.cluster.worker import Worker, introduce, versions
+from hpgraph.core.device import Device
 from hpgraph.core.errors import DeviceMemoryError, HpgraphError
 
 # How often it looks who is there while blocks are loaded, and how often in a row it begins anew.
@@ -30,6 +31,7 @@ class Placement:
     grid: Grid
     limits: Limits
     key: str
+    blocks_on: Device
     dtype: np.dtype | None
 
     def _begin_placement(self, arcs: np.ndarray | None) -> None:
@@ -88,7 +90,7 @@ class Placement:
     def _introduced(self, workers: Workers) -> dict[str, Worker]:
         """Who is there, of the right versions."""
         while True:
-            answers = workers.ask(introduce, self.key, workers=workers.wait_for_any())
+            answers = workers.ask(introduce, self.key, self.blocks_on, workers=workers.wait_for_any())
             said = {address: one for address, one in answers.items() if isinstance(one, Worker)}
             if said:
                 break
@@ -108,7 +110,7 @@ class Placement:
         self.counted.clear()
         deadline = time.monotonic() + self.limits.load
         try:
-            futures = self.source.load(self.client, self.key, self.grid, placed)
+            futures = self.source.load(self.client, self.key, self.grid, placed, self.blocks_on)
             done = False
             while not done:
                 with contextlib.suppress(TimeoutError):
@@ -165,7 +167,7 @@ class Placement:
             limit = self._memory.get(address, 0)
             if limit and needed > limit:
                 raise DeviceMemoryError(
-                    f"the blocks of worker {address}", needed, limit, "cpu", "is its limit: start more workers"
+                    f"the blocks of worker {address}", needed, limit, self.blocks_on, "is its limit: start more workers"
                 )
 
     def memory_told(self, placed: dict[int, str] | None = None) -> str:

@@ -24,9 +24,10 @@ from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.moment import Moment
 from hpgraph.cluster.reading import reading_of
 from hpgraph.cluster.run_block import ACTIVE, INNER, NOBODY, BlockRun
+from hpgraph.core.device import to_device
+from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.forms import RELAXATION, form_of
 from hpgraph.formats import CSR, Bitmask, Frontier
-from hpgraph.kernels.backend import kernels
 
 # A bucket grows where a round of messages serves fewer arcs of a block, and shrinks towards its first width where it
 # serves PLENTY times as many. A round takes about 1.5 ms, an arc of a relaxation 6 ns.
@@ -47,7 +48,9 @@ class RelaxationRun(BlockRun):
         self.low = self.bound
         # Rounds of messages, and arcs that all blocks sent along, since the bound was raised.
         self.rounds, self.served = 0, 0
-        self.own_state = tuple(values[self.own] for values in (*self.properties, self.block.vertices))
+        # On either device every property has its values; the CPU's loop counts the vertices' names among them.
+        self._begun = (None,) if block.device == "cuda" else (None, None)
+        self.own_state = tuple(values[self.own] for values in (*self.properties, self.vertices))
 
     @property
     def _ceiling(self) -> float:
@@ -56,20 +59,22 @@ class RelaxationRun(BlockRun):
     def _work_space(self, settled: Bitmask | None) -> Any:
         self.inner = self.block.once(("inner", self.job.backwards, self.declared.weighted), self._inner)
         # Who has arcs in other blocks, and the values of these that are known there.
-        self.edge = np.flatnonzero(self.degree > self.inner.degrees)
+        self.edge = self.memory.put(np.flatnonzero(self.degree > self.memory.get(self.inner.degrees)))
         self.told = self.values[self.edge]
         return super()._work_space(settled)
 
     def _inner(self) -> CSR:
         """The arcs between own vertices, counted from the beginning of their range."""
-        csr, own = self.arcs.sending, self.own
+        edges = "out" if self.job.backwards else "in"
+        csr, own = Arcs(self.block.graph, edges, self.declared.weighted).sending, self.own
         begin, end = csr.indptr[own.start], csr.indptr[own.stop]
         target = csr.indices[begin:end]
         inside = (target >= own.start) & (target < own.stop)
         indptr = np.concatenate([[0], np.cumsum(inside)])[csr.indptr[own.start : own.stop + 1] - begin]
         data = None if csr.data is None else csr.data[begin:end][inside]
         indices = target[inside] - target.dtype.type(own.start)
-        return CSR((self.n_own, self.n_own), indptr, indices, data, validate=False)
+        there = [to_device(array, self.memory.device) for array in (indptr, indices, data)]
+        return CSR((self.n_own, self.n_own), there[0], there[1], there[2], validate=False)
 
     def _restored(self, moment: Moment) -> Moment:
         # A checkpoint does not hold the bound: everybody sends once more.
@@ -88,17 +93,17 @@ class RelaxationRun(BlockRun):
             self.served += int(found[1][INNER])
             if found[1][ACTIVE] or not self._raise(step):
                 return found
-            served = self._settle(np.flatnonzero(self.values > self.low))
+            served = self._settle((self.values > self.low).nonzero()[0])
 
-    def _settle(self, sources: np.ndarray) -> int:
+    def _settle(self, sources: Any) -> int:
         """Let the values of own vertices run on within the block; along how many arcs they did."""
         if self.bound is not None:
             sources = sources[self.values[sources] <= self.bound]
         if not len(sources) or not self.inner.nnz:
             return 0
         with compiling_once(self.job.key, "relax"):
-            rows, _ = kernels("cpu").relax(
-                self.code, self.inner, self.own_state, (None, None), tuple(self.world.values()),
+            rows, _ = self.backend.relax(
+                self.code, self.inner, self.own_state, self._begun, tuple(self.world.values()),
                 sources.astype(self.inner.indices.dtype), delta=self.job.delta,
                 ceiling=None if self.bound is None else float(self.bound), limit=_NO_LIMIT,
             )  # fmt: skip
@@ -112,14 +117,14 @@ class RelaxationRun(BlockRun):
         if self.bound is not None:
             news &= values <= self.bound
         self.told[news] = values[news]
-        return self.edge[news].astype(np.uint32)
+        return self.memory.get(self.edge[news]).astype(np.uint32)
 
     def _raise(self, step: int) -> bool:
         """Raise the bound above the least of all values beyond it; false where there are none."""
         if self.bound is None:
             return False
         beyond = self.values[self.values > self.bound]
-        least = np.array([beyond.min() if len(beyond) else np.inf], np.float64)
+        least = np.array([float(beyond.min()) if len(beyond) else np.inf])
         for told in (self.exchange.spread, self.exchange.control):
             came = told(step, Told(NOBODY, [], [least]), [], ((least.dtype, 1),))
             least = np.minimum.reduce([least, *(said.beside[0] for said in came.values())])

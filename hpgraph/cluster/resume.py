@@ -15,10 +15,12 @@ from hpgraph.cluster.grid import Grid
 from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.sources import source_of
 from hpgraph.containers.vertices import id
+from hpgraph.core.device import Device
 
 
 def resume(
-    client: Client, path: Any, program: Any = None, *, limits: Limits | None = None, **run: Any
+    client: Client, path: Any, program: Any = None, *, device: Device | None = None, limits: Limits | None = None,
+    **run: Any,
 ) -> Any:
     """Go on with a run from its last checkpoint, on whatever workers there are.
 
@@ -29,6 +31,8 @@ def resume(
         What the run had as `checkpoint`; it goes on being one.
     program : VertexProgram, optional
         For a run of a program of one's own, the same program: a checkpoint holds no code. An algorithm's is known.
+    device : {"cpu", "cuda"}, optional
+        What works on blocks; default, what did before.
     limits : Limits, optional
     **run
         ``gather``, ``every``, ``restarts`` and ``threads``, as for `Graph.run`.
@@ -59,6 +63,7 @@ def resume(
     graph = Graph(
         client, source_of(table["source"]), Grid.of_table(facts["grid"]), arcs=None, directed=facts["directed"],
         weight=None if facts["dtype"] is None else np.dtype(facts["dtype"]), limits=limits,
+        device=facts["device"] if device is None else device,
     )  # fmt: skip
     run = {**run, "checkpoint": path, "saved": table}
     call = table["call"]

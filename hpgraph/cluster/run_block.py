@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.degrees import degrees_of
 from hpgraph.cluster.exchange import Exchange, Told
 from hpgraph.cluster.job import Job, Share, received
+from hpgraph.cluster.memory import memory_on
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.moment import BlockResult, Moment
 from hpgraph.cluster.programs import PREPARED
@@ -25,10 +27,10 @@ from hpgraph.core.work_clock import now
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.formats import CSR, Bitmask, Frontier
+from hpgraph.kernels.backend import block_supersteps, kernels
 from hpgraph.kernels.runtime.direction import PULL, PUSH, product_pushes
-from hpgraph.kernels.superstep import cpu, pushes_repeat
+from hpgraph.kernels.superstep import pushes_repeat
 from hpgraph.kernels.superstep.block import block_code
-from hpgraph.kernels.superstep.cpu_block import BlockSupersteps
 
 # What blocks count together: who is active, arcs that leave these, whether to save, arcs sent along within blocks.
 ACTIVE, LEAVING, SAVE, INNER = 0, 1, 2, 3
@@ -57,7 +59,7 @@ class BlockRun:
         self.reading = reading_of(self.code)
         # Arcs against which messages go are those of the transposed block.
         edges = "out" if job.backwards else "in"
-        self.arcs = Arcs(block.graph, edges, self.declared.weighted, self.code.message.itemsize)
+        self.arcs = Arcs(block.resident, edges, self.declared.weighted, self.code.message.itemsize)
         self.everyone = self.declared.activity == "all"
         #: By the vertex that gathers, the rows in which there can be any.
         self.targets = block.once(("targets", job.backwards, self.declared.weighted), self._targets)
@@ -66,7 +68,9 @@ class BlockRun:
         self.mode = "push" if relaxes and job.mode == "auto" else job.mode
         self.own, self.n_own = number.own, number.own.stop - number.own.start
         self.own_words = number.words(number.block)
-        self.properties = tuple(np.empty(number.size, dtype) for dtype in job.dtypes)
+        self.memory = memory_on(block.device)(number, job.dtypes)
+        self.properties, self.vertices = self.memory.properties, block.resident_vertices
+        self.backend = kernels(block.device)
         self.world = dict(job.world)
         # The folder of the last checkpoint, which the next one replaces.
         self.last_place: str | None = None
@@ -111,8 +115,7 @@ class BlockRun:
             begun = self.exchange.mesh.sent
             moment = self._loop(moment, frontier, save, report)
         columns = np.array(moment.rows, np.int64).reshape(-1, 6)
-        properties = {name: values[self.own] for (name, _), values in zip(self.code.properties, self.properties,
-                                                                         strict=True)}  # fmt: skip
+        properties = {name: self.memory.own(i) for i, (name, _) in enumerate(self.code.properties)}
         active = moment.active if moment.counts[ACTIVE] else NOBODY
         active = np.arange(self.n_own, dtype=np.uint32) if active is None else active
         return BlockResult(properties, active, self.world, moment.step, columns, begun)
@@ -125,15 +128,15 @@ class BlockRun:
         last = max(number.range(peer).stop for peer in number.grid.column_of(number.block))
         return CSR((last, rows.shape[1]), rows.indptr[: last + 1], rows.indices, rows.data, validate=False)
 
-    def _work_space(self, settled: Bitmask | None) -> BlockSupersteps:
+    def _work_space(self, settled: Bitmask | None) -> Any:
         # Only its own vertices are settled from the beginning; the others once they have been sent a message.
         whole = None
         if settled is not None:
-            whole = Bitmask(self.numbering.size, np.zeros(self.numbering.size // 64, np.uint64), validate=False)
-            whole.words[self.own_words] = settled.words
+            whole = Bitmask.zeros(self.numbering.size, self.memory.device)
+            whole.words[self.own_words] = self.memory.put(settled.words)
         self.settled = whole
-        state = (*self.properties, self.block.vertices)
-        return BlockSupersteps(self.code, state, whole, self.numbering.dtype)
+        state = (*self.properties, self.vertices)
+        return block_supersteps(self.memory.device)(self.code, state, whole, self.numbering.dtype)
 
     def _restored(self, moment: Moment) -> Moment:
         """What a checkpoint's moment means to this run."""
@@ -141,26 +144,27 @@ class BlockRun:
 
     def _begin(self) -> tuple[Moment, Bitmask | None]:
         """Fill the properties; who is active at first."""
-        job, share = self.job, self.share
+        job, share, put = self.job, self.share, self.memory.put
         for (name, _), values, beginning in zip(self.code.properties, self.properties, job.beginnings, strict=True):
             if beginning is None:
-                values[self.own] = share.arrays[name]
+                values[self.own] = put(share.arrays[name])
             else:
                 values.fill(beginning[0])
         active = share.active
         world = tuple(self.world.values())
         if job.starts:
             with compiling_once(job.key, "starts"):
-                active = cpu.starting(self.code, self._own_state(), world).to_indices().astype(np.uint32)
-        chosen = slice(None) if active is None else active
+                starting = self.backend.starting(self.code, self._own_state(), world)
+                active = self.memory.get(starting.to_indices()).astype(np.uint32)
+        chosen = slice(None) if active is None else put(active)
         for values, beginning in zip(self.properties, job.beginnings, strict=True):
             if beginning is not None and beginning[1] is not None:
-                ids = self.block.vertices[self.own]
+                ids = self.vertices[self.own]
                 values[self.own][chosen] = ids[chosen] if beginning[1] == "id" else beginning[1]
         if job.prepare is not None:
             for name, own in PREPARED[job.prepare](self.block, self.degree, job.dtypes[0]).items():
                 place = [name for name, _ in self.code.properties].index(name)
-                self.properties[place][self.own] = own
+                self.properties[place][self.own] = put(own)
         if self.everyone:
             active = None
         once = self.code.reduce.ends_on_anything and not self.everyone
@@ -171,13 +175,13 @@ class BlockRun:
         sums = np.zeros(len(self.declared.aggregators))
         if self.code.aggregate is not None:
             with compiling_once(job.key, "aggregate"):
-                sums = cpu.aggregate(self.code, self._own_state(), world)
+                sums = self.backend.aggregate(self.code, self._own_state(), world)
         counts, sums = self.sum(0, self._counts(active), sums)
         self.world.update(zip(self.declared.aggregators, sums, strict=True))
         return Moment(0, active, self.world, counts), settled
 
     def _own_state(self) -> tuple[np.ndarray, ...]:
-        return tuple(values[self.own] for values in (*self.properties, self.block.vertices))
+        return tuple(values[self.own] for values in (*self.properties, self.vertices))
 
     def _counts(self, active: np.ndarray | None, save: bool = False) -> np.ndarray:
         size = self.n_own if active is None else len(active)
@@ -208,8 +212,7 @@ class BlockRun:
                            (self.exchange.control, self.reading.of_target)):  # fmt: skip
             read = tuple(i for i in read if self._differs(i, moment))
             if read:
-                state = [self.properties[i] for i in read]
-                told(moment.step, Told(None, [values[self.own] for values in state], []), state)
+                self._published(told, moment.step, self._told(None, read, []), read)
         if self.everyone:
             return self._frontier(None, {})
         came = self.exchange.spread(moment.step, Told(moment.active, [], []), [])
@@ -226,13 +229,13 @@ class BlockRun:
         """Who of all this block's sources is active, in its numbers."""
         number = self.numbering
         if self.everyone:
-            return Frontier(number.size)
+            return Frontier(number.size, device=self.memory.device)
         parts = [(number.block, active), *((peer, told.ids) for peer, told in came.items())]
         lists = []
         for member, ids in sorted(parts, key=lambda part: number.first[part[0]]):
             every = np.arange(number.grid.size(member)) if ids is None else ids
             lists.append((every + number.first[member]).astype(number.dtype))
-        return Frontier(number.size, ids=np.concatenate(lists))
+        return Frontier(number.size, ids=self.memory.put(np.concatenate(lists)))
 
     def _loop(
         self, moment: Moment, frontier: Frontier, save: Callable[[BlockRun, Moment], None],
@@ -315,7 +318,7 @@ class BlockRun:
                 active = None
             else:
                 changed, sums = steps.apply(self.arcs, world, step, False)
-                active = (changed.ids - self.own.start).astype(np.uint32)
+                active = (self.memory.get(changed.ids) - self.own.start).astype(np.uint32)
         counts = self._counts(active, due)
         if self.everyone and not some:
             counts[ACTIVE] = 0
@@ -326,14 +329,25 @@ class BlockRun:
     ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, Frontier]:
         """Tell the others who is active and whose properties changed; what `superstep` returns."""
         beside = (counts.dtype, len(counts)), (sums.dtype, len(sums))
-        source = [self.properties[i] for i in self.reading.of_source]
-        target = [self.properties[i] for i in self.reading.of_target]
-        came = self.exchange.spread(step, self._told(active, source, [counts, sums]), source, beside)
+        source, target, exchange = self.reading.of_source, self.reading.of_target, self.exchange
+        told = self._told(active, source, [counts, sums])
+        came = self._published(exchange.spread, step, told, source, beside)
         counts, sums = self._added(counts, sums, came)
-        told = self._told(active if updated is None else updated, target, [counts, sums]) if target else Told(
-            NOBODY, [], [counts, sums])  # fmt: skip
-        counts, sums = self._added(counts, sums, self.exchange.control(step, told, target, beside))
+        told = Told(NOBODY, [], [counts, sums])
+        if target:
+            told = self._told(active if updated is None else updated, target, [counts, sums])
+        came_beside = self._published(exchange.control, step, told, target, beside)
+        counts, sums = self._added(counts, sums, came_beside)
         return active, counts, sums, self._frontier(active, came)
+
+    def _published(
+        self, tell: Callable[..., dict[int, Told]], step: int, told: Told, read: tuple[int, ...],
+        beside: tuple[Any, ...] = (),
+    ) -> dict[int, Told]:  # fmt: skip
+        """Tell others values of properties, and take over those that they tell."""
+        came = tell(step, told, [self.memory.place(i) for i in read], beside)
+        self.memory.heard(came, read)
+        return came
 
     def _updated(self) -> np.ndarray | None:
         """Who is about to be updated, where those that change are not all whose properties do.
@@ -343,29 +357,30 @@ class BlockRun:
         floats = any(self.job.dtypes[i].kind == "f" for i in self.reading.of_target)
         if self.everyone or not self.reading.of_target or not (floats or self.code.sends is not None):
             return None
-        return Bitmask(self.n_own, self.steps.received(self.own_words)).to_indices().astype(np.uint32)
+        received = self.memory.get(self.steps.received(self.own_words))
+        return Bitmask(self.n_own, received).to_indices().astype(np.uint32)
 
-    def _told(self, ids: np.ndarray | None, state: list[np.ndarray], beside: list[np.ndarray]) -> Told:
-        if ids is None or len(ids) == self.n_own:
-            return Told(None, [values[self.own] for values in state], beside)
-        return Told(ids, [values[self.own][ids] for values in state], beside)
+    def _told(self, ids: np.ndarray | None, read: tuple[int, ...], beside: list[np.ndarray]) -> Told:
+        if ids is not None and len(ids) == self.n_own:
+            ids = None
+        return Told(ids, [self.memory.own(i, ids) for i in read], beside)
 
     def _fold(self, step: int) -> None:
         """Messages to those who own their targets."""
-        number, steps, own = self.numbering, self.steps, self.own
+        number, steps, own, put, get = self.numbering, self.steps, self.own, self.memory.put, self.memory.get
         outgoing = {}
         self.messages = 0
         for peer in self.exchange.beside_targets:
             if self.everyone:
-                outgoing[peer] = Told(None, [steps.messages(number.range(peer))], [])
+                outgoing[peer] = Told(None, [get(steps.messages(number.range(peer)))], [])
             else:
-                ids, messages = steps.take(number.range(peer), number.words(peer))
+                ids, messages = map(get, steps.take(number.range(peer), number.words(peer)))
                 outgoing[peer] = Told(None if len(ids) == number.grid.size(peer) else ids, [messages], [])
             self.messages += len(outgoing[peer].values[0])
         for said in self.exchange.fold(step, outgoing, self.code.message).values():
             with compiling_once(self.job.key, f"bring{self.everyone}"):
                 if self.everyone:
-                    steps.bring_all(own, said.values[0])
+                    steps.bring_all(own, put(said.values[0]))
                 else:
                     ids = np.arange(self.n_own, dtype=np.uint32) if said.ids is None else said.ids
-                    steps.bring(own, ids, said.values[0])
+                    steps.bring(own, put(ids), put(said.values[0]))

@@ -10,6 +10,7 @@ from distributed import Client, Future
 from hpgraph.cluster import worker
 from hpgraph.cluster.grid import Grid, Order
 from hpgraph.containers.graph import Graph
+from hpgraph.core.device import Device
 from hpgraph.core.devices import even_ranges
 
 # A grid whose heaviest block has so many times the arcs of the mean is cut anew, with vertices scattered.
@@ -19,7 +20,9 @@ UNEVEN = 1.25
 class Source(Protocol):
     """What a graph on a cluster is loaded from."""
 
-    def load(self, client: Client, graph: str, grid: Grid, placed: dict[int, str]) -> list[Future]:
+    def load(
+        self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
+    ) -> list[Future]:
         """Have workers load blocks; futures of the numbers of their arcs.
 
         Parameters
@@ -30,6 +33,8 @@ class Source(Protocol):
         grid : Grid
         placed : dict
             For each block to be loaded its worker.
+        device : {"cpu", "cuda"}
+            What works on blocks.
         """
 
     def table(self, graph: str, checkpoint: str) -> dict[str, Any]:
@@ -90,7 +95,9 @@ class InMemory:
         source = np.repeat((owner // columns * columns).astype(np.int32), csr.degrees)
         return np.bincount(source + (owner % columns).astype(np.int32)[csr.indices], minlength=grid.blocks)
 
-    def load(self, client: Client, graph: str, grid: Grid, placed: dict[int, str]) -> list[Future]:
+    def load(
+        self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
+    ) -> list[Future]:
         """Cut blocks and send each to its worker."""
         futures, csr = [], self.graph.out_csr
         for first in range(0, grid.blocks, grid.columns):
@@ -113,7 +120,9 @@ class InMemory:
                 weights = None if csr.data is None else csr.data[arcs[some]]
                 sent = client.scatter([*parts, weights], workers=[placed[block]], hash=False)
                 futures.append(
-                    client.submit(worker.place, graph, grid.table(), block, *sent, workers=[placed[block]], pure=False)
+                    client.submit(
+                        worker.place, graph, grid.table(), block, device, *sent, workers=[placed[block]], pure=False
+                    )
                 )
         return futures
 
@@ -133,11 +142,14 @@ class Saved:
     def __init__(self, path: str, name: str) -> None:
         self.path, self.name = path, name
 
-    def load(self, client: Client, graph: str, grid: Grid, placed: dict[int, str]) -> list[Future]:
+    def load(
+        self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
+    ) -> list[Future]:
         """Have each worker read its own."""
+        table = grid.table()
         return [
             client.submit(
-                worker.place_saved, graph, grid.table(), block, self.path, self.name, workers=[address], pure=False
+                worker.place_saved, graph, table, block, device, self.path, self.name, workers=[address], pure=False
             )
             for block, address in placed.items()
         ]
@@ -158,10 +170,14 @@ class File:
     def __init__(self, path: str) -> None:
         self.path = path
 
-    def load(self, client: Client, graph: str, grid: Grid, placed: dict[int, str]) -> list[Future]:
+    def load(
+        self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
+    ) -> list[Future]:
         """Have each worker read the pages that its blocks have arcs in."""
         return [
-            client.submit(worker.place_pages, graph, grid.table(), block, self.path, workers=[address], pure=False)
+            client.submit(
+                worker.place_pages, graph, grid.table(), block, device, self.path, workers=[address], pure=False
+            )
             for block, address in placed.items()
         ]
 

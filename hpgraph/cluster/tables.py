@@ -14,6 +14,7 @@ from distributed import Client, Future
 
 from hpgraph.cluster import worker
 from hpgraph.cluster.grid import Grid
+from hpgraph.core.device import Device
 from hpgraph.core.errors import FileFormatError, MissingExtraError
 from hpgraph.io.line_format import arc_columns
 
@@ -39,7 +40,9 @@ class Tables:
         dtypes = [dtype for _, dtype in said if dtype is not None]
         return max((largest for largest, _ in said), default=-1) + 1, np.result_type(*dtypes) if dtypes else None
 
-    def load(self, client: Client, graph: str, grid: Grid, placed: dict[int, str]) -> list[Future]:
+    def load(
+        self, client: Client, graph: str, grid: Grid, placed: dict[int, str], device: Device
+    ) -> list[Future]:
         """Split the pieces, and make blocks of the parts."""
         blocks, table = sorted(placed), grid.table()
         split = [
@@ -48,8 +51,8 @@ class Tables:
         ]
         return [
             client.submit(
-                place_parts, graph, table, block, [client.submit(_part, some, block, pure=False) for some in split],
-                workers=[placed[block]], pure=False,
+                place_parts, graph, table, block, device,
+                [client.submit(_part, some, block, pure=False) for some in split], workers=[placed[block]], pure=False,
             )
             for block in blocks
         ]  # fmt: skip
@@ -166,8 +169,10 @@ def _part(split: dict[int, Any], block: int) -> Any:
     return split[block]
 
 
-def place_parts(graph: str, table: dict[str, Any], block: int, parts: list[Any]) -> tuple[int, int, float, float]:
+def place_parts(
+    graph: str, table: dict[str, Any], block: int, device: Device, parts: list[Any]
+) -> tuple[int, int, float, float]:
     """Make a block of its parts, and keep it."""
     source, target = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     weight = None if parts[0][2] is None else np.concatenate([part[2] for part in parts])
-    return worker.place(graph, table, block, source, target, weight)
+    return worker.place(graph, table, block, device, source, target, weight)

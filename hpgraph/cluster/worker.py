@@ -31,6 +31,7 @@ from hpgraph.cluster.station import Station, station, stations
 from hpgraph.cluster.triangles import TriangleRun
 from hpgraph.containers.row_blocks import row_blocks
 from hpgraph.core.config import config
+from hpgraph.core.device import Device, require_cupy
 from hpgraph.formats import Bitmask
 from hpgraph.io.opening import open as open_graph
 
@@ -87,9 +88,12 @@ def versions() -> tuple[tuple[str, str], ...]:
     return ("hpgraph", version("hpgraph")), ("Python", python), ("NumPy", version("numpy")), ("Numba", version("numba"))
 
 
-def introduce(graph: str, dask_worker: Any = None) -> Worker:
+def introduce(graph: str, device: Device, dask_worker: Any = None) -> Worker:
     """Open this worker's station, and say which of a graph's blocks are here."""
     limit = dask_worker.memory_manager.memory_limit or 0
+    if device == "cuda":
+        of_gpu = require_cupy().cuda.runtime.memGetInfo()[1]
+        limit = min(limit, of_gpu) if limit else of_gpu
     return Worker(_station(dask_worker).address, versions(), tuple(held(graph)), int(limit))
 
 
@@ -112,6 +116,8 @@ def hold(graph: str, block: int, made: Block) -> tuple[int, int, float, float]:
     total : float
         Their sum.
     """
+    # A GPU that is not there, or too small, is said now.
+    _ = made.resident, made.resident_vertices
     with _lock:
         _blocks[graph, block] = made
     weights = made.graph.weights
@@ -122,18 +128,23 @@ def hold(graph: str, block: int, made: Block) -> tuple[int, int, float, float]:
 
 
 def place(
-    graph: str, grid: dict[str, Any], block: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
+    graph: str, grid: dict[str, Any], block: int, device: Device, sources: np.ndarray, targets: np.ndarray,
+    weights: np.ndarray | None,
 ) -> tuple[int, int, float, float]:
     """Make a block of arcs that came as arrays, and keep it; what `hold` says of it."""
-    return hold(graph, block, Block(Grid.of_table(grid), block, sources, targets, weights))
+    return hold(graph, block, Block(Grid.of_table(grid), block, sources, targets, weights, device))
 
 
-def place_saved(graph: str, grid: dict[str, Any], block: int, path: str, name: str) -> tuple[int, int, float, float]:
+def place_saved(
+    graph: str, grid: dict[str, Any], block: int, device: Device, path: str, name: str
+) -> tuple[int, int, float, float]:
     """Load a block from a checkpoint's folder, and keep it; what `hold` says of it."""
-    return hold(graph, block, checkpoints.load_block(path, name, Grid.of_table(grid), block))
+    return hold(graph, block, checkpoints.load_block(path, name, Grid.of_table(grid), block, device))
 
 
-def place_pages(graph: str, grid: dict[str, Any], block: int, path: str) -> tuple[int, int, float, float]:
+def place_pages(
+    graph: str, grid: dict[str, Any], block: int, device: Device, path: str
+) -> tuple[int, int, float, float]:
     """Make a block of an ``.hpg`` file's arcs, and keep it; what `hold` says of it."""
     whole = Grid.of_table(grid)
     streamed = open_graph(path)
@@ -153,7 +164,7 @@ def place_pages(graph: str, grid: dict[str, Any], block: int, path: str) -> tupl
     weights = None
     if streamed.dtype is not None:
         weights = np.concatenate([np.empty(0, streamed.dtype), *(part[2] for part in parts)])
-    return place(graph, grid, block, sources, targets, weights)
+    return place(graph, grid, block, device, sources, targets, weights)
 
 
 def drop(graph: str, dask_worker: Any = None) -> None:

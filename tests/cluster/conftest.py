@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse
 
 import hpgraph as hpg
+from hpgraph.core.device import cuda_available
 
 pytest.importorskip("distributed")
 
@@ -18,6 +19,13 @@ pytest.importorskip("distributed")
 def client() -> Iterator[Any]:
     with hpg.cluster.local(n_workers=2, threads=1, memory_limit="2 GiB") as client:
         yield client
+
+
+def on_each_device(request: pytest.FixtureRequest) -> str:
+    """The device of a fixture that has params=["cpu", "cuda"]."""
+    if request.param == "cuda" and not cuda_available():
+        pytest.skip("no CUDA GPU here")
+    return str(request.param)
 
 
 def sparse_graph(seed: int, n: int = 300, m: int = 900) -> hpg.Graph:

@@ -11,7 +11,7 @@ import hpgraph as hpg
 from hpgraph.algorithms.distances import SingleDistances
 from hpgraph.algorithms.levels import Tree
 from hpgraph.cluster import cost
-from tests.cluster.conftest import matrix_of, sparse_graph
+from tests.cluster.conftest import matrix_of, on_each_device, sparse_graph
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +19,9 @@ def graph():
     return sparse_graph(1)
 
 
-@pytest.fixture(scope="module")
-def on_cluster(client, graph):
-    with hpg.cluster.Graph.from_graph(client, graph, blocks=4) as C:
+@pytest.fixture(scope="module", params=["cpu", "cuda"])
+def on_cluster(request, client, graph):
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4, device=on_each_device(request)) as C:
         yield C
 
 
@@ -48,7 +48,7 @@ def test_pagerank(on_cluster, graph) -> None:
 
 
 @pytest.mark.parametrize("order", ["given", "scattered"])
-def test_sssp_by_buckets(client, order) -> None:
+def test_sssp_by_buckets(client, order, device) -> None:
     side = 24
     source, target = nx.to_scipy_sparse_array(nx.grid_2d_graph(side, side)).nonzero()
     weight = np.random.default_rng(8).random(len(source)).astype(np.float32)
@@ -59,7 +59,7 @@ def test_sssp_by_buckets(client, order) -> None:
     doubled = matrix_of(graph).astype(np.float64)
     doubled.data[doubled.data == 0] = 1e-300
     wanted = scipy.sparse.csgraph.dijkstra(doubled, indices=5)
-    with hpg.cluster.Graph.from_graph(client, graph, blocks=4, order=order) as C:
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4, order=order, device=device) as C:
         found = C.sssp(5, parents=True)
         np.testing.assert_allclose(found.distance, wanted, rtol=1e-5)
         near = np.where(wanted <= 3.3, wanted, np.inf)
@@ -105,11 +105,12 @@ def test_components_and_cores_and_betweenness(client, on_cluster, graph) -> None
     assert len(np.unique(np.stack([label, found.label]), axis=1).T) == count
     undirected = nx.from_scipy_sparse_array(matrix_of(graph.undirected))
     undirected.remove_edges_from(list(nx.selfloop_edges(undirected)))
-    with hpg.cluster.Graph.from_graph(client, graph.undirected, blocks=4) as C:
+    device = on_cluster.blocks_on
+    with hpg.cluster.Graph.from_graph(client, graph.undirected, blocks=4, device=device) as C:
         cores = nx.core_number(undirected)
         assert C.core_number().tolist() == [cores[v] for v in range(graph.n_vertices)]
     small = sparse_graph(9, n=40, m=60)
-    with hpg.cluster.Graph.from_graph(client, small, blocks=4) as C:
+    with hpg.cluster.Graph.from_graph(client, small, blocks=4, device=device) as C:
         directed = nx.from_scipy_sparse_array(matrix_of(small), create_using=nx.DiGraph)
         wanted = nx.betweenness_centrality(directed)
         np.testing.assert_allclose(C.betweenness_centrality(), [wanted[v] for v in range(40)], atol=1e-12)

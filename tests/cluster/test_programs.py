@@ -65,16 +65,52 @@ def by_definition(matrix, least: float):
     raise AssertionError("it should have ended")
 
 
-def test_a_program_that_reads_both_ends(client) -> None:
+def test_a_program_that_reads_both_ends(client, device) -> None:
     graph = sparse_graph(3)
     level, heard, steps = by_definition(matrix_of(graph), 2.0)
-    with hpg.cluster.Graph.from_graph(client, graph, blocks=4, order="scattered") as C:
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4, order="scattered", device=device) as C:
         found = C.run(rising(), least=2.0)
         kept = C.run(rising(), least=2.0, gather=False)
     np.testing.assert_allclose(found.level, level, rtol=1e-12)
     assert (found.heard == heard).all()
     assert found.supersteps == steps and len(found.trace.sent) == steps
     assert (kept.level.compute() == found.level).all()
+
+
+def by_mirrors(real: bool) -> None:
+    """In a worker: properties as on a GPU, behind mirrors, but in the host's memory."""
+    from hpgraph.cluster import memory, run_block
+
+    class Mirrored(memory.DeviceMemory):
+        device = "cpu"
+
+        def put(self, values):
+            return np.array(values)
+
+        def get(self, values):
+            return np.array(values)
+
+        @staticmethod
+        def _pinned(count, dtype):
+            return np.full(count, 77, dtype)
+
+    run_block.memory_on = memory.memory_on if real else lambda device: Mirrored
+
+
+def test_values_behind_mirrors(client) -> None:
+    graph = sparse_graph(3)
+    level, heard, _ = by_definition(matrix_of(graph), 2.0)
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4, order="scattered") as C:
+        right = C.sssp(7).distance, C.pagerank().rank, C.bfs(7).level
+        client.run(by_mirrors, False)
+        try:
+            found = C.run(rising(), least=2.0)
+            np.testing.assert_allclose(found.level, level, rtol=1e-12)
+            assert (found.heard == heard).all()
+            again = C.sssp(7).distance, C.pagerank().rank, C.bfs(7).level
+        finally:
+            client.run(by_mirrors, True)
+        assert all((a == b).all() for a, b in zip(right, again, strict=True))
 
 
 def test_what_is_refused(client) -> None:

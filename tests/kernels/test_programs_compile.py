@@ -14,7 +14,9 @@ from hpgraph.kernels.runtime.cuda.specialization import specialize
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.spmv.cuda import PULL_ROWS
 from hpgraph.kernels.spmv.cuda_spmspv import PUSHES
+from hpgraph.kernels.superstep import cuda_block
 from hpgraph.kernels.superstep import cuda_shaped as superstep
+from hpgraph.kernels.superstep.block import block_code
 from hpgraph.kernels.superstep.cuda_shaped import shaped_program
 
 pytest.importorskip("cuda.core")
@@ -120,6 +122,13 @@ def test_general_loop(program, arch):
     made = cuda_program(code_of(program), np.dtype("float32"))
     compiles("frontier.cuh", made.prologue, made.ltoir, ("hpgraph::run_small<Program, int, float>",), arch)
     compiles("apply.cuh", made.prologue, made.ltoir, APPLY, arch)
+
+
+def test_over_blocks():
+    """What is told as a vertex's id is the vertex, not its number in the block."""
+    made = cuda_program(block_code(code_of(Drawing)), np.dtype("float32"))
+    compiles("apply.cuh", made.prologue, made.ltoir, APPLY)
+    compiles("block.cuh", made.prologue, made.ltoir, cuda_block.KERNELS)
 
 
 class Step(hpg.VertexProgram):

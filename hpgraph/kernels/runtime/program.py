@@ -170,6 +170,9 @@ class ProgramCode:
     lengths: tuple[int, ...] = ()
     message_length: int = 0
 
+    # Whether the array behind the properties says which vertex each is; else it is its own number.
+    names_vertices: ClassVar[bool] = False
+
     @property
     def beside(self) -> tuple[tuple[str, np.dtype], ...]:
         """Names and types of arrays that follow the properties in the state, and are no vertex's."""

@@ -33,6 +33,9 @@ class BlockFunctions(ProgramFunctions):
         return ProgramFunctions(self.code).tally
 
     def _vertex_of(self, id_: str, values: list[str]) -> str:
+        # Who is given copies is given the vertex, too.
+        if self.own == "0" and id_ == "v":
+            return super()._vertex_of(id_, values)
         return f"Vertex({', '.join([f'state[{len(self.code.properties)}][{id_}]', *values])})"
 
 
@@ -41,6 +44,7 @@ class BlockCode(ProgramCode):
     """Functions and types of a program that runs over blocks."""
 
     functions_type: ClassVar[type] = BlockFunctions
+    names_vertices: ClassVar[bool] = True
 
     @property
     def beside(self) -> tuple[tuple[str, np.dtype], ...]:

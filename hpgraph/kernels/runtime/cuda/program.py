@@ -41,6 +41,11 @@ class CUDAProgram:
         self._properties = tuple(dtype for _, dtype in code.properties)
         self._world = tuple(dtype for _, dtype in code.parameters)
         self._pointers = tuple(f"{dtype.name}*" for dtype in self._properties)
+        # What a vertex at v is called, and the arrays that say so.
+        self._vertex, self._named = "v", self._properties
+        if code.names_vertices:
+            self._vertex = f"p{len(self._properties)}[v]"
+            self._named = (*self._properties, *(dtype for _, dtype in code.beside))
         # What is handed nothing but the state finds the world behind the properties.
         self._state = (*self._properties, *(dtype for _, dtype in code.beside), *code.cells)
 
@@ -90,7 +95,8 @@ class CUDAProgram:
         if code.cond is not None:
             found["hpg_cond"] = (made.cond, (pointers, _ID), _BOOL)
         if code.aggregate is not None:
-            arguments = (self._pointers, self._properties, _ID, self._world, _ID, "float64*")
+            pointers = tuple(f"{dtype.name}*" for dtype in self._named)
+            arguments = (pointers, self._properties, _ID, self._world, _ID, "float64*")
             found["hpg_aggregate"] = (made.aggregate, arguments, None)
         return found
 
@@ -117,7 +123,8 @@ class CUDAProgram:
         before = [f"        const {device_type(dtype)} b{i} = p{i}[v];" for i, dtype in enumerate(self._properties)]
         adds = []
         if self.code.aggregate is not None:
-            adds = [f"        hpg_aggregate({self._p}, {self._list('b', self._properties)}, v{self._w}, step, sums);"]
+            values = f"{self._list('p', self._named)}, {self._list('b', self._properties)}"
+            adds = [f"        hpg_aggregate({values}, v{self._w}, step, sums);"]
         return "\n".join(
             [
                 *(declaration(name, *types) for name, (_, *types) in self._functions.items()),
@@ -184,7 +191,7 @@ class CUDAProgram:
         return [
             f"    __device__ bool {name}(long long v, {message} message, long long step) const {{",
             *copies,
-            f"        const bool changed = hpg_update({addresses}, v, message{self._w}, step);",
+            f"        const bool changed = hpg_update({addresses}, {self._vertex}, message{self._w}, step);",
             *(f"        p{i}[v] = c{i};" for i in range(len(types))),
             "        return changed;",
             "    }",
@@ -193,10 +200,6 @@ class CUDAProgram:
     @staticmethod
     def _list(letter: str, members: tuple[Any, ...]) -> str:
         return ", ".join(f"{letter}{i}" for i in range(len(members)))
-
-    @property
-    def _p(self) -> str:
-        return self._list("p", self._properties)
 
     @property
     def _w(self) -> str:
