@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+import hpgraph as hpg
 from hpgraph import __version__
 from hpgraph.cli import main
 
@@ -238,6 +240,61 @@ def test_propagation(karate: str, roads: str, tmp_path: Path, capsys: pytest.Cap
     assert main(["beliefs", roads, "--undirected", "--unary", str(unary), "--potential", "2,1;1,2", "-o", out]) == 0
     assert "dry: 5 vertices" in capsys.readouterr().out
     assert all(float(row["dry"]) > 0.5 for row in table(Path(out)))
+
+
+def test_path(roads: str, karate: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["path", roads, "--source", "Bonn", "--target", "Metz", "--weighted"]) == 0
+    assert "2 steps of length 245;" in (said := capsys.readouterr().out) and "  Bonn -> Trier -> Metz\n" in said
+    assert main(["path", roads, "--source", "Metz", "--target", "Bonn", "--reverse"]) == 0
+    assert "  Metz -> Trier -> Bonn\n" in capsys.readouterr().out
+    assert main(["path", roads, "--source", "Metz", "--target", "Bonn"]) == 2
+    assert "Metz" in capsys.readouterr().err
+
+
+def test_convert(roads: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, turned in (("g.hpg", []), ("g.parquet", []), ("g.graphml", ["--reverse"])):
+        assert main(["convert", roads, str(tmp_path / name), *turned]) == 0
+    graph, back = hpg.read(tmp_path / "g.parquet"), hpg.read(tmp_path / "g.graphml")
+    assert graph.has_edge("Ulm", "Metz") and back.has_edge("Metz", "Ulm") and graph.n_edges == back.n_edges == 5
+    capsys.readouterr()
+    assert main(["convert", roads, str(tmp_path / "nowhere" / "g.mtx")]) == 2
+    said = capsys.readouterr()
+    assert "there is no such folder" in said.err and "read in" not in said.out
+
+
+def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(ROADS.encode())))
+    assert main(["bfs", "-", "--source", "Bonn", "-o", "-"]) == 0
+    said = capsys.readouterr()
+    assert [row["level"] for row in csv.DictReader(io.StringIO(said.out))] == ["0", "1", "1", "2", "-1"]
+    assert "BFS from Bonn on cpu" in said.err
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+def test_tables_of_arrow(suffix: str, roads: str, tmp_path: Path) -> None:
+    feather = pytest.importorskip("pyarrow.feather")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    out = tmp_path / f"levels{suffix}"
+    assert main(["bfs", roads, "--source", "Bonn", "-o", str(out)]) == 0
+    found = (parquet.read_table if suffix == ".parquet" else feather.read_table)(out).to_pydict()
+    assert found["vertex"] == ["Bonn", "Mainz", "Trier", "Metz", "Ulm"] and found["level"] == [0, 1, 1, 2, -1]
+    assert found["parent"] == ["Bonn", "Bonn", "Bonn", "Trier", None]
+
+
+def test_every_command_checks_its_output_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cores", "nothing.mtx", "-o", str(tmp_path / "nowhere" / "x.csv")]) == 2
+    assert "there is no such folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert "betweenness" in script and "source-id" in script
+    if shell == "bash":
+        asked = f"{script}\nCOMP_WORDS=(hpgraph bfs --sou); COMP_CWORD=2; _hpgraph; echo ${{COMPREPLY[@]}}"
+        done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)
+        assert done.stdout.split() == ["--source", "--source-id"]
 
 
 def test_the_bundled_graph(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from hpgraph.cli.output import check_output, results_apart
 from hpgraph.cli.parser import parser
 from hpgraph.core.config import config
 from hpgraph.core.errors import HpgraphError
@@ -48,7 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         **({"threads": arguments.threads} if arguments.threads is not None else {}),
     }
     try:
-        with config(**settings):
+        with config(**settings), results_apart(arguments):
+            check_output(getattr(arguments, "output", None))
             arguments.run(arguments)
             sys.stdout.flush()
     except KeyboardInterrupt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.cli.graph_input import load
-from hpgraph.cli.output import check_output, plural, print_top, save, timed
+from hpgraph.cli.output import plural, print_top, save, timed
 
 # Vertices of the center that are named.
 _NAMED = 5
@@ -19,7 +19,6 @@ def closeness(arguments: Any) -> None:
     from hpgraph.algorithms.sources import sources_of
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     call = hpg.harmonic_centrality if arguments.harmonic else hpg.closeness_centrality
     vertices = sources_of(graph, arguments.sources, arguments.seed, "--sources")
@@ -42,7 +41,6 @@ def betweenness(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     found, seconds = timed(
         arguments.device,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.cli.graph_input import load, source_of
-from hpgraph.cli.output import called, check_output, plural, print_top, save, timed
+from hpgraph.cli.output import called, plural, print_top, save, timed
 
 
 def similar(arguments: Any) -> None:
@@ -15,7 +15,6 @@ def similar(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     source = source_of(graph, arguments)
     measure = getattr(hpg, arguments.measure)
@@ -40,7 +39,6 @@ def walks(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     source = source_of(graph, arguments)
     starts = hpg.id(np.full(arguments.count, source))
@@ -69,7 +67,6 @@ def sample(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     source = source_of(graph, arguments)
     try:

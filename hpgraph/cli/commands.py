@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from hpgraph.cli.graph_input import load, source_of
-from hpgraph.cli.output import called, check_output, explain, plural, print_levels, print_top, save, timed
+from hpgraph.cli.graph_input import load, source_of, vertex_of
+from hpgraph.cli.output import called, explain, plural, print_levels, print_top, save, timed
 
 
 def info(arguments: Any) -> None:
@@ -44,31 +44,52 @@ def info(arguments: Any) -> None:
 
 
 def convert(arguments: Any) -> None:
-    """Make an .hpg file."""
-    import time
+    """Write a graph in another format; as .hpg without having it in memory."""
     from pathlib import Path
 
     import hpgraph as hpg
     from hpgraph.io.hpg_reader import GraphFile
+    from hpgraph.io.kinds import kind_of
+    from hpgraph.io.replace import check_writable
 
+    kind = kind_of(Path(arguments.target))
+    if kind != "hpg" or arguments.file == "debian":
+        check_writable(arguments.target)
+        hpg.write(load(arguments, "cpu"), arguments.target, compression=arguments.compression)
+        print(f"written to {arguments.target}")
+        return
     start = time.perf_counter()
     hpg.convert(
         arguments.file,
         arguments.target,
         memory=arguments.memory,
         directed=arguments.directed,
-        transpose=arguments.transpose,
+        transpose=arguments.reverse,
         duplicates=arguments.duplicates,
         compression=arguments.compression,
         delimiter=arguments.delimiter,
     )
     seconds = time.perf_counter() - start
     header = GraphFile(Path(arguments.target)).header
-    kind = "directed" if header.directed else "undirected"
     print(
-        f"{arguments.target}: {header.n_vertices:,} vertices, {header.n_arcs:,} arcs, {kind}; "
+        f"{arguments.target}: {header.n_vertices:,} vertices, {header.n_arcs:,} arcs, "
+        f"{'directed' if header.directed else 'undirected'}; "
         f"{header.file_bytes / 2**20:,.1f} MiB, converted in {seconds:.3g} s"
     )
+
+
+def path(arguments: Any) -> None:
+    """A shortest path between two vertices."""
+    import hpgraph as hpg
+
+    graph = load(arguments, arguments.device)
+    ends = [hpg.id(vertex_of(graph, getattr(arguments, end), f"--{end}")) for end in ("source", "target")]
+    weight = arguments.weighted or None
+    found, seconds = timed(arguments.device, lambda: hpg.shortest_path(graph, *ends, weight=weight))
+    length = hpg.shortest_path_length(graph, *ends, weight=weight)
+    steps = plural(len(found) - 1, "step")
+    print(f"{steps}{f' of length {length:.6g}' if weight else ''}; {seconds:.3g} s with loading the kernels")
+    print(f"  {' -> '.join(map(str, found))}")
 
 
 def bfs(arguments: Any) -> None:
@@ -76,7 +97,6 @@ def bfs(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     source = source_of(graph, arguments)
     result, seconds = timed(arguments.device, lambda: hpg.bfs(graph, hpg.id(source)))
@@ -98,7 +118,6 @@ def sssp(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     source = source_of(graph, arguments)
     wanted = arguments.output is not None
@@ -124,7 +143,6 @@ def pagerank(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     result, seconds = timed(
         arguments.device,
@@ -148,7 +166,6 @@ def triangles(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     count, seconds = timed(arguments.device, lambda: hpg.triangle_count(graph))
     print(f"{plural(int(count), 'triangle')} on {arguments.device}; {seconds:.3g} s with loading the kernels")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.cli.graph_input import load
-from hpgraph.cli.output import called, check_output, plural, save, timed
+from hpgraph.cli.output import called, plural, save, timed
 
 # Bridges, cut vertices and vertices of a path that are named.
 _NAMED = 10
@@ -18,7 +18,6 @@ def components(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     connection: Any = "strong" if arguments.strong else "weak"
     found, seconds = timed(arguments.device, lambda: hpg.connected_components(graph, connection=connection))
@@ -38,7 +37,6 @@ def cuts(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     (edges, vertices, parts), seconds = timed(
         arguments.device,
@@ -64,7 +62,6 @@ def bipartite(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     whether, seconds = timed(arguments.device, lambda: hpg.is_bipartite(graph))
     told = "bipartite" if whether else "not bipartite: it has a cycle of odd length"
@@ -84,7 +81,6 @@ def order(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     weight = "weight" if arguments.weighted else None
     (ordered, path), seconds = timed(

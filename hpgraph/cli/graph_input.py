@@ -28,6 +28,8 @@ def load(arguments: Any, device: str) -> Graph:
             delimiter=arguments.delimiter,
             memory=arguments.memory,
         )
+    if arguments.reverse:
+        graph = graph.reverse()
     seconds = time.perf_counter() - start
     kind = "directed" if graph.directed else "undirected"
     print(f"{arguments.file}: {graph.n_vertices:,} vertices, {graph.n_edges:,} arcs, {kind}; read in {seconds:.3g} s")

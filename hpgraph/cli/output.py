@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import importlib.util
+import sys
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING, Any
+
+from hpgraph.core.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 _LEVELS_SHOWN = 24
+_ARROW = (".parquet", ".arrow", ".feather")
+_SUFFIXES = (".csv", ".csv.gz", ".npz", *_ARROW)
+# Columns that hold vertices, -1 for none.
+_VERTICES = ("parent", "mate")
 
 
 def timed(device: str, call: Callable[[], Any]) -> tuple[Any, float]:
@@ -70,17 +80,32 @@ def print_top(graph: Graph, values: Any, top: int, title: str, form: str) -> Non
         print(f"  {label:<{width}}  {form.format(values[vertex])}")
 
 
-def check_output(path: str | None) -> None:
+@contextlib.contextmanager
+def results_apart(arguments: Any) -> Iterator[None]:
+    """Context manager: where results go to standard output, by ``-o -``, what is said goes to standard error."""
+    if getattr(arguments, "output", None) != "-":
+        yield
+        return
+    arguments.output = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):
+        yield
+    arguments.output.flush()
+
+
+def check_output(path: str | IO[str] | None) -> None:
     """Refuse a file that could not be written before the work rather than after it."""
-    if path is not None and not path.lower().endswith((".csv", ".csv.gz", ".npz")):
-        raise ValueError(f"--output {path}: the name must end in .csv, .csv.gz or .npz")
-    if path is not None:
-        from hpgraph.io.replace import check_writable
+    if not isinstance(path, str):
+        return
+    if not path.lower().endswith(_SUFFIXES):
+        raise ValueError(f"--output {path}: the name must end in {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}")
+    if path.lower().endswith(_ARROW) and importlib.util.find_spec("pyarrow") is None:
+        raise MissingExtraError("pyarrow", "arrow", f"--output {path}")
+    from hpgraph.io.replace import check_writable
 
-        check_writable(path)
+    check_writable(path)
 
 
-def save(path: str | None, graph: Graph, **columns: Any) -> None:
+def save(path: str | IO[str] | None, graph: Graph, **columns: Any) -> None:
     """Write one row a vertex; by name where there are names, and an empty field where there is no parent or mate."""
     if path is None:
         return
@@ -88,23 +113,46 @@ def save(path: str | None, graph: Graph, **columns: Any) -> None:
 
     from hpgraph.io.replace import replacing, replacing_text
 
-    if path.lower().endswith(".npz"):
+    if isinstance(path, str) and path.lower().endswith(".npz"):
         if graph.names is not None:
             # Archives have text of fixed width; NumPy's other text becomes that by way of objects.
             names = graph.names
             columns["names"] = names.astype(object).astype(np.str_) if names.dtype.hasobject else names
         with replacing(path) as file:
             np.savez_compressed(file, **columns)
+    elif isinstance(path, str) and path.lower().endswith(_ARROW):
+        _save_arrow(path, graph, columns)
     else:
-        import csv
-
         labels = [called(graph, vertex) for vertex in range(graph.n_vertices)]
         lists = [values.tolist() for values in columns.values()]
         for at, title in enumerate(columns):
-            if title in ("parent", "mate"):
+            if title in _VERTICES:
                 lists[at] = ["" if other < 0 else labels[other] for other in lists[at]]
-        with replacing_text(path, zipped=path.lower().endswith(".gz")) as text:
+        zipped = isinstance(path, str) and path.lower().endswith(".gz")
+        with contextlib.nullcontext(path) if not isinstance(path, str) else replacing_text(path, zipped=zipped) as text:
             rows = csv.writer(text, lineterminator="\n")
             rows.writerow(["vertex", *columns])
             rows.writerows(zip(labels, *lists, strict=True))
-    print(f"written to {path}")
+    if isinstance(path, str):
+        print(f"written to {path}")
+
+
+def _save_arrow(path: str, graph: Graph, columns: dict[str, Any]) -> None:
+    """A table of Arrow's, in which names keep their type and a vertex that is not there is missing."""
+    import numpy as np
+    import pyarrow
+    from pyarrow import feather, parquet
+
+    from hpgraph.io.replace import replacing
+
+    names = np.arange(graph.n_vertices) if graph.names is None else graph.names
+    vertices = pyarrow.array(names.astype(object) if names.dtype.kind not in "iu" else names)
+    held = {"vertex": vertices}
+    for title, values in columns.items():
+        if title in _VERTICES:
+            held[title] = vertices.take(pyarrow.array(values, mask=values < 0))
+        else:
+            held[title] = pyarrow.array(values)
+    with replacing(path) as file:
+        write = parquet.write_table if path.lower().endswith(".parquet") else feather.write_feather
+        write(pyarrow.table(held), file)

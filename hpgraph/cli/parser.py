@@ -8,6 +8,7 @@ from typing import Any
 
 from hpgraph import __version__
 from hpgraph.cli import centralities, chances, commands, connectivity, propagation, rankings, structures
+from hpgraph.cli.completion import script
 
 
 def parser() -> argparse.ArgumentParser:
@@ -15,9 +16,10 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="hpgraph",
         description="Graph analytics on CPU and GPU.",
-        epilog="FILE: .mtx (Matrix Market), .el .wel .txt .tsv .csv (edge lists), each also with .gz, .npz (SciPy "
-        "sparse array), .hpg (hpgraph's own), or the word debian for the bundled graph. "
-        "'hpgraph COMMAND --help' says more.",
+        epilog="FILE: .mtx (Matrix Market), .el .wel .txt .tsv .csv (edge lists), .parquet .arrow .feather, .graphml, "
+        ".graph (METIS), .gr .col (DIMACS), .sg .wsg (GAPBS), .v .e (Graphalytics), text also with .gz or .zst, .npz "
+        "(SciPy sparse array), .hpg (hpgraph's own); a URL; - for an edge list on standard input; or the word debian "
+        "for the bundled graph. 'hpgraph COMMAND --help' says more.",
     )
     top.add_argument("--version", action="version", version=f"hpgraph {__version__}")
     names = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -28,16 +30,20 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--threads", type=int, metavar="N", help="threads of the CPU kernels (default: all cores)")
 
     graph = argparse.ArgumentParser(add_help=False, parents=[run])
-    graph.add_argument("file", metavar="FILE", help="graph file, or debian")
+    graph.add_argument("file", metavar="FILE", help="graph file, URL, - or debian")
     direction = graph.add_mutually_exclusive_group()
     direction.add_argument("--directed", dest="directed", action="store_true", default=None, help="take edges as arcs")
     direction.add_argument("--undirected", dest="directed", action="store_false", help="take arcs in both directions")
+    graph.add_argument("--reverse", "--transpose", action="store_true", help="turn all arcs round")
     graph.add_argument("--memory", metavar="M", help="what reading may take, 4GiB say (default: 3/4 of what is free)")
     graph.add_argument("--delimiter", metavar="C", help="what separates the fields of an edge list (default: found)")
 
     compute = argparse.ArgumentParser(add_help=False, parents=[graph])
     compute.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where to compute (default: cpu)")
-    compute.add_argument("-o", "--output", metavar="OUT", help="write a value per vertex: .csv, .csv.gz or .npz")
+    compute.add_argument(
+        "-o", "--output", metavar="OUT",
+        help="write a value per vertex: .csv, .csv.gz, .npz, .parquet, .feather; - is standard output",
+    )  # fmt: skip
 
     def command(name: str, about: str, action: Callable[[Any], None], parent: Any) -> argparse.ArgumentParser:
         one = names.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.", parents=[parent])
@@ -45,15 +51,20 @@ def parser() -> argparse.ArgumentParser:
         return one
 
     command("info", "what a graph file holds", commands.info, graph)
-    convert = command("convert", "make an .hpg file of a graph that need not fit into memory", commands.convert, graph)
-    convert.add_argument("target", metavar="OUT", help="the .hpg file")
-    convert.add_argument("--transpose", action="store_true", help="turn all arcs round")
+    convert = command("convert", "write a graph in another format; as .hpg it need not fit into memory",
+                      commands.convert, graph)  # fmt: skip
+    convert.add_argument("target", metavar="OUT", help="the file, whose suffix says the format")
     convert.add_argument("--duplicates", choices=["min", "sum"], default="min", help="weight of arcs given twice")
     convert.add_argument("--compression", choices=["gaps", "none"], help="how ids are stored (default: gaps)")
 
     bfs = command("bfs", "steps from a source to every vertex", commands.bfs, compute)
     sssp = command("sssp", "lengths of the shortest paths from a source", commands.sssp, compute)
     sssp.set_defaults(weighted=True)
+    path = command("path", "a shortest path from one vertex to another", commands.path, graph)
+    path.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where to compute (default: cpu)")
+    path.add_argument("--source", required=True, metavar="V", help="where it begins: a name, or a number")
+    path.add_argument("--target", required=True, metavar="V", help="where it ends")
+    path.add_argument("--weighted", action="store_true", help="an arc counts its weight, not 1")
     degree = command("degree", "degree centrality of every vertex", structures.degree, compute)
     degree.add_argument("--top", type=int, default=10, metavar="N", help="print the N first vertices (default: 10)")
     heat = command("heat", "heat that spreads from a vertex along arcs", propagation.heat, compute)
@@ -178,5 +189,8 @@ def parser() -> argparse.ArgumentParser:
 
     warmup = command("warmup", "compile the built-in kernels, so that no later call waits", commands.warmup, run)
     warmup.add_argument("--device", choices=["cpu", "cuda"], help="for one device only (default: all there are)")
+    completion = command("completion", "what makes a shell complete commands: eval \"$(hpgraph completion bash)\"",
+                         lambda arguments: print(script(top, arguments.shell)), run)  # fmt: skip
+    completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     warmup.add_argument("--jobs", type=int, metavar="N", help="processes that compile (default: one a thread)")
     return top

@@ -9,7 +9,7 @@ import csv
 from typing import Any
 
 from hpgraph.cli.graph_input import load, source_of, vertex_of
-from hpgraph.cli.output import check_output, plural, print_top, save, timed
+from hpgraph.cli.output import plural, print_top, save, timed
 
 
 def labels(arguments: Any) -> None:
@@ -18,7 +18,6 @@ def labels(arguments: Any) -> None:
 
     import hpgraph as hpg
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     columns, known = _table(arguments.labels, "--labels")
     if "label" not in columns:
@@ -43,7 +42,6 @@ def heat(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     source = source_of(graph, arguments)
     found, seconds = timed(
@@ -65,7 +63,6 @@ def beliefs(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     columns, known = _table(arguments.unary, "--unary")
     states = [name for name in columns if name != "vertex"]

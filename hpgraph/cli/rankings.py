@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.cli.graph_input import load
-from hpgraph.cli.output import check_output, plural, print_top, save, timed
+from hpgraph.cli.output import plural, print_top, save, timed
 
 
 def eigenvector(arguments: Any) -> None:
@@ -32,7 +32,6 @@ def hits(arguments: Any) -> None:
 def _iterated(arguments: Any, title: str, call: Any) -> None:
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     how = {"tol": arguments.tol, "max_iteration": arguments.max_iteration, "weighted": arguments.weighted}
     result, seconds = timed(arguments.device, lambda: call(graph, how))
@@ -53,7 +52,6 @@ def clustering(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     found, seconds = timed(
         arguments.device, lambda: hpg.clustering(graph, weighted=arguments.weighted, form=arguments.form)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hpgraph.cli.graph_input import load
-from hpgraph.cli.output import check_output, plural, print_top, save, timed
+from hpgraph.cli.output import plural, print_top, save, timed
 
 
 def cores(arguments: Any) -> None:
@@ -33,7 +33,6 @@ def communities(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     options = {"weight": arguments.weighted, "seed": arguments.seed}
     searches = {
@@ -121,7 +120,6 @@ def forest(arguments: Any) -> None:
 def _of_vertices(arguments: Any, call: Any, name: str, form: str = "{:,}") -> Any:
     from hpgraph.core.device import to_device
 
-    check_output(arguments.output)
     graph = load(arguments, arguments.device)
     found, seconds = timed(arguments.device, lambda: call(graph))
     each = to_device(found, "cpu")
