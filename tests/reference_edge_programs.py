@@ -46,7 +46,7 @@ def run_slowly(program, arcs, vertices, edges, join, active=None, weights=None, 
             message = inbox.get(v, program.identity if program.identity is not None else 0)
             before = vertex_of(vertices, v)
             if hasattr(program, "vertex_compute"):
-                heard = message if isinstance(message, tuple) else (message,)
+                heard = message if program.combiner in ("argmin", "argmax") else (message,)
                 result = ask(program.vertex_compute, before, *heard, seen)
             else:
                 result = join(getattr(before, next(iter(vertices))), message)

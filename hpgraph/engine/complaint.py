@@ -134,6 +134,11 @@ def _must_return(code: ProgramCode, name: str) -> tuple[str, tuple[int, ...]]:
     if isinstance(code, EdgeProgramCode) and name == "gather" and code.changes:
         new = [code.edge_properties[i][0] for i in code.changes]
         count = len(new) + (1 if code.pair is None else 2)
+        if code.message_length:
+            return (
+                f"a tuple: the message, a tuple of {code.in_words}, then the new {', '.join(new)}",
+                (code.message_length, *(0,) * len(new)),
+            )
         sent = "the message, which becomes" if code.pair is None else "key and payload, which become"
         return f"a tuple of {count} numbers: {sent} {code.in_words}, the new {', '.join(new)}", (0,) * count
     if name in ("gather", "reply"):

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hpgraph.engine.declarations import Declarations, check_aggregators, declarations_of
-from hpgraph.engine.definition import LEFT, Property, declared, function_of, pair_types, reduces_pairs
+from hpgraph.engine.definition import (
+    LEFT,
+    Property,
+    declared,
+    function_of,
+    message_type,
+    pair_types,
+    reduces_pairs,
+)
 from hpgraph.engine.edge_definition import EdgeDefinition, EdgeProperty
 from hpgraph.kernels.edges.program import EdgeProgramCode
 from hpgraph.kernels.runtime.packed_pair import WORD, PackedPair
@@ -71,14 +79,20 @@ class EdgeDeclarations(Declarations):
         if found is None:
             parameters = [(name, np.dtype(p.dtype)) for name, p in self.parameters.items()]
             parameters += [(name, np.dtype("float64")) for name in self.aggregators]
-            pair = None
+            lengths = tuple(prop.length for prop in self.properties.values())
+            pair, message, message_length = None, dtypes[0], lengths[0]
             if reduces_pairs(self._program):
                 pair = PackedPair(self._program.combiner, *pair_types(self._program, dtypes[0]))  # type: ignore[attr-defined]
+                message, message_length = WORD, 0
+            elif self.message is not None:
+                message, message_length = message_type(self._program)
             found = self._edge_codes[key] = EdgeProgramCode(
                 name=self.name,
                 properties=tuple(zip(self.properties, dtypes, strict=True)),
                 parameters=tuple(parameters),
-                message=WORD if pair else np.dtype(dtypes[0] if self.message is None else self.message),
+                message=message,
+                message_length=message_length,
+                lengths=lengths if any(lengths) else (),
                 pair=pair,
                 reduce=self._combiner,
                 gather=self.functions["edge_compute"],
@@ -109,10 +123,6 @@ class EdgeDeclarations(Declarations):
             raise ValueError(f'{name}.activity must be "changed" or "all", not {program.activity!r}')
         if not declared(program, Property):
             raise TypeError(f"{name} has no vertex property; declare one: value = hpg.Property('float64')")
-        shaped = [prop for prop, one in declared(program, Property).items() if one.length]
-        if shaped or (isinstance(program.message, tuple) and not reduces_pairs(program)):
-            what = f"{name}.{shaped[0] if shaped else 'message'}"
-            raise ValueError(f"{what} has a shape, which an EdgeVertexProgram does not know: give each number a name")
         if function_of(program, "edge_compute") is None:
             raise TypeError(f"{name} has no edge_compute(source, edge, target)")
         if program.combiner is None:  # type: ignore[attr-defined]
@@ -127,6 +137,9 @@ class EdgeDeclarations(Declarations):
             raise ValueError(f'{name}.vote_to_halt says who is active: that needs activity = "changed", not "all"')
         if function_of(program, "vertex_compute") is None and reduces_pairs(program):
             raise TypeError(f"{name} combines pairs, so it needs vertex_compute(vertex, key, payload)")
+        shaped = any(prop.length for prop in declared(program, Property).values())
+        if function_of(program, "vertex_compute") is None and (shaped or isinstance(program.message, tuple)):
+            raise TypeError(f"{name} has tuples at vertices or as messages: it needs vertex_compute(vertex, message)")
         if function_of(program, "vertex_compute") is None and len(declared(program, Property)) > 1:
             raise TypeError(f"{name} has several properties, so it needs vertex_compute(vertex, message)")
 

@@ -33,8 +33,9 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
         Whether the program reads weights; where it does not, they are not loaded either, and ``edge.weight`` is 1.
     max_iteration : int or None
         Supersteps at the most.
-    message : dtype-like or None
-        Type of a message; None means that of the first property of the vertices.
+    message : dtype-like, tuple (dtype-like, length), or None
+        Type of a message, or of the numbers of a message that is a tuple, which are combined number by number; None
+        means that of the first property of the vertices.
     aggregators : tuple of str
         Names of the sums that `aggregate` contributes to. They reach the next superstep's ``world``.
 

@@ -48,7 +48,8 @@ class EdgeRun(Run):
     def work_space(self, settled: Bitmask | None) -> WorkSpace:
         """See `Run.work_space`."""
         assert settled is None
-        return self.backend.EdgeSupersteps(self.code, self.state, settled, self.sources.dtype)  # type: ignore[arg-type]
+        kind = self.backend.ShapedEdgeSupersteps if self.code.is_shaped else self.backend.EdgeSupersteps
+        return kind(self.code, self.state, settled, self.sources.dtype)  # type: ignore[arg-type]
 
 
 def is_edge_program(program: Any) -> bool:
@@ -56,15 +57,13 @@ def is_edge_program(program: Any) -> bool:
     return issubclass(program if isinstance(program, type) else type(program), EdgeDefinition)
 
 
-def refuse_for_edges(lanes: bool, delta: float | None, ceiling: float | None) -> None:
+def refuse_for_edges(delta: float | None, ceiling: float | None) -> None:
     """Refuse what edge-vertex programs do not know.
 
     Raises
     ------
     ValueError
     """
-    if lanes:
-        raise ValueError("active must be one set of vertices for an EdgeVertexProgram: lanes would share its edges")
     for name, value in (("delta", delta), ("ceiling", ceiling)):
         if value is not None:
             raise ValueError(f"{name} is for relaxations, not for an EdgeVertexProgram")
@@ -95,7 +94,7 @@ def run_edges(
     program : EdgeVertexProgram
     graph : Graph
     active : as for `hpgraph.run`
-        But no lanes.
+        Of one lane.
     direction : str or Direction
     max_iteration : int or None
     initial : dict
@@ -179,7 +178,7 @@ def nothing_beside(code: EdgeProgramCode, graph: Graph) -> tuple[Any, ...]:
     -------
     tuple of arrays
     """
-    return tuple(array_module(graph.device).empty(0, dtype) for _, dtype in code.beside)
+    return tuple(array_module(graph.device).empty(0, dtype) for _, dtype in code.choosing.beside)
 
 
 def go_along(run: EdgeRun, graph: Graph) -> Outcome:

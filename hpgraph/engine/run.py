@@ -18,6 +18,7 @@ from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
 from hpgraph.engine.divided_plan import not_divided, plan_of
+from hpgraph.engine.edge_lanes import run_edges_in_lanes
 from hpgraph.engine.edge_run import is_edge_program, refuse_for_edges, run_edges
 from hpgraph.engine.forms import check_order, form_for, form_of
 from hpgraph.engine.lanes import are_lanes, run_lanes
@@ -59,7 +60,8 @@ def run(
         indices. None means those of whom the program's `starts` holds, or everyone. A list of k lists or arrays, or an
         array of two dimensions, makes k *lanes*: each answers what its own run would have answered.
     lanes : int or "auto"
-        Of many lanes, how many run at once; "auto" is as many as fit the memory.
+        Of many lanes, how many run at once; "auto" is as many as fit the memory. Those of an `EdgeVertexProgram` run
+        one after the other, each with edges of its own.
     direction : {"auto", "push", "pull"} or Direction
         How supersteps find the arcs of active vertices, where there is a choice: a relaxation always pushes, and sums
         of floats are pulled on the GPU, where pushed messages are joined in any order.
@@ -74,7 +76,8 @@ def run(
         On a graph on several GPUs, whether properties stay there, as `DividedArray`; else they come to the first one.
     **initial
         Initial properties (arrays of length n, or scalars) and parameters (scalars) by name; of lanes, properties may
-        have shape (k, n) too. Properties of edges have the length and order of ``G.edges(both_ways=True)``.
+        have shape (k, n) too. Properties of edges have the length and order of ``G.edges(both_ways=True)``; of lanes
+        they may have k such rows.
 
     Returns
     -------
@@ -112,8 +115,9 @@ def run(
         )  # fmt: skip
     graph = as_graph(graph)
     if is_edge_program(program):
-        refuse_for_edges(active is not None and are_lanes(active, graph), delta, ceiling)
-        return named(run_edges(program, graph, active, direction, max_iteration, initial), graph)
+        refuse_for_edges(delta, ceiling)
+        along: Any = run_edges_in_lanes if active is not None and are_lanes(active, graph) else run_edges
+        return named(along(program, graph, active, direction, max_iteration, initial), graph)
     if active is not None and are_lanes(active, graph):
         found = run_lanes(
             program, graph, active, lanes=lanes, direction=direction, max_iteration=max_iteration, delta=delta,  # type: ignore[arg-type]

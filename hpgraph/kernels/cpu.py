@@ -4,7 +4,7 @@ from hpgraph.kernels.betweenness.cpu import dependencies, weighted_dependencies
 from hpgraph.kernels.communities.cpu import move_vertices, refine_communities
 from hpgraph.kernels.communities.cpu_aggregate import aggregate_communities, weight_between
 from hpgraph.kernels.communities.cpu_labels import frequent_labels
-from hpgraph.kernels.edges.cpu import EdgeSupersteps
+from hpgraph.kernels.edges.cpu import EdgeSupersteps, ShapedEdgeSupersteps
 from hpgraph.kernels.entries.cpu import keep_entries, map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cpu_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cpu_induced import induced
@@ -36,6 +36,7 @@ from hpgraph.kernels.traversal.cpu import traverse
 __all__ = [
     "EdgeSupersteps",
     "JoinedSupersteps",
+    "ShapedEdgeSupersteps",
     "ShapedSupersteps",
     "Supersteps",
     "aggregate",

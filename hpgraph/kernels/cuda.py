@@ -6,7 +6,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness.cuda import dependencies, weighted_dependencies
 from hpgraph.kernels.communities.cuda import frequent_labels, move_vertices, refine_communities
 from hpgraph.kernels.communities.cuda_aggregate import aggregate_communities, weight_between
-from hpgraph.kernels.edges.cuda import EdgeSupersteps
+from hpgraph.kernels.edges.cuda import EdgeSupersteps, ShapedEdgeSupersteps
 from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of
 from hpgraph.kernels.entries.cuda_induced import induced
@@ -41,6 +41,7 @@ in_python = interruptible = contextlib.nullcontext
 __all__ = [
     "EdgeSupersteps",
     "JoinedSupersteps",
+    "ShapedEdgeSupersteps",
     "ShapedSupersteps",
     "Supersteps",
     "aggregate",

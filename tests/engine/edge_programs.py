@@ -122,3 +122,32 @@ class Bargain(hpg.EdgeVertexProgram):
 
     def vertex_compute(vertex, message):
         return (vertex.stock + message) % 257
+
+
+class Drift(hpg.EdgeVertexProgram):
+    """Tuples at vertices and as messages; arcs that change, with their reverse in view, and reply."""
+
+    combiner = "plus"
+    message = "int64", 3
+    weighted = False
+    at = Property("int32", shape=2, initial=(3, 1))
+    heard = Property("int64")
+    pull = EdgeProperty("int32", initial=1)
+
+    def reply_cond(source, edge, target):
+        return (edge.pull + target.at[1]) % 3 != 0
+
+    def reply(source, edge, target, world):
+        return edge.pull - edge.reverse.pull, target.at[0] % 3, world.superstep
+
+    def edge_cond(source, edge, target):
+        return (source.at[0] + edge.pull) % 4 != 0
+
+    def edge_compute(source, edge, target):
+        return (source.at[0] % 7, source.at[1] + edge.reverse.pull, 1), (edge.pull + target.at[1]) % 5
+
+    def vertex_compute(vertex, message):
+        return ((vertex.at[0] + message[0]) % 101, (vertex.at[1] + message[1]) % 103), vertex.heard + message[2]
+
+    def vote_to_halt(before, vertex):
+        return vertex.at[0] % 5 == 0

@@ -177,6 +177,23 @@ def test_numbers_of_arcs(directed, device):
         assert G.reverse_arcs is rows.data and rows.indices is G.out_csr.indices
 
 
+def test_lanes(device):
+    """Each answers what its own run would have answered, on edges of its own."""
+    G = random_graph(SMALL, 4 * SMALL, True, device)
+    m, starts = G.n_edges, [range(0, SMALL, 3), [7], []]
+    paid, turns = np.arange(3 * m).reshape(3, m) % 4, np.arange(SMALL, dtype=np.int16) % 2
+    found = hpg.run(Ledger, G, active=[list(one) for one in starts], paid=paid, turns=turns, max_iteration=3, most=5)
+    for lane, start in enumerate(starts):
+        alone = hpg.run(
+            Ledger, G, active=np.array(start, np.int64), paid=paid[lane], turns=turns, max_iteration=3, most=5
+        )
+        for name in ("wealth", "turns", "paid", "times", "rate"):
+            assert host(getattr(found, name)[lane]) == host(getattr(alone, name)), name
+        assert host(found.active[lane]) == host(alone.active) and len(found.traces[lane]) == alone.supersteps
+    assert found.wealth.shape == (3, SMALL) and found.paid.shape == (3, m) and found.unfinished
+    assert found.world["most"] == [5, 5, 5]
+
+
 def test_arcs_must_be_in_memory():
     with pytest.raises(hpg.StreamingError, match="Rumour is an EdgeVertexProgram"):
         hpg.run(rumour(), hpg.StreamedGraph.of(hpg.Graph.from_edges([0], [1])))
@@ -251,7 +268,7 @@ def test_refused_when_defined(members, error, says):
         ({"told": 1000}, ValueError, "told is int8, which cannot hold 1000"),
         ({"best": [1]}, ValueError, "best must be a scalar or have one value for each of the 3 vertices"),
         ({"tolled": 1}, TypeError, "Rumour has no property or parameter 'tolled'; it has best, told"),
-        ({"active": [[0], [1]]}, ValueError, "lanes would share its edges"),
+        ({"active": [[0], [1]], "told": [[0, 0]] * 3}, ValueError, "or a row of that for each of the 2 lanes"),
         ({"delta": 1.0}, ValueError, "delta is for relaxations"),
         ({"ceiling": 1.0}, ValueError, "ceiling is for relaxations"),
     ],

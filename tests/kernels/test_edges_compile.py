@@ -16,9 +16,11 @@ from hpgraph.algorithms.maximum_flow import Heights, Push
 from hpgraph.engine.edge_declarations import edge_declarations_of
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.functions import functions_of
+from hpgraph.kernels.superstep import cuda_shaped
+from hpgraph.kernels.superstep.cuda_shaped import shaped_program
 
 sys.path.append(str(Path(__file__).parent.parent / "engine"))
-from edge_programs import Bargain, Faint, Ledger, Relay, Suitors, Taxed
+from edge_programs import Bargain, Drift, Faint, Ledger, Relay, Suitors, Taxed
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")
@@ -83,6 +85,19 @@ def test_products(program):
     pushed = specialize(*arguments, tuple(state), code.message, False)
     names = [f"hpgraph::{name}<Product>" for name in PUSHES]
     compiles("spmspv.cuh", pushed.prologue, pushed.ltoir, names)
+
+
+def test_tuples():
+    """Messages sent and gathered, updates, who starts, and what arcs reply, joined to what was heard before."""
+    code, ids = code_of(Drift, None), np.dtype("int32")
+    made, heard = shaped_program(code, ids, ids), shaped_program(code, ids, ids, True)
+    compiles("shaped.cuh", made.prologue, made.ltoir, ("hpgraph::send<Program, int>",))
+    products = [f"hpgraph::{name}<Product>" for name in PULL_ROWS]
+    for one in (made, heard):
+        compiles("spmv.cuh", one.prologue, one.ltoir, [*products, "hpgraph::accumulate<Product>"])
+    for one in (code, code.choosing):
+        alone = shaped_program(one, None, ids)
+        compiles("shaped.cuh", alone.prologue, alone.ltoir, cuda_shaped.APPLY)
 
 
 @pytest.mark.parametrize("name", ["Components", "Changes", "Beliefs", "Matching"])

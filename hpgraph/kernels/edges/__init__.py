@@ -25,3 +25,8 @@ class EdgePrograms(Protocol):
 
     def EdgeSupersteps(self, code: EdgeProgramCode, state: tuple[Any, ...], settled: None, ids: np.dtype) -> WorkSpace:
         """The work space of one run; `state` is the vertices' properties, then what lies beside the arcs."""
+
+    def ShapedEdgeSupersteps(
+        self, code: EdgeProgramCode, state: tuple[Any, ...], settled: None, ids: np.dtype
+    ) -> WorkSpace:
+        """The same for a program whose properties or messages are tuples of several numbers."""

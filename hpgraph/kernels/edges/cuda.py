@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.edges.functions import EdgeFunctions
 from hpgraph.kernels.edges.program import EdgeProgramCode
+from hpgraph.kernels.runtime.cuda.persistent import weight_dtype
+from hpgraph.kernels.runtime.cuda.row_bins import BLOCK, address, words
+from hpgraph.kernels.runtime.cuda.specialization import launch
 from hpgraph.kernels.runtime.functions import functions_of
-from hpgraph.kernels.spmv.cuda import pull
+from hpgraph.kernels.spmv.cuda import directly, pull
 from hpgraph.kernels.spmv.cuda_spmspv import push
-from hpgraph.kernels.superstep import Part, cuda
+from hpgraph.kernels.superstep import Part, cuda, cuda_shaped
 
 
 class EdgeSupersteps(cuda.Supersteps):
@@ -73,3 +78,54 @@ class EdgeSupersteps(cuda.Supersteps):
             return self.state, None
         arrived = cupy.zeros(self.n, "uint8")
         return (*self.state, arrived), arrived
+
+
+class ShapedEdgeSupersteps(cuda_shaped.ShapedSupersteps):
+    """The same of a program whose properties or messages are tuples; see `cuda_shaped.ShapedSupersteps`."""
+
+    code: EdgeProgramCode
+
+    def push(self, part: Part, frontier: Frontier) -> None:
+        """The active vertices hear from the arcs that leave them, and send along them."""
+        self._forget()
+        self._hear(part, frontier)
+        super().push(part, frontier)
+        self._note()
+
+    def pull(self, part: Part, frontier: Frontier) -> None:
+        """Active vertices hear from the arcs that leave them; then every one combines what its in-neighbours send."""
+        import cupy
+
+        self._forget()
+        self._hear(part, frontier)
+        rows, received = part.gathering, Bitmask.zeros(self.n, "cuda")
+        program = cuda_shaped.shaped_program(self.code, weight_dtype(rows), rows.indices.dtype)  # type: ignore[union-attr]
+        # Rows that nobody sends to are written as well: where they may have heard something, beside it.
+        replies = self.code.reply is not None
+        sent = cupy.empty_like(self._messages) if replies else self._messages
+        sets = words(address(frontier.bits.words), 0, address(received.words), 0)
+        directly(rows, program.product, sets)(self.state, sent)
+        if replies:
+            module = program.product.load("spmv.cuh", "accumulate")
+            launch(module, "accumulate", -(-self.n // BLOCK), sent, received.words, np.int64(self.n), self._messages)
+        self._received = received
+        self._note()
+
+    def _hear(self, part: Part, frontier: Frontier) -> None:
+        """By rows of out-arcs: whoever is active is the one that receives. The others' messages stay neutral."""
+        if self.code.reply is None:
+            return
+        rows = part.sending
+        program = cuda_shaped.shaped_program(self.code, weight_dtype(rows), rows.indices.dtype, True)
+        everyone, heard = Bitmask.full(self.n, device="cuda"), Bitmask.zeros(self.n, "cuda")
+        sets = words(*(address(one.words) for one in (everyone, frontier.bits, heard)), 0)
+        directly(rows, program.product, sets)(self.state, self._messages)
+
+    def _forget(self) -> None:
+        if self.code.notes:
+            self.state[-1].fill(0)
+
+    def _note(self) -> None:
+        """Those to whom `edge_cond` let a message through: to ask it afterwards, arcs having changed, is too late."""
+        if self.code.notes:
+            self._received = Bitmask.from_bool(self.state[-1] != 0)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from hpgraph.kernels.edges.functions import EdgeFunctions
+from hpgraph.kernels.edges.shaped_functions import ShapedEdgeFunctions
 from hpgraph.kernels.runtime.program import ProgramCode
 
 # A stamp holds a superstep, of which 31 bits are kept, and one bit: which of the two values is the last one written. An
@@ -47,6 +48,7 @@ class EdgeProgramCode(ProgramCode):
     """
 
     functions_type: ClassVar[type] = EdgeFunctions
+    shaped_functions_type: ClassVar[type] = ShapedEdgeFunctions
 
     edge_properties: tuple[tuple[str, np.dtype], ...] = ()
     constant: tuple[bool, ...] = ()
@@ -92,6 +94,21 @@ class EdgeProgramCode(ProgramCode):
     def notes_arrivals(self) -> bool:
         """Whether products must note who received: a message may be sent along some arcs and not along others."""
         return self.edge_cond is not None or self.reply is not None
+
+    @property
+    def weightless(self) -> np.dtype:
+        """See `ProgramCode.weightless`: in place of a weight comes the arc's number."""
+        return self.places
+
+    @property
+    def notes(self) -> tuple[np.dtype, ...]:
+        """See `ProgramCode.notes`: where messages are tuples, who received."""
+        return (np.dtype(np.uint8),) if self.is_shaped and self.notes_arrivals else ()
+
+    @cached_property
+    def choosing(self) -> ProgramCode:
+        """See `ProgramCode.choosing`: vertices alone are asked."""
+        return replace(self, cond=self.starts, edge_cond=None, reply=None, reply_cond=None)
 
     @cached_property
     def cells(self) -> tuple[np.dtype, ...]:

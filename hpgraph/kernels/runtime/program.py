@@ -151,6 +151,7 @@ class ProgramCode:
 
     # What makes the functions that kernels call, where that is not `hpgraph.kernels.runtime.functions`.
     functions_type: ClassVar[type | None] = None
+    shaped_functions_type: ClassVar[type | None] = None
 
     name: str
     properties: tuple[tuple[str, np.dtype], ...]
@@ -176,6 +177,16 @@ class ProgramCode:
     @property
     def beside(self) -> tuple[tuple[str, np.dtype], ...]:
         """Names and types of arrays that follow the properties in the state, and are no vertex's."""
+        return ()
+
+    @property
+    def weightless(self) -> np.dtype:
+        """Type in which functions are handed the weight of an arc that has none."""
+        return np.dtype(self.message)
+
+    @property
+    def notes(self) -> tuple[np.dtype, ...]:
+        """Types of arrays of a number a vertex that stand behind the cells, in which functions note something."""
         return ()
 
     @property

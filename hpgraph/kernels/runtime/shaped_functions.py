@@ -145,4 +145,4 @@ def shaped_functions_of(code: ProgramCode) -> ShapedFunctions:
     -------
     ShapedFunctions
     """
-    return ShapedFunctions(code)
+    return (code.shaped_functions_type or ShapedFunctions)(code)

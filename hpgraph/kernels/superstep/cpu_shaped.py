@@ -168,7 +168,8 @@ def push_many(calls, state, arcs, is_sorted, inbox, frontier, bounds):
 
 @part(error_model="numpy", forceinline=True)
 def _pull_row(calls, state, arcs, inbox, active, v):
-    found, value = False, call(calls.neutral, inbox.identity)
+    # A vertex may have heard from the arcs that leave it; else its message is neutral.
+    found, value = test(inbox.received, v), call(calls.take, inbox.messages, v)
     for j in range(arcs.indptr[v], arcs.indptr[v + 1]):
         u = vertex(arcs.indices, j)
         if test(active, u):

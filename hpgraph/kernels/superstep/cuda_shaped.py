@@ -26,7 +26,9 @@ _BLOCKS = 4096
 
 
 @lru_cache(maxsize=256)
-def shaped_program(code: ProgramCode, weight: np.dtype | None, ids: np.dtype) -> ShapedProgram:
+def shaped_program(
+    code: ProgramCode, weight: np.dtype | None, ids: np.dtype, replies: bool = False
+) -> ShapedProgram:
     """The C++ form of a program; made once.
 
     Parameters
@@ -36,12 +38,14 @@ def shaped_program(code: ProgramCode, weight: np.dtype | None, ids: np.dtype) ->
         Type of the weights; None for a pattern.
     ids : numpy.dtype
         Type of vertex ids.
+    replies : bool
+        As in `ShapedProgram`.
 
     Returns
     -------
     ShapedProgram
     """
-    return ShapedProgram(code, weight, ids)
+    return ShapedProgram(code, weight, ids, replies)
 
 
 class ShapedSupersteps:
@@ -55,7 +59,7 @@ class ShapedSupersteps:
 
         self.code, self.n, self._ids = code, len(state[0]), ids
         self._world = cupy.zeros(len(code.cells), np.uint64)
-        self.state = flat(code, state, self._world)
+        self.state = flat(code, state, self._world, self.n)
         made = shaped_functions_of(code)
         identity = code.reduce.identity_for(code.message)
         self._messages = cupy.full((self.n, made.width), identity, code.message)
@@ -172,9 +176,12 @@ def cells(code: ProgramCode, world: Any) -> tuple[Any, ...]:
     return tuple(world[i : i + 1].view(dtype)[:1] for i, dtype in enumerate(code.cells))
 
 
-def flat(code: ProgramCode, state: tuple[Any, ...], world: Any) -> tuple[Any, ...]:
-    """Properties as kernels take them, vertex after vertex, and the cells behind them."""
-    return (*(values.reshape(-1) for values in state), *cells(code, world))
+def flat(code: ProgramCode, state: tuple[Any, ...], world: Any, n: int) -> tuple[Any, ...]:
+    """The state as kernels take it, vertex after vertex, the cells behind it, and room for what functions note."""
+    import cupy
+
+    notes = (cupy.zeros(n, dtype) for dtype in code.notes)
+    return (*(values.reshape(-1) for values in state), *cells(code, world), *notes)
 
 
 def aggregate(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> np.ndarray:
@@ -185,7 +192,7 @@ def aggregate(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...])
     program = shaped_program(code, None, np.dtype(np.int32))
     rows = cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
     module = _module(program, *APPLY)
-    own = flat(code, state, cupy.zeros(len(code.cells), np.uint64))
+    own = flat(code, state, cupy.zeros(len(code.cells), np.uint64), n)
     module.function("hpgraph::contribute<Program>")(
         (len(rows),), (THREADS,), (program.struct(own, world), np.int64(n), rows)
     )
@@ -200,7 +207,7 @@ def starting(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) 
     shown = cupy.zeros(len(chosen.cells), np.uint64)
     if chosen.cells:
         shown.set(held(chosen, (0, *world)))
-    closed = _settled(chosen, flat(chosen, state, shown), n)
+    closed = _settled(chosen, flat(chosen, state, shown, n), n)
     return Bitmask.full(n, device="cuda").and_not(Bitmask(n, closed, validate=False))
 
 

@@ -31,14 +31,16 @@ class ShapedProgram:
         Type of the weights; None for a pattern, whose weights are ones of the messages' type.
     ids : numpy.dtype
         Type of vertex ids.
+    replies : bool
+        Whether what travels is what arcs reply to their source: gathered by rows of out-arcs.
     """
 
-    def __init__(self, code: ProgramCode, weight: np.dtype | None, ids: np.dtype) -> None:
-        self.code, self._ids = code, ids
+    def __init__(self, code: ProgramCode, weight: np.dtype | None, ids: np.dtype, replies: bool = False) -> None:
+        self.code, self._ids, self._replies = code, ids, replies
         self._pattern = weight is None
-        self._weight = np.dtype(code.message if weight is None else weight)
+        self._weight = code.weightless if weight is None else np.dtype(weight)
         self._properties = tuple(dtype for _, dtype in code.properties)
-        self._state = (*self._properties, *code.cells)
+        self._state = (*self._properties, *(dtype for _, dtype in code.beside), *code.cells, *code.notes)
         self._world = tuple(dtype for _, dtype in code.parameters)
         self._made = shaped_functions_of(code)
 
@@ -48,7 +50,7 @@ class ShapedProgram:
         Parameters
         ----------
         state : tuple of CuPy arrays
-            The properties, flat, and the code's cells.
+            As `hpgraph.kernels.superstep.cuda_shaped.flat` gives it.
         world : tuple of scalars, optional
             The parameters; whoever only sends does not read them here.
 
@@ -73,15 +75,18 @@ class ShapedProgram:
     def _functions(self) -> dict[str, tuple[Function, tuple[Any, ...], Any]]:
         """Each function by its C name, with the types of its arguments and of its result."""
         made, code, number = self._made, self.code, self.code.message
+        gather, edge_cond = made.gather_to, None if code.edge_cond is None else made.edge_cond
+        if self._replies:
+            gather, edge_cond = made.heard_to, made.hears  # type: ignore[attr-defined]
         state, own = (tuple(f"{dtype.name}*" for dtype in types) for types in (self._state, self._properties))
         arc, place = (state, _ID, self._weight, _ID), f"{number.name}*"
         found: dict[str, tuple[Function, tuple[Any, ...], Any]] = {
-            "hpg_gather": (made.gather_to, (*arc, place), None),
+            "hpg_gather": (gather, (*arc, place), None),
             "hpg_reduce": (code.reduce.reduce_for(number), (number, number), number),
             "hpg_apply": (made.apply, (own, _ID, place, self._world, _ID, "float64*"), _BOOL),
         }
-        if code.edge_cond is not None:
-            found["hpg_edge_cond"] = (made.edge_cond, arc, _BOOL)
+        if edge_cond is not None:
+            found["hpg_edge_cond"] = (edge_cond, arc, _BOOL)
         if code.cond is not None:
             found["hpg_cond"] = (made.cond, (state, _ID), _BOOL)
         if code.aggregate is not None:
@@ -102,7 +107,8 @@ class ShapedProgram:
         world = "".join(f", w{i}" for i in range(len(self._world)))
         fields = [f"    {device_type(dtype)}* p{i};" for i, dtype in enumerate(self._state)]
         fields += [f"    {device_type(dtype)} w{i};" for i, dtype in enumerate(self._world)]
-        edge_cond = f"hpg_edge_cond({everything}, u, weight, v)" if self.code.edge_cond is not None else "true"
+        chooses = "hpg_edge_cond" in self._functions
+        edge_cond = f"hpg_edge_cond({everything}, u, weight, v)" if chooses else "true"
         cond = f"hpg_cond({everything}, v)" if self.code.cond is not None else "true"
         adds = f"hpg_contribute({own}, v{world}, step, sums);" if self.code.aggregate is not None else ""
         # Where edge_cond lets nothing through, a product gathers what is neutral.
@@ -147,6 +153,6 @@ struct Product {{
         for (int k = 0; k < Program::WIDTH; ++k) a.number[k] = Program::join(a.number[k], b.number[k]);
         return a;
     }}
-    __device__ static Message accumulate(const Message&, const Message& b) {{ return b; }}
+    __device__ static Message accumulate(const Message& a, const Message& b) {{ return reduce(a, b); }}
 }};
 """

@@ -1,0 +1,94 @@
+"""Many starts of one edge-vertex program: lane after lane, as each changes edges of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hpgraph.core.device import array_module, check_memory, native
+from hpgraph.engine.direction import Direction
+from hpgraph.engine.edge_declarations import edge_declarations_of
+from hpgraph.engine.edge_run import run_edges
+from hpgraph.engine.result import LanesResult, RunResult
+from hpgraph.engine.state import ENDLESS, limit_of
+
+if TYPE_CHECKING:
+    from hpgraph.containers.graph import Graph
+    from hpgraph.engine.edge_declarations import EdgeDeclarations
+
+
+def run_edges_in_lanes(
+    program: Any, graph: Graph, active: Any, direction: str | Direction, max_iteration: int | None,
+    initial: dict[str, Any],
+) -> LanesResult:  # fmt: skip
+    """Run an edge-vertex program from many starts; arguments as for `hpgraph.run`.
+
+    Parameters
+    ----------
+    program : EdgeVertexProgram
+    graph : Graph
+    active : sequence of k arrays or sequences of vertices, or array of two dimensions
+    direction : str or Direction
+    max_iteration : int or None
+    initial : dict
+        Properties and parameters by name; of properties one for all lanes, or k of them.
+
+    Returns
+    -------
+    LanesResult
+        Properties of vertices have shape (k, n), those of edges (k, m).
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError, CompileError, StreamingError
+        As `run_edges`.
+    DeviceMemoryError
+        When the results of all lanes will not fit.
+    """
+    declared, k = edge_declarations_of(program), len(active)
+    limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
+    given = _by_lanes(declared, initial, k)
+    found: LanesResult | None = None
+    for lane in range(k):
+        own = {name: values[lane] if name in given else values for name, values in {**initial, **given}.items()}
+        one = run_edges(program, graph, active[lane], direction, max_iteration, own)
+        if found is None:
+            found = _room(declared, one, graph, k)
+        for name, values in one.properties.items():
+            found.properties[name][lane] = values
+        for name, value in one.world.items():
+            found.world.setdefault(name, []).append(value)
+        found.active.append(one.active)
+        found.unfinished |= len(one.active) > 0 or (limit < ENDLESS and one.supersteps == limit)
+        found.traces.append(one.trace)
+        found.groups.append(np.array([lane]))
+    assert found is not None  # there is a lane at least
+    return found
+
+
+def _by_lanes(declared: EdgeDeclarations, initial: dict[str, Any], k: int) -> dict[str, Any]:
+    """What was given a row a lane of, by name."""
+    lengths = {name: 1 + bool(prop.length) for name, prop in declared.properties.items()}
+    lengths |= dict.fromkeys(declared.edge_properties, 1)
+    found = {}
+    for name in lengths.keys() & initial.keys():
+        values = native(initial[name])
+        values = values if hasattr(values, "dtype") else np.array(values)
+        if values.ndim <= lengths[name]:
+            continue
+        if values.ndim > lengths[name] + 1 or len(values) != k:
+            raise ValueError(
+                f"{name} must be what one run takes, or a row of that for each of the {k} lanes, not shape "
+                f"{values.shape}"
+            )
+        found[name] = values
+    return found
+
+
+def _room(declared: EdgeDeclarations, one: RunResult, graph: Graph, k: int) -> LanesResult:
+    """Room for the results of all lanes, which are as large as those of one."""
+    size = k * sum(values.nbytes for values in one.properties.values())
+    check_memory(size, f"{declared.name} in {k} lanes", graph.device)
+    xp = array_module(graph.device)
+    return LanesResult({name: xp.empty((k, *a.shape), a.dtype) for name, a in one.properties.items()})
