@@ -8,31 +8,33 @@ from __future__ import annotations
 
 import numpy as np
 from numba import types
-from numba.extending import overload
 
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek as at
 from hpgraph.kernels.runtime.cpu.prefetch import prefetch, vertex
-from hpgraph.kernels.runtime.cpu.weights import entry as weight
+from hpgraph.kernels.runtime.cpu.weights import entry_or as weight
+from hpgraph.semiring.intrinsic import intrinsic
 from hpgraph.semiring.jit import call
 
 # Prefetch distance, in entries: some 4,000 bytes. Hardware prefetching alone reaches half of the memory's bandwidth.
 PREFETCH_ENTRIES = 512
 
 
-def convert(like, value):
+@intrinsic(lambda like, value: type(like)(value))
+def convert(typingctx, like, value):
     """`value` in the type of `like`; what is not zero becomes True where that is bool."""
-    return type(like)(value)
+    kind = types.unliteral(like)
+    if kind != value and not isinstance(value, types.Number | types.Boolean):
+        return None
+    if isinstance(value, types.Complex) and not isinstance(kind, types.Complex | types.Boolean):
+        return None
 
+    def generate(context, builder, sig, args):
+        if isinstance(kind, types.Boolean):
+            return context.is_true(builder, sig.args[1], args[1])
+        return context.cast(builder, args[1], sig.args[1], kind)
 
-@overload(convert, inline="always")
-def _convert(like, value):
-    if like == value:
-        return lambda like, value: value
-    if isinstance(like, types.Boolean):
-        return lambda like, value: value != 0
-    kind = like
-    return lambda like, value: kind(value)
+    return kind(like, value), generate
 
 
 @njit(inline="always")

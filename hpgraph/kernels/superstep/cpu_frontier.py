@@ -18,7 +18,7 @@ from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import vertex
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, log
-from hpgraph.kernels.runtime.cpu.weights import entry
+from hpgraph.kernels.runtime.cpu.weights import entry_or
 from hpgraph.kernels.spmv.cpu_fold import convert, join
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
@@ -116,7 +116,7 @@ def _hear(functions, state, arcs, inbox, u):
     found, value = False, inbox.identity
     for j in range(arcs.indptr[u], arcs.indptr[u + 1]):
         v = vertex(arcs.indices, j)
-        weight = entry(arcs.data, j, arcs.one)
+        weight = entry_or(arcs.data, j, arcs.one)
         if call(functions.reply_cond, state, u, weight, v):
             said = convert(inbox.identity, call(functions.reply, state, u, weight, v))
             value = join(functions.reduce, value, said)
@@ -158,7 +158,7 @@ def _send(functions, state, arcs, inbox, frontier, size, low, high, is_sorted, l
             if v >= high and is_sorted:
                 break
             if low <= v < high and not _is_settled(inbox.settled, v) and call(functions.cond, state, v):
-                weight = entry(arcs.data, j, arcs.one)
+                weight = entry_or(arcs.data, j, arcs.one)
                 if call(functions.edge_cond, state, u, weight, v):
                     sent = convert(inbox.identity, call(functions.gather, state, u, weight, v))
                     if _receive(functions, state, inbox, sent, v) and listed.size:
@@ -260,7 +260,7 @@ def _pull_row(functions, terminal, state, arcs, inbox, active, v):
     for j in range(arcs.indptr[v], arcs.indptr[v + 1]):
         u = vertex(arcs.indices, j)
         if test(active, u):
-            weight = entry(arcs.data, j, arcs.one)
+            weight = entry_or(arcs.data, j, arcs.one)
             if call(functions.edge_cond, state, u, weight, v):
                 sent = convert(inbox.identity, call(functions.gather, state, u, weight, v))
                 value = join(functions.reduce, value, sent)

@@ -19,7 +19,7 @@ from hpgraph.kernels.runtime.cpu.prefetch import vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.runtime.cpu.weights import entry
+from hpgraph.kernels.runtime.cpu.weights import entry_or
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.shaped_functions import shaped_functions_of
 from hpgraph.kernels.spmv.cpu import plain
@@ -173,7 +173,7 @@ def _pull_row(calls, state, arcs, inbox, active, v):
     for j in range(arcs.indptr[v], arcs.indptr[v + 1]):
         u = vertex(arcs.indices, j)
         if test(active, u):
-            weight = entry(arcs.data, j, arcs.one)
+            weight = entry_or(arcs.data, j, arcs.one)
             if call(calls.edge_cond, state, u, weight, v):
                 value = call(calls.join, value, call(calls.gather, state, u, weight, v))
                 found = True
@@ -208,7 +208,7 @@ def _apply(calls, state, inbox, v, world, step, sums):
 @part(error_model="numpy", forceinline=True)
 def _deliver(calls, state, arcs, inbox, u, j, v):
     """Send along one arc, where the program lets a message through."""
-    weight = entry(arcs.data, j, arcs.one)
+    weight = entry_or(arcs.data, j, arcs.one)
     if call(calls.edge_cond, state, u, weight, v):
         _receive(calls, inbox, call(calls.gather, state, u, weight, v), v)
 

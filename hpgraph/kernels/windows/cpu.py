@@ -19,7 +19,7 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.runtime.cpu.weights import entry
+from hpgraph.kernels.runtime.cpu.weights import entry_or
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import operators, plain
 from hpgraph.kernels.spmv.cpu_fold import convert, fold
@@ -192,7 +192,7 @@ def push_window(functions, state, window, inbox, frontier, bounds):
                 if v >= high:
                     break
                 if v >= low and not _is_settled(inbox.settled, v) and call(functions.cond, state, v):
-                    weight = entry(window.data, j, window.one)
+                    weight = entry_or(window.data, j, window.one)
                     if call(functions.edge_cond, state, u, weight, v):
                         sent = convert(inbox.identity, call(functions.gather, state, u, weight, v))
                         _receive(functions, state, inbox, sent, v)
@@ -234,7 +234,7 @@ def _pull_some_of_row(functions, terminal, state, window, inbox, active, v):
     if first < last and _waits(functions, terminal, state, inbox, v):
         for j in range(first, last):
             u = vertex(window.indices, j)
-            weight = entry(window.data, j, window.one)
+            weight = entry_or(window.data, j, window.one)
             if active[u] != 0 and call(functions.edge_cond, state, u, weight, v):
                 sent = convert(inbox.identity, call(functions.gather, state, u, weight, v))
                 _receive(functions, state, inbox, sent, v)

@@ -26,16 +26,17 @@ def _place_in(context: Any, builder: Any, array_type: Any, array: Any, position:
     return builder.gep(data, [position], inbounds=True)
 
 
+def load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Code of ``array[position]``, of an instruction whose first two arguments these are."""
+    value = builder.load(_place(context, builder, sig, args))
+    # A bool takes a byte in memory.
+    return context.data_model_manager[sig.return_type].from_data(builder, value)
+
+
 @intrinsic(lambda array, position: array[position])
 def peek(typingctx: Any, array: Any, position: Any) -> Any:
     """``array[position]`` of a contiguous 1-d array, `position` from 0."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        value = builder.load(_place(context, builder, sig, args))
-        # A bool takes a byte in memory.
-        return context.data_model_manager[sig.return_type].from_data(builder, value)
-
-    return array.dtype(array, types.int64), generate
+    return array.dtype(array, types.int64), load
 
 
 @intrinsic(lambda array, position, value: array.__setitem__(position, value))
@@ -100,7 +101,10 @@ def vertex(typingctx: Any, ids: Any, position: Any) -> Any:
     return types.int64(ids, types.int64), generate
 
 
-def _fetch(context: Any, builder: Any, array_type: Any, array: Any, position: Any, write: int) -> None:
+def prefetch_place(
+    context: Any, builder: Any, array_type: Any, array: Any, position: Any, write: int = 0
+) -> None:
+    """Code that fetches the line of ``array[position]``, for reading or for writing."""
     byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
     fetch = builder.module.declare_intrinsic(
         "llvm.prefetch", tys=(byte,), fnty=ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
@@ -116,7 +120,7 @@ def prefetch(typingctx: Any, array: Any, position: Any) -> Any:
     """Fetch the line of ``array[position]`` for reading; a place outside does no harm."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        _fetch(context, builder, sig.args[0], args[0], args[1], 0)
+        prefetch_place(context, builder, sig.args[0], args[0], args[1])
         return context.get_dummy_value()
 
     return types.none(array, types.int64), generate
@@ -128,7 +132,7 @@ def prefetch_each(typingctx: Any, arrays: Any, position: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         for k, array in enumerate(sig.args[0]):
-            _fetch(context, builder, array, builder.extract_value(args[0], k), args[1], 1)
+            prefetch_place(context, builder, array, builder.extract_value(args[0], k), args[1], 1)
         return context.get_dummy_value()
 
     return types.none(arrays, types.int64), generate

@@ -1,37 +1,54 @@
-"""Reading the weight of an arc, where a pattern-only matrix has no array of weights: every one of them is 1."""
+"""Reading the weight of an arc, where a pattern-only matrix has no array of weights: every one of them is 1.
+
+These are instructions, as those of `hpgraph.kernels.runtime.cpu.prefetch`: inlined as Python they would be compiled,
+and their types worked out, at each of the places where a kernel reads a weight.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
+from llvmlite import ir
 from numba import types
-from numba.extending import overload
 
-from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch
-
-
-def entry(data, position, one=1):
-    """``data[position]``, or `one` where the matrix is a pattern and ``data`` is None."""
-    return one if data is None else data[position]
+from hpgraph.kernels.runtime.cpu.prefetch import load, prefetch_place
+from hpgraph.semiring.intrinsic import intrinsic
 
 
-@overload(entry, inline="always")
-def _entry(data, position, one=1):
-    if isinstance(data, types.NoneType):
-        # A constant, of the type of `one`: what is multiplied by it need not be.
-        kind = types.unliteral(one) if isinstance(one, types.Type) else types.int64
-        if isinstance(kind, types.Boolean):
-            return lambda data, position, one=1: True
-        if isinstance(kind, types.Number):
-            return lambda data, position, one=1: kind(1)
-        return lambda data, position, one=1: 1
-    return lambda data, position, one=1: peek(data, position)
+def _read(one: Any, signature: Any) -> Any:
+    """What a weight is read by: a constant of the type of `one` if there are none."""
+    data = signature.args[0]
+    if not isinstance(data, types.NoneType):
+        return signature, load
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.cast(builder, ir.Constant(ir.IntType(64), 1), types.int64, one)
+
+    return signature, generate
 
 
-def prefetch_entry(data, position):
+@intrinsic(lambda data, position: 1 if data is None else data[position])
+def entry(typingctx: Any, data: Any, position: Any) -> Any:
+    """``data[position]``, or 1 where the matrix is a pattern and `data` is None."""
+    result = types.int64 if isinstance(data, types.NoneType) else data.dtype
+    return _read(types.int64, result(data, types.int64))
+
+
+@intrinsic(lambda data, position, one: one if data is None else data[position])
+def entry_or(typingctx: Any, data: Any, position: Any, one: Any) -> Any:
+    """``data[position]``, or 1 in the type of `one` where `data` is None: who is multiplied by it need not be int64."""
+    kind = types.unliteral(one)
+    result = kind if isinstance(data, types.NoneType) else data.dtype
+    return _read(kind, result(data, types.int64, one))
+
+
+@intrinsic(lambda data, position: None)
+def prefetch_entry(typingctx: Any, data: Any, position: Any) -> Any:
     """Fetch the line of ``data[position]``, where there is one."""
 
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        if not isinstance(sig.args[0], types.NoneType):
+            prefetch_place(context, builder, sig.args[0], args[0], args[1])
+        return context.get_dummy_value()
 
-@overload(prefetch_entry, inline="always")
-def _prefetch_entry(data, position):
-    if isinstance(data, types.NoneType):
-        return lambda data, position: None
-    return lambda data, position: prefetch(data, position)
+    return types.none(data, types.int64), generate
