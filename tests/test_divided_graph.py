@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +16,7 @@ import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.core.device import cuda_available, to_device
-from hpgraph.core.devices import Devices, bring, even_ranges
+from hpgraph.core.devices import Devices, bring, even_ranges, reach_each_other
 from hpgraph.core.errors import DeviceError, MissingExtraError
 from hpgraph.io.hpg_writer import write_hpg
 
@@ -132,6 +136,45 @@ def _two() -> None:
 
     if cupy.cuda.runtime.getDeviceCount() < 2:
         pytest.skip("one GPU alone")
+
+
+def test_access_that_is_switched_off_is_said_once() -> None:
+    both = Devices("cuda", (2, 3))
+    with hpg.config(peer_access=False):
+        told = r"^cuda:2,3 do not use each other's memory, as peer_access is off: .* through the host"
+        with pytest.warns(UserWarning, match=told):
+            assert not reach_each_other(both)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert not reach_each_other(both)
+
+
+_APART = """
+import warnings
+import numpy as np, hpgraph as hpg
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    plain = hpg.datasets.kron(10, weighted=True)
+    G, A = plain.to("cuda:0,1"), hpg.Matrix(plain.out_csr.to_scipy()).to("cuda:0,1")
+    assert np.allclose(hpg.pagerank(G).rank.get(), hpg.pagerank(plain).rank, rtol=1e-6)
+    assert (hpg.core_number(G).get() == hpg.core_number(plain)).all()
+    for side_by_side in (False, True):
+        with hpg.techniques(side_by_side=side_by_side):
+            assert (hpg.bfs(G, 1).level.get() == hpg.bfs(plain, 1).level).all()
+            assert np.allclose(hpg.sssp(G, 1).distance.get(), hpg.sssp(plain, 1).distance, rtol=1e-5)
+            assert (hpg.connected_components(G).label.get() == hpg.connected_components(plain).label).all()
+    x = hpg.pagerank(G, apart=True).rank
+    assert np.allclose((A @ x.gather()).get(), plain.out_csr.to_scipy() @ np.asarray(x), rtol=1e-4)
+    assert np.allclose(np.asarray(A @ x), plain.out_csr.to_scipy() @ np.asarray(x), rtol=1e-4)
+assert [str(one.message).count("peer_access is off") for one in said].count(1) == 1, said
+"""
+
+
+def test_without_access_to_each_other() -> None:
+    """In a process in which nobody has enabled it, a kernel that wrote into another's memory would fail."""
+    _two()
+    environment = {**os.environ, "HPGRAPH_PEER_ACCESS": "0"}
+    subprocess.run([sys.executable, "-c", _APART], check=True, env=environment, timeout=300)
 
 
 def test_on_two_gpus() -> None:

@@ -28,6 +28,7 @@ _VARIABLES = {
     "cache_dir": "HPGRAPH_CACHE_DIR",
     "measure_layouts": "HPGRAPH_MEASURE_LAYOUTS",
     "networkx_device": "HPGRAPH_NETWORKX_DEVICE",
+    "peer_access": "HPGRAPH_PEER_ACCESS",
 }
 
 
@@ -61,6 +62,10 @@ def _verbose(value: object, name: str) -> bool:
     return _boolean(value, name)
 
 
+def _peer_access(value: object, name: str) -> bool:
+    return _boolean(value, name)
+
+
 def _cache_dir(value: object, name: str) -> Path | None:
     if value is None:
         return None
@@ -84,6 +89,7 @@ _CHECKS: dict[str, Callable[[object, str], Any]] = {
     "cache_dir": _cache_dir,
     "measure_layouts": _or_auto,
     "networkx_device": _device,
+    "peer_access": _peer_access,
 }
 
 
@@ -141,6 +147,10 @@ class Config:
     networkx_device : str
         Where graphs lie that NetworkX hands to its backend hpgraph: "cpu", or another device as `Graph.to` takes it.
         ``HPGRAPH_NETWORKX_DEVICE``.
+    peer_access : bool
+        Whether several GPUs read and write each other's memory, where they can; else what they exchange goes through
+        the host, for machines on which they say that they can and fail. It is asked when a graph or a matrix is
+        divided, and when a run begins. ``HPGRAPH_PEER_ACCESS``.
 
     Raises
     ------
@@ -267,6 +277,12 @@ class Config:
     def networkx_device(self) -> str:
         """Where graphs lie that come from NetworkX's dispatching."""
         return self._get("networkx_device") or "cpu"
+
+    @property
+    def peer_access(self) -> bool:
+        """Whether several GPUs read and write each other's memory, where they can."""
+        value: bool | None = self._get("peer_access")
+        return True if value is None else value
 
     @property
     def cache_dir(self) -> Path:

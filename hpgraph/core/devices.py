@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.config import config
 from hpgraph.core.device import Device, is_cuda, normalize_device, require_cupy
 from hpgraph.core.errors import DeviceError
 
@@ -229,7 +230,8 @@ def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
     Notes
     -----
     The copy goes on the current stream of the target's device, after what the source's stream has been given so far.
-    The host waits for nothing.
+    The host waits for nothing. Where GPUs have not been given access to each other, the driver takes it through main
+    memory.
     """
     if not is_cuda(target):
         target[...] = source
@@ -282,9 +284,22 @@ def reach_each_other(devices: Devices) -> bool:
     Returns
     -------
     bool
-        Where they cannot, copies go through the host: it is said once, as a warning.
+        Where they cannot, or `hpgraph.config.peer_access` is off, copies go through the host: it is said once, as a
+        warning.
     """
-    return devices.kind == "cuda" and _reach(devices.indices)
+    if devices.kind != "cuda":
+        return False
+    return _reach(devices.indices) if config.peer_access else _kept_apart(devices)
+
+
+@cache
+def _kept_apart(devices: Devices) -> bool:
+    warnings.warn(
+        f"{devices} do not use each other's memory, as peer_access is off: what they exchange goes through the host, "
+        "slowly",
+        stacklevel=3,
+    )
+    return False
 
 
 @cache
@@ -301,7 +316,7 @@ def _reach(indices: tuple[int, ...]) -> bool:
         one, other = apart[0]
         warnings.warn(
             f"cuda:{one} has no access to the memory of cuda:{other}: what they exchange goes through the host, slowly",
-            stacklevel=2,
+            stacklevel=3,
         )
         return False
     for one in indices:
