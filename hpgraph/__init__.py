@@ -493,22 +493,23 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name in _MODULE_OF:
-        value = getattr(importlib.import_module(_MODULE_OF[name]), name)
-    elif name in _SUBPACKAGES:
-        value = importlib.import_module(f"{__name__}.{name}")
-    else:
-        # Loaded for the message alone: what it needs would make a third of the time of `import hpgraph`.
-        from hpgraph.core.misspelt import did_you_mean
+if not TYPE_CHECKING:
+    # Type checkers see the imports above, and refuse what is not among them.
+    def __getattr__(name: str) -> object:
+        if name in _MODULE_OF:
+            value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+        elif name in _SUBPACKAGES:
+            value = importlib.import_module(f"{__name__}.{name}")
+        else:
+            # Loaded for the message alone: what it needs would make a third of the time of `import hpgraph`.
+            from hpgraph.core.misspelt import did_you_mean
 
-        meant = "" if name.startswith("_") else did_you_mean(name, [*_MODULE_OF, *_SUBPACKAGES])
-        raise AttributeError(f"module 'hpgraph' has no attribute {name!r}{meant}")
-    globals()[name] = value
-    return value
+            meant = "" if name.startswith("_") else did_you_mean(name, [*_MODULE_OF, *_SUBPACKAGES])
+            raise AttributeError(f"module 'hpgraph' has no attribute {name!r}{meant}")
+        globals()[name] = value
+        return value
 
-
-hand_down(__getattr__)
+    hand_down(__getattr__)
 
 
 def __dir__() -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from hpgraph.algorithms.called import called
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.engine.definition import Property
@@ -62,7 +63,7 @@ is_directed_acyclic_graph = is_dag
 
 
 @naming_arguments
-def topological_sort(G: Graph | Any) -> Any:
+def topological_sort(G: Graph | Any) -> Array:
     """The vertices in an order in which every arc leads to one that comes later.
 
     Parameters
@@ -102,7 +103,7 @@ def topological_sort(G: Graph | Any) -> Any:
 
 
 @naming_arguments
-def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Any:
+def dag_longest_path(G: Graph | Any, weight: Any = "weight") -> Array:
     """The longest path along the arcs of a graph without cycles.
 
     Parameters

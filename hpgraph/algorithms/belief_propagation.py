@@ -22,6 +22,7 @@ from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import named
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
@@ -46,8 +47,8 @@ class BeliefResult(ArrayResult, array="belief", columns=("state",), groups=True)
     converged : bool
     """
 
-    belief: Any
-    state: Any
+    belief: Array
+    state: Array
     iterations: int
     residual: float
     converged: bool

@@ -24,6 +24,7 @@ from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
+from hpgraph.core.arrays import Array
 from hpgraph.core.config import config
 from hpgraph.core.device import array_module, fits
 from hpgraph.core.devices import bring, place_of
@@ -49,7 +50,7 @@ def betweenness_centrality(
     seed: int | None = None,
     *,
     sources: Any = None,
-) -> Any:
+) -> Array:
     """Of all pairs of other vertices, the share of shortest paths that lead through each vertex, summed.
 
     Parameters
@@ -168,7 +169,7 @@ def edge_betweenness_centrality(
     seed: int | None = None,
     *,
     sources: Any = None,
-) -> Any:
+) -> Array:
     """Of all pairs of vertices, the share of shortest paths that lead along each edge, summed.
 
     Parameters

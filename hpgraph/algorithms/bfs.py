@@ -19,6 +19,7 @@ from hpgraph.algorithms.parent_tree import ParentTree
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import named
 from hpgraph.containers.vertices import id
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import native, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
@@ -73,7 +74,7 @@ class BFSResult(ParentTree, columns=("level", "parent"), ends=("parent",)):
         One a group of sources that were searched from at once.
     """
 
-    level: Any
+    level: Array
     parent: Any
     traces: list[Trace]
 

@@ -19,6 +19,7 @@ from hpgraph.algorithms.skeleton import blocks, bridge_ends
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.formats import CSR
@@ -45,9 +46,9 @@ class BiconnectedComponents(
     """
 
     count: int
-    source: Any
-    target: Any
-    label: Any
+    source: Array
+    target: Array
+    label: Array
     names: Any
 
     @property
@@ -70,7 +71,7 @@ class BiconnectedComponents(
 
 
 @naming_arguments
-def bridges(G: Graph | Any) -> Any:
+def bridges(G: Graph | Any) -> Array:
     """The edges without which a component would fall apart.
 
     Parameters
@@ -119,7 +120,7 @@ def bridges(G: Graph | Any) -> Any:
 
 
 @naming_arguments
-def articulation_points(G: Graph | Any) -> Any:
+def articulation_points(G: Graph | Any) -> Array:
     """The vertices without which their component would fall apart.
 
     Parameters

@@ -11,6 +11,7 @@ from typing import Any
 from hpgraph.algorithms.distance_sums import distance_sums
 from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.containers.graph import Graph
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
 
@@ -23,7 +24,7 @@ def closeness_centrality(
     wf_improved: bool = True,
     weight: Any = None,
     seed: Any = None,
-) -> Any:
+) -> Array:
     """How near each vertex is to all that reach it: 1 over their mean distance to it.
 
     Parameters
@@ -84,7 +85,7 @@ def closeness_centrality(
 
 
 @naming_arguments
-def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = None, seed: Any = None) -> Any:
+def harmonic_centrality(G: Graph | Any, sources: Any = None, *, weight: Any = None, seed: Any = None) -> Array:
     """The sum of 1 / distance over all vertices that reach each vertex.
 
     Parameters

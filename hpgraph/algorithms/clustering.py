@@ -18,6 +18,7 @@ from hpgraph.algebra.reduce import reduce
 from hpgraph.algorithms.triangles import triangle_count, triangles
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
 
@@ -25,7 +26,7 @@ FORMS = ("networkx", "ldbc")
 
 
 @naming_arguments
-def clustering(G: Graph | Any, vertices: Any = None, *, weighted: bool = False, form: str = "networkx") -> Any:
+def clustering(G: Graph | Any, vertices: Any = None, *, weighted: bool = False, form: str = "networkx") -> Array:
     """The local clustering coefficient: which share of the pairs of a vertex's neighbours are neighbours themselves.
 
     Parameters

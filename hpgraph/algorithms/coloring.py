@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from hpgraph.algorithms.random_order import random_order
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.arrays import Array
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.kernels.backend import kernels
 
@@ -17,7 +18,7 @@ def greedy_color(
     G: Graph | Any,
     strategy: Literal["largest_first", "smallest_last", "random_sequential"] = "largest_first",
     seed: int = 0,
-) -> Any:
+) -> Array:
     """A colour for each vertex, so that neighbours differ: in some order, each takes the least that is left to it.
 
     Parameters

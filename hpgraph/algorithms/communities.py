@@ -12,6 +12,7 @@ from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.lengths import with_weights
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.result_table import named
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, native, to_device
 from hpgraph.core.number import real, whole
 from hpgraph.kernels.backend import kernels
@@ -39,7 +40,7 @@ class Communities(ArrayResult, array="label", groups=True):
         The names of the vertices.
     """
 
-    label: Any
+    label: Array
     count: int
     modularity: float
     hierarchy: list[Any] = field(repr=False)

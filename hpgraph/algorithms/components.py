@@ -13,6 +13,7 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import ResultTable, named
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.engine.definition import Property
@@ -42,7 +43,7 @@ class ComponentsResult(ResultTable, columns=("label",), groups=True):
     """
 
     count: int
-    label: Any
+    label: Array
 
     def __repr__(self) -> str:
         return f"<ComponentsResult: {self.count:,} of {len(self.label):,} vertices>"

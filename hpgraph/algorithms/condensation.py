@@ -7,6 +7,7 @@ from typing import Any
 
 from hpgraph.algorithms.components import connected_components
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
@@ -28,7 +29,7 @@ class Condensation:
     """
 
     graph: Graph
-    label: Any
+    label: Array
     names: Any
 
     def members(self, component: int) -> Any:

@@ -19,6 +19,7 @@ from hpgraph.algorithms.cores_in_parts import core_numbers
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, is_cuda, native, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
@@ -26,7 +27,7 @@ from hpgraph.kernels.backend import kernels
 
 
 @naming_arguments
-def core_number(G: Graph | Any) -> Any:
+def core_number(G: Graph | Any) -> Array:
     """The largest k for which each vertex lies in the k-core.
 
     Parameters
@@ -139,7 +140,7 @@ def k_shell(G: Graph | Any, k: int | None = None, core_number: Any = None) -> Gr
 
 
 @naming_arguments
-def degeneracy_ordering(G: Graph | Any) -> Any:
+def degeneracy_ordering(G: Graph | Any) -> Array:
     """The vertices in an order in which each has few edges to those that follow: no more than its core number.
 
     Parameters

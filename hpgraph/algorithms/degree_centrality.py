@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
 
 
 @naming_arguments
-def degree_centrality(G: Graph | Any) -> Any:
+def degree_centrality(G: Graph | Any) -> Array:
     """The degree of each vertex, divided by n − 1.
 
     Parameters
@@ -46,7 +47,7 @@ def degree_centrality(G: Graph | Any) -> Any:
 
 
 @naming_arguments
-def in_degree_centrality(G: Graph | Any) -> Any:
+def in_degree_centrality(G: Graph | Any) -> Array:
     """The number of arcs that reach each vertex, divided by n − 1.
 
     Parameters
@@ -75,7 +76,7 @@ def in_degree_centrality(G: Graph | Any) -> Any:
 
 
 @naming_arguments
-def out_degree_centrality(G: Graph | Any) -> Any:
+def out_degree_centrality(G: Graph | Any) -> Array:
     """The number of arcs that leave each vertex, divided by n − 1.
 
     Parameters

@@ -17,6 +17,7 @@ from hpgraph.algorithms.lengths import in_double_precision, with_lengths
 from hpgraph.algorithms.sources import sources_of
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
 
@@ -29,7 +30,7 @@ def eccentricity(
     weight: Any = None,
     largest_component: bool = False,
     seed: Any = None,
-) -> Any:
+) -> Array:
     """The distance from each vertex to the vertex farthest from it.
 
     Parameters
@@ -162,7 +163,7 @@ def radius(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
 
 
 @naming_arguments
-def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> Any:
+def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> Array:
     """The vertices of least eccentricity.
 
     Parameters
@@ -197,7 +198,7 @@ def center(G: Graph | Any, *, weight: Any = None, largest_component: bool = Fals
 
 
 @naming_arguments
-def periphery(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> Any:
+def periphery(G: Graph | Any, *, weight: Any = None, largest_component: bool = False) -> Array:
     """The vertices of largest eccentricity.
 
     Parameters

@@ -13,6 +13,7 @@ from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.reach import k_hop
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.vertices import id
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
@@ -93,10 +94,10 @@ class EgoSample:
         Whose parts they are.
     """
 
-    vertex: Any
+    vertex: Array
     batch: Any
-    edge_index: Any
-    edge: Any
+    edge_index: Array
+    edge: Array
     centers: Any
     graph: Graph = field(repr=False)
 

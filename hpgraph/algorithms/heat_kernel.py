@@ -20,6 +20,7 @@ from hpgraph.algorithms.arc_sums import ArcSums, arc_sums, inverse
 from hpgraph.algorithms.power_iteration import checked
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
@@ -40,7 +41,7 @@ def heat_kernel(
     tol: float = 1e-8,
     weighted: bool = True,
     dtype: Any = np.float64,
-) -> Any:
+) -> Array:
     """Heat at each vertex after a time: ``exp(−t L) @ heat``.
 
     Parameters

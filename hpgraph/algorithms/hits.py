@@ -18,6 +18,7 @@ from hpgraph.algorithms.power_iteration import by_weights, checked, ending, warn
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import ResultTable, named
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.engine.definition import Parameter, Property
@@ -97,8 +98,8 @@ class HITSResult(ResultTable, columns=("hubs", "authorities")):
     converged : bool
     """
 
-    hubs: Any
-    authorities: Any
+    hubs: Array
+    authorities: Array
     iterations: int
     residual: float
     converged: bool

@@ -7,13 +7,14 @@ from typing import Any
 from hpgraph.algorithms.called import called
 from hpgraph.algorithms.random_order import random_order
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.kernels.backend import kernels
 
 
 @naming_arguments
-def maximal_independent_set(G: Graph | Any, nodes: Any = None, seed: int = 0) -> Any:
+def maximal_independent_set(G: Graph | Any, nodes: Any = None, seed: int = 0) -> Array:
     """Vertices of which no two are neighbours, as many as fit: every other vertex has a neighbour among them.
 
     Parameters

@@ -8,6 +8,7 @@ from hpgraph.algorithms.both_ways import both_ways
 from hpgraph.algorithms.communities import Communities, as_labels, by_smallest, checked, found
 from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
@@ -74,7 +75,7 @@ def label_propagation_communities(
 
 
 @naming_arguments
-def cdlp(G: Graph | Any, max_iterations: int = 10, labels: Any = None) -> Any:
+def cdlp(G: Graph | Any, max_iterations: int = 10, labels: Any = None) -> Array:
     """Community detection by label propagation, as LDBC Graphalytics defines it: exact, and without chance.
 
     Parameters

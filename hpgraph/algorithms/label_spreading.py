@@ -20,6 +20,7 @@ from hpgraph.algorithms.power_iteration import checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import named
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, device_of, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
@@ -46,7 +47,7 @@ class LabelResult(ArrayResult, array="label", groups=True):
 
     label: Any
     classes: Any
-    distribution: Any
+    distribution: Array
     iterations: int
     residual: float
     converged: bool

@@ -6,12 +6,13 @@ from typing import Any
 
 from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.arrays import Array
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.kernels.backend import kernels
 
 
 @naming_arguments
-def maximal_matching(G: Graph | Any, seed: int = 0) -> Any:
+def maximal_matching(G: Graph | Any, seed: int = 0) -> Array:
     """Edges of which no two meet, as many as fit, as a mate for each vertex.
 
     Parameters

@@ -13,6 +13,7 @@ from hpgraph.algorithms.called import called
 from hpgraph.algorithms.chance import chances, seed_of
 from hpgraph.algorithms.lengths import with_weights
 from hpgraph.containers.graph import Graph
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
@@ -48,9 +49,9 @@ class NeighborSample:
         Where they were drawn.
     """
 
-    vertex: Any
-    edge_index: Any
-    edge: Any
+    vertex: Array
+    edge_index: Array
+    edge: Array
     seeds: Any
     vertices_of_hop: list[int]
     edges_of_hop: list[int]

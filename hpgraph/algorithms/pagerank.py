@@ -24,6 +24,7 @@ from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import named
 from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.misspelt import naming_arguments
@@ -124,7 +125,7 @@ class PageRankResult(ArrayResult, array="rank"):
     trace : Trace
     """
 
-    rank: Any
+    rank: Array
     iterations: int
     residual: float
     converged: bool
@@ -251,7 +252,7 @@ def pagerank(
         return _in_lanes(graph, personalization, start, rules, weighted, dtype)
     if n == 0:
         none = xp.empty(0, dtype)
-        rank = graph.apart(none) if apart and isinstance(graph, DividedGraph | DividedStreamedGraph) else none
+        rank: Any = graph.apart(none) if apart and isinstance(graph, DividedGraph | DividedStreamedGraph) else none
         return named(PageRankResult(rank, 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
     paper = normalization == "hpgraph"
     teleport = None if personalization is None else distribution(personalization, "personalization", graph, dtype)

@@ -13,6 +13,7 @@ import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.containers.graph import Graph
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, fits, native, to_device, unmasked
 from hpgraph.core.work_clock import now
 from hpgraph.engine.grouping import groups
@@ -44,7 +45,7 @@ class PageRankLanesResult(ArrayResult, array="rank"):
         What each iteration of each group of lanes did.
     """
 
-    rank: Any
+    rank: Array
     iterations: np.ndarray
     residual: np.ndarray
     converged: np.ndarray

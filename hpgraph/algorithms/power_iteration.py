@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
+from hpgraph.core.arrays import Array
 from hpgraph.core.errors import ConvergenceWarning
 from hpgraph.core.number import real, whole
 from hpgraph.engine.program import VertexProgram
@@ -30,7 +31,7 @@ class CentralityResult(ArrayResult, array="centrality"):
     trace : Trace
     """
 
-    centrality: Any
+    centrality: Array
     iterations: int
     residual: float
     converged: bool

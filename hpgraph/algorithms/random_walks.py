@@ -10,6 +10,7 @@ import numpy as np
 from hpgraph.algorithms.chance import chances, seed_of
 from hpgraph.algorithms.lengths import with_weights
 from hpgraph.containers.graph import Graph
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
@@ -20,7 +21,7 @@ from hpgraph.kernels.sampling import STEP_SHIFT, Bias
 @naming_arguments
 def random_walk(
     G: Graph | Any, starts: Any = None, length: int = 10, *, weight: Any = None, incoming: bool = False, seed: int = 0
-) -> Any:
+) -> Array:
     """Walks along random arcs, one from each start.
 
     Parameters
@@ -78,7 +79,7 @@ def node2vec_walk(
     weight: Any = None,
     incoming: bool = False,
     seed: int = 0,
-) -> Any:
+) -> Array:
     """Random walks that remember one step: they return, stay near, or go on away with different chances.
 
     Parameters

@@ -17,6 +17,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.graph_parts import ends_of_edges
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, free_memory, to_device
 from hpgraph.core.number import whole
 from hpgraph.formats import CSR
@@ -46,9 +47,9 @@ class SimilarPairs(
         Whose vertices they are.
     """
 
-    source: Any
-    target: Any
-    score: Any
+    source: Array
+    target: Array
+    score: Array
     graph: Graph
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.names import Names
 from hpgraph.containers.result_table import ResultTable
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.kernels.backend import kernels
@@ -33,8 +34,8 @@ class SpanningForest(
         Their names.
     """
 
-    source: Any
-    target: Any
+    source: Array
+    target: Array
     weight: Any
     n_vertices: int
     names: Any

@@ -16,6 +16,7 @@ from hpgraph.algebra.reduce import reduce
 from hpgraph.algorithms.triangles import triangles
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.formats import CSR
@@ -26,7 +27,7 @@ WAYS = 1 << 24
 
 
 @naming_arguments
-def square_clustering(G: Graph | Any, vertices: Any = None) -> Any:
+def square_clustering(G: Graph | Any, vertices: Any = None) -> Array:
     """The share of possible squares at each vertex that exist.
 
     Parameters

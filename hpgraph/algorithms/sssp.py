@@ -30,6 +30,7 @@ from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import named
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
@@ -56,7 +57,7 @@ class SSSPResult(ParentTree, columns=("distance", "parent"), ends=("parent",)):
         Active vertices, arcs and time of every superstep.
     """
 
-    distance: Any
+    distance: Array
     parent: Any
     trace: Trace
 
@@ -81,7 +82,7 @@ class SSSPLanesResult(ParentTree, columns=("distance", "parent"), ends=("parent"
     """
 
     sources: np.ndarray
-    distance: Any
+    distance: Array
     parent: Any
     traces: list[Trace]
 

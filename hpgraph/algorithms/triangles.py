@@ -18,6 +18,7 @@ from hpgraph.algorithms.triangles_in_pages import count_triangles
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.core.arrays import Array
 from hpgraph.core.devices import bring, place_of
 from hpgraph.core.each_device import on_each
 from hpgraph.core.misspelt import naming_arguments
@@ -66,7 +67,7 @@ def triangle_count(G: Any) -> int:
 
 
 @naming_arguments
-def triangles(G: Any) -> Any:
+def triangles(G: Any) -> Array:
     """Number of triangles at each vertex.
 
     Parameters

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
@@ -22,7 +23,7 @@ _MANY_ARCS = 8
 
 
 @naming_arguments
-def truss_number(G: Graph | Any) -> Any:
+def truss_number(G: Graph | Any) -> Array:
     """The largest k for which each edge lies in the k-truss.
 
     Parameters

@@ -6,7 +6,7 @@ import inspect
 import keyword
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -81,6 +81,10 @@ class Property:
     start: Any = None
     shape: int | tuple[int] | None = None
 
+    if TYPE_CHECKING:
+        # To a type checker, which sees the class where kernels see a vertex, it is any number.
+        def __get__(self, vertex: Any, program: Any) -> Any: ...
+
     @property
     def length(self) -> int:
         """How many numbers each vertex has, where it is a tuple of them; else 0."""
@@ -109,6 +113,10 @@ class Parameter:
 
     dtype: Any = "float64"
     default: Any = 0
+
+    if TYPE_CHECKING:
+        # To a type checker, which sees the class where kernels see a vertex, it is any number.
+        def __get__(self, vertex: Any, program: Any) -> Any: ...
 
 
 class Definition:

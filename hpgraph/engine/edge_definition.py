@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hpgraph.engine.definition import Definition, Parameter, Property, declared
 
@@ -46,6 +46,10 @@ class EdgeProperty:
     dtype: Any = None
     initial: Any = 0
     constant: bool = False
+
+    if TYPE_CHECKING:
+        # To a type checker, which sees the class where kernels see a vertex, it is any number.
+        def __get__(self, vertex: Any, program: Any) -> Any: ...
 
 
 class EdgeDefinition(Definition):
