@@ -15,8 +15,11 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.interruption import interruptible
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.semiring.stop import is_stopped
+
+# Prefetch distance, in rows: those of a round lie anywhere.
+PREFETCH_ROWS = 8
 
 
 def peel(arcs: CSR) -> tuple[Any, Any]:
@@ -138,6 +141,10 @@ def _peel(indptr, indices, core, round_):
             for i in range(head, end):
                 v = vertex(queue, i)
                 core[v], round_[v] = level, count
+                if i + PREFETCH_ROWS < end:
+                    soon = peek(indptr, vertex(queue, i + PREFETCH_ROWS))
+                    prefetch(indices, soon)
+                    prefetch(indices, soon + 16)
                 for at in range(peek(indptr, v), peek(indptr, v + 1)):
                     u = vertex(indices, at)
                     d = peek(left, u)
