@@ -24,8 +24,8 @@ from hpgraph.kernels.runtime.cpu.threads import team
 # Prefetch distances: in rows, and in entries that stay.
 PREFETCH_ROWS, PREFETCH_ENTRIES = 16, 24
 # Where fewer than one vertex of so many is chosen, entries that stay are found first and numbered afterwards: up to a
-# third less time at a tenth, as much at a quarter to a third, a fifth more at a half. Rows shorter than a line of memory
-# are worth no second look.
+# third less time at a tenth, as much at a quarter to a third, a fifth more at a half. Rows shorter than a line are
+# worth no second look.
 FEW, LONG = 4, 16
 
 
