@@ -86,6 +86,8 @@ class EdgeVertexProgram(EdgeDefinition, Runnable):
     program that reads ``edge.reverse`` therefore keeps what `edge_compute` changes twice.
 
     Properties of edges lie in the order of ``G.edges(both_ways=True)``, in which they are given to a run and come back.
+    On a graph in pages they lie in memory; what asks for more of an arc (its reverse, its weight, replies, tuples, and
+    on the GPU sums of floats) raises a `StreamingError`, and runs on ``G.in_memory()``.
     Supersteps that pull, and reverse arcs, find them by their number: 4 bytes an arc each, which stay with the graph.
     Bits repeat on one device; "plus" of floats, too.
 

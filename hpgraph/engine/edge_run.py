@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import array_module, check_memory, to_device, unmasked
 from hpgraph.core.errors import StreamingError
 from hpgraph.engine.complaint import naming_what_does_not_compile
@@ -18,19 +17,20 @@ from hpgraph.engine.edge_declarations import EdgeDeclarations, edge_declarations
 from hpgraph.engine.edge_definition import EdgeDefinition
 from hpgraph.engine.forms import SUPERSTEPS, Form
 from hpgraph.engine.loops import Outcome
-from hpgraph.engine.numbered_arcs import NumberedArcs
+from hpgraph.engine.numbered_arcs import NumberedArcs, NumberedPages, numbered_arcs_of
 from hpgraph.engine.result import RunResult
 from hpgraph.engine.state import Run, begin_where, initial_state, limit_of, parameters, sources_of
 from hpgraph.engine.superstep import supersteps
 from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import array, scalar
-from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.backend import kernels, windows
 from hpgraph.kernels.edges.functions import current
 from hpgraph.kernels.edges.program import STAMP
 from hpgraph.semiring.dtypes import check_dtype
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
+    from hpgraph.core.device import Device
     from hpgraph.formats import Bitmask
     from hpgraph.kernels.edges.program import EdgeProgramCode
     from hpgraph.kernels.superstep import WorkSpace
@@ -48,8 +48,11 @@ class EdgeRun(Run):
     def work_space(self, settled: Bitmask | None) -> WorkSpace:
         """See `Run.work_space`."""
         assert settled is None
+        what: Any = self.code, self.state, settled, self.sources.dtype
+        if self.arcs.in_windows:
+            return windows(self.device).EdgeWindowSupersteps(*what)  # type: ignore[return-value]
         kind = self.backend.ShapedEdgeSupersteps if self.code.is_shaped else self.backend.EdgeSupersteps
-        return kind(self.code, self.state, settled, self.sources.dtype)  # type: ignore[arg-type]
+        return kind(*what)
 
 
 def is_edge_program(program: Any) -> bool:
@@ -67,20 +70,6 @@ def refuse_for_edges(delta: float | None, ceiling: float | None) -> None:
     for name, value in (("delta", delta), ("ceiling", ceiling)):
         if value is not None:
             raise ValueError(f"{name} is for relaxations, not for an EdgeVertexProgram")
-
-
-def check_in_memory(declared: EdgeDeclarations, graph: Graph) -> None:
-    """Refuse a graph whose arcs stay in pages.
-
-    Raises
-    ------
-    StreamingError
-    """
-    if isinstance(graph, StreamedGraph):
-        raise StreamingError(
-            f"{declared.name} is an EdgeVertexProgram, whose arcs must be in memory, and this graph's stay in pages: "
-            "load it with G.in_memory()"
-        )
 
 
 def run_edges(
@@ -109,10 +98,9 @@ def run_edges(
     TypeError, ValueError, IndexError, CompileError
         As `hpgraph.run`.
     StreamingError
-        If the arcs are not in memory.
+        If the program asks more of arcs than pages tell.
     """
     declared, policy = edge_declarations_of(program), Direction.of(direction)
-    check_in_memory(declared, graph)
     limit = limit_of(declared.max_iteration if max_iteration is None else max_iteration)
     known = [*declared.properties, *declared.edge_properties, *declared.parameters]
     for name in initial:
@@ -124,7 +112,7 @@ def run_edges(
     edges = edge_state(declared, graph, initial, own, {name for name, prop in own.items() if not prop.constant})
     state, beginnings = initial_state(declared, graph, initial)
     world = parameters(declared, initial)
-    arcs = NumberedArcs(graph)
+    arcs: Any = numbered_arcs_of(graph)
     code = edge_code(declared, graph, arcs, state, edges)
     sources, backend = sources_of(active, graph), kernels(graph.device)
     with backend.interruptible(), naming_what_does_not_compile(code, lambda: arcs.places):
@@ -140,30 +128,53 @@ def run_edges(
             this.beginnings = (None,) * len(this.beginnings)
         outcome = go_along(this, graph)
     left, nobody = outcome.active, array_module(graph.device).empty(0, sources.dtype)
-    trace = Trace(outcome.rows, outcome.form)
+    trace = Trace(outcome.rows, outcome.form, arcs.table() if isinstance(arcs, NumberedPages) else None)
     return RunResult({**state, **edges}, trace, lambda: nobody if left is None else left, world)
 
 
 def edge_code(
-    declared: EdgeDeclarations, graph: Graph, arcs: NumberedArcs, state: dict[str, Any], edges: dict[str, Any]
-) -> EdgeProgramCode:
+    declared: EdgeDeclarations, graph: Graph, arcs: NumberedArcs | NumberedPages, state: dict[str, Any],
+    edges: dict[str, Any],
+) -> EdgeProgramCode:  # fmt: skip
     """The code of a program for arrays by name.
 
     Parameters
     ----------
     declared : EdgeDeclarations
     graph : Graph
-    arcs : NumberedArcs
+    arcs : NumberedArcs or NumberedPages
     state, edges : dict
         At least the program's own properties.
 
     Returns
     -------
     EdgeProgramCode
+
+    Raises
+    ------
+    StreamingError
+        If the program asks more of arcs than pages tell.
     """
     dtypes = tuple(state[name].dtype for name in declared.properties)
     edge_dtypes = tuple(edges[name].dtype for name in declared.edge_properties)
-    return declared.edge_code(dtypes, edge_dtypes, graph.dtype, arcs.places)
+    code = declared.edge_code(dtypes, edge_dtypes, graph.dtype, arcs.places)
+    if isinstance(arcs, NumberedPages):
+        _check_in_pages(code, graph.device)
+    return code
+
+
+def _check_in_pages(code: EdgeProgramCode, device: Device) -> None:
+    """Refuse what a program asks of an arc that pages by source do not tell, one arc after another."""
+    sums = code.message.kind == "f" and not code.reduce.idempotent
+    for asked, does in (
+        (code.reads_reverse, "looks at edge.reverse"),
+        (code.weight is not None, "reads edge.weight (a constant EdgeProperty may stand for it)"),
+        (code.reply is not None, "has replies"),
+        (code.is_shaped, "has tuples at vertices or as messages"),
+        (sums and device == "cuda", "sums floats, which come in any order as the GPU pushes them"),
+    ):
+        if asked:
+            raise StreamingError(f"{code.name} {does}, and this graph's arcs stay in pages: load it with G.in_memory()")
 
 
 def nothing_beside(code: EdgeProgramCode, graph: Graph) -> tuple[Any, ...]:
@@ -226,6 +237,8 @@ def edge_state(
     -------
     dict of arrays, by name
     """
+    size = sum(np.dtype(prop.dtype).itemsize for name, prop in declared.edge_properties.items() if name in properties)
+    check_memory(graph.n_edges * size, f"properties of the edges of {declared.name}", graph.device)
     return {
         name: _edge_values(declared, name, graph, initial.pop(name, prop.initial), name not in changed)
         for name, prop in declared.edge_properties.items()

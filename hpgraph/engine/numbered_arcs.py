@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hpgraph.containers.numbered_arcs import number_type
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.engine.arcs import Arcs
+from hpgraph.engine.paged_arcs import PagedArcs
 from hpgraph.formats import CSR
 
 if TYPE_CHECKING:
     import numpy as np
 
     from hpgraph.containers.graph import Graph
+    from hpgraph.engine.direction import Direction
+    from hpgraph.formats import Frontier
+    from hpgraph.kernels.windows import WindowSupersteps
 
 
 class NumberedArcs(Arcs):
@@ -49,3 +54,43 @@ class NumberedArcs(Arcs):
     def reverses(self) -> Any:
         """Number of each arc's reverse; -1 where there is none."""
         return self._graph.reverse_arcs
+
+
+class NumberedPages(PagedArcs):
+    """The arcs of a graph in pages by source: of those going by targets, pages do not hold the numbers.
+
+    Parameters
+    ----------
+    graph : StreamedGraph
+    """
+
+    def __init__(self, graph: StreamedGraph) -> None:
+        super().__init__(graph, "in", weighted=False)
+
+    @property
+    def places(self) -> np.dtype[Any]:
+        """Type of the numbers."""
+        return number_type(self._graph.n_edges)
+
+    def direction(
+        self, frontier: Frontier, policy: Direction, may_push: bool, steps: WindowSupersteps
+    ) -> tuple[bool, int]:
+        """Every superstep pushes; and how many arcs it looks at."""
+        (side,) = self._sides
+        wanted = side.sender.survey(None if frontier.everyone else frontier, spread=True)
+        frontier.arcs = wanted.arcs
+        return self._chosen(True, [wanted])
+
+
+def numbered_arcs_of(graph: Graph) -> NumberedArcs | NumberedPages:
+    """The arcs of a graph by number, wherever they lie.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    NumberedArcs or NumberedPages
+    """
+    return NumberedPages(graph) if isinstance(graph, StreamedGraph) else NumberedArcs(graph)

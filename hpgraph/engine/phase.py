@@ -16,7 +16,6 @@ from hpgraph.engine.direction import Direction
 from hpgraph.engine.edge_declarations import EdgeDeclarations, edge_declarations_of
 from hpgraph.engine.edge_run import (
     EdgeRun,
-    check_in_memory,
     edge_code,
     edge_state,
     go_along,
@@ -25,7 +24,7 @@ from hpgraph.engine.edge_run import (
 )
 from hpgraph.engine.forms import SUPERSTEPS, TRAVERSAL, Form, form_for
 from hpgraph.engine.loops import go
-from hpgraph.engine.numbered_arcs import NumberedArcs
+from hpgraph.engine.numbered_arcs import numbered_arcs_of
 from hpgraph.engine.state import Run, initial_state, limit_of, sources_of
 from hpgraph.engine.trace import Trace
 from hpgraph.engine.values import scalar
@@ -184,8 +183,6 @@ def phases_of(programs: tuple[Any, ...], graph: Graph, initial: dict[str, Any], 
     """
     declared = [edge_declarations_of(one) if is_edge_program(one) else declarations_of(one) for one in programs]
     for one in declared:
-        if isinstance(one, EdgeDeclarations):
-            check_in_memory(one, graph)
         if one.functions["starts"] is None and not ends:
             raise ValueError(
                 f"every round begins {one.name} with all vertices, so the rounds would never end: give it "
@@ -200,7 +197,7 @@ def _ready(declared: Declarations, graph: Graph, shared: Shared) -> Phase:
     own = {name: shared.state[name] for name in declared.properties}
     values = tuple(own.values())
     if isinstance(declared, EdgeDeclarations):
-        numbered = NumberedArcs(graph)
+        numbered = numbered_arcs_of(graph)
         return Phase(declared, edge_code(declared, graph, numbered, own, shared.edges), numbered, values, shared, graph)
     code = declared.code(tuple(array.dtype for array in values))
     return Phase(declared, code, arcs_of(graph, declared, code), values, shared, graph)

@@ -151,3 +151,25 @@ class Drift(hpg.EdgeVertexProgram):
 
     def vote_to_halt(before, vertex):
         return vertex.at[0] % 5 == 0
+
+
+class Tired(hpg.EdgeVertexProgram):
+    """Sums along arcs that grow tired: all that pages by source can tell of an arc."""
+
+    combiner = "plus"
+    weighted = False
+    wealth = Property("int64", initial=1)
+    told = EdgeProperty("int8")
+    rate = EdgeProperty("int32", initial=2, constant=True)
+
+    def edge_cond(source, edge, target):
+        return edge.told < 3 and (source.wealth + edge.rate + target.id) % 4 != 0
+
+    def edge_compute(source, edge, target, world):
+        return source.wealth * edge.rate + edge.id % 5 + world.superstep, edge.told + 1
+
+    def vertex_compute(vertex, message):
+        return (vertex.wealth + message) % 1009
+
+    def vote_to_halt(before, vertex):
+        return vertex.wealth % 3 == 0

@@ -116,6 +116,6 @@ def test_phases_that_do_not_fit(phases, given, error, says):
         hpg.run(hpg.Phases(phases), hpg.Graph.from_edges([0, 1], [1, 2]), **given)
 
 
-def test_arcs_must_be_in_memory():
-    with pytest.raises(hpg.StreamingError, match="Pay is an EdgeVertexProgram"):
-        hpg.run(hpg.Phases([Pay]), hpg.StreamedGraph.of(hpg.Graph.from_edges([0], [1])))
+def test_arcs_of_which_the_reverse_is_read_must_be_in_memory():
+    with pytest.raises(hpg.StreamingError, match=r"Pay looks at edge\.reverse"):
+        hpg.run(hpg.Phases([Pay]), hpg.StreamedGraph.of(hpg.Graph.from_edges([0, 1], [1, 2])))

@@ -194,11 +194,6 @@ def test_lanes(device):
     assert found.world["most"] == [5, 5, 5]
 
 
-def test_arcs_must_be_in_memory():
-    with pytest.raises(hpg.StreamingError, match="Rumour is an EdgeVertexProgram"):
-        hpg.run(rumour(), hpg.StreamedGraph.of(hpg.Graph.from_edges([0], [1])))
-
-
 @pytest.mark.parametrize("arcs", [([], []), ([0], [0])])
 def test_hardly_any_arc(arcs, device):
     source, target = (np.array(ends, np.int32) for ends in arcs)

@@ -20,7 +20,7 @@ from hpgraph.kernels.superstep import cuda_shaped
 from hpgraph.kernels.superstep.cuda_shaped import shaped_program
 
 sys.path.append(str(Path(__file__).parent.parent / "engine"))
-from edge_programs import Bargain, Drift, Faint, Ledger, Relay, Suitors, Taxed
+from edge_programs import Bargain, Drift, Faint, Ledger, Relay, Suitors, Taxed, Tired
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")
@@ -98,6 +98,16 @@ def test_tuples():
     for one in (code, code.choosing):
         alone = shaped_program(one, None, ids)
         compiles("shaped.cuh", alone.prologue, alone.ltoir, cuda_shaped.APPLY)
+
+
+def test_pages():
+    """Rows read where their pages lie, whose arcs come as their numbers."""
+    made = cuda_program(code_of(Tired, None), np.dtype("int32"))
+    names = [
+        f"hpgraph::visit_groups<int, hpgraph::ArcNumbers, {gaps}, hpgraph::Send<Program, false>>"
+        for gaps in ("true", "false")
+    ]
+    compiles("spread.cuh", made.prologue, made.ltoir, names)
 
 
 @pytest.mark.parametrize("name", ["Components", "Changes", "Beliefs", "Matching"])

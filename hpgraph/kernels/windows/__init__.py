@@ -16,6 +16,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from hpgraph.formats import Bitmask, Frontier, Pages
+    from hpgraph.kernels.edges.program import EdgeProgramCode
     from hpgraph.kernels.runtime.program import ProgramCode
 
 
@@ -277,6 +278,11 @@ class WindowSupersteps(Protocol):
 
 class Windows(Protocol):
     """What either device offers: `hpgraph.kernels.backend.windows`."""
+
+    def EdgeWindowSupersteps(
+        self, code: EdgeProgramCode, state: tuple[Any, ...], settled: None, ids: np.dtype, everyone: bool = False
+    ) -> WindowSupersteps:
+        """The work space of one run of an edge-vertex program without replies, which pushes alone."""
 
     def WindowSupersteps(
         self, code: ProgramCode, state: tuple[Any, ...], settled: Bitmask | None, ids: np.dtype, everyone: bool = False

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import Bitmask, Frontier
+from hpgraph.kernels.edges.program import EdgeProgramCode
 from hpgraph.kernels.pages.cpu_gaps import word_bits
 from hpgraph.kernels.runtime.cuda.persistent import load_program
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram, cuda_program
@@ -22,7 +23,7 @@ from hpgraph.kernels.windows.cuda_ring import MOST_PAGES, least_memory
 from hpgraph.kernels.windows.cuda_store import PageStore
 from hpgraph.kernels.windows.cuda_visits import THREADS, functor_struct, visit
 
-__all__ = ["PageStore", "WindowSupersteps", "components", "least_memory"]
+__all__ = ["EdgeWindowSupersteps", "PageStore", "WindowSupersteps", "components", "least_memory"]
 
 CARRY = Layout("Carry<{Message}>", start="*", last_row="*", first="*", last="*", found="*")
 
@@ -172,3 +173,15 @@ class WindowSupersteps(cuda.Supersteps):
         )  # fmt: skip
         joined = how, tiles.tables[0], np.int64(tiles.row_before), np.int64(count), carry
         module.function(names[1])((count // (THREADS // 32) + 1,), (THREADS,), joined)
+
+
+class EdgeWindowSupersteps(WindowSupersteps):
+    """The same of an edge-vertex program without replies, which pushes alone."""
+
+    code: EdgeProgramCode
+
+    def push(self, part: Spread, frontier: Frontier) -> None:  # type: ignore[override]
+        """The chosen rows send along their arcs, each of which comes as its number."""
+        program = cuda_program(self.code, self.code.places)
+        fields = self._held(program), None, self._received.words, self._message
+        visit("hpgraph::Send<Program, false>", fields, part, program, numbered=True)

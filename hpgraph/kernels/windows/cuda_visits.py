@@ -46,7 +46,9 @@ def survey(indptr: Any, tables: tuple[Any, ...], rows: Any, more: Any) -> np.nda
     return found.get()
 
 
-def visit(functor: str, fields: tuple[Any, ...], part: Spread, program: CUDAProgram | None) -> None:
+def visit(
+    functor: str, fields: tuple[Any, ...], part: Spread, program: CUDAProgram | None, *, numbered: bool = False
+) -> None:
     """Let a functor of spread.cuh, or of a file that includes it, see the arcs of chosen rows.
 
     Parameters
@@ -58,6 +60,8 @@ def visit(functor: str, fields: tuple[Any, ...], part: Spread, program: CUDAProg
     part : Spread
     program : CUDAProgram or None
         What the functor is made of.
+    numbered : bool
+        Whether it is handed an arc's number in place of its weight.
     """
     import cupy
 
@@ -73,6 +77,7 @@ def visit(functor: str, fields: tuple[Any, ...], part: Spread, program: CUDAProg
     )  # fmt: skip
     gaps = str(pages.encoding == "gaps").lower()
     weight = "hpgraph::NoWeights" if part.data is None or program is None else program.weight_type
+    weight = "hpgraph::ArcNumbers" if numbered else weight
     name = f"hpgraph::visit_groups<{c_type(pages.id_dtype)}, {weight}, {gaps}, {functor}>"
     made: dict[str, Any] = {}
     if program is not None:

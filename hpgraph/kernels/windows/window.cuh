@@ -35,6 +35,16 @@ struct Weights<NoWeights> {
     __device__ int operator[](i64) const { return 1; }
 };
 
+// Its number in place of its weight.
+struct ArcNumbers {
+    int unused;
+};
+template <>
+struct Weights<ArcNumbers> {
+    const ArcNumbers* data;
+    __device__ i64 operator[](i64 j) const { return j; }
+};
+
 // The tables of a matrix in pages; `weights` as if all of them were there.
 template <class Weight>
 struct Tables {

@@ -1,0 +1,91 @@
+"""Edge-vertex programs over graphs in pages: against their definition, and what pages do not tell."""
+
+from __future__ import annotations
+
+import operator
+import re
+
+import numpy as np
+import pytest
+from edge_programs import Drift, Ledger, Relay, Tired
+from graphs_in_pages import streamed
+from reference_algorithms import random_digraph
+from reference_edge_programs import run_slowly
+from test_edge_programs import compare, host, lists
+
+import hpgraph as hpg
+from hpgraph.core.device import to_device
+
+N = 300
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    made = random_digraph(N, 2400, seed=4)
+    made.data = np.ones(made.nnz, np.int64)
+    return made
+
+
+@pytest.mark.parametrize("place", ["memory", "file", "gaps"])
+def test_arcs_that_change(place, matrix, device, tmp_path):
+    G = streamed(matrix, device, place, tmp_path, True)
+    whole = hpg.Graph(matrix, directed=True)
+    arcs, _ = lists(whole)
+    m, active = len(arcs), [v for v in range(N) if v % 3]
+    rate = np.arange(m, dtype=np.int32) % 4
+    expected = run_slowly(
+        Tired, arcs, {"wealth": [1] * N}, {"told": [0] * m, "rate": rate.tolist()}, operator.add, active, limit=6
+    )
+    found = hpg.run(Tired, G, active=active, rate=rate, max_iteration=6)
+    compare(found, *expected)
+    assert (found.trace.direction == "push").all() and (found.trace.edges > 0).all()
+
+
+def test_everyone_and_phases(matrix, device, tmp_path):
+    G, whole = streamed(matrix, device, "memory", tmp_path, True), hpg.Graph(matrix, directed=True)
+    always = type("Always", (Tired,), {"activity": "all", "vote_to_halt": None, "max_iteration": 3})
+    several = hpg.Phases([type("Briefly", (Tired,), {"max_iteration": 2}), Rest], max_iteration=2)
+    for program in (always, several):
+        found, expected = hpg.run(program, G), hpg.run(program, whole)
+        assert host(found.wealth) == host(expected.wealth) and host(found.told) == host(expected.told)
+
+
+class Rest(hpg.VertexProgram):
+    """Who was left grows poorer."""
+
+    wealth = hpg.Property("int64")
+    starts = "left"
+
+    def update(vertex):
+        return vertex.wealth // 2
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        (Ledger, "Ledger looks at edge.reverse, and this graph's arcs stay in pages: load it with G.in_memory()"),
+        (type("Heavy", (Tired,), {"weighted": True, "edge_cond": lambda source, edge, target: edge.weight > 1}),
+         "Heavy reads edge.weight (a constant EdgeProperty may stand for it)"),
+        (type("Replies", (Tired,), {"reply": lambda source, edge, target: 1}), "Replies has replies"),
+        (type("Tuples", (Drift,), {"reply": None, "reply_cond": None, "edge_compute": lambda s, e, t: ((1, 2, 3), 4)}),
+         "Tuples has tuples at vertices or as messages"),
+    ],
+)  # fmt: skip
+def test_what_pages_do_not_tell(program, says, matrix, tmp_path):
+    G = streamed(matrix, "cpu", "memory", tmp_path, True)
+    with pytest.raises(hpg.StreamingError, match=re.escape(says)):
+        hpg.run(program, G)
+
+
+def test_sums_of_floats(matrix, device, tmp_path):
+    """They repeat on the CPU, where targets take messages in the order of arcs; on the GPU they would not."""
+    G = streamed(matrix, device, "memory", tmp_path, True)
+    passing = {"edge_compute": lambda source, edge, target: (source.value * 0.1, source.value + edge.kept)}
+    floats = type("Floats", (Relay,), passing)
+    if device == "cuda":
+        with pytest.raises(hpg.StreamingError, match="Floats sums floats, which come in any order"):
+            hpg.run(floats, G)
+        return
+    found, expected = hpg.run(floats, G), hpg.run(floats, hpg.Graph(matrix, directed=True))
+    assert np.allclose(to_device(found.value, "cpu"), expected.value, rtol=1e-12)
+    assert host(hpg.run(floats, G).value) == host(found.value)
