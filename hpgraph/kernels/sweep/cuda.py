@@ -73,13 +73,8 @@ def sweeps(
     -----
     Waits for the device, two supersteps behind it.
     """
-    import cupy
-
     made = sweep_program(code, stop)
-    columns = code.aggregates + 2
-    standing = cupy.zeros(2 + columns)
-    if code.aggregate is not None:
-        aggregate_to(code, state, world, standing[2:])
+    standing = begin_standing(code, state, world)
     began = work_clock.now()
     try:
         end = sweep_slab(made, rows, state, world, limit, standing)
@@ -92,10 +87,55 @@ def sweeps(
         if made.answers_converged():
             raise
         return "converged compiles for Python alone"
+    return swept(end, code, began)
+
+
+def begin_standing(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) -> Any:
+    """A ``struct Standing`` on the current device, and behind it the sums of the properties as they begin."""
+    import cupy
+
+    standing = cupy.zeros(4 + code.aggregates)
+    if code.aggregate is not None:
+        aggregate_to(code, state, world, standing[2:])
+    return standing
+
+
+def swept(end: np.ndarray, code: ProgramCode, began: int) -> Swept:
+    """How supersteps went that began at a time of the work clock, by what `begin_standing` made, on the host."""
     steps, stopped = (int(value) for value in end[:2].view(np.int64))
     # Supersteps follow each other without the host: each is given an equal part of the time.
     nanoseconds = np.full(steps, (work_clock.now() - began) // max(steps, 1))
     return Swept(bool(stopped), end[2 : 2 + code.aggregates], nanoseconds)
+
+
+class Following:
+    """What the host knows of supersteps that it has launched: whether they have stopped, a little behind."""
+
+    def __init__(self) -> None:
+        import cupy
+
+        self._slots = LAUNCHES_AHEAD + 1
+        memory = cupy.cuda.alloc_pinned_memory(16 * self._slots)
+        self._seen = np.frombuffer(memory, np.int64, 2 * self._slots).reshape(self._slots, 2)
+        self._events = [cupy.cuda.Event(disable_timing=True) for _ in range(self._slots)]
+
+    def note(self, step: int, standing: Any, stream: Any) -> None:
+        """Have the standing after a superstep come to the host, behind what a stream was given."""
+        import cupy
+
+        slot = step % self._slots
+        cupy.cuda.runtime.memcpyAsync(
+            self._seen[slot].ctypes.data, standing.data.ptr, 16, cupy.cuda.runtime.memcpyDeviceToHost, stream.ptr
+        )
+        self._events[slot].record(stream)
+
+    def has_stopped(self, step: int) -> bool:
+        """Whether the program had stopped `LAUNCHES_AHEAD` supersteps before this one; waits to learn it."""
+        if step < LAUNCHES_AHEAD:
+            return False
+        slot = (step - LAUNCHES_AHEAD) % self._slots
+        self._events[slot].synchronize()
+        return bool(self._seen[slot, 1])
 
 
 class Halves(NamedTuple):
@@ -216,28 +256,18 @@ def _replay(superstep: Callable[[], None], standing: Any, limit: int) -> None:
     """Launch supersteps until one has stopped, or the limit is reached."""
     import cupy
 
-    slots = LAUNCHES_AHEAD + 1
-    memory = cupy.cuda.alloc_pinned_memory(16 * slots)
-    seen = np.frombuffer(memory, np.int64, 2 * slots).reshape(slots, 2)
-    events = [cupy.cuda.Event(disable_timing=True) for _ in range(slots)]
-    stream = cupy.cuda.get_current_stream()
+    following, stream = Following(), cupy.cuda.get_current_stream()
     replay: tuple[Any, list[Any]] | None = None
-    for i in range(limit):
-        if i == 0 or not techniques.captured_graph:
+    for step in range(limit):
+        if step == 0 or not techniques.captured_graph:
             superstep()
         else:
             # The graph goes on using the temporaries it was captured with, which are kept with it.
             replay = _captured(superstep) if replay is None else replay
             replay[0].launch(stream)
-        slot = i % slots
-        cupy.cuda.runtime.memcpyAsync(
-            seen[slot].ctypes.data, standing.data.ptr, 16, cupy.cuda.runtime.memcpyDeviceToHost, stream.ptr
-        )
-        events[slot].record(stream)
-        if i >= LAUNCHES_AHEAD:
-            events[(i - LAUNCHES_AHEAD) % slots].synchronize()
-            if seen[(i - LAUNCHES_AHEAD) % slots, 1]:
-                break
+        following.note(step, standing, stream)
+        if following.has_stopped(step):
+            break
 
 
 def _captured(work: Callable[[], None]) -> tuple[Any, list[Any]]:

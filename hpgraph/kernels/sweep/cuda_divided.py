@@ -9,12 +9,12 @@ access to each other's memory copy ranges and sums instead.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from hpgraph.core import work_clock
 from hpgraph.core.devices import Devices, bring, copy_between, reach_each_other
 from hpgraph.core.errors import CompileError
 from hpgraph.formats import CSR
@@ -22,9 +22,9 @@ from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cuda_choice import reads_slab
 from hpgraph.kernels.spmv.origin import hyb_of
-from hpgraph.kernels.superstep.cuda import APPLY_THREADS, aggregate_to
+from hpgraph.kernels.superstep.cuda import APPLY_THREADS
 from hpgraph.kernels.sweep import Swept
-from hpgraph.kernels.sweep.cuda import LAUNCHES_AHEAD, TELLING, conclude, halves
+from hpgraph.kernels.sweep.cuda import TELLING, Following, begin_standing, conclude, halves, swept
 from hpgraph.kernels.sweep.cuda_program import MOST_OTHERS, SweepProgram, ignored, read_by_gather, sweep_program
 
 
@@ -158,19 +158,15 @@ def divided_sweeps(
             raise
         return "converged compiles for Python alone"
     head = gpus[0]
-    if code.aggregate is not None:
-        with head.device.here:
-            aggregate_to(code, head.state, world, head.standing[2:])
-        for gpu in gpus[1:]:
-            copy_between(head.standing, gpu.standing)
+    with head.device.here:
+        head.standing[...] = begin_standing(code, head.state, world)
+    for gpu in gpus[1:]:
+        copy_between(head.standing, gpu.standing)
     _wait(gpus)
-    began = time.perf_counter_ns()
+    began = work_clock.now()
     _replay(gpus, limit)
     _wait(gpus)
-    end = bring(head.standing, Devices("cpu"))
-    steps, stopped = (int(value) for value in end[:2].view(np.int64))
-    nanoseconds = np.full(steps, (time.perf_counter_ns() - began) // max(steps, 1))
-    return Swept(bool(stopped), end[2 : 2 + code.aggregates], nanoseconds)
+    return swept(bring(head.standing, Devices("cpu")), code, began)
 
 
 def _wait(gpus: list[_Gpu]) -> None:
@@ -182,39 +178,27 @@ def _wait(gpus: list[_Gpu]) -> None:
 
 def _replay(gpus: list[_Gpu], limit: int) -> None:
     """Launch supersteps until one has stopped, or the limit is reached."""
-    import cupy
-
-    head, slots = gpus[0], LAUNCHES_AHEAD + 1
-    memory = cupy.cuda.alloc_pinned_memory(16 * slots)
-    seen = np.frombuffer(memory, np.int64, 2 * slots).reshape(slots, 2)
+    head = gpus[0]
     with head.device.here:
-        events = [cupy.cuda.Event(disable_timing=True) for _ in range(slots)]
+        following = Following()
     for step in range(limit):
         # Every event is waited for by all before it is recorded again.
         for gpu in gpus:
             gpu.gather()
         if step:
-            _conclude(gpus, step - 1, seen[(step - 1) % slots], events[(step - 1) % slots])
+            _conclude(gpus, step - 1, following)
         for gpu in gpus:
             gpu.update(step)
-        if step >= LAUNCHES_AHEAD:
-            slot = (step - LAUNCHES_AHEAD) % slots
-            events[slot].synchronize()
-            if seen[slot, 1]:
-                return
+        if following.has_stopped(step):
+            return
     if limit:
-        _conclude(gpus, limit - 1, seen[(limit - 1) % slots], events[(limit - 1) % slots])
+        _conclude(gpus, limit - 1, following)
 
 
-def _conclude(gpus: list[_Gpu], step: int, seen: Any, event: Any) -> None:
+def _conclude(gpus: list[_Gpu], step: int, following: Following) -> None:
     """The sums of a superstep on every GPU; the first one's standing comes to the host."""
-    import cupy
-
     for gpu in gpus:
         gpu.conclude(step)
     head = gpus[0]
     with head.device.here:
-        cupy.cuda.runtime.memcpyAsync(
-            seen.ctypes.data, head.standing.data.ptr, 16, cupy.cuda.runtime.memcpyDeviceToHost, head.stream.ptr
-        )
-        event.record(head.stream)
+        following.note(step, head.standing, head.stream)
