@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import time
-from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from hpgraph.kernels.runtime.cuda.compile import load
-from hpgraph.kernels.runtime.cuda.meeting import Parts
+from hpgraph.kernels.runtime.cuda.meeting import Launch, Parts
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.part import Part
 from hpgraph.kernels.runtime.cuda.persistent import THREADS
@@ -20,8 +19,10 @@ _SOURCE = f"""#define HPGRAPH_THREADS {THREADS}
 #include "meeting.cuh"
 namespace hpgraph {{
 struct Arrays {{ u32* of[MOST_PARTS]; }};
-__global__ void __launch_bounds__(THREADS, 1) levels(const Parts parts, i64 rounds, const Arrays arrays) {{
-    Meeting meeting(parts);
+__global__ void __launch_bounds__(THREADS, 1)
+levels(i64 rounds, const Arrays arrays, const Parts parts, u64 launch) {{
+    __shared__ BlockFlags flags;
+    Meeting meeting(parts, launch, flags);
     for (i64 round = 0; round < rounds; ++round) {{
         share_words(meeting, arrays.of);
         meeting.meet([](Report&) {{}});
@@ -29,8 +30,6 @@ __global__ void __launch_bounds__(THREADS, 1) levels(const Parts parts, i64 roun
 }}
 }}
 """
-# As launches of searches are numbered, but far from those.
-_numbers = itertools.count(1 << 30)
 
 
 def level(parts: Parts) -> float:
@@ -38,25 +37,18 @@ def level(parts: Parts) -> float:
     words = parts.shared("frontier to measure", (parts.n + 63) // 64 * 8)
     arrays = np.ndarray((), np.dtype((np.void, 8 * len(words))), bytearray(np.array(words, np.int64).tobytes()))
 
-    def prepare(part: Part, number: int) -> Callable[[], Any]:
-        module = load("meeting.cuh", prologue=_SOURCE, names=("hpgraph::levels",), cooperative=part.beside == 1)
-        arguments = parts.struct(part, number), np.int64(LEVELS), arrays
-        grid = multiprocessors() // part.beside
-        return lambda: module.function("hpgraph::levels")((grid,), (THREADS,), arguments)
+    def prepare(part: Part, own: Any, trace: Any) -> Launch:
+        return Launch(_kernel(part.rows.device, part.beside), (np.int64(LEVELS), arrays))
 
     times = []
-    for _ in range(3):
-        number, ready = next(_numbers), []
-        for part in parts:
-            with part.here:
-                part.clear_header()
-                ready.append(prepare(part, number))
-                part.stream.synchronize()
+    for _ in range(4):
         began = time.perf_counter()
-        for part, launch in zip(parts, ready, strict=True):
-            with part.here:
-                launch()
-        for part in parts:
-            part.stream.synchronize()
+        parts.run(prepare).wait()
         times.append((time.perf_counter() - began) / LEVELS)
     return min(times)
+
+
+@cache
+def _kernel(device: int, beside: int) -> Any:
+    module = load("meeting.cuh", prologue=_SOURCE, names=("hpgraph::levels",), cooperative=beside == 1)
+    return partial(module.function("hpgraph::levels"), (multiprocessors() // beside,), (THREADS,))

@@ -55,8 +55,17 @@ def go(run: Run, form: Form) -> Outcome:
     """
     if run.plan is not None and not run.plan.replicated:
         return Outcome(*ranged_supersteps(run, *run.begin()), Form(SUPERSTEPS, run.code, run.plan.told))
-    if run.arcs.in_shards and form.loop in (TRAVERSAL, RELAXATION):
-        run, form = _where(run, form)
+    if not run.arcs.in_shards or form.loop not in (TRAVERSAL, RELAXATION):
+        return _go(run, form)
+    divided: Any = run.arcs
+    run, form = _where(run, form)
+    outcome = _go(run, form)
+    if techniques.side_by_side and run.arcs is not divided:
+        side_by_side.supersteps_of(divided).note(outcome.rows)
+    return outcome
+
+
+def _go(run: Run, form: Form) -> Outcome:
     told = f"; {run.plan.told}" if run.plan is not None and run.plan.told else ""
     if told and form.loop in (SWEEP, SUPERSTEPS):
         form = form._replace(why=form.why + told)

@@ -126,7 +126,9 @@ def parts_of(arcs: DividedArcs) -> Parts:
     -------
     Parts
     """
-    return _parts(arcs.graph, arcs.side, arcs.leaving, arcs.gathering)
+    parts = _parts(arcs.graph, arcs.side, arcs.leaving, arcs.gathering)
+    supersteps_of(arcs).parts = parts
+    return parts
 
 
 def _parts(
@@ -175,18 +177,57 @@ def components(graph: DividedGraph) -> tuple[int, Any]:
         return count, number[label]
 
 
+class Supersteps:
+    """What is known of how many arcs a superstep has of a graph's searches, wherever they ran."""
+
+    def __init__(self) -> None:
+        self._rows: Callable[[], np.ndarray] | None = None
+        self._alone = 0
+        self.parts: Parts | None = None
+
+    def note(self, rows: Callable[[], np.ndarray] | np.ndarray) -> None:
+        """Remember the trace of a search on one device, until somebody asks what it tells; the first is enough."""
+        if not self._alone:
+            self._rows = rows if callable(rows) else lambda: rows
+
+    def arcs(self) -> int:
+        """Arcs a superstep of the last search on several devices, else of the first on one; 0 before that."""
+        if self.parts is not None and self.parts.arcs_a_superstep:
+            return self.parts.arcs_a_superstep
+        rows, self._rows = self._rows, None
+        if rows is not None:
+            table = rows()
+            self._alone = max(int(table[:, 2].sum()) // max(len(table), 1), 1)
+        return self._alone
+
+
+def supersteps_of(arcs: DividedArcs) -> Supersteps:
+    """What is known of the searches along these arcs."""
+    known: Supersteps = arcs.graph.once(f"supersteps, {arcs.side}", Supersteps)
+    return known
+
+
 def is_thin(arcs: DividedArcs) -> bool:
     """Whether supersteps are so small that one device alone is done with them sooner.
 
     Where a superstep has fewer arcs than the devices can have in flight at once, it takes as long as a chain of loads,
-    on however many of them, and the devices' meetings besides. The last search tells; as long as there is none, the
-    mean degree.
+    on however many of them, and the devices' meetings besides. The last search tells, on several devices or on one; as
+    long as there is none, the mean degree.
     """
     graph = arcs.graph
-    if graph.n_edges <= FEW_ARCS * graph.n_vertices:
-        return True
-    parts = parts_of(arcs)
-    return 0 < parts.arcs_a_superstep < parts.wave
+    seen = supersteps_of(arcs).arcs()
+    if not seen:
+        return graph.n_edges <= FEW_ARCS * graph.n_vertices
+    under_way: int = graph.once("arcs under way", lambda: _under_way(graph))
+    return seen < under_way
+
+
+def _under_way(graph: DividedGraph) -> int:
+    """Arcs that the devices of a graph can have under way at once."""
+    from hpgraph.kernels.runtime.cuda.persistent import wave
+
+    with graph.shards[0].device.here:
+        return len(set(_indices(graph.shards))) * wave()
 
 
 def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:

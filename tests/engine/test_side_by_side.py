@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def _graph(kind: str, seed: int = 1) -> hpg.Graph:
     elif kind == "hubs first":
         n, ends = 2100, (2100 * rng.random((2, 40000)) ** 3).astype(np.int64)
     elif kind == "path":
-        n, ends = 1000, np.array([np.arange(999), np.arange(1, 1000)])
+        n, ends = 300, np.array([np.arange(299), np.arange(1, 300)])
     elif kind == "two halves":
         # An arc between the halves, whose vertices are in the largest tree of either.
         within = rng.integers(0, 1024, (2, 20000))
@@ -142,6 +143,27 @@ def test_thin_searches_stay_on_one_device_and_say_so() -> None:
         found = hpg.bfs(divided, 0)
     assert "too small for several" in str(found.trace.loop)
     np.testing.assert_array_equal(to_device(found.level, "cpu"), hpg.bfs(hpg.datasets.grid(40), 0).level)
+
+
+def test_what_a_search_on_one_device_tells_of_the_next() -> None:
+    seen = side_by_side.Supersteps()
+    assert seen.arcs() == 0
+    asked = []
+
+    def rows() -> np.ndarray:
+        asked.append(1)
+        return np.array([[0, 1, 10, 5], [1, 9, 80, 5], [0, 3, 30, 5]])
+
+    seen.note(rows)
+    assert not asked
+    assert seen.arcs() == seen.arcs() == 40
+    # One is enough; those on several devices tell more.
+    seen.note(rows)
+    assert seen.arcs() == 40 and len(asked) == 1
+    seen.parts = SimpleNamespace(arcs_a_superstep=700)  # type: ignore[assignment]
+    assert seen.arcs() == 700
+    seen.parts = SimpleNamespace(arcs_a_superstep=0)  # type: ignore[assignment]
+    assert seen.arcs() == 40
 
 
 def test_without_them_searches_stay_on_one_device(device: str, monkeypatch: pytest.MonkeyPatch) -> None:

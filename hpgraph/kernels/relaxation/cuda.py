@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.persistent import (
     BATCH,
     BATCH_OF_MANY_ARCS,
@@ -25,11 +24,12 @@ from hpgraph.kernels.runtime.cuda.persistent import (
     local_limits,
     sources_struct,
     techniques_type,
+    wave,
     weight_dtype,
 )
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.kernels.runtime.cuda.takeover import Continued, Takeover, on_host, takeover
+from hpgraph.kernels.runtime.cuda.takeover import Continued, on_host, takeover
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode, bucket_bounds
 from hpgraph.kernels.runtime.techniques import techniques
 
@@ -44,14 +44,19 @@ SPACE = Layout(
 DENSE = 8
 
 
-def _threads_and_batch(out: CSR, turn: Takeover) -> tuple[int, int]:
+def threads_and_batch(seen: int, arcs: int, n: int, gpus: int = 1) -> tuple[int, int]:
     """Threads of a block, arcs of each under way: more where supersteps are of more arcs than that are in the grid.
 
-    The last search tells; the degree, as long as there is none.
+    Parameters
+    ----------
+    seen : int
+        Arcs a superstep of the last search of the graph, which tells; 0 before the first, when the degree does.
+    arcs, n : int
+        The graph's arcs and vertices.
+    gpus : int
+        How many grids share a superstep.
     """
-    wave = multiprocessors() * THREADS_OF_MANY_ARCS * BATCH_OF_MANY_ARCS
-    seen = turn.arcs_a_superstep
-    many = seen > wave if seen else len(out.indices) > DENSE * out.shape[0]
+    many = seen > gpus * wave() if seen else arcs > DENSE * n
     return (THREADS_OF_MANY_ARCS, BATCH_OF_MANY_ARCS) if many else (THREADS, BATCH)
 
 
@@ -62,6 +67,28 @@ def least_of_sources(values: Any, beginning: Beginning | None, sources: Any) -> 
     if isinstance(beginning.start, str):  # "id"
         return sources.min().item() if len(sources) else 0
     return beginning.fill if beginning.start is None else beginning.start
+
+
+def priority_struct(
+    values: Any, beginning: Beginning | None, sources: Any, delta: float | None, ceiling: float | None
+) -> np.ndarray:
+    """A struct ``Priority``: the first bucket, counted from the least value of a source, and what follows it.
+
+    Parameters
+    ----------
+    values : array
+        The property.
+    beginning, sources, delta, ceiling
+        As `relax` is given them.
+    """
+    dtype = values.dtype
+    least_source = 0 if delta is None else least_of_sources(values, beginning, sources)
+    step, end, last = bucket_bounds(dtype, delta, ceiling, least_source)
+    largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    adapts = delta is not None and techniques.adaptive_buckets
+    return PRIORITY.of(Value=dtype)(
+        np.int32(delta is not None or ceiling is not None), np.int32(adapts), end, step, last, dtype.type(largest)
+    )
 
 
 def relax(
@@ -95,16 +122,13 @@ def relax(
     vertices = n * ids.itemsize
     space = Space(16, vertices, pieces, vertices, pieces, vertices, vertices)
     record = Record(n)
-    least_source = 0 if delta is None else least_of_sources(state[0], beginnings[0], sources)
-    step, end, last = bucket_bounds(dtype, delta, ceiling, least_source)
-    largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    bounds = priority_struct(state[0], beginnings[0], sources, delta, ceiling)
     masks = [bits.data.ptr + 8 * row * i for i in range(3)]
     device = cupy.cuda.runtime.getDevice()
     turn = takeover(out)
     waits = turn.waits()
-    adapts = np.int32(delta is not None and techniques.adaptive_buckets)
     source, message = "delta_stepping.cuh", ", Program::Message"
-    threads, batch = _threads_and_batch(out, turn)
+    threads, batch = threads_and_batch(turn.arcs_a_superstep, len(out.indices), n)
     priority, layout = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype)
     kernel(
         program, source, "relax", message, ids, out.data is None, techniques_type(batch), device, threads,
@@ -112,10 +136,7 @@ def relax(
     )(
         (
             program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), sources_struct(sources),
-            priority(
-                np.int32(delta is not None or ceiling is not None), adapts, end, step, last, dtype.type(largest)
-            ),
-            np.int64(limit), LIMITS.of()(*local_limits(techniques.local_block), *turn.limits(waits)),
+            bounds, np.int64(limit), LIMITS.of()(*local_limits(techniques.local_block), *turn.limits(waits)),
             layout(space.header, *masks, *space.addresses, *record.fields),
         ),
     )  # fmt: skip

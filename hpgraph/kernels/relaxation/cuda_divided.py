@@ -8,18 +8,12 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import Bitmask
-from hpgraph.kernels.relaxation.cuda import DENSE, PRIORITY, least_of_sources
-from hpgraph.kernels.runtime.cuda.meeting import POST, SHARED, Parts, letter_dtype
+from hpgraph.kernels.relaxation.cuda import PRIORITY, priority_struct, threads_and_batch
+from hpgraph.kernels.runtime.cuda.meeting import POST, SHARED, Launch, Parts, letter_dtype
 from hpgraph.kernels.runtime.cuda.part import Elements, Part
 from hpgraph.kernels.runtime.cuda.persistent import (
-    BATCH,
-    BATCH_OF_MANY_ARCS,
     FRONTIER,
     LIMITS,
-    THREADS,
-    THREADS_OF_MANY_ARCS,
-    TRACE,
-    Record,
     heavy_pieces,
     kernel,
     local_limits,
@@ -29,12 +23,11 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 )
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.kernels.runtime.program import Beginning, ProgramCode, bucket_bounds
-from hpgraph.kernels.runtime.techniques import techniques
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 
 SPACE = Layout(
-    "DividedRelaxSpace<{Index}, {Message}>", header="*", queued="*", following_queued="*", waiting="*", least="*",
-    queue=FRONTIER, following=FRONTIER, far="*", far_kept="*", listed="*", post=POST, trace=TRACE,
+    "DividedRelaxSpace<{Index}, {Message}>", queued="*", following_queued="*", waiting="*", least="*",
+    queue=FRONTIER, following=FRONTIER, far="*", far_kept="*", listed="*", post=POST,
 )  # fmt: skip
 
 
@@ -74,20 +67,12 @@ def relax(
     some, dtype = parts.all[0].rows.out, state[0].dtype
     program, ids = cuda_program(code, weight_dtype(some)), some.indices.dtype
     layout, priority = SPACE.of(Index=ids, Message=code.message), PRIORITY.of(Value=dtype)
-    least_source = 0 if delta is None else least_of_sources(state[0], beginnings[0], sources)
-    step, end, last = bucket_bounds(dtype, delta, ceiling, least_source)
-    largest = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
-    bounds = priority(
-        np.int32(delta is not None or ceiling is not None),
-        np.int32(delta is not None and techniques.adaptive_buckets), end, step, last, dtype.type(largest),
-    )  # fmt: skip
-    limits = LIMITS.of()(*local_limits(False), np.int64(1 << 62), np.int32(0), parts.told)
-    seen = parts.arcs_a_superstep
-    many = seen > parts.wave if seen else parts.arcs > DENSE * parts.n
-    threads, batch = (THREADS_OF_MANY_ARCS, BATCH_OF_MANY_ARCS) if many else (THREADS, BATCH)
+    bounds = priority_struct(state[0], beginnings[0], sources, delta, ceiling)
+    limits = LIMITS.of()(*local_limits(False), *parts.limits)
+    threads, batch = threads_and_batch(parts.arcs_a_superstep, parts.arcs, parts.n, parts.gpus)
     row, all_bits = (parts.n + 63) // 64, []
 
-    def prepare(part: Part, own: tuple[Elements, ...], record: Record, team: np.ndarray) -> Callable[[], None]:
+    def prepare(part: Part, own: tuple[Elements, ...], trace: np.ndarray) -> Launch:
         rows, bits = part.rows, cupy.zeros((3, row), np.uint64)
         all_bits.append(bits)
         masks = [bits.data.ptr + 8 * row * i for i in range(3)]
@@ -99,9 +84,9 @@ def relax(
         arguments = (
             program.struct(own, world, beginnings), np.int64(parts.n), np.int64(parts.arcs), rows.sending,
             sources_struct(part.sources(sources)), bounds, np.int64(limit), limits,
-            layout(part.header, *masks, *space, *record.fields), team,
+            layout(*masks, *space), trace,
         )  # fmt: skip
-        return lambda: launch(arguments)
+        return Launch(launch, arguments)
 
     record = parts.run(prepare, state, beginnings, whole=True)
     nobody = sources[:0]
@@ -119,7 +104,7 @@ def relax(
 
 
 def _space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> list[int]:
-    """The fields of a struct ``DividedRelaxSpace`` between the bits and the trace."""
+    """The fields of a struct ``DividedRelaxSpace`` behind the bits."""
     vertices = (part.rows.last - part.rows.first) * ids.itemsize
     pieces = heavy_pieces(part.rows.out) * 2 * ids.itemsize
     sizes = {

@@ -89,6 +89,32 @@ __device__ bool unmark(Index& v) {
     return again;
 }
 
+// Count the arcs along which vertices send again, in a bucket; by whole warps, in shared memory.
+__device__ inline void note_repeated(u32& repeated, bool again, i64 degree) {
+    if (!__any_sync(ALL, again)) return;
+    const u32 arcs = (u32)warp_sum(again ? (u64)degree : 0);
+    if (lane_of_warp() == 0) atomicAdd(&repeated, arcs);
+}
+
+// Ends what was found: what the warps have left over, near and far.
+template <class T, class Index>
+__device__ void finish_found(Collector<T, Index>& found, Stages<Index>& stages, BlockSums& sums, u32& repeated, Index* far,
+                             u64* far_tail) {
+    Index near_one = 0, far_one = 0;
+    const bool has_near = stages.near.rest(near_one), has_far = stages.far.rest(far_one);
+    const bool again = unmark(near_one);
+    const i64 degree = found.note(has_near, has_near ? found.indptr[near_one + 1] - found.indptr[near_one] : 0);
+    note_repeated(repeated, again, degree);
+    found.finish_row(sums, near_one, degree, has_far, far_one, far, far_tail);
+}
+
+// Where the next bucket ends, of the least value beyond the last one and the width it is to have.
+template <class Value>
+__device__ Value next_threshold(Value below, Value least, Value width, Value largest) {
+    const Value next = above(least, width, largest), end = above(below, width, largest);
+    return end < next ? next : end;
+}
+
 // The vertices of the far pile that are near under a higher threshold join the queue, the others stay. The least of them
 // is near in any case: where a bucket is too narrow for the precision of the values, or its end for their type, the
 // threshold would never pass it.
@@ -152,19 +178,8 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
     // Arcs that the block's vertices sent along again in the bucket.
     __shared__ u32 repeated;
     if (threadIdx.x == 0) repeated = 0;
-    const auto note_repeated = [&](bool again, i64 degree) {
-        if (!__any_sync(ALL, again)) return;
-        const u32 arcs = (u32)warp_sum(again ? (u64)degree : 0);
-        if (lane == 0) atomicAdd(&repeated, arcs);
-    };
-    // Ends a superstep: what the warps have left over, near and far.
     const auto finish = [&](Collector<T, Index>& found, Index* far, u64* far_tail) {
-        Index near_one = 0, far_one = 0;
-        const bool has_near = stages.near.rest(near_one), has_far = stages.far.rest(far_one);
-        const bool again = unmark(near_one);
-        const i64 degree = found.note(has_near, has_near ? out.indptr[near_one + 1] - out.indptr[near_one] : 0);
-        note_repeated(again, degree);
-        found.finish_row(sums, near_one, degree, has_far, far_one, far, far_tail);
+        finish_found(found, stages, sums, repeated, far, far_tail);
         barrier.wait();
     };
     {
@@ -249,9 +264,8 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
                 bucket.adapt(step, *(volatile i64*)all_repeated, out.indptr[n], priority.largest, threads * T::BATCH);
             __syncthreads();
             if (threadIdx.x == 0) repeated = 0;
-            const Value below = bounds.threshold, next = above(least, bucket.width, priority.largest),
-                        end = above(below, bucket.width, priority.largest);
-            bounds.threshold = end < next ? next : end;
+            const Value below = bounds.threshold;
+            bounds.threshold = next_threshold(below, least, bucket.width, priority.largest);
             Collector<T, Index> found(out.indptr, queue(), tally);
             u64* const kept = &space.header->far_tail[1 - far_turned];
             split(program, far(), pile, queued(bits_turned), space.waiting, below, least, bounds.threshold, stages,
@@ -274,7 +288,7 @@ relax(const Program program, const i64 n, const Arcs<Index, Weight> out, const S
                      [&](bool comes, bool near, bool again, Index v) {
                          stages.near.add(near, marked(v, again), [&](bool mine, Index one) {
                              const bool sends_again = unmark(one);
-                             note_repeated(sends_again, found.add(mine, one));
+                             note_repeated(repeated, sends_again, found.add(mine, one));
                          });
                          stages.far.add(comes && !near, v, waits);
                      });

@@ -12,13 +12,11 @@ namespace hpgraph {
 
 template <class Index, class Value>
 struct DividedRelaxSpace {
-    Header* header;
     u32 *queued, *following_queued, *waiting;  // of all vertices: of others', who is listed
     Value* least;                              // two, used in turn
     Frontier<Index> queue, following;
     Index *far, *far_kept, *listed;
     Post<Index, Value> post;
-    Trace trace;
 };
 
 // Pointers to what a part has are such that elements go by the ids of all vertices.
@@ -26,7 +24,7 @@ template <class Program, class Index, class Weight, class Value, class T = Techn
 __global__ void __launch_bounds__(THREADS, 1)
 relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs<Index, Weight> out,
               const Sources<Index> sources, const Priority<Value> priority, const i64 limit, const LocalLimits limits,
-              const DividedRelaxSpace<Index, Value> space, const Parts parts) {
+              const DividedRelaxSpace<Index, Value> space, const Trace trace, const Parts parts, const u64 launch) {
     __shared__ Index slots[3][WARPS * 64];
     __shared__ BlockSums sums;
     __shared__ BucketWidth<Value> bucket;
@@ -37,26 +35,17 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
     }
     Stages<Index> stages{Stage<Index>(slots[0]), Stage<Index>(slots[1])};
     Stage<Index> away(slots[2]);
-    Meeting meeting(parts);
+    __shared__ BlockFlags flags;
+    Meeting meeting(parts, launch, flags);
+    Header* const header = &meeting.station->header;
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
     const auto owns = [&](i64 v) { return parts.owns(v); };
     for (i64 v = thread; v < n; v += threads) program.fill(v);
     if (thread == 0) space.least[0] = space.least[1] = priority.largest;
     meeting.wait();
-    const auto note_repeated = [&](bool again, i64 degree) {
-        if (!__any_sync(ALL, again)) return;
-        const u32 arcs = (u32)warp_sum(again ? (u64)degree : 0);
-        if (lane == 0) atomicAdd(&repeated, arcs);
-    };
-    // Ends what was found: what the warps have left over, near and far.
     const auto finish = [&](Collector<T, Index>& found, Index* far, u64* far_tail) {
-        Index near_one = 0, far_one = 0;
-        const bool has_near = stages.near.rest(near_one), has_far = stages.far.rest(far_one);
-        const bool again = unmark(near_one);
-        const i64 degree = found.note(has_near, has_near ? out.indptr[near_one + 1] - out.indptr[near_one] : 0);
-        note_repeated(again, degree);
-        found.finish_row(sums, near_one, degree, has_far, far_one, far, far_tail);
+        finish_found(found, stages, sums, repeated, far, far_tail);
     };
     u32 phase = 0;
     // What all parts have found, and of this one's queue how long it is.
@@ -64,14 +53,14 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
     Tally own{};
     const auto meet = [&](const u64* far_tail) {
         now = meeting.meet([&](Report& report) {
-            const volatile Tally& tally = space.header->tally[phase % 3];
+            const volatile Tally& tally = header->tally[phase % 3];
             report.count = tally.count, report.arcs = tally.arcs;
             report.waiting = *(const volatile u64*)far_tail;
         });
-        own = meeting.lost ? Tally{} : space.header->tally[phase % 3];
+        own = meeting.lost ? Tally{} : header->tally[phase % 3];
     };
     {
-        Collector<T, Index> found(out.indptr, space.queue, &space.header->tally[0]);
+        Collector<T, Index> found(out.indptr, space.queue, &header->tally[0]);
         for (i64 i = thread; i - lane < sources.count; i += threads) {
             const bool is_source = i < sources.count;
             const Index v = is_source ? sources[i] : 0;
@@ -80,11 +69,11 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
             if (mine) atomicOr(space.queued + (v >> 5), 1u << (v & 31));
             found.add(mine, v);
         }
-        finish(found, space.far, space.header->far_tail);
-        meet(space.header->far_tail);
+        finish(found, space.far, header->far_tail);
+        meet(header->far_tail);
     }
 
-    space.trace.begin();
+    trace.begin();
     i64 step = 0;
     Bounds<Value> bounds{priority.on != 0, priority.threshold, priority.ceiling};
     bool queue_turned = false, bits_turned = false, far_turned = false;
@@ -93,18 +82,18 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
     const auto far = [&] { return of_two(space.far, space.far_kept, far_turned); };
     const auto far_kept = [&] { return of_two(space.far_kept, space.far, far_turned); };
     const auto queued = [&](bool turned) { return of_two(space.queued, space.following_queued, turned); };
-    u64* const listed_tail = &space.header->received_tail[0];
+    u64* const listed_tail = &header->received_tail[0];
     while (now.count + now.waiting && step < limit && !meeting.lost) {
-        u64* const far_tail = &space.header->far_tail[far_turned];
+        u64* const far_tail = &header->far_tail[far_turned];
         const auto waits = [&](bool mine, Index v) { append(mine, v, far(), far_tail); };
-        if (thread == 0) space.header->tally[(phase + 2) % 3] = Tally{};
-        Tally* const tally = &space.header->tally[++phase % 3];
+        if (thread == 0) header->tally[(phase + 2) % 3] = Tally{};
+        Tally* const tally = &header->tally[++phase % 3];
 
         if (now.count == 0) {
-            if (thread == 0) space.least[1 - far_turned] = priority.largest, space.header->repeated[1 - far_turned] = 0;
+            if (thread == 0) space.least[1 - far_turned] = priority.largest, header->repeated[1 - far_turned] = 0;
             const u64 pile = *(volatile u64*)far_tail;
             Value* const cell = space.least + far_turned;
-            u64* const part_repeated = space.header->repeated + far_turned;
+            u64* const part_repeated = header->repeated + far_turned;
             find_least(program, far(), pile, priority.largest, cell, threadIdx.x ? 0 : repeated, part_repeated);
             const Report joint = meeting.meet([&](Report& report) {
                 *(Value*)&report.least = *(volatile Value*)cell;
@@ -122,11 +111,10 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
                 bucket.adapt(step, joint.repeated, all_arcs, priority.largest, parts.count * threads * T::BATCH);
             __syncthreads();
             if (threadIdx.x == 0) repeated = 0;
-            const Value below = bounds.threshold, next = above(least, bucket.width, priority.largest),
-                        end = above(below, bucket.width, priority.largest);
-            bounds.threshold = end < next ? next : end;
+            const Value below = bounds.threshold;
+            bounds.threshold = next_threshold(below, least, bucket.width, priority.largest);
             Collector<T, Index> found(out.indptr, queue(), tally);
-            u64* const kept = &space.header->far_tail[1 - far_turned];
+            u64* const kept = &header->far_tail[1 - far_turned];
             split(program, far(), pile, queued(bits_turned), space.waiting, below, least, bounds.threshold, stages,
                   [&](bool mine, Index v) { found.add(mine, v); },
                   [&](bool mine, Index v) { append(mine, v, far_kept(), kept); });
@@ -145,7 +133,7 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
                 const bool mine = comes && parts.owns(v);
                 stages.near.add(near && mine, marked(v, again), [&](bool has_one, Index one) {
                     const bool sends_again = unmark(one);
-                    note_repeated(sends_again, collector.add(has_one, one));
+                    note_repeated(repeated, sends_again, collector.add(has_one, one));
                 });
                 stages.far.add(mine && !near, v, waits);
                 away.add(comes && !mine, v, [&](bool has_one, Index one) { append(has_one, one, space.listed, listed_tail); });
@@ -186,11 +174,11 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
             finish(more, far(), far_tail);
             meet(far_tail);
         }
-        space.trace.add(step, 0, count, arcs);
+        trace.add(step, 0, count, arcs);
     }
-    space.trace.end(step, now.count + now.waiting);
+    trace.end(step, now.count + now.waiting);
     if (thread == 0) {
-        space.trace.outcome->passed[0] = meeting.lost;
+        trace.outcome->passed[0] = meeting.lost;
         limits.tell(0, step, bucket.sent);
     }
 }

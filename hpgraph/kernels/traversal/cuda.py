@@ -39,7 +39,7 @@ SPACE = Layout(
 
 
 @lru_cache(maxsize=256)
-def _policy(
+def policy_struct(
     n: int, arcs: int, alpha: float, beta: float, forced: int, limit: int, local: bool, leaving: tuple[Any, ...]
 ) -> np.ndarray:
     """A struct ``Policy``, its shares turned into numbers of all arcs and vertices."""
@@ -88,7 +88,7 @@ def traverse(
         (
             program.struct(state, world, beginnings), np.int64(n), arcs_struct(out), arcs_struct(in_),
             sources_struct(sources),
-            _policy(n, arcs, alpha, beta, forced, limit, techniques.local_block, turn.limits(waits)),
+            policy_struct(n, arcs, alpha, beta, forced, limit, techniques.local_block, turn.limits(waits)),
             layout(space.header, empty_rows(in_).words, *space.addresses, *record.fields),
         ),
     )  # fmt: skip

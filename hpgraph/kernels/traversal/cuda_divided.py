@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cuda.meeting import POST, SHARED, Parts, letter_dtype
+from hpgraph.kernels.runtime.cuda.meeting import POST, SHARED, Launch, Parts, letter_dtype
 from hpgraph.kernels.runtime.cuda.part import MOST_PARTS, Elements, Part
 from hpgraph.kernels.runtime.cuda.persistent import (
     FRONTIER,
-    TRACE,
-    Record,
     heavy_pieces,
     kernel,
-    local_limits,
     sources_struct,
     techniques_type,
     weight_dtype,
@@ -24,11 +20,11 @@ from hpgraph.kernels.runtime.cuda.persistent import (
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
-from hpgraph.kernels.traversal.cuda import POLICY
+from hpgraph.kernels.traversal.cuda import POLICY, policy_struct
 
 SPACE = Layout(
-    "DividedTraversalSpace<{Index}, {Message}>", header="*", unheard="*", settled="*", fronts=("*", 2 * MOST_PARTS),
-    queue=FRONTIER, following=FRONTIER, post=POST, trace=TRACE,
+    "DividedTraversalSpace<{Index}, {Message}>", unheard="*", settled="*", fronts=("*", 2 * MOST_PARTS),
+    queue=FRONTIER, following=FRONTIER, post=POST,
 )  # fmt: skip
 
 
@@ -64,33 +60,27 @@ def traverse(
     """
     some = parts.all[0].rows.out
     program, ids = cuda_program(code, weight_dtype(some)), some.indices.dtype
-    layout = SPACE.of(Index=ids, Message=code.message)
-    policy = _policy(parts.n, parts.arcs, alpha, beta, forced, limit, parts.told)
+    layout, chosen = SPACE.of(Index=ids, Message=code.message), techniques_type()
+    policy = policy_struct(parts.n, parts.arcs, alpha, beta, forced, limit, False, parts.limits)
+    home, n = program.struct(state, world, beginnings), np.int64(parts.n)
 
-    def prepare(part: Part, own: tuple[Elements, ...], record: Record, team: np.ndarray) -> Callable[[], None]:
+    def prepare(part: Part, own: tuple[Elements, ...], trace: np.ndarray) -> Launch:
         rows = part.rows
-        space = parts.once(("traversal", part.number, code.message), lambda: _space(parts, part, ids, code.message))
+        key = "traversal", part.number, code.message
+        space = parts.once(key, lambda: layout(*_space(parts, part, ids, code.message)))
         launch = kernel(
-            program, "divided_traversal.cuh", "traverse_divided", "", ids, some.data is None, techniques_type(),
-            rows.device, layouts=(POLICY, layout, *SHARED), beside=part.beside,
-        )
-        arguments = (
-            program.struct(own, world, beginnings), np.int64(parts.n), rows.sending, rows.gathering,
-            sources_struct(part.sources(sources)), policy, layout(part.header, *space, *record.fields), team,
+            program, "divided_traversal.cuh", "traverse_divided", "", ids, some.data is None, chosen, rows.device,
+            layouts=(POLICY, layout, *SHARED), beside=part.beside, more=program.bring,
         )  # fmt: skip
-        return lambda: launch(arguments)
+        mine = program.struct(own, world, beginnings) if part.number else home
+        starts = sources_struct(part.sources(sources))
+        return Launch(launch, (mine, home, n, rows.sending, rows.gathering, starts, policy, space, trace))
 
     return parts.run(prepare, state, beginnings)
 
 
-@lru_cache(maxsize=256)
-def _policy(n: int, arcs: int, alpha: float, beta: float, forced: int, limit: int, told: int) -> np.ndarray:
-    bounds = [np.int64(min(share, 1 << 62)) for share in (alpha * arcs, np.ceil(beta * n))]
-    return POLICY(*bounds, np.int32(forced), limit, arcs, *local_limits(False), np.int64(1 << 62), np.int32(0), told)
-
-
 def _space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> list[int]:
-    """The fields of a struct ``DividedTraversalSpace`` between the header and the trace."""
+    """The fields of a struct ``DividedTraversalSpace``."""
     row, rows = (parts.n + 63) // 64 * 8, part.rows
     vertices = (rows.last - rows.first) * ids.itemsize
     pieces = max(heavy_pieces(rows.out), heavy_pieces(rows.in_)) * 2 * ids.itemsize

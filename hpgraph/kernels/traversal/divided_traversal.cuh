@@ -5,6 +5,9 @@
 // for them from its own rows. A push claims others' vertices in a bit array of the part's own first, so that each is
 // written to at most once from each part, and a letter goes to the owner, who takes the first. All parts decide alike,
 // on sums of what all have found.
+//
+// Results lie in one place, home. What a part elsewhere finds goes there while it searches, so that no copy is left for
+// the end: after a pull a warp's share of vertices at once, as single words would be too many for the link.
 #pragma once
 #include "traversal.cuh"
 #include "meeting.cuh"
@@ -13,21 +16,36 @@ namespace hpgraph {
 
 template <class Index, class Message>
 struct DividedTraversalSpace {
-    Header* header;
     const u32* unheard;  // which of this part's vertices have no in-arcs, by the id of the vertex
     u32* settled;        // of this part's vertices; of others', who has been written to
     u32* fronts[2][MOST_PARTS];  // in each part's memory: who is active, and who is next
     Frontier<Index> queue, following;
     Post<Index, Message> post;
-    Trace trace;
 };
 
-// Pointers into what a part has are such that elements go by the ids of all vertices.
+// A program whose results are wanted elsewhere too: bring(from, to, v), of the prologue, copies a vertex's properties.
+template <class Program>
+struct Telling : Program {
+    const Program& home;
+    bool away;
+
+    __device__ Telling(const Program& program, const Program& home, bool away)
+        : Program(program), home(home), away(away) {}
+
+    __device__ bool receive(i64 v, typename Program::Message message, i64 step) const {
+        const bool changed = Program::receive(v, message, step);
+        if (away) bring(*this, home, v);
+        return changed;
+    }
+};
+
+// Pointers into what a part has are such that elements go by the ids of all vertices. `home` is the same program on the
+// properties of all vertices, in the first part's memory.
 template <class Program, class Index, class Weight, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
-traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> out, const Arcs<Index, Weight> in,
+traverse_divided(const Program program, const Program home, const i64 n, const Arcs<Index, Weight> out, const Arcs<Index, Weight> in,
                  const Sources<Index> sources, const Policy policy,
-                 const DividedTraversalSpace<Index, typename Program::Message> space, const Parts parts) {
+                 const DividedTraversalSpace<Index, typename Program::Message> space, const Trace trace, const Parts parts, const u64 launch) {
     typedef typename Program::Message Message;
     __shared__ PullShare shares[WARPS];
     // Raw, as a type with constructors cannot be shared.
@@ -35,10 +53,20 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
     __shared__ BlockSums sums;
     if (threadIdx.x == 0) sums.wanted[0] = sums.wanted[1] = 0;
     Stage<Claim<Index>> claims((Claim<Index>*)slots);
-    Meeting meeting(parts);
+    __shared__ BlockFlags flags;
+    Meeting meeting(parts, launch, flags);
+    Header* const header = &meeting.station->header;
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
     const i64 first = parts.first(), last = parts.last(), begin = parts.first_word(), end = parts.last_word();
+    const Telling<Program> telling(program, home, parts.is_away(parts.me));
+    // By whole warps.
+    const auto tell_share = [&](const PullShare& share, i64 word, i64 stride) {
+        if (!telling.away) return;
+        for (int k = 0; k < 32; ++k, word += stride)
+            if (share.settled[k] >> lane & 1) bring(program, home, word * 32 + lane);
+        __syncwarp();
+    };
 
     for (i64 w = thread; w < (n + 31) / 32; w += threads)
         if (w < begin || w >= end) space.settled[w] = 0;
@@ -47,21 +75,25 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
         const u32 bits = __ballot_sync(ALL, v >= last || !program.cond(v));
         if (lane == 0) space.settled[v >> 5] = bits | space.unheard[v >> 5];
     }
+    if (parts.me == 0)
+        for (int part = 1; part < parts.count; ++part)
+            for (i64 v = parts.begins[part] + thread; parts.is_away(part) && v < parts.begins[part + 1]; v += threads)
+                program.fill(v);
     meeting.wait();
     u32 phase = 0;
     // What all parts have found, and of this one's queue how long it is.
     Report now;
     Tally own{};
     const auto tell = [&](Report& report) {
-        const volatile Tally& tally = space.header->tally[phase % 3];
+        const volatile Tally& tally = header->tally[phase % 3];
         report.count = tally.count, report.arcs = tally.arcs, report.looked = tally.looked;
     };
     const auto know_own = [&] {
-        if (!meeting.lost) own = *(Tally*)&space.header->tally[phase % 3];
+        if (!meeting.lost) own = *(Tally*)&header->tally[phase % 3];
         else own = Tally{};
     };
     {
-        Collector<T, Index> found(out.indptr, space.queue, &space.header->tally[0]);
+        Collector<T, Index> found(out.indptr, space.queue, &header->tally[0]);
         for (i64 i = thread; i - lane < sources.count; i += threads) {
             const bool is_source = i < sources.count;
             const Index v = is_source ? sources[i] : 0;
@@ -74,8 +106,11 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
     }
     now = meeting.meet(tell);
     know_own();
+    if (telling.away)
+        for (i64 i = thread; i < sources.count; i += threads)
+            if (parts.owns(sources[i])) home.start(sources[i]);
 
-    space.trace.begin();
+    trace.begin();
     int direction = PUSH;
     bool queued = true;
     i64 step = 0, previous = 0, sent = 0;
@@ -85,7 +120,7 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
     const auto following = [&] { return of_two(space.following, space.queue, queue_turned); };
     const auto front = [&](bool turned) { return space.fronts[turned][parts.me]; };
     const auto receive = [&](bool mine, Index v, Message message) {
-        return mine && program.receive(v, message, step);
+        return mine && telling.receive(v, message, step);
     };
     while (now.count && step < policy.limit && !meeting.lost) {
         direction = policy.turn(direction, now, previous, unseen, n);
@@ -93,7 +128,7 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
 
         if (direction == PUSH && !queued) {
             // After a pull the tally's queue tails are still zero.
-            Collector<T, Index> found(out.indptr, queue(), &space.header->tally[phase % 3]);
+            Collector<T, Index> found(out.indptr, queue(), &header->tally[phase % 3]);
             queue_from_bits(front(bits_turned), begin, end, claims, found);
             meeting.wait();
             know_own();
@@ -109,20 +144,20 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
         }
 
         ++step, ++phase;
-        Tally* const tally = &space.header->tally[phase % 3];
-        if (thread == 0) space.header->tally[(phase + 1) % 3] = Tally{};
+        Tally* const tally = &header->tally[phase % 3];
+        if (thread == 0) header->tally[(phase + 1) % 3] = Tally{};
         const i64 count = now.count, arcs = now.arcs;
         sent += arcs;
         Collector<T, Index> found(out.indptr, following(), tally);
         if (direction == PULL) {
             u32* const next = front(!bits_turned);
             found.finish_pull(sums, bottom_up_step<T>(program, step, begin, end, in, out, front(bits_turned),
-                                                      space.settled, next, shares, found));
+                                                      space.settled, next, shares, found, tell_share));
             meeting.wait();
             const u64 put_off = meeting.lost ? 0 : *(volatile u64*)&tally->put_off;
             if (put_off) {
                 Collector<T, Index> more(out.indptr, following(), tally);
-                more.finish_pull(sums, pull_put_off<T>(program, step, in, out, front(bits_turned), space.settled, next,
+                more.finish_pull(sums, pull_put_off<T>(telling, step, in, out, front(bits_turned), space.settled, next,
                                                        put_off, more));
                 meeting.wait();
             }
@@ -174,11 +209,11 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
             know_own();
         }
         unseen -= now.arcs;
-        space.trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
+        trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
     }
-    space.trace.end(step, now.count && step < policy.limit ? now.count : 0);
+    trace.end(step, now.count && step < policy.limit ? now.count : 0);
     if (thread == 0) {
-        space.trace.outcome->passed[0] = meeting.lost;
+        trace.outcome->passed[0] = meeting.lost;
         policy.local.tell(0, step, sent);
     }
 }

@@ -27,21 +27,27 @@ struct Report {
     u64 turn;                   // which meeting of which launch this is of; written last
 };
 
-// In the memory of each part, and written by itself alone: zeroed before a launch.
 struct Assembly {
     u32 arrived, lost;
     u64 letters[MOST_PARTS];  // tails of what is sent to each part
 };
 
+// In the memory of each part, and written by itself alone. A launch finds it zeroed.
+struct Station {
+    Header header;
+    Assembly assembly;
+};
+
 struct Parts {
     i64 me, count;
-    u64 launch;                      // a number no other launch has, times 2^32
+    i64 away;                        // a bit for each part that lies elsewhere than the first
     i64 begins[MOST_PARTS + 1];      // of the ranges
-    Assembly* assembly;
+    Station* stations;               // two, used in turn by launches: each clears that of the next
     Report* reports[MOST_PARTS];     // in each part's memory, two from each part, used in turn: never zeroed
 
     __device__ i64 first() const { return begins[me]; }
     __device__ i64 last() const { return begins[me + 1]; }
+    __device__ bool is_away(i64 part) const { return away >> part & 1; }
     __device__ bool owns(i64 v) const { return v >= first() && v < last(); }
     __device__ bool owns(int part, i64 v) const { return v >= begins[part] && v < begins[part + 1]; }
     // Words of bits of the vertices that are this part's: ranges begin at multiples of 64.
@@ -49,43 +55,66 @@ struct Parts {
     __device__ i64 last_word() const { return first() < last() ? (last() + 31) / 32 : first_word(); }
 };
 
-// A barrier of the part's own blocks, and one of all parts.
+// What the threads of a block tell each other at a barrier, in shared memory. (Not by __syncthreads_or: where its argument is
+// a constant and one thread alone wants the answer, ptxas of CUDA 13.0 puts a second reduction into that thread's branch, at
+// which it waits for the others for ever.)
+struct BlockFlags {
+    u32 lost;      // for good
+    u32 wrote[2];  // used in turn
+};
+
+// A barrier of the part's own blocks, and one of all parts; by the number of the launch, which those of the parts count.
 struct Meeting {
     const Parts& parts;
+    Station* station;
+    BlockFlags& flags;
+    u64 launch;
     u32 target, turn;
     bool lost, wrote;  // whether this thread has written to other parts since the last meeting
 
-    __device__ explicit Meeting(const Parts& parts) : parts(parts), target(0), turn(0), lost(false), wrote(false) {}
+    __device__ Meeting(const Parts& parts, u64 launch, BlockFlags& flags)
+        : parts(parts), station(parts.stations + (launch & 1)), flags(flags), launch(launch << 32), target(0), turn(0),
+          lost(false), wrote(false) {
+        if (threadIdx.x == 0) flags.lost = flags.wrote[0] = flags.wrote[1] = 0;
+        u64* const next = (u64*)(parts.stations + (~launch & 1));
+        if (blockIdx.x == 0)
+            for (int i = threadIdx.x; i < (int)(sizeof(Station) / sizeof(u64)); i += THREADS) next[i] = 0;
+        __syncthreads();
+    }
 
     // By all blocks of the part.
     __device__ void wait() {
         __syncthreads();
         target += gridDim.x;
-        bool given_up = lost;
         if (threadIdx.x == 0) {
-            count_up(&parts.assembly->arrived);
-            given_up = !await([&] { return (int)(look_at(&parts.assembly->arrived) - target) >= 0; });
+            count_up(&station->assembly.arrived);
+            if (!await([&] { return (int)(look_at(&station->assembly.arrived) - target) >= 0; })) flags.lost = 1;
         }
-        lost = __syncthreads_or(given_up);
+        __syncthreads();
+        lost = flags.lost;
     }
 
     // By all blocks of all parts; tell(report) fills in what this part has found. Joint sums are returned, zeros where a part
     // is lost.
     template <class Tell>
     __device__ Report meet(Tell tell) {
-        const bool block_wrote = __syncthreads_or(wrote);
-        wrote = false;
         target += gridDim.x, ++turn;
-        bool given_up = lost, is_last = false;
+        u32& block_wrote = flags.wrote[turn & 1];
+        if (wrote) block_wrote = 1;
+        wrote = false;
+        __syncthreads();
+        bool is_last = false;
         if (threadIdx.x == 0) {
             // What the block wrote to other devices is there before it counts as arrived.
             if (block_wrote) fence_of_system();
-            is_last = count_up(&parts.assembly->arrived) + 1 == target;
+            block_wrote = 0;
+            is_last = count_up(&station->assembly.arrived) + 1 == target;
         }
         if (threadIdx.x < 32 && __any_sync(ALL, is_last)) report_to_all(tell);
-        if ((int)threadIdx.x < parts.count)
-            given_up = !await([&] { return published(&slot(parts.me, threadIdx.x)->turn) == parts.launch + turn; });
-        lost = __syncthreads_or(given_up);
+        const auto has_come = [&] { return published(&slot(parts.me, threadIdx.x)->turn) == launch + turn; };
+        if ((int)threadIdx.x < parts.count && !await(has_come)) flags.lost = 1;
+        __syncthreads();
+        lost = flags.lost;
         Report joint{};
         if (!lost) {
             for (int part = 0; part < parts.count; ++part) {
@@ -108,19 +137,19 @@ private:
         Report report{};
         if (part < parts.count) {
             tell(report);
-            report.letters = parts.assembly->letters[part];
-            for (int other = 0; other < parts.count; ++other) report.sent += parts.assembly->letters[other];
+            report.letters = station->assembly.letters[part];
+            for (int other = 0; other < parts.count; ++other) report.sent += station->assembly.letters[other];
         }
         __syncwarp();
         if (part < parts.count) {
-            parts.assembly->letters[part] = 0;
+            station->assembly.letters[part] = 0;
             Report* const there = slot(part, parts.me);
             there->count = report.count, there->arcs = report.arcs, there->looked = report.looked;
             there->sent = report.sent, there->letters = report.letters;
             there->waiting = report.waiting, there->repeated = report.repeated, there->least = report.least;
         }
         __syncwarp();
-        if (part < parts.count) publish(&slot(part, parts.me)->turn, parts.launch + turn);
+        if (part < parts.count) publish(&slot(part, parts.me)->turn, launch + turn);
     }
 
     __device__ Report* slot(int to, int from) const {
@@ -136,7 +165,7 @@ private:
             if (spins % 1024) continue;
             const u64 now = nanoseconds_now();
             if (!until) until = now + LIMIT;
-            if (look_at(&parts.assembly->lost)) return false;
+            if (look_at(&station->assembly.lost)) return false;
             if (now >= until) stop();
         }
         return true;
@@ -164,7 +193,7 @@ struct Post {
             if (!votes) continue;
             meeting.wrote = true;
             u64 base = 0;
-            if (lane_of_warp() == 0) base = atomicAdd(&parts.assembly->letters[part], (u64)__popc(votes));
+            if (lane_of_warp() == 0) base = atomicAdd(&meeting.station->assembly.letters[part], (u64)__popc(votes));
             base = __shfl_sync(ALL, base, 0) + __popc(votes & lanes_below());
             if (votes >> lane_of_warp() & 1) to[part][base] = Letter<Index, Message>{v, message};
         }

@@ -1,36 +1,54 @@
 """Kernels that run side by side on several GPUs and meet without the host (meeting.cuh): their launch, and their trace.
 
-All kernels of a search must be resident at once, or they would wait for each other for ever. So each device has one
-stream for such kernels, which are put there in the same order on all devices, by one thread at a time.
+All kernels of a search must be resident at once, or they would wait for each other for ever. So on every device they
+follow each other in the same order, in which one thread at a time launches them. And nothing may make the host wait for
+a device between the first launch and the last: memory is taken before, no garbage is collected then, and a kernel that
+is new on a device has run there alone before, as the driver may load its code and make room for its frames when it is
+first launched.
 """
 
 from __future__ import annotations
 
+import gc
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpgraph.core.locks import Lock
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
-from hpgraph.kernels.runtime.cuda.part import ASSEMBLY, MOST_PARTS, Elements, Part, Rows
-from hpgraph.kernels.runtime.cuda.persistent import BATCH_OF_MANY_ARCS, HEADER, THREADS_OF_MANY_ARCS, Record
+from hpgraph.kernels.runtime.cuda.part import MOST_PARTS, STATION, Elements, Part, Rows
+from hpgraph.kernels.runtime.cuda.persistent import TRACE, Record
 from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.program import Beginning
 
 PARTS = Layout(
-    "Parts", me="i64", count="i64", launch="u64", begins=("i64", MOST_PARTS + 1), assembly="*",
+    "Parts", me="i64", count="i64", away="i64", begins=("i64", MOST_PARTS + 1), stations="*",
     reports=("*", MOST_PARTS),
 ).of()  # fmt: skip
 LETTER = Layout("Letter<{Index}, {Message}>", vertex="Index", message="Message")
 POST = Layout("Post<{Index}, {Message}>", **{"to": ("*", MOST_PARTS), "from": ("*", MOST_PARTS)})
 # What the kernels of a launch find besides.
-SHARED = (PARTS, ASSEMBLY)
+SHARED = (PARTS, STATION)
 
 _launching = Lock()
-_launches = itertools.count(1)
+# Of each device, the streams on which kernels of the last launch run, and an event behind each.
+_last: dict[int, dict[int, Any]] = {}
+# Streams by these handles are the same whoever has them: that of a handle may else be another by now.
+_LASTING = (0, 1)
+
+
+class Launch(NamedTuple):
+    """A kernel of one part, ready to be launched, with its arguments but for the last two: the team and the number."""
+
+    kernel: Callable[..., None]
+    arguments: tuple[Any, ...]
+
+    def __call__(self, team: np.ndarray, number: int) -> None:
+        """Launch it."""
+        self.kernel((*self.arguments, team, np.uint64(number)))
 
 
 class Parts:
@@ -54,20 +72,24 @@ class Parts:
             Part(one, number, devices[:number].count(one.device), devices.count(one.device), one.device == devices[0])
             for number, one in enumerate(rows)
         ]
-        self.n = rows[-1].last
+        self.n, self.gpus = rows[-1].last, len(set(devices))
         self.arcs = sum(one.out.nnz for one in rows)
-        self._begins = [one.first for one in rows] + [self.n] * (MOST_PARTS + 1 - len(rows))
-        self._reports = _padded([part.reports for part in self.all])
+        begins = [one.first for one in rows] + [self.n] * (MOST_PARTS + 1 - len(rows))
+        reports = _padded([part.reports for part in self.all])
+        away = sum(1 << part.number for part in self.all if not part.is_home)
+        # A struct ``Parts`` for each.
+        self._teams = [PARTS(part.number, len(rows), away, *begins, part.stations, *reports) for part in self.all]
+        self._numbers = itertools.count(1)
         self._kept: dict[Any, Any] = {}
         self.lock = Lock()
         # Kernels write to it when they end: see LocalLimits::tell.
         self._told = cupy.cuda.alloc_pinned_memory(16)
         self._words = np.frombuffer(self._told, np.int64, 2)
         self._words[:] = 0
-        self.told = int(self._told.ptr)
+        # The last fields of a struct ``LocalLimits``: no search is left to the host.
+        self.limits = np.int64(1 << 62), np.int32(0), int(self._told.ptr)
         with self.all[0].here:
-            self._before = cupy.cuda.Event(disable_timing=True)
-            self.wave = len(rows) * multiprocessors() * THREADS_OF_MANY_ARCS * BATCH_OF_MANY_ARCS
+            self._before, self._end = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
 
     @property
     def arcs_a_superstep(self) -> int:
@@ -85,12 +107,6 @@ class Parts:
         if key not in self._kept:
             self._kept[key] = build()
         return self._kept[key]
-
-    def struct(self, part: Part, launch: int) -> np.ndarray:
-        """A struct ``Parts``."""
-        return PARTS(
-            part.number, len(self.all), launch << 32, *self._begins, part.header + HEADER.size, *self._reports
-        )
 
     def shared(self, name: str, size: int) -> list[int]:
         """Addresses of memory of that name at every part, for a struct of `MOST_PARTS` of them."""
@@ -115,9 +131,9 @@ class Parts:
 
     def run(
         self,
-        prepare: Callable[[Part, tuple[Elements, ...], Record, np.ndarray], Callable[[], None]],
-        state: tuple[Any, ...],
-        beginnings: tuple[Beginning | None, ...],
+        prepare: Callable[[Part, tuple[Elements, ...], np.ndarray], Launch],
+        state: tuple[Any, ...] = (),
+        beginnings: tuple[Beginning | None, ...] = (),
         *,
         whole: bool = False,
     ) -> DividedRecord:
@@ -126,47 +142,94 @@ class Parts:
         Parameters
         ----------
         prepare : callable
-            Takes a part, its properties, where its trace goes and its struct ``Parts``, with its device and stream the
-            current ones; gives what launches its kernel.
+            Takes a part, its properties and the struct ``Trace``, with its device and stream the current ones.
         state, beginnings, whole
-            See `Part.properties`. What comes out lies in the arrays of `state`.
+            See `Part.properties`. What comes out lies in the arrays of `state`: of `whole` properties it is copied
+            there, of others the kernels write it there.
 
         Returns
         -------
         DividedRecord
+
+        Notes
+        -----
+        The first part's device is the current one.
         """
         import cupy
 
-        caller = cupy.cuda.get_current_stream()
-        ready = []
+        head, *others = self.all
+        caller, record = cupy.cuda.get_current_stream(), Record(self.n)
+
+        def ready(part: Part) -> tuple[Part, tuple[Elements, ...], Launch]:
+            stream = caller if part is head else part.stream
+            for handle, event in _last.get(part.rows.device, {}).items():
+                if handle != stream.ptr or (part is head and handle not in _LASTING):
+                    stream.wait_event(event)
+            if part is not head:
+                stream.wait_event(self._before)
+            own = part.properties(state, beginnings, self.n, whole)
+            return part, own, prepare(part, own, part.untold if part.number else TRACE.of()(*record.fields))
+
         with _launching:
-            number = next(_launches)
             self._before.record(caller)
-            # Whatever allocates or copies may wait for other devices, and so for a kernel that waits for the next one:
-            # between the first launch and the last there is nothing else.
-            for part in self.all:
+            # Whatever allocates or copies may wait for other devices, and so for a kernel that waits for the next one.
+            found = [ready(head)]
+            for part in others:
                 with part.here:
-                    part.stream.wait_event(self._before)
-                    part.clear_header()
-                    own, record = part.properties(state, beginnings, self.n, whole), Record(self.n)
-                    ready.append((part, own, record, prepare(part, own, record, self.struct(part, number))))
-            launched = []
-            try:
-                for part, _, _, launch in ready:
-                    with part.here:
-                        launch()
-                    launched.append(part)
-            except BaseException:
-                # Those that were launched wait for one that will not come.
-                for part in launched:
-                    part.dismiss()
-                raise
-            for part, own, _, _ in ready:
+                    found.append(ready(part))
+            if any(launch.kernel not in part.known for part, _, launch in found):
+                self._try_alone(found)
+            self._launch_all(found)
+            for part, own, _ in found[1:]:
                 with part.here:
-                    part.give(state, own)
+                    if whole:
+                        part.give(state, own)
                     part.done.record(part.stream)
-            self.wait(caller)
-        return DividedRecord([record for _, _, record, _ in ready], [part.done for part in self.all])
+                    # Whatever of the part is freed on its device may be used anew, but not before that.
+                    cupy.cuda.runtime.streamWaitEvent(0, part.done.ptr)
+                caller.wait_event(part.done)
+            self._end.record(caller)
+            _last.update({part.rows.device: {} for part in self.all})
+            for part in others:
+                _last[part.rows.device][part.stream.ptr] = part.done
+            _last[head.rows.device][caller.ptr] = self._end
+        return DividedRecord(record, self._end)
+
+    def _launch_all(self, found: list[tuple[Part, tuple[Elements, ...], Launch]]) -> None:
+        """Launch one kernel after the other; if one fails, those before it end, and what they leave is cleared."""
+        number, launched = next(self._numbers), []
+        try:
+            with _without_collections():
+                for part, _, launch in found:
+                    with part.here if part.number else nullcontext():
+                        launch(self._teams[part.number], number)
+                    launched.append(part)
+        except BaseException:
+            # They wait for one that will not come.
+            for part in launched:
+                part.dismiss(number)
+            self._clear_stations()
+            raise
+
+    def _try_alone(self, found: list[tuple[Part, tuple[Elements, ...], Launch]]) -> None:
+        """Run kernels that are new where they are, each as that of a part without vertices that meets nobody."""
+        for part, _, launch in found:
+            if launch.kernel not in part.known:
+                team = PARTS(0, 1, 0, *[0] * (MOST_PARTS + 1), part.stations, *_padded([part.reports]))
+                self._clear_stations()
+                with part.here:
+                    launch(team, next(self._numbers))
+                part.known.add(launch.kernel)
+        self._clear_stations()
+
+    def _clear_stations(self) -> None:
+        """Clear what launches find cleared, where the one before was none of all parts; waits for all devices."""
+        import cupy
+
+        for part in self.all:
+            with part.here:
+                cupy.cuda.Device().synchronize()
+                part.clear_stations()
 
     def wait(self, stream: Any) -> None:
         """Let a stream wait for what the parts had to do when `done` was recorded last."""
@@ -179,19 +242,19 @@ class DividedRecord:
 
     Parameters
     ----------
-    records : sequence of Record
-        One a part.
-    ends : sequence of cupy.cuda.Event
-        When each is there.
+    record : Record
+        The first one's.
+    end : cupy.cuda.Event
+        When it is there.
     """
 
-    def __init__(self, records: Sequence[Record], ends: Sequence[Any]) -> None:
-        self._records, self._ends = records, ends
+    def __init__(self, record: Record, end: Any) -> None:
+        self._record, self._end = record, end
 
     def counts(self) -> tuple[int, int]:
         """Supersteps done and vertices left active; waits for the kernels."""
-        self._wait()
-        return self._records[0].counts()
+        self.wait()
+        return self._record.counts()
 
     def supersteps(self) -> int:
         """How many there were, listed or not; waits for the kernels."""
@@ -199,12 +262,25 @@ class DividedRecord:
 
     def __call__(self) -> np.ndarray:
         """The trace; waits for the kernels."""
-        self._wait()
-        return self._records[0]()
+        self.wait()
+        return self._record()
 
-    def _wait(self) -> None:
-        for end in self._ends:
-            end.synchronize()
+    def wait(self) -> None:
+        """Wait for the kernels, and for what they found to be at home."""
+        self._end.synchronize()
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """No garbage is collected meanwhile: to free memory may be to wait for its device."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cuda.persistent import HEADER
+from hpgraph.kernels.runtime.cuda.persistent import HEADER_FIELDS, OUTCOME
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.program import Beginning
 from hpgraph.kernels.structure.empty_rows import empty_rows
@@ -18,7 +18,8 @@ from hpgraph.kernels.structure.empty_rows import empty_rows
 # As in meeting.cuh.
 MOST_PARTS = 8
 _REPORT_WORDS = 9
-ASSEMBLY = Layout("Assembly", arrived="unsigned", lost="unsigned", letters=("u64", MOST_PARTS)).of()
+_ASSEMBLY = Layout("Assembly", arrived="unsigned", lost="unsigned", letters=("u64", MOST_PARTS))
+STATION = Layout("Station", header=HEADER_FIELDS, assembly=_ASSEMBLY).of()
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +65,10 @@ class Elements:
     ----------
     address : int
         Where the element of vertex 0 lies, or would lie.
-    memory : object
-        What has to live as long.
     """
 
-    def __init__(self, address: int, memory: Any) -> None:
-        self.ptr, self.data, self._memory = address, self, memory
+    def __init__(self, address: int) -> None:
+        self.ptr, self.data = address, self
 
 
 class _Here:
@@ -108,22 +107,25 @@ class Part:
     def __init__(self, rows: Rows, number: int, turn: int, beside: int, is_home: bool) -> None:
         import cupy
 
-        self.rows, self.number, self.beside, self._is_home = rows, number, beside, is_home
+        self.rows, self.number, self.beside, self.is_home = rows, number, beside, is_home
         self.stream = _stream(rows.device, turn)
+        # Kernels that have run here before.
+        self.known: set[Any] = set()
         self._memory: dict[str, tuple[int, Any]] = {}
         with self.here:
             # Reports of launches that are over are told by their number: this is cleared once.
             self.reports = self.room("reports", 2 * MOST_PARTS * 8 * _REPORT_WORDS)
-            self.header = self.room("header", HEADER.size + ASSEMBLY.size)
+            self.stations = self.room("stations", 2 * STATION.size)
+            # Where what only the first part is asked for is written, and never read.
+            self.untold = struct(0, 0, self.room("untold", OUTCOME.size))
             self.done = cupy.cuda.Event(disable_timing=True)
-            self.stream.synchronize()
 
     @property
     def here(self) -> _Here:
         """Its device, and the stream of its kernels, as the current ones."""
         return _Here(self.rows.device, self.stream)
 
-    def room(self, name: str, size: int, *, clear: bool = False) -> int:
+    def room(self, name: str, size: int) -> int:
         """The address of memory of that name, kept from one search to the next; where it lacks, made here and cleared.
 
         Memory of CuPy's pool need not be open to other devices: it depends on the pool.
@@ -140,9 +142,9 @@ class Part:
             check_memory(size, f"what GPUs that search together keep there ({name})", "cuda")
             memory = cupy.cuda.MemoryPointer(_opened(max(size, 256)), 0)
             self._memory[name] = size, memory
-            clear = True
-        if clear:
             memory.memset_async(0, size, self.stream)
+            # Kernels of the first part are on another stream.
+            self.stream.synchronize()
         return int(memory.ptr)
 
     def pointer(self, name: str, size: int) -> Any:
@@ -150,22 +152,29 @@ class Part:
         self.room(name, size)
         return self._memory[name][1]
 
-    def clear_header(self) -> None:
-        """Clear what a launch finds zeroed."""
-        self._memory["header"][1].memset_async(0, HEADER.size + ASSEMBLY.size, self.stream)
+    def clear_stations(self) -> None:
+        """Clear what a launch finds cleared, where the last one may not have done so; waits for it."""
+        self.pointer("stations", 2 * STATION.size).memset_async(0, 2 * STATION.size, self.stream)
+        self.stream.synchronize()
 
-    def dismiss(self) -> None:
-        """Tell the kernel that runs to end without the others."""
+    def dismiss(self, launch: int) -> None:
+        """Tell the kernel of that launch, which runs, to end without the others."""
         import cupy
 
-        with cupy.cuda.Device(self.rows.device):
-            lost = self.header + HEADER.size + ASSEMBLY.offset("lost")
-            cupy.cuda.runtime.memset(lost, 1, 1)
+        runtime, lost = cupy.cuda.runtime, np.uint32(1).reshape(1)
+        place = STATION.offset("assembly") + _ASSEMBLY.of().offset("lost")
+        with cupy.cuda.Device(self.rows.device), cupy.cuda.Stream(non_blocking=True) as aside:
+            # Copied, as to set memory may take a multiprocessor.
+            runtime.memcpyAsync(
+                self.stations + launch % 2 * STATION.size + place, lost.ctypes.data, lost.nbytes,
+                runtime.memcpyHostToDevice, aside.ptr,
+            )  # fmt: skip
+            aside.synchronize()
 
     def properties(
         self, state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], n: int, whole: bool
     ) -> tuple[Elements, ...]:
-        """Its properties, here: on the first part's device the very arrays given, elsewhere copies of its own range.
+        """Its properties, here: on the first part's device the very arrays given, elsewhere memory for its own range.
 
         Parameters
         ----------
@@ -177,18 +186,16 @@ class Part:
         whole : bool
             Whether it has places for the vertices of others too, which only the first part shares with the arrays.
         """
-        import cupy
-
-        if self.number == 0 or (self._is_home and not whole):
-            return tuple(Elements(values.data.ptr, values) for values in state)
+        if self.number == 0 or (self.is_home and not whole):
+            return tuple([Elements(values.data.ptr) for values in state])
         first, last = (0, n) if whole else (self.rows.first, self.rows.last)
         own = []
-        for values, beginning in zip(state, beginnings, strict=True):
+        for i, (values, beginning) in enumerate(zip(state, beginnings, strict=True)):
             begin, size = first * values.itemsize, (last - first) * values.itemsize
-            memory = cupy.cuda.alloc(size)
+            place = self.room(f"property {i}{' of all' if whole else ''}", size)
             if beginning is None:
-                self.copy(values.data.ptr + begin, memory.ptr, size)
-            own.append(Elements(memory.ptr - begin, memory))
+                self.copy(values.data.ptr + begin, place, size)
+            own.append(Elements(place - begin))
         return tuple(own)
 
     def give(self, state: tuple[Any, ...], own: tuple[Elements, ...]) -> None:
@@ -202,7 +209,7 @@ class Part:
         """Sources where its kernel can read them: a single one travels with the launch."""
         import cupy
 
-        if isinstance(sources, np.ndarray):
+        if isinstance(sources, np.ndarray) or self.number == 0:
             return sources
         copy = cupy.empty(sources.shape, sources.dtype)
         self.copy(sources.data.ptr, copy.data.ptr, sources.nbytes)

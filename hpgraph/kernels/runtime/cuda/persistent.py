@@ -40,10 +40,11 @@ TRACE = Layout("Trace", rows="*", room="i64", outcome="*")
 LIMITS = Layout("LocalLimits", vertices="i64", arcs="i64", patience="i64", may_leave="int", told="*")
 _TALLY = Layout("Tally", count="u64", arcs="u64", looked="u64", light="u64", pieces="u64", put_off="u64")
 _LOCAL_RETURN = Layout("LocalReturn", tally=_TALLY, step="i64", previous="i64", sent="i64", thin="i64")
-HEADER = Layout(
+HEADER_FIELDS = Layout(
     "Header", barrier="unsigned", tally=(_TALLY, 3), far_tail=("u64", 2), repeated=("u64", 2),
     received_tail=("u64", 2), local=_LOCAL_RETURN,
-).of()  # fmt: skip
+)  # fmt: skip
+HEADER = HEADER_FIELDS.of()
 OUTCOME = Layout(
     "Outcome", supersteps="i64", left="i64", cycles=("i64", 2), nanoseconds=("i64", 2), passed=("i64", 2)
 ).of()
@@ -73,6 +74,11 @@ def _type_of(*switches: int) -> str:
 def local_limits(local: bool) -> tuple[np.int64, np.int64]:
     """What a block takes on alone: the first fields of a ``LocalLimits``."""
     return np.int64(LOCAL_VERTICES if local else -1), np.int64(LOCAL_ARCS)
+
+
+def wave() -> int:
+    """Arcs that the grid of a persistent kernel can have under way at once, on the current device."""
+    return multiprocessors() * THREADS_OF_MANY_ARCS * BATCH_OF_MANY_ARCS
 
 
 class Space:
@@ -170,6 +176,7 @@ def kernel(
     threads: int = THREADS,
     layouts: tuple[StructLayout, ...] = (),
     beside: int = 1,
+    more: str = "",
 ) -> Callable[..., None]:
     """The persistent kernel of that name in a file, for a program, on a device: found once.
 
@@ -177,11 +184,12 @@ def kernel(
 
     One block a multiprocessor, so that all are resident and barriers are short. Where `beside` kernels share the
     device, each has its share of the multiprocessors, and is no cooperative launch: a device may run those in turn.
+    `more` is C++ text behind the program's prologue.
     """
     index = "int" if ids == np.int32 else "long long"
     weight = "hpgraph::Pattern" if pattern else program.weight_type
     name = f"hpgraph::{name}<Program, {index}, {weight}{arguments}, {chosen}>"
-    prologue, title = f"#define HPGRAPH_THREADS {threads}\n{program.prologue}", program.code.name
+    prologue, title = f"#define HPGRAPH_THREADS {threads}\n{program.prologue}{more}", program.code.name
     module = load(
         source, prologue=prologue, ltoir=program.ltoir, names=(name,), cooperative=beside == 1, title=title,
         checks=checks(*layouts),
