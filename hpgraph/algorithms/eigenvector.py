@@ -114,9 +114,8 @@ def eigenvector_centrality(
     xp, n = array_module(graph.device), graph.n_vertices
     if n == 0:
         return named(CentralityResult(xp.empty(0, dtype), 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
-    if start is None:
-        value = xp.full(n, 1 / math.sqrt(n), dtype)
-    else:
+    value: Any = dtype.type(1 / math.sqrt(n))
+    if start is not None:
         value = vertex_values(graph, start, "start", dtype)
         length = float(xp.linalg.norm(value))
         if not 0 < length < math.inf:
@@ -124,12 +123,15 @@ def eigenvector_centrality(
         value /= dtype.type(length)
     enough = n * tol
     program = _PROGRAMS[weighted and graph.weighted]
-    found = run(program, graph, max_iteration=limit, value=value, last=xp.zeros(n, dtype), enough=enough)
+    found = run(program, graph, max_iteration=limit, value=value, last=dtype.type(0), enough=enough)
     squares = float(found.world["squares"])
     if not 0 < squares < math.inf:
         raise ValueError("weights must not be so large, or so negative, that all numbers overflow or vanish")
-    centrality = found.value * dtype.type(1 / math.sqrt(squares))
-    residual = float(abs(centrality - found.last).sum(dtype=np.float64)) if found.supersteps else math.inf
+    # Both arrays are the run's own.
+    centrality, change = found.value, found.last
+    centrality *= dtype.type(1 / math.sqrt(squares))
+    change -= centrality
+    residual = float(xp.abs(change, out=change).sum(dtype=np.float64)) if found.supersteps else math.inf
     converged = residual < enough
     warn_unless(converged, tol, "eigenvector centrality", found.supersteps, residual)
     return named(CentralityResult(centrality, found.supersteps, residual, converged, found.trace), graph)

@@ -189,7 +189,8 @@ def test_lanes(device):
         )
         for name in ("wealth", "turns", "paid", "times", "rate"):
             assert host(getattr(found, name)[lane]) == host(getattr(alone, name)), name
-        assert host(found.active[lane]) == host(alone.active) and len(found.traces[lane]) == alone.supersteps
+        assert sorted(host(found.active[lane])) == sorted(host(alone.active))
+        assert len(found.traces[lane]) == alone.supersteps
     assert found.wealth.shape == (3, SMALL) and found.paid.shape == (3, m) and found.unfinished
     assert found.world["most"] == [5, 5, 5]
 

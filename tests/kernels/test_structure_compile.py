@@ -9,7 +9,7 @@ from cuda_build import GENERATIONS, compiles, kernels, local_memory
 from hpgraph.kernels.runtime.cuda.compile import build_cached
 from hpgraph.kernels.runtime.cuda.persistent import techniques_type
 from hpgraph.kernels.structure import cuda_greedy, cuda_peeling, cuda_spanning_forest, cuda_support, cuda_truss
-from hpgraph.kernels.structure.cuda_degree_order import c_type
+from hpgraph.semiring import c_types
 
 pytest.importorskip("cuda.core")
 C_TYPES = {"int": "int32", "long long": "int64"}
@@ -19,12 +19,13 @@ each_index = pytest.mark.parametrize(("index", "arch"), [("int", OLDEST), ("long
 
 
 @pytest.mark.parametrize(
-    ("ids", "levels", "arch"), [("int32", True, OLDEST), ("int64", True, NEWEST), ("int32", False, NEWEST)]
+    ("ids", "count", "levels", "arch"),
+    [("int32", "uint16", True, OLDEST), ("int64", "uint64", True, NEWEST), ("int32", "uint32", False, NEWEST)],
 )
-def test_peeling(ids: str, levels: bool, arch: str) -> None:
-    dtype = np.dtype(ids)
-    name = cuda_peeling.kernel_name(c_type(dtype), techniques_type(), levels)
-    path, symbols = build_cached(cuda_peeling.SOURCE, names=(name,), arch=arch, **cuda_peeling.text_around(dtype))
+def test_peeling(ids: str, count: str, levels: bool, arch: str) -> None:
+    types = np.dtype(ids), np.dtype(count)
+    name = cuda_peeling.kernel_name(*(c_types.c_type(one) for one in types), techniques_type(), levels)
+    path, symbols = build_cached(cuda_peeling.SOURCE, names=(name,), arch=arch, **cuda_peeling.text_around(*types))
     code = path.read_bytes()
     assert symbols[name] in kernels(code)
     assert local_memory(code)[symbols[name]] <= 256

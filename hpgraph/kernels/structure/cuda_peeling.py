@@ -20,23 +20,43 @@ from hpgraph.kernels.runtime.cuda.persistent import (
     techniques_type,
 )
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.kernels.structure.cuda_degree_order import c_type
+from hpgraph.semiring.c_types import c_type
 
 SOURCE = "peeling.cuh"
 LEVELS = Layout("Levels", least=("u64", 3), tail=("u64", 2)).of()
 SPACE = Layout(
-    "PeelSpace<{Index}>", header="*", levels="*", left="*", remaining="*", fewer="*", queue=FRONTIER,
+    "PeelSpace<{Index}, {Count}>", header="*", levels="*", left="*", remaining="*", fewer="*", queue=FRONTIER,
     following=FRONTIER,
 )  # fmt: skip
 
 
-def kernel_name(index: str, techniques: str, levels: bool) -> str:
+# Type of how many arcs a vertex has left, where nobody has many.
+SMALL = np.dtype(np.uint16)
+
+
+def counts_of(ids: np.dtype) -> np.dtype:
+    """The same where there may be as many as there are ids of a type.
+
+    Parameters
+    ----------
+    ids : numpy.dtype
+
+    Returns
+    -------
+    numpy.dtype
+    """
+    return np.dtype(f"u{ids.itemsize}")
+
+
+def kernel_name(index: str, count: str, techniques: str, levels: bool) -> str:
     """Name expression of the kernel, for ids of a C++ type.
 
     Parameters
     ----------
     index : str
         "int" or "long long".
+    count : str
+        C++ type of how many arcs a vertex has left.
     techniques : str
         The type that `techniques_type` gives.
     levels : bool
@@ -46,20 +66,20 @@ def kernel_name(index: str, techniques: str, levels: bool) -> str:
     -------
     str
     """
-    return f"hpgraph::peel<{index}, {techniques}, {'true' if levels else 'false'}>"
+    return f"hpgraph::peel<{index}, {count}, {techniques}, {'true' if levels else 'false'}>"
 
 
-def text_around(ids: np.dtype) -> dict[str, Any]:
+def text_around(ids: np.dtype, count: np.dtype) -> dict[str, Any]:
     """What stands before the source and after it, where `load` and a test compile it."""
     prologue = f"#define HPGRAPH_THREADS {THREADS}\n"
-    return {"prologue": prologue, "checks": checks(LEVELS, SPACE.of(Index=ids))}
+    return {"prologue": prologue, "checks": checks(LEVELS, SPACE.of(Index=ids, Count=count))}
 
 
 @lru_cache(maxsize=16)
-def _kernel(ids: np.dtype, chosen: str, levels: bool, device: int) -> Any:
-    name = kernel_name(c_type(ids), chosen, levels)
+def _kernel(ids: np.dtype, count: np.dtype, chosen: str, levels: bool, device: int) -> Any:
+    name = kernel_name(c_type(ids), c_type(count), chosen, levels)
     title = "core numbers" if levels else "topological sorts"
-    module = load(SOURCE, names=(name,), cooperative=True, title=title, **text_around(ids))
+    module = load(SOURCE, names=(name,), cooperative=True, title=title, **text_around(ids, count))
     return module.function(name)
 
 
@@ -74,7 +94,9 @@ def peel(arcs: CSR) -> tuple[Any, Any]:
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype
-    left, core, round_ = (cupy.empty(n, ids) for _ in range(3))
+    core, round_ = cupy.empty(n, ids), cupy.empty(n, ids)
+    # Without a heavy vertex no number is above 256, and two share a word; the last may be alone in its own.
+    left = cupy.empty(n + 1, counts_of(ids) if heavy_pieces(arcs) else SMALL)
     _launch(arcs, left, core, round_, levels=True)
     return core, round_
 
@@ -91,7 +113,7 @@ def generations(out: CSR, in_degree: Any) -> Any:
 
     n, ids = out.shape[0], out.indices.dtype
     round_ = cupy.full(n, -1, ids)
-    _launch(out, in_degree.astype(ids), round_, round_, levels=False)
+    _launch(out, in_degree.astype(counts_of(ids)), round_, round_, levels=False)
     return round_
 
 
@@ -107,6 +129,6 @@ def _launch(arcs: CSR, left: Any, core: Any, round_: Any, *, levels: bool) -> No
     check_memory(sum(sizes), "peeling a graph", "cuda")
     space = Space(*sizes)
     numbers, *others = space.addresses
-    kernel = _kernel(ids, techniques_type(), levels, cupy.cuda.runtime.getDevice())
-    made = SPACE.of(Index=ids)(space.header, numbers, left, *others)
+    kernel = _kernel(ids, left.dtype, techniques_type(), levels, cupy.cuda.runtime.getDevice())
+    made = SPACE.of(Index=ids, Count=left.dtype)(space.header, numbers, left, *others)
     kernel((multiprocessors(),), (THREADS,), (np.int64(n), arcs.indptr, arcs.indices, made, core, round_))

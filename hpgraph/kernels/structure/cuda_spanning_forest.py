@@ -35,7 +35,8 @@ def kernel_names(index: str, weight: str) -> dict[str, str]:
     -------
     dict
     """
-    names = {name: f"hpgraph::{name}<{index}>" for name in ("begin_trees", "flatten_trees", "most_frequent_root")}
+    of_ids = "begin_trees", "flatten_trees", "most_frequent_root", "count_kept", "list_kept"
+    names = {name: f"hpgraph::{name}<{index}>" for name in of_ids}
     names |= {name: f"hpgraph::{name}<{index}, {weight}>" for name in ("settle_ties", "join_trees")}
     for name in ("find_lightest", "find_lightest_listed"):
         names |= {f"{name} {flag}": f"hpgraph::{name}<{index}, {weight}, {flag}>" for flag in ("true", "false")}
@@ -59,7 +60,7 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
 
     Notes
     -----
-    Waits for the device once a round, of which there are some log n.
+    Waits for the device once a round, of which there are some log n, and in the end.
     """
     import cupy
 
@@ -103,5 +104,10 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
         launch("most_frequent_root", 1, size, root, left_out)
         has_long = has_long and (first == "false" or long_rows > 0)
         first, who, next_list, other_list = "false", looking(next_list, here), other_list, next_list
-    kept = cupy.flatnonzero(chosen >= 0)
-    return source[kept], chosen[kept]
+    tail = cupy.empty(each, ids)
+    launch("count_kept", each, size, trees, tail)
+    tail = cupy.cumsum(tail, dtype=ids)
+    count = int(tail[-1])
+    ends, kept = cupy.empty(count, ids), cupy.empty(count, np.int64)
+    launch("list_kept", each, size, trees, tail, ends, kept)
+    return ends, kept

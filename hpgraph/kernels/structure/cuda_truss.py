@@ -1,7 +1,8 @@
-"""Trusses on CUDA: triangles of each edge are counted as far as they matter, and edges of too few peeled.
+"""Trusses on CUDA: triangles of each edge are counted, and edges of too few peeled.
 
-Where half of the edges or more fall away at once, the triangles of those that are left are counted anew, which halves
-the work each time; else what the others lose is followed along the triangles of those that go.
+For one truss they are counted as far as they matter. Where half of the edges or more fall away at once, the triangles
+of those that are left are counted anew, which halves the work each time; else what the others lose is followed along
+the triangles of those that go. For the numbers of all trusses they are counted once, and only followed.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ THREADS = 256
 # Blocks of the peeling kernel that a multiprocessor holds at once, by its launch bounds.
 BLOCKS = 4
 STAYS, GONE = 0, 2
-# As in the source: from this number on it is a bound.
-IS_BOUND = 1 << 29
+# As a cap: every triangle is counted.
+ALL = 1 << 28
 EDGES = Layout("Edges<{Index}>", indptr="*", lower="*", row="*", upper_indptr="*", upper="*")
 PEELING = Layout(
-    "Peeling", state="*", support="*", going="*", following="*", again="*", tails="*", arrived="*",
+    "Peeling", state="*", support="*", going="*", following="*", again="*", tails="*", arrived="*", level="*", gone="*",
 )  # fmt: skip
 TO_ARCS = Layout("ToArcs<{Index}, long long>", indptr="*", indices="*", order="*", values="*")
 
@@ -45,7 +46,7 @@ def kernel_names(index: str) -> tuple[str, ...]:
     tuple of str
     """
     plain = "hpgraph::begin_peeling", "hpgraph::find_going"
-    return (*plain, *(f"hpgraph::{name}<{index}>" for name in ("list_upper", "flag_arcs")))
+    return (*plain, *(f"hpgraph::{name}<{index}>" for name in ("list_upper", "flag_arcs", "number_arcs")))
 
 
 def peeling_name(index: str) -> str:
@@ -118,31 +119,36 @@ def truss_numbers(arcs: CSR) -> Any:
 
     Notes
     -----
-    Triangles are counted up to 1, 2, 4, ... an edge, and between two counts the levels so far are peeled.
+    Triangles are counted once, and met once more when their first edge goes: from the end that has fewer edges left, in
+    rows that are made anew whenever half of the edges have gone.
     """
     import cupy
 
-    number = cupy.zeros(arcs.nnz, np.int64)
+    number = cupy.full(arcs.nnz, 2, np.int64)
     if arcs.nnz == 0:
         return number
-    cap = least = 1
-    edges, support = _whole(arcs, *support_of_graph(arcs, cap))
-    while len(edges):
-        peeling = _Peeling(edges, support, cap)
-        while least <= cap:
-            going, fewest = peeling.find(least)
+    number[arcs.indices == arcs.expand_rows()] = 0
+    rows, support = support_of_graph(arcs, ALL)
+    least = 2
+    # What is in no triangle is done with.
+    while len(places := cupy.flatnonzero(support)):
+        edges, support = _linked(_kept(rows, places)), support[places]
+        peeling = _Peeling(edges, support, ALL, levels=True)
+        while True:
+            going, fewest, gone = peeling.find(least)
+            if 2 * gone > len(edges):
+                # What was found has its turn among those that are kept.
+                break
             if going:
-                peeling.run(least, arcs, number)
+                peeling.run(least)
                 least += 1
-            elif fewest >= IS_BOUND:
-                least = cap + 1
             else:
                 # Nothing falls away before the least number of triangles there is.
                 least = fewest + 1
-        edges = _linked(_kept(edges.rows, cupy.flatnonzero(peeling.state == STAYS)))
-        cap *= 2
-        if len(edges):
-            support = support_of_edges(edges, cap)
+        peeling.number(arcs, number)
+        # Those that have gone are in no triangle any more.
+        support *= peeling.state != GONE
+        rows = edges.rows
     return number
 
 
@@ -168,7 +174,7 @@ def _linked(rows: Rows) -> Edges:
     import cupy
 
     n, m, ids = len(rows.indptr) - 1, len(rows.lower), rows.lower.dtype
-    check_memory(m * (45 + 2 * ids.itemsize) + 16 * n, "the edges of a graph by both of their ends", "cuda")
+    check_memory(m * (49 + 2 * ids.itemsize) + 16 * n, "the edges of a graph by both of their ends", "cuda")
     row = CSR((n, n), rows.indptr, rows.lower, validate=False, copy=False).expand_rows().astype(ids, copy=False)
     upper_indptr, upper = cupy.zeros(n + 1, np.int64), cupy.empty(m, np.int64)
     if m:
@@ -191,35 +197,43 @@ def _run(ids: np.dtype, name: str, size: int, *arguments: Any) -> None:
 class _Peeling:
     """Which edges have gone, and how many triangles the others are in, at least."""
 
-    def __init__(self, edges: Edges, support: Any, cap: int) -> None:
+    def __init__(self, edges: Edges, support: Any, cap: int, *, levels: bool = False) -> None:
         import cupy
 
         rows, m = edges.rows, len(edges)
         self._edges, self._cap, self._ids = edges, cap, rows.lower.dtype
         self.state = cupy.empty(m, np.uint8)
         lists = [cupy.empty(m, np.int64) for _ in range(3)]
-        self._counters = cupy.empty(5, np.uint64)
-        self._kept = support, lists
-        self._peeling = PEELING.of()(self.state, support, *lists, self._counters, self._counters[4:])
+        level = cupy.empty(m, np.uint32) if levels else None
+        # Three tails, the fewest, a barrier's counter, and how many have gone.
+        self._counters = cupy.zeros(6, np.uint64)
+        self._kept = support, lists, level
+        self._peeling = PEELING.of()(
+            self.state, support, *lists, self._counters, self._counters[4:], level, self._counters[5:]
+        )
         self._linked = EDGES.of(Index=self._ids)(rows.indptr, rows.lower, edges.row, edges.upper_indptr, edges.upper)
         _run(self._ids, "begin_peeling", m, np.int64(m), np.uint32(cap), self._peeling)
 
-    def find(self, least: int) -> tuple[int, int]:
-        """How many edges go as they are in fewer triangles than `least`, and the fewest that another is in."""
-        self._counters.fill(0)
+    def find(self, least: int) -> tuple[int, int, int]:
+        """How many edges go as they are in fewer triangles than `least`; the fewest of another; how many have gone."""
+        self._counters[:5].fill(0)
         self._counters[3] = np.iinfo(np.uint32).max
         size = np.int64(len(self._edges))
         _run(self._ids, "find_going", int(size), size, np.uint32(least), self._peeling)
-        going, _, _, fewest, _ = self._counters.tolist()
-        return going, fewest
+        going, _, _, fewest, _, gone = self._counters.tolist()
+        return going, fewest, gone
 
-    def run(self, least: int, arcs: CSR | None = None, number: Any = None) -> None:
-        """Those that were found go, and who must for that: they are in the truss of `least` + 1, which is noted."""
-        to_arcs = (None,) * 4 if arcs is None else (arcs.indptr, arcs.indices, self._edges.rows.order, number)
+    def run(self, least: int) -> None:
+        """Those that were found go, and who must for that: they are in the truss of `least` + 1, and in no higher."""
         name = peeling_name(c_type(self._ids))
-        written = TO_ARCS.of(Index=self._ids)(*to_arcs)
-        arguments = self._linked, self._peeling, np.uint32(least), np.uint32(self._cap), written
+        arguments = self._linked, self._peeling, np.uint32(least), np.uint32(self._cap)
         _module(self._ids, (name,), True).function(name)((BLOCKS * multiprocessors(),), (THREADS,), arguments)
+
+    def number(self, arcs: CSR, number: Any) -> None:
+        """The truss numbers of those that have gone, at both of their arcs."""
+        to_arcs = TO_ARCS.of(Index=self._ids)(arcs.indptr, arcs.indices, self._edges.rows.order, number)
+        size = len(self._edges)
+        _run(self._ids, "number_arcs", size, self._linked, self._peeling, np.int64(size), to_arcs)
 
     def flag(self, arcs: CSR, state: int, value: bool, flags: Any) -> None:
         """A value for the arcs of all edges in a state."""

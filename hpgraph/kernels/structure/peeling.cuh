@@ -6,30 +6,43 @@
 // decomposition on multicore platforms", IPDPSW'17). Rounds are separated by a barrier of the grid, not by launches.
 // Those peeled have k or fewer left, everyone else more, so the number itself says who has gone.
 //
+// The last rounds of a level may take nearly everyone who is left: then most arcs of a round lead to others that go, and
+// those who stay have fewer. So where they do, they pull: each looks up its own arcs for whom the round took (the choice of
+// S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC'12). After whom nobody is left, no
+// arc is looked at.
+//
 // With the numbers of arcs that reach each vertex, and one level only, it is a topological sort: who waits for nobody goes
 // (A. B. Kahn, "Topological sorting of large networks", Communications of the ACM 5, 1962).
 #pragma once
 #include "load_balancing.cuh"
 #include "grid_barrier.cuh"
 #include "one_block.cuh"
-#include "search.cuh"
 #include "trace.cuh"
 
 namespace hpgraph {
 
-template <class Index> struct CountOf { using type = u32; };
-template <> struct CountOf<i64> { using type = u64; };
+// Takes one from what a vertex has left; what it had. Where nobody has many arcs two numbers share a word, of which each is
+// above zero before: so many fit the second-level cache that atomic operations are twice as quick.
+__device__ inline u64 take_one(u32* left) { return atomicAdd(left, ~0u); }
+__device__ inline u64 take_one(u64* left) { return atomicAdd(left, ~0ull); }
+__device__ inline u64 take_one(unsigned short* left) {
+    const u64 address = (u64)left, shift = (address & 2) * 8;
+    return atomicAdd((u32*)(address & ~3ull), ~0u << shift) >> shift & 0xFFFF;
+}
+
+// Vertices that a thread looks at side by side, so that their loads are under way at once.
+constexpr int ABREAST = 4;
 
 // The least number left, a ring of three like the tallies, and the ends of two lists of who is left.
 struct Levels {
     u64 least[3], tail[2];
 };
 
-template <class Index>
+template <class Index, class Count>
 struct PeelSpace {
     Header* header;
     Levels* levels;
-    typename CountOf<Index>::type* left;
+    Count* left;
     Index *remaining, *fewer;
     Frontier<Index> queue, following;
 };
@@ -46,11 +59,10 @@ __device__ inline void least_of_grid(u64 mine, u64& of_block, u64* of_grid) {
 }
 
 // With LEVELS rows ascend, or have no loops; without, `left` is filled in, and only `round_of` is written to, of whom goes.
-template <class Index, class T, bool LEVELS>
+template <class Index, class Count, class T, bool LEVELS>
 __global__ void __launch_bounds__(THREADS, 1)
-peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indices, const PeelSpace<Index> space,
-     Index* core, Index* round_of) {
-    using Count = typename CountOf<Index>::type;
+peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indices,
+     const PeelSpace<Index, Count> space, Index* core, Index* round_of) {
     __shared__ __align__(16) char slots[sizeof(Index) * WARPS * 64];
     __shared__ BlockSums sums;
     __shared__ u64 least_of_block;
@@ -62,31 +74,58 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
 
     if (thread == 0) *space.levels = Levels{{~0ull, ~0ull, ~0ull}, {0, 0}};
-    {
+    if constexpr (LEVELS) {
+        Collector<T, Index> found(indptr, space.queue, &space.header->tally[0]);
+        for (i64 first = thread; first < n; first += ABREAST * threads) {
+            i64 begin[ABREAST], end[ABREAST], low[ABREAST], high[ABREAST];
+#pragma unroll
+            for (int k = 0; k < ABREAST; ++k) {
+                const i64 v = first + k * threads;
+                low[k] = begin[k] = v < n ? indptr[v] : 0, high[k] = end[k] = v < n ? indptr[v + 1] : 0;
+            }
+            // Whether there is a loop: the searches of several rows take their steps together.
+            for (bool searching = true; searching;) {
+                searching = false;
+                Index met[ABREAST];
+#pragma unroll
+                for (int k = 0; k < ABREAST; ++k) met[k] = low[k] < high[k] ? indices[(low[k] + high[k]) / 2] : 0;
+#pragma unroll
+                for (int k = 0; k < ABREAST; ++k) {
+                    if (low[k] >= high[k]) continue;
+                    const i64 middle = (low[k] + high[k]) / 2;
+                    if (met[k] < first + k * threads) low[k] = middle + 1;
+                    else high[k] = middle;
+                    searching = true;
+                }
+            }
+#pragma unroll
+            for (int k = 0; k < ABREAST; ++k) {
+                const i64 v = first + k * threads;
+                if (v >= n) continue;
+                // Vertices without arcs are not left at all.
+                const u64 degree = end[k] - begin[k] - (low[k] < end[k] && indices[low[k]] == v);
+                space.left[v] = (Count)degree, round_of[v] = degree ? (Index)-1 : 0;
+                if (!degree) core[v] = 0, found.note(0);
+            }
+        }
+        found.finish(sums, false, 0);
+    } else {
         Collector<T, Index> found(indptr, space.queue, &space.header->tally[0]);
         const auto add = [&](bool has_one, const Index& one) { found.add(has_one, one); };
         for (i64 v = thread; v - lane_of_warp() < n; v += threads) {
-            bool goes = false;
-            if (v < n && LEVELS) {
-                // Vertices without arcs are not left at all.
-                const i64 begin = indptr[v], end = indptr[v + 1], at = lower_bound(indices, begin, end, (Index)v);
-                const Count degree = (Count)(end - begin - (at < end && indices[at] == v));
-                space.left[v] = degree;
-                if (!degree) core[v] = 0, round_of[v] = 0, found.note(0);
-            } else if (v < n && !space.left[v]) {
-                goes = true, round_of[v] = 0;
-            }
-            if (!LEVELS) stage.add(goes, (Index)v, add);
+            const bool goes = v < n && !space.left[v];
+            if (goes) round_of[v] = 0;
+            stage.add(goes, (Index)v, add);
         }
         Index last = 0;
-        const bool has_last = !LEVELS && stage.rest(last);
+        const bool has_last = stage.rest(last);
         found.finish(sums, has_last, last);
     }
     barrier.wait();
 
     Tally now = space.header->tally[0];
     u64 least = ~0ull, level = 0;
-    i64 left = n - (i64)now.count, listed = n;
+    i64 left = n - (i64)now.count, listed = n, arcs_left = indptr[n];
     bool has_list = false, list_turned = false, queue_turned = LEVELS;
     u32 phase = 0, lists = 0;
     i64 round = 0;
@@ -111,28 +150,46 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
         }
         stage.add(mine, v, [&](bool has_one, const Index& one) { found.add(has_one, one); });
     };
+    // Calls visit(v, what it has left) for everyone listed, by whole blocks; 0 for none.
+    const auto each_listed = [&](auto visit) {
+        const Index* const list = of_two(space.remaining, space.fewer, list_turned);
+        for (i64 first = (i64)blockIdx.x * THREADS; first < listed; first += ABREAST * threads) {
+            Index v[ABREAST];
+            Count d[ABREAST];
+#pragma unroll
+            for (int k = 0; k < ABREAST; ++k) {
+                const i64 i = first + k * threads + threadIdx.x;
+                v[k] = i >= listed ? 0 : has_list ? list[i] : (Index)i;
+            }
+#pragma unroll
+            for (int k = 0; k < ABREAST; ++k)
+                d[k] = first + k * threads + threadIdx.x < listed ? space.left[v[k]] : 0;
+#pragma unroll
+            for (int k = 0; k < ABREAST; ++k) visit(v[k], (u64)d[k]);
+        }
+    };
     // Who has just `wanted` left, and the least of all; where half of the list has gone, it is made anew.
     const auto look = [&](u64 wanted, bool renew) {
         pass([&](Collector<T, Index>& found, u64* of_grid) {
-            const Index* const list = of_two(space.remaining, space.fewer, list_turned);
             Index* const others = of_two(space.fewer, space.remaining, list_turned);
             u64 mine = ~0ull;
             if (renew && thread == 0) space.levels->tail[(lists + 1) & 1] = 0;
-            for (i64 first = (i64)blockIdx.x * THREADS; first < listed; first += threads) {
-                const i64 i = first + threadIdx.x;
-                const Index v = i >= listed ? 0 : has_list ? list[i] : (Index)i;
-                const u64 d = i < listed ? space.left[v] : 0;
+            each_listed([&](Index v, u64 d) {
                 const bool is_left = d > level;
                 if (is_left && d < mine) mine = d;
                 take(found, is_left && d == wanted, v, wanted);
                 if (renew) append_of_block(sums, is_left && d != wanted, v, others, &space.levels->tail[lists & 1]);
-            }
+            });
             least_of_grid(mine, least_of_block, of_grid);
         });
         if (!renew) return;
         listed = (i64)space.levels->tail[lists & 1], has_list = true, list_turned = !list_turned, ++lists;
     };
 
+    const auto each_arc = [&](auto visit) {
+        if (is_short<T>(now)) for_each_arc_of_short<T, Index>(arcs, queue().light, now, visit);
+        else for_each_arc<T, Index>(arcs, queue(), now.light, now.pieces, visit);
+    };
     const auto follow = [&] {
         pass([&](Collector<T, Index>& found, u64*) {
             const auto visit = [&](const Batch<Index, T::BATCH>& batch) {
@@ -146,12 +203,37 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
                 u32 fallen = 0;
 #pragma unroll
                 for (int k = 0; k < T::BATCH; ++k)
-                    if (d[k] > level && atomicAdd(space.left + v[k], ~(Count)0) == level + 1) fallen |= 1u << k;
+                    if (d[k] > level && take_one(space.left + v[k]) == level + 1) fallen |= 1u << k;
                 for (; __any_sync(ALL, fallen); fallen &= fallen - 1)
                     take(found, fallen, pick(v, __ffs(fallen) - 1), level);
             };
-            if (is_short<T>(now)) for_each_arc_of_short<T, Index>(arcs, queue().light, now, visit);
-            else for_each_arc<T, Index>(arcs, queue(), now.light, now.pieces, visit);
+            each_arc(visit);
+        });
+    };
+
+    // The same by those who stay: they are queued, and look for whom the round took.
+    const auto gather = [&] {
+        pass([&](Collector<T, Index>& found, u64*) {
+            each_listed([&](Index v, u64 d) {
+                stage.add(d > level, v, [&](bool has_one, const Index& one) { found.add(has_one, one); });
+            });
+        });
+        pass([&](Collector<T, Index>& found, u64*) {
+            const auto visit = [&](const Batch<Index, T::BATCH>& batch) {
+                Index v[T::BATCH];
+                bool went[T::BATCH];
+#pragma unroll
+                for (int k = 0; k < T::BATCH; ++k) v[k] = batch.live[k] ? indices[batch.arc[k]] : 0;
+#pragma unroll
+                for (int k = 0; k < T::BATCH; ++k) went[k] = batch.live[k] && round_of[v[k]] == (Index)round;
+                u32 fallen = 0;
+#pragma unroll
+                for (int k = 0; k < T::BATCH; ++k)
+                    if (went[k] && take_one(space.left + batch.source[k]) == level + 1) fallen |= 1u << k;
+                for (; __any_sync(ALL, fallen); fallen &= fallen - 1)
+                    take(found, fallen, pick(batch.source, __ffs(fallen) - 1), level);
+            };
+            each_arc(visit);
         });
     };
 
@@ -164,7 +246,12 @@ peel(const i64 n, const i64* __restrict__ indptr, const Index* __restrict__ indi
         look(wanted, 2 * left <= listed);
         if (!now.count) wanted = least, look(wanted, false);
         level = wanted;
-        while (now.count) left -= (i64)now.count, ++round, follow();
+        while (now.count) {
+            left -= (i64)now.count, arcs_left -= (i64)now.arcs, ++round;
+            if (left == 0) return;
+            if ((i64)now.arcs > arcs_left + listed) gather();
+            else follow();
+        }
     }
 }
 

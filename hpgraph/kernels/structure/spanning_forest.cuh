@@ -89,10 +89,19 @@ struct Lightest {
     }
 };
 
-template <class Id>
+// Millions of vertices may bring something to one tree, most of it no less than what is there: so that is looked at first.
+// It only falls, so that an old value is no harm.
+__device__ inline void bring_least(u64* at, u64 value) {
+    if (value < *at) atomicMin(at, value);
+}
+
+template <bool FIRST, class Id>
 __device__ void settle_lightest(const Trees<Id>& trees, Id v, Id mine, const Lightest& found) {
     trees.arc[v] = found.arc;
-    if (found.arc >= 0) atomicMin(trees.key + mine, found.key);
+    if (found.arc < 0) return;
+    // At first every vertex is a tree.
+    if (FIRST) trees.key[v] = found.key;
+    else bring_least(trees.key + mine, found.key);
 }
 
 template <class Id>
@@ -128,7 +137,7 @@ find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, co
         mine = trees.root[v];
         const i64 known = trees.arc[v];
         if (known != -2 && mine != *left_out) {
-            if (known >= 0 && trees.root[indices[known]] != mine) atomicMin(trees.key + mine, key_of(data, known));
+            if (known >= 0 && trees.root[indices[known]] != mine) bring_least(trees.key + mine, key_of(data, known));
             else if ((begin = indptr[v]) == (end = indptr[v + 1])) trees.arc[v] = -2;
             else if (known >= 0) past = Lightest{key_of(data, known), known};
         }
@@ -136,7 +145,7 @@ find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, co
     if (begin < end && end - begin <= FEW_ARCS) {
         Lightest found{NOTHING, -2};
         for (i64 at = begin; at < end; ++at) found.template look<FIRST>(indices, data, trees.root, mine, at, past);
-        settle_lightest(trees, (Id)v, mine, found);
+        settle_lightest<FIRST>(trees, (Id)v, mine, found);
     }
     for (u32 rest = __ballot_sync(ALL, end - begin > FEW_ARCS); rest; rest &= rest - 1) {
         const int owner = __ffs(rest) - 1, lane = threadIdx.x & 31;
@@ -157,7 +166,7 @@ find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, co
                 found.template look<FIRST>(indices, data, trees.root, its, at, behind);
             found.of_warp(from);
         }
-        if (lane == 0) settle_lightest(trees, u, its, found);
+        if (lane == 0) settle_lightest<FIRST>(trees, u, its, found);
     }
 }
 
@@ -177,7 +186,7 @@ find_lightest_listed(const i64* __restrict__ indptr, const Id* __restrict__ indi
         __syncthreads();
         if (threadIdx.x == 0) {
             for (int w = 1; w < FOREST_THREADS / 32; ++w) found.take(of_warps[w].key, of_warps[w].arc);
-            settle_lightest(trees, v, mine, found);
+            settle_lightest<FIRST>(trees, v, mine, found);
         }
         __syncthreads();
     }
@@ -204,7 +213,7 @@ settle_ties(const Id* __restrict__ indices, const Weight* __restrict__ data, Loo
     const i64 v = looking.vertex(i);
     Id mine;
     i64 at;
-    if (is_lightest(data, trees, v, *left_out, mine, at)) atomicMin(trees.ends + mine, ends_of((Id)v, indices[at]));
+    if (is_lightest(data, trees, v, *left_out, mine, at)) bring_least(trees.ends + mine, ends_of((Id)v, indices[at]));
 }
 
 // Each tree below the other end of its lightest arc; of two that chose the same arc the one of the larger root. Who may have
@@ -246,6 +255,29 @@ __global__ void __launch_bounds__(FOREST_THREADS) flatten_trees(i64 n, Trees<Id>
     if (v >= n) return;
     const Id root = trees.root[v] = root_of<Id>(trees.above, trees.root[v]);
     if (root == v) trees.key[v] = trees.ends[v] = NOTHING;
+}
+
+// How many roots of a block keep an arc; and then where these are, `tail` being how many there are up to a block's end.
+template <class Id>
+__global__ void __launch_bounds__(FOREST_THREADS) count_kept(i64 n, Trees<Id> trees, Id* tail) {
+    const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
+    const int count = __syncthreads_count(v < n && trees.chosen[v] >= 0);
+    if (threadIdx.x == 0) tail[blockIdx.x] = (Id)count;
+}
+
+template <class Id>
+__global__ void __launch_bounds__(FOREST_THREADS)
+list_kept(i64 n, Trees<Id> trees, const Id* __restrict__ tail, Id* source, i64* arc) {
+    __shared__ u32 votes[FOREST_THREADS / 32];
+    const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x, chosen = v < n ? trees.chosen[v] : -1;
+    const u32 mine = __ballot_sync(ALL, chosen >= 0), lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    if (lane == 0) votes[warp] = mine;
+    __syncthreads();
+    if (chosen < 0) return;
+    i64 place = blockIdx.x ? (i64)tail[blockIdx.x - 1] : 0;
+    for (u32 w = 0; w < warp; ++w) place += __popc(votes[w]);
+    place += __popc(mine & ((1u << lane) - 1));
+    source[place] = trees.source[v], arc[place] = chosen;
 }
 
 }  // namespace hpgraph

@@ -1,9 +1,10 @@
 // Trusses by peeling edges: those in too few triangles go, and the others of their triangles lose one, round after round.
 //
-// An edge is its place in the row of its upper end (support.cuh). Of one that has enough triangles only a bound is known:
-// when it falls below `cap`, the triangles are counted again, no further than to `cap`. Rounds are those of H. Kabir,
-// K. Madduri, "Parallel k-truss decomposition on multicore platforms", HPEC'17; all of them run in one launch, a barrier of
-// the grid between two.
+// An edge is its place in the row of its upper end (support.cuh). Where one truss is wanted, of an edge that has enough
+// triangles only a bound is known: when it falls below `cap`, the triangles are counted again, no further than to `cap`.
+// Where all are, numbers of triangles are exact, and every triangle is met when its first edge goes. Rounds are those of
+// H. Kabir, K. Madduri, "Parallel k-truss decomposition on multicore platforms", HPEC'17; all of them run in one launch, a
+// barrier of the grid between two.
 #pragma once
 #include "grid_barrier.cuh"
 #include "search.cuh"
@@ -32,6 +33,8 @@ struct Peeling {
     i64 *going, *following, *again;  // lists
     u64* tails;                      // of the three, and the least support of those that stay
     unsigned* arrived;
+    u32* level;  // where it is wanted: below how many triangles each edge went
+    u64* gone;   // how many have
 };
 
 // `cursor` begins where each list does.
@@ -81,21 +84,40 @@ __device__ i64 edge_between(const Edges<Index>& edges, Index a, Index b) {
     return at < end && edges.lower[at] == low ? at : -1;
 }
 
-// The triangles of an edge whose other two edges have not gone, by a warp: visit(f, g) in each lane, g < 0 for none; true
-// from it, in all lanes, ends the search. The upper end's neighbours are looked up: in degree order it has fewer.
+// A vertex's edges: those to the neighbours below it, and then those to the ones above.
+template <class Index>
+struct Around {
+    i64 below, n_below, above, all;
+
+    __device__ Around(const Edges<Index>& edges, Index v)
+        : below(edges.indptr[v]), n_below(edges.indptr[i64(v) + 1] - below), above(edges.upper_indptr[v]),
+          all(n_below + edges.upper_indptr[i64(v) + 1] - above) {}
+    __device__ i64 edge(const Edges<Index>& edges, i64 i) const {
+        return i < n_below ? below + i : edges.upper[above + i - n_below];
+    }
+    __device__ Index neighbour(const Edges<Index>& edges, i64 i, i64 edge) const {
+        return i < n_below ? edges.lower[edge] : edges.row[edge];
+    }
+};
+
+// The triangles of an edge whose other two edges have not gone, by the warps of so many parts, of which this is one:
+// visit(f, g) in each lane, g < 0 for none; true from it, in all lanes, ends the search. The edges of the end that has
+// fewer are looked up.
 template <class Index, class Visit>
-__device__ __forceinline__ void visit_triangles(const Edges<Index>& edges, const unsigned char* state, i64 edge,
-                                                Visit visit) {
+__device__ __forceinline__ void visit_triangles(const Edges<Index>& edges, const unsigned char* state, i64 edge, int part,
+                                                int parts, Visit visit) {
     const Index upper = edges.row[edge], lower = edges.lower[edge];
-    const i64 below = edges.indptr[upper], n_below = edges.indptr[i64(upper) + 1] - below;
-    const i64 above = edges.upper_indptr[upper], all = n_below + edges.upper_indptr[i64(upper) + 1] - above;
-    for (i64 first = 0; first < all; first += 32) {
+    const Around<Index> of_upper(edges, upper), of_lower(edges, lower);
+    const bool by_lower = of_lower.all < of_upper.all;
+    const Around<Index> around = by_lower ? of_lower : of_upper;
+    const Index other = by_lower ? upper : lower;
+    for (i64 first = 32 * part; first < around.all; first += 32 * parts) {
         const i64 i = first + lane_of_warp();
         i64 f = -1, g = -1;
-        if (i < all) {
-            f = i < n_below ? below + i : edges.upper[above + i - n_below];
+        if (i < around.all) {
+            f = around.edge(edges, i);
             if (f != edge && state[f] != GONE) {
-                g = edge_between(edges, i < n_below ? edges.lower[f] : edges.row[f], lower);
+                g = edge_between(edges, around.neighbour(edges, i, f), other);
                 if (g >= 0 && state[g] == GONE) g = -1;
             }
         }
@@ -103,9 +125,10 @@ __device__ __forceinline__ void visit_triangles(const Edges<Index>& edges, const
     }
 }
 
-// Everyone who goes, and whoever must go for that; `number` is written to the arcs of an edge that goes, by `write`.
-template <class Index, class Write>
-__device__ void peel_rounds(const Edges<Index>& edges, const Peeling& peeling, u32 least, u32 cap, Write write) {
+// Everyone who goes, and whoever must go for that.
+template <class Index>
+__global__ void __launch_bounds__(TRUSS_THREADS, 4)
+peel_edges(const Edges<Index> edges, const Peeling peeling, u32 least, u32 cap) {
     GridBarrier barrier(peeling.arrived);
     const i64 threads = i64(gridDim.x) * TRUSS_THREADS, thread = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
     const i64 warps = threads / 32, warp = thread / 32;
@@ -119,13 +142,18 @@ __device__ void peel_rounds(const Edges<Index>& edges, const Peeling& peeling, u
         append(mine && bound && before - AT_LEAST == cap, edge, peeling.again, peeling.tails + 2);
         append(mine && !bound && before == least, edge, following, peeling.tails + 1);
     };
+    u64 gone = 0;
     for (i64 count = tails[0]; count;) {
-        for (i64 i = warp; i < count; i += warps) {
-            const i64 edge = going[i];
-            write(edge);
+        // Where there are warps enough, several share an edge: a round takes no less than one of many neighbours.
+        int shift = 0;
+        while (shift < 5 && count << (shift + 1) <= warps) ++shift;
+        for (i64 i = warp; i < count << shift; i += warps) {
+            const i64 edge = going[i >> shift];
+            const int part = i & ((1 << shift) - 1);
+            if (peeling.level && part == 0 && lane_of_warp() == 0) peeling.level[edge] = least;
             u32 left = *(volatile u32*)(peeling.support + edge);
             if (!left) continue;
-            visit_triangles(edges, state, edge, [&](i64 f, i64 g) {
+            visit_triangles(edges, state, edge, part, 1 << shift, [&](i64 f, i64 g) {
                 const bool closed = g >= 0, f_goes = closed && state[f] == GOES, g_goes = closed && state[g] == GOES;
                 // Of two that go, the first takes from the third.
                 lose(closed && !f_goes && (!g_goes || edge < g), f);
@@ -139,7 +167,7 @@ __device__ void peel_rounds(const Edges<Index>& edges, const Peeling& peeling, u
         for (i64 i = warp; i < counted_again; i += warps) {
             const i64 edge = peeling.again[i];
             u32 found = 0;
-            visit_triangles(edges, state, edge, [&](i64 f, i64 g) {
+            visit_triangles(edges, state, edge, 0, 1, [&](i64 f, i64 g) {
                 found += __popc(__ballot_sync(ALL, g >= 0 && state[f] == STAYS && state[g] == STAYS));
                 return found >= cap;
             });
@@ -153,9 +181,10 @@ __device__ void peel_rounds(const Edges<Index>& edges, const Peeling& peeling, u
         barrier.wait();
         if (thread == 0) tails[1] = tails[2] = 0;
         i64* const other = going;
-        going = following, following = other, count = next;
+        gone += count, going = following, following = other, count = next;
         barrier.wait();
     }
+    if (thread == 0) *peeling.gone += gone;
 }
 
 // Where both arcs of an edge lie in the graph, whose vertices are `order[rank]`, or the ranks themselves.
@@ -173,12 +202,13 @@ struct ToArcs {
     }
 };
 
+// The truss numbers of those that have gone.
 template <class Index>
-__global__ void __launch_bounds__(TRUSS_THREADS, 4)
-peel_edges(const Edges<Index> edges, const Peeling peeling, u32 least, u32 cap, const ToArcs<Index, i64> arcs) {
-    peel_rounds(edges, peeling, least, cap, [&](i64 edge) {
-        if (arcs.values && lane_of_warp() == 0) arcs.write(edges.row[edge], edges.lower[edge], i64(least) + 1);
-    });
+__global__ void __launch_bounds__(TRUSS_THREADS)
+number_arcs(const Edges<Index> edges, const Peeling peeling, i64 n, const ToArcs<Index, i64> arcs) {
+    const i64 edge = i64(blockIdx.x) * TRUSS_THREADS + threadIdx.x;
+    if (edge < n && peeling.state[edge] == GONE)
+        arcs.write(edges.row[edge], edges.lower[edge], i64(peeling.level[edge]) + 1);
 }
 
 // A value to the arcs of all edges in a state.
