@@ -85,14 +85,13 @@ link_first(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 b
     }
 }
 
-// The root that most of a sample of the vertices have; by one block.
-template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS) most_frequent_root(i64 n, Id* label, Id* largest) {
+// The root that most of a sample of the vertices have; by one block. `near` has for each some vertex above it, or itself.
+template <typename Id> __device__ void note_most_frequent_root(i64 n, const Id* near, Id* label, Id* largest) {
     __shared__ Id roots[COMPONENT_THREADS];
     __shared__ int most;
     // Fibonacci hashing spreads the sample over the ids (D. Knuth, The Art of Computer Programming, vol. 3, 6.4).
     const u64 place = (u64(threadIdx.x) * 0x9E3779B97F4A7C15ull) >> 1;
-    const Id mine = roots[threadIdx.x] = root_of<Id>(label, Id(place % u64(n)));
+    const Id mine = roots[threadIdx.x] = root_of<Id>(label, near[place % u64(n)]);
     if (threadIdx.x == 0) most = 0;
     __syncthreads();
     int count = 0;
@@ -100,6 +99,11 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) most_frequent_root(i64 n, I
     atomicMax(&most, count << 8 | threadIdx.x);
     __syncthreads();
     if (threadIdx.x == (most & 255)) *largest = mine;
+}
+
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS) most_frequent_root(i64 n, Id* label, Id* largest) {
+    note_most_frequent_root(n, label, label, largest);
 }
 
 // The arcs but the first `done`, of vertices outside the tree of `largest` (-1: of all vertices). Rows too long for a

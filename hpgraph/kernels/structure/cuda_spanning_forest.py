@@ -35,7 +35,7 @@ def kernel_names(index: str, weight: str) -> dict[str, str]:
     -------
     dict
     """
-    of_ids = "begin_trees", "flatten_trees", "most_frequent_root", "count_kept", "list_kept"
+    of_ids = "begin_trees", "flatten_trees", "count_kept", "list_kept"
     names = {name: f"hpgraph::{name}<{index}>" for name in of_ids}
     names |= {name: f"hpgraph::{name}<{index}, {weight}>" for name in ("settle_ties", "join_trees")}
     for name in ("find_lightest", "find_lightest_listed"):
@@ -100,8 +100,7 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
         long_rows, joined, here = counts.tolist()
         if not joined or not here:
             break
-        launch("flatten_trees", each, size, trees, counts)
-        launch("most_frequent_root", 1, size, root, left_out)
+        launch("flatten_trees", each, size, trees, counts, left_out)
         has_long = has_long and (first == "false" or long_rows > 0)
         first, who, next_list, other_list = "false", looking(next_list, here), other_list, next_list
     tail = cupy.empty(each, ids)

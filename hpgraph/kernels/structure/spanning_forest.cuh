@@ -11,7 +11,7 @@
 
 namespace hpgraph {
 
-constexpr int FOREST_THREADS = 256;
+constexpr int FOREST_THREADS = COMPONENT_THREADS;
 // Arcs of a row that one thread reads, and that one warp reads; longer rows are a block's.
 constexpr i64 FEW_ARCS = 8, MANY_ARCS = 4096;
 constexpr u64 NOTHING = ~0ull;
@@ -246,15 +246,18 @@ join_trees(const Id* __restrict__ indices, const Weight* __restrict__ data, Look
     append_of_block(sums, looks_on, (Id)v, look_on, &counts->looking_on);
 }
 
-// Every vertex at the root of its tree, and nothing chosen yet. Paths are halved on the way: whatever another writes there
-// is an ancestor too.
+// Every vertex at the root of its tree, and nothing chosen yet; and which tree is left out, as the largest. Paths are halved
+// on the way: whatever another writes there is an ancestor too.
 template <class Id>
-__global__ void __launch_bounds__(FOREST_THREADS) flatten_trees(i64 n, Trees<Id> trees, Counts* counts) {
+__global__ void __launch_bounds__(FOREST_THREADS) flatten_trees(i64 n, Trees<Id> trees, Counts* counts, Id* left_out) {
     const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
     if (v == 0) *counts = Counts{};
-    if (v >= n) return;
-    const Id root = trees.root[v] = root_of<Id>(trees.above, trees.root[v]);
-    if (root == v) trees.key[v] = trees.ends[v] = NOTHING;
+    if (v < n) {
+        const Id root = trees.root[v] = root_of<Id>(trees.above, trees.root[v]);
+        if (root == v) trees.key[v] = trees.ends[v] = NOTHING;
+    }
+    // Whatever stands in `root` meanwhile, the old root or the new one, leads to the new one.
+    if (blockIdx.x == 0) note_most_frequent_root<Id>(n, trees.root, trees.above, left_out);
 }
 
 // How many roots of a block keep an arc; and then where these are, `tail` being how many there are up to a block's end.
