@@ -78,13 +78,10 @@ class Gpus:
     def check(self) -> bool:
         """Whether all have all; then nobody has anything."""
         self.wait()
-        right = all(
-            bool((self.part(number, of) == of + 1).all())
-            for number in range(len(self.indices))
-            for of in range(len(self.indices))
-        )
-        for array in self.all:
+        right = True
+        for number, array in enumerate(self.all):
             with array.device:
+                right &= all(bool((self.part(number, of) == of + 1).all()) for of in range(len(self.indices)))
                 array.fill(0)
         self.wait()
         return right

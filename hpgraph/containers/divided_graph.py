@@ -12,12 +12,12 @@ from hpgraph.containers.dealt_vertices import GRAIN, dealt, renumbered
 from hpgraph.containers.divided_array import DividedArray
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.layouts import Layouts
-from hpgraph.containers.shards import Shard, joined, rows_on
+from hpgraph.containers.shards import Shard, arcs_among, joined, loops_of, rows_on, stacked
 from hpgraph.core.device import Device, array_module, check_memory, free_memory
 from hpgraph.core.devices import Devices, bring, even_ranges, reach_each_other
+from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.formats import CSR, Bitmask
 from hpgraph.formats.ownership import read_only
-from hpgraph.kernels.backend import kernels
 
 # Times as many vertices in the largest range as in an even one, from which vertices are dealt out anew: what is done
 # for each vertex, and what ranges tell each other of theirs, would else wait for one device.
@@ -128,19 +128,25 @@ class DividedGraph(Graph):
         return graph
 
     def _build_whole(self) -> Graph:
-        first = self.shards[0].device
+        first, what = self.shards[0], "the whole of a divided graph, which this is not made without,"
         nbytes = sum(shard.out_csr.nbytes for shard in self.shards)
-        with first.here:
-            check_memory(nbytes, "the whole of a divided graph, which this is not made without,", first.kind)
-            xp = array_module(first.kind)
-            indptr = xp.zeros(self.n_vertices + 1, np.int64)
-            xp.cumsum(self.degrees_of_shards("out_csr"), out=indptr[1:])
-            indices = joined([shard.out_csr.indices for shard in self.shards], first)
-            data = joined([shard.out_csr.data for shard in self.shards], first) if self.weighted else None
-            csr = CSR((self.n_vertices, self.n_vertices), indptr, indices, data, validate=False)
-            if self.order is not None:
-                csr = renumbered(csr, self.order)
+        if self.memory is not None and nbytes + first.nbytes > self.memory:
+            raise DeviceMemoryError(what, nbytes + first.nbytes, self.memory, self.device, "is the memory it was given")
+        with first.device.here:
+            check_memory(nbytes, what, first.device.kind)
+        return self._put_together(first.device)
+
+    def _put_together(self, device: Devices) -> Graph:
+        csr = stacked([shard.out_csr for shard in self.shards], self.order, device)
+        with device.here:
             return object.__new__(Graph)._set(csr, self.directed, self._names)
+
+    def _whole_somewhere(self) -> Graph:
+        """`whole`; where it will not fit the first device, in main memory."""
+        try:
+            return self.whole
+        except DeviceMemoryError:
+            return self._put_together(Devices("cpu"))
 
     @property
     def replicas(self) -> list[Graph]:
@@ -178,24 +184,7 @@ class DividedGraph(Graph):
         DeviceMemoryError
             When they will not fit there.
         """
-        home, n = self.shards[0].device, self.n_vertices
-        kept = []
-        for shard in self.shards:
-            csr = shard.out_csr
-            with shard.device.here:
-                flags = bring(self.in_order_of_shards(chosen.to_bool()), shard.device)
-                among = flags[csr.indices]
-                among &= array_module(among).repeat(flags[shard.first : shard.last], csr.degrees)
-                kept.append(kernels(shard.device.kind).keep_entries(csr, among))
-        with home.here:
-            check_memory(sum(csr.nbytes for csr in kept), "a part of a divided graph", home.kind)
-            indptr = array_module(home.kind).zeros(n + 1, np.int64)
-            for shard, csr in zip(self.shards, kept, strict=True):
-                indptr[shard.first + 1 : shard.last + 1] = bring(csr.degrees, home)
-            indptr.cumsum(out=indptr)
-            data = joined([csr.data for csr in kept], home) if self.weighted else None
-            csr = CSR((n, n), indptr, joined([csr.indices for csr in kept], home), data, validate=False)
-            return csr if self.order is None else renumbered(csr, self.order)
+        return arcs_among(self.shards, self.in_order_of_shards(chosen.to_bool()), self.order)
 
     def _arcs_among(self, chosen: Bitmask) -> CSR:
         whole = self._layouts.get("whole")
@@ -203,15 +192,7 @@ class DividedGraph(Graph):
 
     def loops(self) -> Any:
         """Arcs of each vertex that lead nowhere else: int64 array of shape (n,), on the first device."""
-        counts = []
-        for shard in self.shards:
-            with shard.device.here:
-                rows = shard.out_csr.expand_rows()
-                xp = array_module(rows)
-                counts.append(
-                    xp.bincount(rows[shard.out_csr.indices == rows + shard.first], minlength=shard.last - shard.first)
-                )
-        return self.in_own_order(joined(counts, self.shards[0].device))
+        return self.in_own_order(joined([loops_of(shard) for shard in self.shards], self.shards[0].device))
 
     @contextlib.contextmanager
     def lending(self) -> Iterator[int]:
@@ -245,7 +226,7 @@ class DividedGraph(Graph):
         if not self.directed:
             return self
         scatter = self.order is not None
-        graph: Self = self._layouts.once("undirected", lambda: self.alike(self.whole.undirected, scatter))
+        graph: Self = self._layouts.once("undirected", lambda: self.alike(self._whole_somewhere().undirected, scatter))
         return graph
 
     @property
@@ -253,7 +234,7 @@ class DividedGraph(Graph):
         """The same graph, divided without dealing out vertices anew: for programs that read them."""
         if self.order is None:
             return self
-        graph: Self = self._layouts.once("by_own_ids", lambda: self.alike(self.whole, False))
+        graph: Self = self._layouts.once("by_own_ids", lambda: self.alike(self._whole_somewhere(), False))
         return graph
 
     def alike(self, graph: Graph, scatter: bool | None = None) -> Any:

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from hpgraph.containers.dealt_vertices import renumbered
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.core.devices import Devices, bring, copy_between, place_of
 from hpgraph.formats import CSR
+from hpgraph.kernels.backend import kernels
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,69 @@ def rows_on(csr: CSR, first: int, last: int, device: Devices) -> CSR:
         return CSR((last - first, csr.shape[1]), bring(indptr, device), indices, data, validate=False)
 
 
+def stacked(parts: Sequence[CSR], order: Any, device: Devices) -> CSR:
+    """The rows of all shards as one square matrix, on a device.
+
+    Parameters
+    ----------
+    parts : sequence of CSR
+        Rows of each shard, in the order of the shards.
+    order : array of ids, or None
+        The vertex at each place, if the numbers of shards are others.
+    device : Devices
+
+    Returns
+    -------
+    CSR
+    """
+    n, weighted = parts[0].shape[1], parts[0].data is not None
+    lengths = []
+    for part in parts:
+        with place_of(part.indptr).here:
+            lengths.append(part.degrees)
+    with device.here:
+        indptr = array_module(device.kind).zeros(n + 1, np.int64)
+        joined(lengths, device).cumsum(out=indptr[1:])
+        data = joined([part.data for part in parts], device) if weighted else None
+        csr = CSR((n, n), indptr, joined([part.indices for part in parts], device), data, validate=False)
+        return csr if order is None else renumbered(csr, bring(order, device))
+
+
+def arcs_among(shards: Sequence[Shard], chosen: Any, order: Any) -> CSR:
+    """The arcs of which both ends are among some vertices, as a square matrix on the first device.
+
+    Parameters
+    ----------
+    shards : sequence of Shard
+    chosen : array of bool
+        By the shards' numbers, on the first device.
+    order : array of ids, or None
+        As for `stacked`.
+
+    Returns
+    -------
+    CSR
+    """
+    kept = []
+    for shard in shards:
+        with shard.device.here:
+            flags = bring(chosen, shard.device)
+            among = flags[shard.out_csr.indices]
+            among &= array_module(among).repeat(flags[shard.first : shard.last], shard.out_csr.degrees)
+            kept.append(kernels(shard.device.kind).keep_entries(shard.out_csr, among))
+    home = shards[0].device
+    with home.here:
+        check_memory(sum(csr.nbytes for csr in kept), "a part of a divided graph", home.kind)
+    return stacked(kept, order, home)
+
+
+def loops_of(shard: Shard) -> Any:
+    """How many arcs of each vertex of a shard lead nowhere else."""
+    with shard.device.here:
+        rows, arcs = shard.out_csr.expand_rows(), shard.out_csr
+        return array_module(rows).bincount(rows[arcs.indices == rows + shard.first], minlength=arcs.shape[0])
+
+
 def joined(parts: Sequence[Any], device: Devices) -> Any:
     """Arrays one after the other, on a device."""
     with device.here:
@@ -62,5 +129,7 @@ def joined(parts: Sequence[Any], device: Devices) -> Any:
         end = 0
         for part in parts:
             begin, end = end, end + len(part)
-            copy_between(part, made[begin:end])
+            # Between devices of one kind without a copy on the way.
+            there = part if place_of(part).kind == device.kind else bring(part, device)
+            copy_between(there, made[begin:end])
     return made

@@ -65,7 +65,7 @@ class ShardPages(PagedArcs):
     def arcs(self) -> int:
         """How many there are."""
         stores = [side.by_sender if side.by_target is None else side.by_target for side in self._sides]
-        return sum(store.resident.nnz for store in stores if store is not None)
+        return sum(store.pages.nnz for store in stores if store is not None)
 
 
 class DividedPages:

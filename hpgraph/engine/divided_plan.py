@@ -117,9 +117,10 @@ def plan_of(graph: DividedGraph, declared: Declarations, initial: dict[str, Any]
     others = n - min(shard.last - shard.first for shard in graph.shards)
     least = own + -(-others // MOST_PIECES) * (each + 8)
     if memory < least:
+        least, strategy = min((least, "S"), (replicated, "P"))
         raise BudgetError(
-            f"{declared.name} does not fit {readable(memory)} a device: on {len(graph.shards)} of them "
-            f"memory={least} is the least that does (strategy S), {replicated} is enough for all that is quicker (P)"
+            f"{declared.name} does not fit {readable(memory)} a device: on {len(graph.shards)} of them memory={least} "
+            f"is the least that does (strategy {strategy})"
         )
     room = min(others, (memory - own) // (each + 8))
     pieces = -(-others // max(room, 1))

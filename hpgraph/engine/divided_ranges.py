@@ -91,7 +91,8 @@ class _Range:
                     size = int(self.flags.sum())
                     frontier = Frontier(self.columns.n, bits=Bitmask.from_bool(self.flags), size=size)
                     self.flags[...] = False
-                if not frontier.size or not piece.gathering.nnz:
+                # The first one is pulled even from nobody, so that nothing said before is heard again.
+                if begun and not (frontier.size and piece.gathering.nnz):
                     continue
                 before = self.steps.take() if begun else None
                 self.steps.pull(piece, frontier)

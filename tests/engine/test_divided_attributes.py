@@ -7,12 +7,14 @@ import programs
 import pytest
 import test_divided
 import test_run
+import test_shapes
+from reference_algorithms import levels
 from test_divided import device, places  # noqa: F401
 from test_run import SMALL, host
 
 import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
-from hpgraph.core.errors import BudgetError
+from hpgraph.core.errors import BudgetError, DeviceMemoryError
 from hpgraph.engine.divided_plan import Plan
 
 
@@ -39,6 +41,7 @@ test_conditions_of_a_search = test_run.test_conditions_of_a_search
 test_many_properties = test_run.test_many_properties
 test_without_update_the_message_joins_the_property = test_run.test_without_update_the_message_joins_the_property
 test_a_run_that_is_cut_off_goes_on_from_there = test_run.test_a_run_that_is_cut_off_goes_on_from_there
+test_elementwise_sums = test_shapes.test_elementwise_sums
 test_values_stay_apart = test_divided.test_values_stay_apart
 
 
@@ -52,26 +55,37 @@ def test_sums_over_all_parts_decide_when_to_stop(places, divided):  # noqa: F811
 
 def test_memory_chooses(places):  # noqa: F811
     """Ever less memory: all attributes on every device, each its own, too little."""
-    whole = hpg.Graph(SMALL, directed=True)
-    shards = divide(whole, places).shards
-    expected, told = test_run.widest(SMALL, 3), []
-    least = None
-    for memory in range(60_000, max(shard.nbytes for shard in shards), -500):
+    whole = hpg.datasets.grid(40)
+    most = max(shard.nbytes for shard in divide(whole, places).shards)
+    expected, told, least = hpg.run(programs.Halving, whole, max_iteration=5).value, [], None
+    for memory in range(200_000, most, -4_000):
         graph = divide(whole, places, memory=memory)
         try:
-            found = hpg.run(programs.Widest, graph, active=[3])
+            found = hpg.run(programs.Halving, graph, max_iteration=5)
         except BudgetError as error:
             least = int(str(error).partition("memory=")[2].split()[0])
             break
-        assert (host(found.width) == expected).all()
+        assert np.allclose(host(found.value), expected, rtol=1e-12)
         told.append(found.trace.explain().splitlines()[0])
-    assert "(strategy P)" in told[0] and "of 58.6 KiB" in told[0]
+        assert "whole" not in graph._layouts
+    assert "(strategy P)" in told[0] and "of 195.3 KiB" in told[0]
     assert "(strategy S)" in told[-1] and "are too much" in told[-1] and "pieces" in told[-1]
     assert len({line.partition("(strategy ")[2][0] for line in told}) == 2
     # What the error says does.
     assert least is not None and memory < least
-    found = hpg.run(programs.Widest, divide(whole, places, memory=least), active=[3])
-    assert (host(found.width) == expected).all()
+    found = hpg.run(programs.Halving, divide(whole, places, memory=least), max_iteration=5)
+    assert np.allclose(host(found.value), expected, rtol=1e-12)
+
+
+def test_searches_do_not_take_more_than_one_device_was_given(places):  # noqa: F811
+    whole = hpg.Graph(SMALL, directed=True)
+    graph = divide(whole, places, scatter=True, memory=36_000)
+    assert (host(hpg.run(programs.Widest, graph, active=[3]).width) == test_run.widest(SMALL, 3)).all()
+    # It reads ids, and gets shards of vertices that keep theirs.
+    assert (host(hpg.bfs(graph, 3).level) == levels(SMALL, 3)).all()
+    tight = divide(whole, places, memory=15_000)
+    with pytest.raises(DeviceMemoryError, match=r"the whole of a divided graph.*is the memory it was given"):
+        _ = tight.whole
 
 
 def test_what_needs_all_attributes(places, divided):  # noqa: F811
