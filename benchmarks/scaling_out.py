@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import statistics
 import time
@@ -19,7 +20,9 @@ from .record import RESULTS, Record
 from .report import aligned
 
 GRAPHS = ("cnr-2000", "kron18", "urand18", "road1000")
-WORKS = ("bfs", "sssp", "pagerank", "components")
+WORKS = ("bfs", "sssp", "pagerank", "components", "triangles", "cores", "betweenness")
+# Of undirected graphs; a directed one is measured with its arcs both ways.
+UNDIRECTED = ("triangles", "cores")
 # A superstep of so few arcs is all overhead.
 THIN = 1000
 
@@ -39,6 +42,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--graphs", default=",".join(GRAPHS), help="names separated by commas")
     parser.add_argument("--works", default=",".join(WORKS), help="of " + ", ".join(WORKS))
     parser.add_argument("--repeat", type=int, default=3, help="runs of each, after one that compiles (3)")
+    parser.add_argument("--device", default="cpu", help="what works on blocks, cpu or cuda (cpu)")
     parser.add_argument("--model", action="store_true", help="print what the model predicts, and measure nothing")
     parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/scaling-out-DATE.json)")
     chosen = parser.parse_args(words)
@@ -49,11 +53,11 @@ def main(words: Sequence[str]) -> int:
     record = Record(path, words, "cpu")
     found: dict[str, dict[str, Any]] = {}
     for number in map(int, chosen.workers.split(",")):
-        with hpg.cluster.local(n_workers=number, threads=chosen.threads) as client:
+        with hpg.cluster.local(n_workers=number, threads=chosen.threads, device=chosen.device) as client:
             for name in chosen.graphs.split(","):
                 graph = graph_called(name)
                 for work, row in measured(client, graph, chosen.works.split(","), chosen.threads * number,
-                                          chosen.repeat):  # fmt: skip
+                                          chosen.repeat, chosen.device):  # fmt: skip
                     found[f"{name} {work} {number}"] = row
                     told = (f"{key} {value}" for key, value in row.items())
                     print(name, work, f"{number} workers:", *told, flush=True)
@@ -71,11 +75,15 @@ def graph_called(name: str) -> hpg.Graph:
 
 
 def measured(
-    client: Any, graph: hpg.Graph, works: Sequence[str], threads: int, repeat: int
+    client: Any, graph: hpg.Graph, works: Sequence[str], threads: int, repeat: int, device: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each work on a cluster, and in this process on as many threads, in turn."""
     start = int(np.argmax(graph.out_degree))
-    with hpg.cluster.Graph.from_graph(client, graph) as C:
+    sources = np.flatnonzero(graph.out_degree)[:1]
+    with contextlib.ExitStack() as open_:
+        C = both = open_.enter_context(hpg.cluster.Graph.from_graph(client, graph, device=device))
+        if graph.directed and not set(works).isdisjoint(UNDIRECTED):
+            both = open_.enter_context(hpg.cluster.Graph.from_graph(client, graph.undirected, device=device))
         calls: dict[str, tuple[Callable[[], Any], Callable[[], Any], Callable[[Any, Any], bool]]] = {
             "bfs": (lambda: C.bfs(start), lambda: hpg.bfs(graph, start), lambda a, b: bool((a.level == b.level).all())),
             "sssp": (
@@ -89,6 +97,14 @@ def measured(
                 C.connected_components, lambda: hpg.connected_components(graph),
                 lambda a, b: bool((a.label == b.label).all()),
             ),
+            "triangles": (both.triangles, lambda: hpg.triangles(graph), lambda a, b: bool((a == b).all())),
+            "cores": (
+                both.core_number, lambda: hpg.core_number(graph.undirected), lambda a, b: bool((a == b).all())
+            ),
+            "betweenness": (
+                lambda: C.betweenness_centrality(sources=sources),
+                lambda: hpg.betweenness_centrality(graph, sources=sources), lambda a, b: bool(np.allclose(a, b)),
+            ),
         }  # fmt: skip
         for work in works:
             there, here, right = calls[work]
@@ -99,7 +115,7 @@ def measured(
             row = {"right": right(*answers), "seconds": round(seconds, 4), "alone": round(alone, 4),
                    "ratio": round(seconds / alone, 2)}  # fmt: skip
             trace = getattr(answers[0], "trace", None)
-            if trace is not None:
+            if work in ("bfs", "sssp", "pagerank"):
                 thin = trace.seconds[trace.edges <= THIN]
                 row |= {"supersteps": trace.supersteps, "arcs": int(trace.edges.sum())}
                 row |= {"ms of a thin superstep": round(1e3 * float(np.median(thin)), 2) if len(thin) else None}

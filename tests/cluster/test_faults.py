@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import socket
 
 import numpy as np
@@ -13,6 +15,7 @@ import hpgraph as hpg
 from hpgraph.cluster.checkpoints import pack, unpack
 from hpgraph.cluster.errors import PeerLostError
 from hpgraph.cluster.messages import ALL, BITS, FOLD, LISTED, MessageError, check, packed, parsed
+from hpgraph.cluster.people import Workers
 from hpgraph.cluster.station import Station
 from tests.cluster.conftest import matrix_of, sparse_graph
 from tests.fuzz.cluster_faults import arm
@@ -36,6 +39,38 @@ def test_workers_killed_in_the_middle(client, graph, distance, tmp_path, block) 
         assert (tmp_path / "done").exists() or block == -1
         assert len(list(tmp_path.iterdir())) > 1, "somebody was killed"
     assert (found.distance == distance.astype(np.float32)).all()
+
+
+def test_a_worker_killed_while_triangles_are_counted(client, graph, tmp_path) -> None:
+    undirected = graph.undirected
+    # Each edge both ways, without loops: a closed walk of three steps is a sixth of a triangle.
+    once = (matrix_of(undirected) != 0).astype(np.int64)
+    once.setdiag(0)
+    with hpg.cluster.Graph.from_graph(client, undirected, blocks=4) as C:
+        client.run(arm, 2, "kill", 2, str(tmp_path))
+        found = C.count_triangles()
+    assert (found.count == (once @ once @ once).diagonal() // 2).all() and found.count.any()
+    assert len(found.lost) == 1 and (tmp_path / "done").exists()
+
+
+def test_a_worker_that_hangs(client, graph, distance, tmp_path) -> None:
+    limits = hpg.cluster.Limits(silence=3, leave=5)
+    with hpg.cluster.Graph.from_graph(client, graph, blocks=4, limits=limits) as C:
+        client.run(arm, 2, "stop", 1, str(tmp_path))
+        found = C.sssp(7)
+        os.kill(int((tmp_path / "done").read_text()), signal.SIGCONT)
+        assert (found.distance == distance.astype(np.float32)).all()
+        # Back again, it is asked as before.
+        assert C.bfs(7).level[7] == 0
+
+
+def test_a_scheduler_that_does_not_answer() -> None:
+    class Silent:
+        def scheduler_info(self, n_workers):
+            raise OSError("connection refused")
+
+    with pytest.raises(hpg.cluster.ClusterError, match=r"does not answer \(connection refused\).*resume"):
+        Workers(Silent(), hpg.cluster.Limits()).there()
 
 
 def test_resume_elsewhere(client, graph, distance, tmp_path) -> None:
@@ -75,7 +110,15 @@ def test_a_program_that_raises_on_one_worker(client, graph) -> None:
                 raise ValueError("123 is not to my taste")
             return message
 
+    class Greedy(Picky):
+        def update(vertex, message):
+            if vertex.id == 123:
+                raise MemoryError("no room for 123")
+            return message
+
     with hpg.cluster.Graph.from_graph(client, graph, blocks=4) as C:
+        with pytest.raises((MemoryError, hpg.cluster.ProgramError), match="no room for 123"):
+            C.run(Greedy)
         with pytest.raises(hpg.cluster.ProgramError, match=r"Picky raised ValueError on worker tcp.*not to my taste"):
             C.run(Picky)
         assert C.bfs(7).level[7] == 0, "the graph is still there"

@@ -24,19 +24,24 @@ LIMITS = hpg.cluster.Limits(silence=6, leave=15, workers=60)
 
 
 def arm(step: int, action: str, block: int, folder: str) -> None:
-    """In a worker: when this block comes to this superstep, do it, once in the whole cluster."""
-    from hpgraph.cluster import run_block
+    """In a worker: when this block comes to this superstep, or stage, do it, once in the whole cluster."""
+    from hpgraph.cluster.run_block import BlockRun
+    from hpgraph.cluster.triangles import TriangleRun
 
-    whole = run_block.BlockRun.superstep
+    # Stages are counted from 0.
+    for kind, name, first in ((BlockRun, "superstep", 1), (TriangleRun, "_fetched", 0)):
+        now = getattr(kind, name)
+        setattr(kind, name, _armed(getattr(now, "whole", now), step - 1 + first, action, block, folder))
 
-    def superstep(self: Any, number: int, *rest: Any) -> Any:
-        if number == step and (block < 0 or self.numbering.block == block):
+
+def _armed(whole: Callable[..., Any], at: int, action: str, block: int, folder: str) -> Callable[..., Any]:
+    def armed(self: Any, number: int, *rest: Any) -> Any:
+        if number == at and (block < 0 or self.numbering.block == block):
             happen(action, f"{folder}/{os.getpid() if block < 0 else 'done'}")
         return whole(self, number, *rest)
 
-    superstep.whole = getattr(whole, "whole", whole)  # type: ignore[attr-defined]
-    whole = superstep.whole  # type: ignore[attr-defined]
-    run_block.BlockRun.superstep = superstep  # type: ignore[method-assign]
+    armed.whole = whole  # type: ignore[attr-defined]
+    return armed
 
 
 def happen(action: str, mark: str) -> None:
