@@ -14,7 +14,7 @@ from hpgraph.algorithms.distances import Distances, Hops, SingleDistances
 from hpgraph.algorithms.levels import Tree
 from hpgraph.algorithms.pagerank import PageRankResult, power_program
 from hpgraph.algorithms.sssp import SSSPResult
-from hpgraph.cluster.programs import Dependencies, Label, Neighbours, Paths, Peel, WideLabel
+from hpgraph.cluster.programs import Dependencies, Label, Neighbours, Paths, Peel, Product, WideLabel
 from hpgraph.containers.vertices import id
 from hpgraph.core.number import real, whole
 from hpgraph.kernels.structure.numbering import numbered
@@ -214,6 +214,30 @@ class Algorithms:
             # Whoever lost more edges than were left to lose went in this run.
             left, core = np.maximum(found.left, k), found.core
         return core
+
+    def __matmul__(self, x: Any) -> np.ndarray:
+        """The adjacency matrix times a vector, or times each column of a matrix.
+
+        Parameters
+        ----------
+        x : array of shape (n,) or (n, k)
+
+        Returns
+        -------
+        float64 array of the same shape
+
+        Raises
+        ------
+        ValueError
+            If there is not a row for each vertex.
+        """
+        x = np.asarray(x, np.float64)
+        if x.ndim not in (1, 2) or len(x) != self.n_vertices:
+            raise ValueError(f"x must have a row for each of {self.n_vertices} vertices, not the shape {x.shape}")
+        if x.ndim == 2:
+            return np.stack([self @ column for column in np.ascontiguousarray(x.T)], axis=1)
+        found: np.ndarray = self.run(Product, x=x).y
+        return found
 
     def triangles(self, **run: Any) -> Any:
         """Number of triangles at each vertex of an undirected graph.

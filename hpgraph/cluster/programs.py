@@ -68,6 +68,24 @@ class Peel(VertexProgram):
         return before.core < 0 and vertex.core >= 0  # type: ignore[operator]
 
 
+class Product(VertexProgram):
+    """A row of the adjacency matrix times a vector."""
+
+    edges = "out"
+    reduce = "plus"
+    activity = "all"
+    message = "float64"
+    max_iteration = 1
+    x = Property("float64")
+    y = Property("float64", initial=0.0)
+
+    def gather(source, weight, target):  # noqa: D102
+        return source.x * weight
+
+    def update(vertex, message):  # noqa: D102
+        return vertex.x, message
+
+
 class Paths(VertexProgram):
     """Levels, and how many shortest paths lead to a vertex (U. Brandes, 2001: the way forward)."""
 

@@ -98,6 +98,14 @@ def test_triangles(client, graph, shape) -> None:
         C.triangles()
 
 
+def test_products(on_cluster, graph) -> None:
+    X = np.random.default_rng(6).random((graph.n_vertices, 2))
+    np.testing.assert_allclose(on_cluster @ X, matrix_of(graph) @ X)
+    np.testing.assert_allclose(on_cluster @ X[:, 1], matrix_of(graph) @ X[:, 1])
+    with pytest.raises(ValueError, match=r"row for each of 300 vertices, not the shape \(299,\)"):
+        on_cluster @ X[1:, 0]
+
+
 def test_components_and_cores_and_betweenness(client, on_cluster, graph) -> None:
     count, label = scipy.sparse.csgraph.connected_components(matrix_of(graph), connection="weak")
     found = on_cluster.connected_components()
