@@ -147,12 +147,14 @@ def bytes_of(C: Any, work: str, trace: Any) -> dict[str, Any]:
         traits = traits._replace(message=8, source=8)
     # The vertices that one superstep leaves active are those that the next begins with.
     after = np.append(trace.active[1:], 0)
-    predicted = sum(
-        cost.superstep_bytes(shape, traits, float(active), float(messages))
-        for active, messages in zip(after, trace.messages, strict=True)
-    )
+    counted = np.array([
+        cost.counts(shape, traits, float(active), float(messages), float(arcs))
+        for active, messages, arcs in zip(after, trace.messages, trace.edges, strict=True)
+    ]).sum(axis=0)  # fmt: skip
+    predicted = counted[3] * shape.blocks
     sent = int(trace.sent.sum())
-    return {"bytes": sent, "of the model": round(sent / predicted, 3) if predicted else None}
+    return {"bytes": sent, "of the model": round(sent / predicted, 3) if predicted else None,
+            "counts": counted.round(1).tolist()}  # fmt: skip
 
 
 def table(found: dict[str, dict[str, Any]]) -> list[str]:

@@ -153,6 +153,8 @@ class Machine(NamedTuple):
         Seconds of a byte through one worker's network.
     superstep : float
         Seconds of a superstep with nothing in it, but for messages.
+    run : float
+        Seconds of a run around its supersteps.
     """
 
     arc: float
@@ -160,6 +162,7 @@ class Machine(NamedTuple):
     message: float
     byte: float
     superstep: float
+    run: float = 0.0
 
 
 def superstep_seconds(
@@ -181,11 +184,23 @@ def superstep_seconds(
     -------
     float
     """
+    counted = counts(shape, traits, active, messages, arcs)
+    return sum(each * count for each, count in zip(machine[:5], counted, strict=True))
+
+
+def counts(shape: Shape, traits: Traits, active: float, messages: float, arcs: float) -> tuple[float, ...]:
+    """What a block does in a superstep: arcs, vertices, messages, bytes, and the superstep; in the order of `Machine`.
+
+    Parameters
+    ----------
+    shape, traits, active, messages, arcs
+        As for `superstep_seconds`.
+
+    Returns
+    -------
+    tuple of five floats
+    """
     p = shape.blocks
     known = shape.n / shape.rows + shape.n / shape.columns - shape.n / p
     looked = known if traits.everyone else min(known, active * known / shape.n + known / 64)
-    sent = superstep_bytes(shape, traits, active, messages) / p
-    return (
-        machine.superstep + machine.arc * arcs / p + machine.vertex * looked + machine.byte * sent
-        + machine.message * messages_of(shape)
-    )  # fmt: skip
+    return arcs / p, looked, messages_of(shape), superstep_bytes(shape, traits, active, messages) / p, 1.0
