@@ -15,6 +15,7 @@ import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distribution import distribution
+from hpgraph.algorithms.leaving import leaving_of, moderate
 from hpgraph.algorithms.pagerank_delta import spread_changes
 from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult, Rules, is_of_lanes, jumps_of, rank_in_lanes
 from hpgraph.algorithms.power_iteration import ending
@@ -23,7 +24,6 @@ from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import named
-from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.errors import ConvergenceWarning
@@ -33,8 +33,6 @@ from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
-from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.attached import attached
 
 
 class PageRank(VertexProgram):
@@ -78,28 +76,6 @@ def _weighted(program: type[PageRank]) -> type[PageRank]:
         return source.share * weight
 
     return type(f"Weighted{program.__name__}", (program,), {"weighted": True, "gather": gather})
-
-
-class Leaving(VertexProgram):
-    """The sum of the weights of the arcs that leave a vertex."""
-
-    edges = "out"
-    reduce = "plus"
-    activity = "all"
-    max_iteration = 1
-    total = Property("float64")
-
-    def gather(source, weight, target):  # noqa: D102
-        return weight
-
-    def update(vertex, message):  # noqa: D102
-        return message
-
-
-class Heaviest(Leaving):
-    """The largest weight among them."""
-
-    reduce = "max"
 
 
 _PROGRAMS: dict[tuple[bool, bool], type[PageRank]] = {
@@ -257,8 +233,8 @@ def pagerank(
     paper = normalization == "hpgraph"
     teleport = None if personalization is None else distribution(personalization, "personalization", graph, dtype)
     if weighted and graph.weighted:
-        graph = _moderate(graph, dtype)
-    leaving = _leaving(graph, weighted, dtype)
+        graph = moderate(graph, dtype)
+    leaving = leaving_of(graph, weighted, dtype)
     if method == "delta":
         first = None if start is None else _first_ranks(graph, start, teleport, paper, dtype)
         spread = spread_changes(
@@ -294,11 +270,12 @@ def _in_lanes(
     jumps = jumps_of(personalization, graph)
     weighted = weighted and graph.weighted
     if weighted:
-        graph = _moderate(graph, dtype)
+        graph = moderate(graph, dtype)
     first = None
     if start is not None:
         first = distribution(start, "start", graph, dtype, scale=rules.all_rank == 1)
-    found = rank_in_lanes(graph, jumps, _leaving(graph, weighted, dtype), first, rules, weighted=weighted, dtype=dtype)
+    leaving = leaving_of(graph, weighted, dtype)
+    found = rank_in_lanes(graph, jumps, leaving, first, rules, weighted=weighted, dtype=dtype)
     if not found.converged.all() and rules.tol > 0:
         lane = int(found.converged.argmin())
         warnings.warn(
@@ -354,56 +331,6 @@ def power_program(*, weighted: bool, personalized: bool, convergence: str) -> ty
     type
     """
     return _STOPPING[_PROGRAMS[weighted, personalized], convergence]
-
-
-def _moderate(graph: Graph, dtype: np.dtype) -> Graph:
-    """The graph, or one in the same proportions whose weights have no sums or shares beyond the range of their type.
-
-    There each vertex's weights are multiplied by a power of two of its own.
-    """
-    xp = array_module(graph.device)
-    arcs = [shard.out_csr for shard in graph.shards] if isinstance(graph, DividedGraph) else [graph.out_csr]
-    # A NaN among them is the least and the largest.
-    ends = [(float(csr.data.min()), float(csr.data.max())) for csr in arcs if csr.nnz]
-    least, largest = (float(end) for end in (np.min(ends), np.max(ends))) if ends else (1.0, 1.0)
-    if not (least >= 0 and largest < np.inf):
-        raise ValueError("weights must be finite and not negative for a weighted PageRank; use weighted=False")
-    # Ranks, and what vertices have in common, take the other half of the exponents.
-    reach = 2.0 ** (60 if dtype == np.float32 else 500)
-    if 1 / reach <= least and largest <= reach:
-        return graph
-    heaviest = run(Heaviest, graph).total
-    heaviest[heaviest < 0] = 0
-    if not bool(((heaviest > reach) | ((heaviest > 0) & (heaviest < 1 / reach))).any()):
-        return graph
-    _, exponent = xp.frexp(heaviest)
-    whole = graph.out_csr
-    scaled = xp.ldexp(whole.data.astype(np.float64), -exponent[whole.expand_rows()])
-    moderate = Graph(whole.with_data(scaled), directed=True)
-    return graph.alike(moderate) if isinstance(graph, DividedGraph) else moderate
-
-
-def _leaving(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
-    """What leaves each vertex: arcs, or their weights; -1 where nothing does."""
-    if weighted and graph.weighted:
-        leaving = run(Leaving, graph).total.astype(dtype)
-        leaving[leaving == 0] = -1
-        return leaving
-    if isinstance(graph, StreamedGraph | DividedGraph):
-        return _counted(graph.out_degree, graph.n_vertices)
-    return _arcs_leaving(graph.out_csr)
-
-
-@attached
-def _arcs_leaving(arcs: CSR) -> Any:
-    return _counted(arcs.degrees, arcs.shape[0])
-
-
-def _counted(degrees: Any, n: int) -> Any:
-    # Half the bytes, where degrees fit.
-    leaving = degrees.astype(np.int32 if n < 1 << 31 else np.int64)
-    leaving[leaving == 0] = -1
-    return leaving
 
 
 def _first_ranks(graph: Graph, start: Any, teleport: Any, paper: bool, dtype: np.dtype) -> Any:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from hpgraph.containers.shards import Shard
 
-# Share of another's vertices above which the whole range is fetched: copies in order go several times as fast as copies
-# of chosen elements.
+# Share of a range of vertices above which all of it travels: copies in order go several times as fast as copies of
+# chosen elements, which take their ids along.
 WHOLE_RANGE = 0.25
 
 

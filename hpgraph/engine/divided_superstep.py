@@ -15,6 +15,7 @@ from hpgraph.core.device import array_module
 from hpgraph.core.devices import Devices, bring, copy_between
 from hpgraph.core.work_clock import now
 from hpgraph.engine.divided_arcs import told_by_senders
+from hpgraph.engine.divided_columns import WHOLE_RANGE
 from hpgraph.engine.divided_pages import OfPages, supersteps_of_pages
 from hpgraph.engine.superstep import Listed
 from hpgraph.formats import Bitmask, Frontier
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
     from hpgraph.containers.divided_graph import DividedGraph
     from hpgraph.engine.divided_arcs import ShardArcs
     from hpgraph.engine.state import Run
-
-# Share of a shard's vertices above which the whole range travels: copies in order go several times as fast as copies of
-# chosen elements, which take their ids along.
-WHOLE_RANGE = 0.25
 
 
 class _OfShard:

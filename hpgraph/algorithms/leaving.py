@@ -1,0 +1,94 @@
+"""What leaves each vertex, by which ranks are shared out: arcs, or their weights; and weights of moderate sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.containers.divided_graph import DividedGraph
+from hpgraph.containers.graph import Graph
+from hpgraph.containers.streamed_graph import StreamedGraph
+from hpgraph.core.device import array_module
+from hpgraph.core.devices import place_of
+from hpgraph.engine.definition import Property
+from hpgraph.engine.program import VertexProgram
+from hpgraph.engine.run import run
+from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.attached import attached
+
+
+class Leaving(VertexProgram):
+    """The sum of the weights of the arcs that leave a vertex."""
+
+    edges = "out"
+    reduce = "plus"
+    activity = "all"
+    max_iteration = 1
+    total = Property("float64")
+
+    def gather(source, weight, target):  # noqa: D102
+        return weight
+
+    def update(vertex, message):  # noqa: D102
+        return message
+
+
+class Heaviest(Leaving):
+    """The largest weight among them."""
+
+    reduce = "max"
+
+
+def moderate(graph: Graph, dtype: np.dtype) -> Graph:
+    """The graph, or one in the same proportions whose weights have no sums or shares beyond the range of their type.
+
+    There each vertex's weights are multiplied by a power of two of its own.
+    """
+    xp = array_module(graph.device)
+    arcs = [shard.out_csr for shard in graph.shards] if isinstance(graph, DividedGraph) else [graph.out_csr]
+    ends = []
+    for csr in arcs:
+        if csr.nnz:
+            with place_of(csr.data).here:
+                # A NaN among them is the least and the largest.
+                ends.append((float(csr.data.min()), float(csr.data.max())))
+    least, largest = (float(end) for end in (np.min(ends), np.max(ends))) if ends else (1.0, 1.0)
+    if not (least >= 0 and largest < np.inf):
+        raise ValueError("weights must be finite and not negative for a weighted PageRank; use weighted=False")
+    # Ranks, and what vertices have in common, take the other half of the exponents.
+    reach = 2.0 ** (60 if dtype == np.float32 else 500)
+    if 1 / reach <= least and largest <= reach:
+        return graph
+    heaviest = run(Heaviest, graph).total
+    heaviest[heaviest < 0] = 0
+    if not bool(((heaviest > reach) | ((heaviest > 0) & (heaviest < 1 / reach))).any()):
+        return graph
+    _, exponent = xp.frexp(heaviest)
+    whole = graph.out_csr
+    scaled = xp.ldexp(whole.data.astype(np.float64), -exponent[whole.expand_rows()])
+    made = Graph(whole.with_data(scaled), directed=True)
+    return graph.alike(made) if isinstance(graph, DividedGraph) else made
+
+
+def leaving_of(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
+    """What leaves each vertex: arcs, or their weights; -1 where nothing does."""
+    if weighted and graph.weighted:
+        leaving = run(Leaving, graph).total.astype(dtype)
+        leaving[leaving == 0] = -1
+        return leaving
+    if isinstance(graph, StreamedGraph | DividedGraph):
+        return _counted(graph.out_degree, graph.n_vertices)
+    return _arcs_leaving(graph.out_csr)
+
+
+@attached
+def _arcs_leaving(arcs: CSR) -> Any:
+    return _counted(arcs.degrees, arcs.shape[0])
+
+
+def _counted(degrees: Any, n: int) -> Any:
+    # Half the bytes, where degrees fit.
+    leaving = degrees.astype(np.int32 if n < 1 << 31 else np.int64)
+    leaving[leaving == 0] = -1
+    return leaving
