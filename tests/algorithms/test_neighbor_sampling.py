@@ -187,6 +187,19 @@ def test_arrays_are_shared(graph: hpg.Graph) -> None:
         assert array.dtype == np.int64 and np.shares_memory(np.from_dlpack(array), array)
 
 
+def test_pytorch_shares_them(graph: hpg.Graph, device: str) -> None:
+    """Where PyTorch is installed: the memory of tensors is that of the arrays, not a copy."""
+    torch = pytest.importorskip("torch")
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("this PyTorch is of CPUs alone")
+    (batch,) = hpg.NeighborLoader(graph.to(device), [3, 3], np.arange(9), batch_size=9)
+    for array in (batch.vertex, batch.edge_index, batch.edge, batch.seeds):
+        tensor = torch.from_dlpack(array)
+        assert tensor.dtype == torch.int64 and tuple(tensor.shape) == array.shape and tensor.is_contiguous()
+        assert tensor.data_ptr() == (array.ctypes.data if device == "cpu" else array.data.ptr)
+        assert (tensor.cpu().numpy() == host(array)).all()
+
+
 class TestLoader:
     def test_goes_through_all_seeds(self, graph: hpg.Graph, device: str) -> None:
         G = graph.to(device)
