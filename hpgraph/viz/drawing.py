@@ -24,8 +24,11 @@ _MOST = 50_000
 _NAMED, _HUBS = 60, 12
 # Square points that all vertices cover together, that one of usual degree does at the most, and that any does.
 _AREA, _USUAL_AREA, _LEAST_AREA, _MOST_AREA = 20_000.0, 90.0, 2.0, 300.0
-# Ink: lines are drawn full as long as they are, one behind the other, no longer than so many pictures are wide.
-_FULL_WIDTHS = 40.0
+# Ink: every line has as much of it, and all together as much as full ones that would be so many pictures long, one
+# behind the other. So long ones, which lie across what others join, are faint.
+_INK, _FAINTEST, _STRONGEST = 250.0, 0.006, 0.8
+# Who has so many times the usual number of neighbours is a hub: it pulls communities into a knot.
+_HUB = 4.0
 # Arcs of a directed graph that get a head.
 _HEADS = 300
 # Colours for groups, told apart by readers who see red and green alike (Okabe and Ito, 2008).
@@ -48,11 +51,13 @@ def draw(
     G : Graph, or anything that makes one
         On either device. In a directed graph of up to some hundred arcs heads show where arcs lead.
     pos : array of shape (n, 2), optional
-        Where vertices lie; by default by `hpgraph.layout.force_atlas2`, the more steps the smaller the graph.
+        Where vertices lie; by default by `hpgraph.layout.force_atlas2`, the more steps the smaller the graph. Where
+        there are hubs, as many steps follow with ``linlog=True``, which part the communities that they hold together.
     ax : matplotlib.axes.Axes, optional
         Where to draw; without it, on a new figure.
     color : array of length n, optional
-        What colours vertices: numbers as on a scale, or whole numbers, such as communities, group by group.
+        What colours vertices: numbers as on a scale, or whole numbers, such as communities, group by group; the eight
+        largest groups get a colour each.
     labels : "auto", bool, or sequence of vertices
         Whose names to write: with "auto" all, or where that would be too many, those of the hubs.
     seed : int
@@ -76,20 +81,18 @@ def draw(
     >>> ax.figure.savefig("grid.png")  # doctest: +SKIP
     """
     from hpgraph.containers.graph import as_graph
-    from hpgraph.layout import force_atlas2
 
     graph = as_graph(G)
     n = graph.n_vertices
     if n > _MOST:
         raise ValueError(f"draw takes up to {_MOST:,} vertices, not {n:,}: draw a part, such as k_hop or k_core give")
     ax = axes_or_new(ax)
+    degree = np.asarray(to_device(graph.degree, "cpu"), dtype=np.float64)
     if pos is None:
-        # A small graph can have as many steps as it takes to settle.
-        pos = force_atlas2(graph, max_iter=int(np.clip(200_000 / max(n, 1), 150, 600)), seed=seed)
+        pos = _settled(graph, degree, seed)
     place = np.asarray(to_device(pos, "cpu"), dtype=np.float64)
     if place.shape != (n, 2) or not np.isfinite(place).all():
         raise ValueError(f"pos must be finite, of shape ({n}, 2), not {place.shape}")
-    degree = np.asarray(to_device(graph.degree, "cpu"), dtype=np.float64)
     # The most central last, on top of the others.
     order = np.argsort(degree, kind="stable")
     usual = min(_AREA / max(n, 1), _USUAL_AREA) / (degree.mean() + 1 if n else 1)
@@ -111,6 +114,18 @@ def draw(
     return ax
 
 
+def _settled(graph: Graph, degree: Any, seed: int) -> Any:
+    """Places by the layout. Vertices find their sides first: what parts communities leaves them where it finds them."""
+    from hpgraph.layout import force_atlas2
+
+    # A small graph can have as many steps as it takes to settle.
+    steps = int(np.clip(200_000 / max(len(degree), 1), 150, 600))
+    pos = force_atlas2(graph, max_iter=steps, seed=seed)
+    if len(degree) and degree.max() > _HUB * degree.mean():
+        pos = force_atlas2(graph, pos, max_iter=steps, linlog=True, seed=seed)
+    return pos
+
+
 def _lines(ax: Axes, graph: Graph, place: Any, area: Any) -> None:
     """The edges, behind the points."""
     from matplotlib.collections import LineCollection
@@ -119,17 +134,18 @@ def _lines(ax: Axes, graph: Graph, place: Any, area: Any) -> None:
     ends: Any = np.stack((place[to_device(source, "cpu")], place[to_device(target, "cpu")]), axis=1)
     low, high = _window(place) if len(place) else (np.zeros(2), np.ones(2))
     width = max(float((high - low).max()), np.finfo(np.float64).tiny)
-    widths = float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).sum()) / width
-    ink = float(np.clip(np.sqrt(_FULL_WIDTHS / max(widths, 1.0)), 0.03, 0.8))
+    length = np.maximum(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) / width, 1e-6)
+    ink = np.clip(_INK / max(len(ends), 1) / length, _FAINTEST, _STRONGEST)
     if graph.directed and len(ends) <= _HEADS:
-        for (start, end), size in zip(ends, area[to_device(target, "cpu")], strict=True):
+        for (start, end), size, one in zip(ends, area[to_device(target, "cpu")], ink.tolist(), strict=True):
             ax.annotate("", end, start, zorder=1, arrowprops={
-                "arrowstyle": "-|>", "color": GREY, "alpha": ink, "linewidth": 0.7, "mutation_scale": 10,
+                "arrowstyle": "-|>", "color": GREY, "alpha": one, "linewidth": 0.7, "mutation_scale": 10,
                 "shrinkA": 0, "shrinkB": np.sqrt(size) / 2,
             })  # fmt: skip
         return
     thin = 0.7 if len(ends) < 3_000 else 0.3
-    ax.add_collection(LineCollection(ends, colors=GREY, alpha=ink, linewidths=thin, zorder=1))
+    order = np.argsort(-length, kind="stable")
+    ax.add_collection(LineCollection(ends[order], colors=GREY, alpha=ink[order], linewidths=thin, zorder=1))
 
 
 def _colours(color: Any, n: int, order: Any) -> dict[str, Any]:
@@ -145,11 +161,8 @@ def _colours(color: Any, n: int, order: Any) -> dict[str, Any]:
     groups, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     rank = np.empty(len(groups), np.int64)
     rank[np.argsort(-counts, kind="stable")] = np.arange(len(groups))
-    from matplotlib import colormaps
-
-    many = colormaps["tab20"]
-    shown = [*(_GROUPS if len(groups) <= len(_GROUPS) else map(many, range(many.N))), "#BBBBBB"]
-    return {"c": [shown[min(one, len(shown) - 1)] for one in rank[which][order]]}
+    shown = [*_GROUPS, "#BBBBBB"]
+    return {"c": [shown[min(one, len(_GROUPS))] for one in rank[which][order]]}
 
 
 def _named(graph: Graph, labels: Any, degree: Any, place: Any) -> Any:

@@ -73,5 +73,6 @@ def trace(trace: Any, ax: Axes | None = None) -> Axes:
         ax.set_ylim(0.5, 3 * max(active.max(), edges.max()))
     ax.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
     dress(ax, title="Supersteps", xlabel="superstep", ylabel="vertices, arcs")
-    ax.legend(frameon=False, fontsize=9)
+    # Above the axes: bars may be anywhere below.
+    ax.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2, ncols=3)
     return ax
