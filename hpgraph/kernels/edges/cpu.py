@@ -12,7 +12,7 @@ from hpgraph.kernels.runtime.cpu.part import part as inlined
 from hpgraph.kernels.runtime.cpu.prefetch import vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
-from hpgraph.kernels.runtime.cpu.weights import entry
+from hpgraph.kernels.runtime.cpu.weights import entry_or
 from hpgraph.kernels.runtime.shaped_functions import shaped_functions_of
 from hpgraph.kernels.spmv.cpu import plain
 from hpgraph.kernels.superstep import Part, cpu, cpu_frontier, cpu_shaped
@@ -84,7 +84,7 @@ def _hear_tuple(calls, reply, condition, state, arcs, inbox, u):
     found, value = False, call(calls.neutral, inbox.identity)
     for j in range(arcs.indptr[u], arcs.indptr[u + 1]):
         v = vertex(arcs.indices, j)
-        weight = entry(arcs.data, j, arcs.one)
+        weight = entry_or(arcs.data, j, arcs.one)
         if call(condition, state, u, weight, v):
             value = call(calls.join, value, call(reply, state, u, weight, v))
             found = True
