@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import fits, require_cupy
+from hpgraph.core.reductions import quickly_compiled
 from hpgraph.formats.checks import bits_type
 from hpgraph.formats.convert_cpu import duplicate_error
 from hpgraph.formats.launch import ID, THREADS, launch, on_its_device, strided
@@ -127,7 +128,9 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
     rows, columns = shape
     entries = len(row)
     indptr = _offsets_of(row, rows)
-    if bool((row[1:] >= row[:-1]).all()) and is_sorted(indptr, col, strictly=True):
+    with quickly_compiled():
+        rising = bool((row[1:] >= row[:-1]).all())
+    if rising and is_sorted(indptr, col, strictly=True):
         return indptr, col, data
     bits = max(columns - 1, 1).bit_length()
     indices = cupy.empty(entries, dtype=col.dtype)
@@ -137,7 +140,8 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
     for low, high, first, last in _parts(indptr, entries, bits, _scratch(col.itemsize, data)):
         keys, positions = _sort(*_pick(row, col, None, low, high, bits, last - first, data is not None))
         repeats = keys[1:] == keys[:-1]
-        repeated = int(cupy.count_nonzero(repeats))  # synchronizes, to learn how many entries remain
+        with quickly_compiled():
+            repeated = int(cupy.count_nonzero(repeats))  # synchronizes, to learn how many entries remain
         merged = None if data is None else data[positions]
         if repeated:
             again = keys[1:][repeats]

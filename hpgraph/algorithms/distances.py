@@ -16,6 +16,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
+from hpgraph.core.reductions import quickly_compiled
 from hpgraph.engine.definition import Property
 from hpgraph.engine.lanes import run_lanes
 from hpgraph.engine.program import VertexProgram
@@ -98,6 +99,7 @@ class WeightFacts:
 
 
 @attached
+@quickly_compiled()
 def weight_facts(arcs: CSR) -> WeightFacts:
     """Facts about the weights of a graph's arcs, worked out once; waits for the GPU."""
     if arcs.data is None or arcs.nnz == 0:

@@ -218,6 +218,11 @@ def test_small_graphs_are_left_to_networkx() -> None:
         assert "fewer than 100" in str(interface.should_run("triangles", (graph,), {}))
         nx.triangles(graph, backend="hpgraph")
         assert interface.should_run("triangles", (graph,), {}) is True, "it is converted already"
+        assert interface.should_run("connected_components", (graph,), {}) is True, "it is converted already"
+    fresh = nx.gnm_random_graph(200, 2000, seed=1)
+    with nx.config.backends.hpgraph(least_edges=1000):
+        assert "once" in str(interface.should_run("connected_components", (fresh,), {}))
+        assert interface.should_run("core_number", (fresh,), {}) is True
 
 
 def test_conversion_is_kept_with_the_graph() -> None:

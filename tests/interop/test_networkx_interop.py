@@ -122,3 +122,22 @@ def test_unfit_input(monkeypatch: pytest.MonkeyPatch) -> None:
         hpg.from_networkx(nx.Graph())
     with pytest.raises(MissingExtraError, match="to_networkx needs networkx"):
         hpg.to_networkx(hpg.Graph.from_edges([0], [1]))
+
+
+@pytest.mark.parametrize("others", [0.0, 0.05, 1.0])
+def test_names_that_are_the_same_objects_or_equal_ones(others):
+    """In a NetworkX graph a neighbour may be the very object that the node is, or one that is equal to it."""
+    random = np.random.default_rng(3)
+    pairs = random.integers(0, 2000, (6000, 2)).tolist()
+    names = [f"node {i}" for i in range(2000)]
+
+    def name(i):
+        return "node " + str(i) if random.random() < others else names[i]
+
+    G = nx.DiGraph()
+    G.add_nodes_from(names)
+    G.add_edges_from((name(u), name(v)) for u, v in pairs)
+    found = hpg.from_networkx(G)
+    assert found.names.tolist() == names
+    expected = {(int(u.split()[1]), int(v.split()[1])) for u, v in G.edges}
+    assert set(zip(*(end.tolist() for end in found.edges()[:2]), strict=True)) == expected

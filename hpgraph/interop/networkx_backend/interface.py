@@ -66,4 +66,4 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
     """Whether it pays: True, or why not."""
-    return reason_to_leave(args[0] if args else kwargs["G"]) or True
+    return reason_to_leave(name, args[0] if args else kwargs["G"]) or True

@@ -13,6 +13,11 @@ from typing import Any, TypeVar
 
 import networkx as nx
 
+# Functions that look at each edge once in NetworkX: on a graph that was not converted yet nothing is won.
+ONE_PASS = frozenset({
+    "connected_components", "is_connected", "is_weakly_connected", "node_connected_component",
+    "number_connected_components", "number_weakly_connected_components", "weakly_connected_components",
+})  # fmt: skip
 Function = TypeVar("Function", bound=Callable[..., Any])
 Refusal = Callable[[Mapping[str, Any]], "str | None"]
 
@@ -76,8 +81,15 @@ def reason_against(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     return None if unless is None else unless(arguments)
 
 
-def reason_to_leave(graph: Any) -> str | None:
-    """Why it is better to let NetworkX run by itself, or None: converting takes longer than that on a small graph."""
+def reason_to_leave(name: str, graph: Any) -> str | None:
+    """Why it is better to let NetworkX run by itself, or None: converting takes longer than that.
+
+    Parameters
+    ----------
+    name : str
+        Of the function.
+    graph : networkx graph, or one that is converted
+    """
     if getattr(graph, "__networkx_backend__", None) == "hpgraph":
         return None
     if (getattr(graph, "__networkx_cache__", None) or {}).get("backends", {}).get("hpgraph"):
@@ -85,4 +97,6 @@ def reason_to_leave(graph: Any) -> str | None:
     least = nx.config.backends.hpgraph.least_edges
     if graph.number_of_edges() < least:
         return f"fewer than {least} edges: nx.config.backends.hpgraph.least_edges"
+    if least and name in ONE_PASS:
+        return "NetworkX goes through the graph once, as the conversion would"
     return None

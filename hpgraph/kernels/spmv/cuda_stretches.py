@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.reductions import quickly_compiled
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
@@ -57,7 +58,8 @@ def row_ends(csr: CSR) -> RowEnds:
 
     module = load("row_stretches.cuh", names=["hpgraph::mark_ends", "hpgraph::count_ends"], title="row ends")
     filled = csr.indptr[1:] > csr.indptr[:-1]
-    count, rows, empty = int(cupy.count_nonzero(filled)), None, None
+    with quickly_compiled():
+        count, rows, empty = int(cupy.count_nonzero(filled)), None, None
     if count < csr.shape[0]:
         rows, empty = (cupy.flatnonzero(which).astype(np.uint32) for which in (filled, ~filled))
     del filled

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hpgraph.core.reductions import quickly_compiled
 from hpgraph.formats import CSR, hyb_width
 from hpgraph.formats.ell import entry_bytes
 
@@ -136,6 +137,7 @@ class Shape:
     misses: float = 0
 
 
+@quickly_compiled()
 def row_lengths(csr: CSR) -> Shape:
     """The part of a shape that the lengths of the rows tell; on CUDA this waits for the stream.
 
