@@ -247,6 +247,7 @@ def edge_state(
 
 
 def _edge_values(declared: EdgeDeclarations, name: str, graph: Graph, value: Any, stays: bool) -> Any:
+    """An edge property's values at the start, on the graph's device: the run's own, unless nobody changes it."""
     m, xp = graph.n_edges, array_module(graph.device)
     value = unmasked(value(graph) if callable(value) else value, name)
     if not hasattr(value, "dtype") and not np.isscalar(value):
