@@ -148,7 +148,8 @@ class _List:
         self._make(room)
 
     def _bytes(self, room: int) -> int:
-        return room * (16 + self._ids.itemsize) + min(room, self._n) * 16
+        """What so much room takes, and the sample if all of it is needed."""
+        return room * (16 + self._ids.itemsize + 24) + min(room, self._n) * (16 + 8)
 
     def _make(self, room: int) -> None:
         import cupy
