@@ -109,9 +109,10 @@ __global__ void __launch_bounds__(FOREST_THREADS) begin_trees(i64 n, Trees<Id> t
     const i64 v = (i64)blockIdx.x * FOREST_THREADS + threadIdx.x;
     if (v == 0) *counts = Counts{};
     if (v >= n) return;
+    // The first look writes everyone's arc, and its weight where there is one.
     trees.root[v] = trees.above[v] = (Id)v;
-    trees.arc[v] = trees.chosen[v] = -1;
-    trees.key[v] = trees.ends[v] = NOTHING;
+    trees.chosen[v] = -1;
+    trees.ends[v] = NOTHING;
 }
 
 // Who still looks: all of the first so many vertices, where there is no list.
@@ -134,8 +135,8 @@ find_lightest(const i64* __restrict__ indptr, const Id* __restrict__ indices, co
     Lightest past{NOTHING, -2};
     if (i < looking.count) {
         v = looking.vertex(i);
-        mine = trees.root[v];
-        const i64 known = trees.arc[v];
+        mine = FIRST ? (Id)v : trees.root[v];
+        const i64 known = FIRST ? -1 : trees.arc[v];
         if (known != -2 && mine != *left_out) {
             if (known >= 0 && trees.root[indices[known]] != mine) bring_least(trees.key + mine, key_of(data, known));
             else if ((begin = indptr[v]) == (end = indptr[v + 1])) trees.arc[v] = -2;
