@@ -7,9 +7,9 @@
 // Those peeled have k or fewer left, everyone else more, so the number itself says who has gone.
 //
 // The last rounds of a level may take nearly everyone who is left: then most arcs of a round lead to others that go, and
-// those who stay have fewer. So where they do, they pull: each looks up its own arcs for whom the round took (the choice of
-// S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC'12). After whom nobody is left, no
-// arc is looked at.
+// those who stay have fewer. So where they do, they pull: each looks along its own arcs for those whom the round took (as
+// the bottom-up steps of S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC'12). Where a
+// round leaves nobody, its arcs are not looked at.
 //
 // With the numbers of arcs that reach each vertex, and one level only, it is a topological sort: who waits for nobody goes
 // (A. B. Kahn, "Topological sorting of large networks", Communications of the ACM 5, 1962).
@@ -21,8 +21,8 @@
 
 namespace hpgraph {
 
-// Takes one from what a vertex has left; what it had. Where nobody has many arcs two numbers share a word, of which each is
-// above zero before: so many fit the second-level cache that atomic operations are twice as quick.
+// Takes one from what a vertex has left; what it had. Where nobody has many arcs two numbers share a word, so that twice as
+// many fit the second-level cache. Each is above zero before, and so nothing is borrowed from the other.
 __device__ inline u64 take_one(u32* left) { return atomicAdd(left, ~0u); }
 __device__ inline u64 take_one(u64* left) { return atomicAdd(left, ~0ull); }
 __device__ inline u64 take_one(unsigned short* left) {
