@@ -26,7 +26,7 @@ _NAMED, _HUBS = 60, 12
 _AREA, _USUAL_AREA, _LEAST_AREA, _MOST_AREA = 20_000.0, 90.0, 2.0, 300.0
 # Ink: every line has as much of it, and all together as much as full ones that would be so many pictures long, one
 # behind the other. So long ones, which lie across what others join, are faint.
-_INK, _FAINTEST, _STRONGEST = 250.0, 0.006, 0.8
+_INK, _FAINTEST, _STRONGEST = 250.0, 0.006, 0.65
 # Who has so many times the usual number of neighbours is a hub: it pulls communities into a knot.
 _HUB = 4.0
 # Arcs of a directed graph that get a head.
