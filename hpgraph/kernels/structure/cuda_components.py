@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -73,13 +74,9 @@ class Forest:
     """
 
     def __init__(self, arcs: CSR, first: int, label: Any, largest: Any, symmetric: bool) -> None:
-        import cupy
-
         self._rows = arcs
         self.label, self.largest, self._base, self._symmetric = label, largest, np.int64(first), symmetric
-        largest.fill(-1)
-        # Rows that are too long for a warp, of which there are few.
-        self._listed = cupy.empty(arcs.nnz // WARP_ARCS + 1, label.dtype)
+        self._leaves_out = False
         self._size, self._first = np.int64(arcs.shape[0]), np.int32(NEIGHBOURS)
         self._each = -(-arcs.shape[0] // THREADS)
 
@@ -102,6 +99,7 @@ class Forest:
     def find_largest(self) -> None:
         """Note which tree is the largest, as far as a sample tells: `link_rest` leaves its vertices out."""
         self._run("most_frequent_root", np.int64(len(self.label)), self.label, self.largest, blocks=1)
+        self._leaves_out = True
 
     def link_rest(self) -> None:
         """Link the arcs that are left, of vertices outside the largest tree."""
@@ -110,13 +108,18 @@ class Forest:
         arcs = self._rows
         if not arcs.shape[0]:
             return
+        # What the host does before the first launch the device waits for; so the rest of it comes here.
+        if not self._leaves_out:
+            self.largest.fill(-1)
+        # Rows that are too long for a warp, of which there are few.
+        listed = cupy.empty(arcs.nnz // WARP_ARCS + 1, self.label.dtype)
         done, tail = np.int32(0) if self._symmetric else self._first, cupy.zeros(1, np.uint64)
         self._run(
             "link_rest", arcs.indptr, arcs.indices, self._base, self._size, done, self.largest, self.label,
-            self._listed, tail,
+            listed, tail,
         )  # fmt: skip
         self._run(
-            "link_listed", arcs.indptr, arcs.indices, self._base, done, self.label, self._listed, tail,
+            "link_listed", arcs.indptr, arcs.indices, self._base, done, self.label, listed, tail,
             blocks=4 * multiprocessors(),
         )  # fmt: skip
 
@@ -145,9 +148,16 @@ def run(name: str, ids: np.dtype, blocks: int, *arguments: Any) -> None:
     *arguments
         The kernel's.
     """
-    index = c_type(ids)
-    module = load(SOURCE, names=kernel_names(index), title="connected components")
-    module.function(f"hpgraph::{name}<{index}>")((blocks,), (THREADS,), arguments)
+    import cupy
+
+    _kernels(ids, cupy.cuda.runtime.getDevice())[name]((blocks,), (THREADS,), arguments)
+
+
+@lru_cache(maxsize=16)
+def _kernels(ids: np.dtype, device: int) -> dict[str, Any]:
+    names = kernel_names(c_type(ids))
+    module = load(SOURCE, names=names, title="connected components")
+    return {short: module.function(name) for short, name in zip(_NAMES, names, strict=True)}
 
 
 def numbered_trees(label: Any) -> tuple[int, Any]:

@@ -79,7 +79,7 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
     arc, chosen = (cupy.empty(n, np.int64) for _ in range(2))
     key, ends = (cupy.empty(n, np.uint64) for _ in range(2))
     trees = layout(root, above, source, arc, chosen, key, ends)
-    left_out, listed, counts = cupy.full(1, -1, ids), cupy.empty(most_listed, ids), cupy.empty(3, np.uint64)
+    counts = cupy.empty(3, np.uint64)
     data = np.uint64(0) if arcs.data is None else arcs.data
     size, each, rows = np.int64(n), -(-n // THREADS), (arcs.indptr, arcs.indices, data)
 
@@ -87,6 +87,8 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
         module.function(names[name])((blocks,), (THREADS,), arguments)
 
     launch("begin_trees", each, size, trees, counts)
+    # What the host does before the first launch the device waits for.
+    left_out, listed = cupy.full(1, -1, ids), cupy.empty(most_listed, ids)
     next_list, other_list = cupy.empty((2, n), ids)
     first, here, has_long, who = "true", n, True, looking(None, n)
     while True:
