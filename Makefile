@@ -1,6 +1,7 @@
 # make demo     install into .venv and run everything once on the bundled graph
 # make test     the tests                       make lint        ruff and mypy
 # make docs     the site, into build/docs; warnings are errors
+# make notebooks  run the notebooks and store what they print and draw
 # make test-networkx  NetworkX's own tests, run on hpgraph
 # make fuzz     some minutes of malformed files and the like
 # make bench    hpgraph beside its peers, CPU   make bench-gpu   the same on the GPU
@@ -29,7 +30,7 @@ endif
 # making it of all that is installed takes as long as the rest.
 PIP = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $$(test -t 1 || echo --quiet)
 
-.PHONY: install demo test test-networkx fuzz lint format docs bench bench-gpu clean
+.PHONY: install demo test test-networkx fuzz lint format docs notebooks bench bench-gpu clean
 
 install: $(VENV)/installed
 
@@ -79,6 +80,9 @@ docs: $(VENV)/installed-docs
 	@rm -rf build/docs docs/reference/generated
 	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees docs build/docs $(ARGS)
 	@echo "build/docs/index.html"
+
+notebooks: install
+	@$(BIN)/python notebooks/store.py $(ARGS)
 
 bench: $(VENV)/installed-bench
 	@$(BIN)/python -m benchmarks cpu $(ARGS)

@@ -277,7 +277,7 @@ class Graph(Placement, Algorithms):
         return float(self._least.min()) if self.weighted else 1.0
 
     def bucket_width(self) -> float | None:
-        """The width of the first bucket of distances; see `hpgraph.algorithms.distances.width_of`."""
+        """The width of the first bucket of distances; see ``hpgraph.algorithms.distances.width_of``."""
         mean = float(self._total.sum()) / max(self.n_edges, 1)
         return width_of(self.n_vertices, self.n_edges, mean)
 
@@ -308,7 +308,7 @@ class Graph(Placement, Algorithms):
     run.__doc__ = runs.run.__doc__
 
     def count_triangles(self, **arguments: Any) -> Any:
-        """Triangles with the trace of their count; see `hpgraph.cluster.runs.count_triangles`."""
+        """Triangles with the trace of their count; see ``hpgraph.cluster.runs.count_triangles``."""
         return runs.count_triangles(self, **arguments)
 
     def close(self) -> None:

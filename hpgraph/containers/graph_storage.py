@@ -167,7 +167,7 @@ class GraphStorage(GraphLayouts):
         return self._names.indices_of(vertices)
 
     def save(self, path: Any, *, compression: str | None = None) -> None:
-        """Write the graph to a file, as `hpgraph.io.write`.
+        """Write the graph to a file, as `hpgraph.write`.
 
         Parameters
         ----------

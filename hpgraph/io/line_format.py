@@ -48,7 +48,7 @@ class LineFormat:
     whole : bool
         Whether the weights seen are whole numbers.
     own : OwnComment or None
-        What the file says of itself where `hpgraph.io.write` wrote it.
+        What the file says of itself where `hpgraph.write` wrote it.
     """
 
     delimiter: str | None = None

@@ -112,7 +112,7 @@ class Inside:
     members : dict
         The arrays of the format, by name.
     own : dict
-        What `hpgraph.io.write` has added.
+        What `hpgraph.write` has added.
     """
 
     layout: str

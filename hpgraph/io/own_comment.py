@@ -1,4 +1,4 @@
-"""The comment that edge lists by `hpgraph.io.write` begin with: what their lines cannot say.
+"""The comment that edge lists by `hpgraph.write` begin with: what their lines cannot say.
 
 ``# hpgraph: 3 vertices, 2 edges, directed by name, int64 weights``. It tells a file that was cut short, vertices
 without an edge, and names that look like titles or numbers. To other readers it is a comment.

@@ -331,7 +331,7 @@ def _move(rows, groups, rule, space, found, rounds, few, many):
                 continue
             space.counter[:] = 0
             for worker in prange(workers):
-                _choose_chunks(rows, groups, rule, space, found, worker, begin, end, round_)
+                _choose_chunks(rows, groups, rule, space, found, np.int64(worker), begin, end, round_)
             for worker in prange(workers):
                 share = (end - begin + workers - 1) // workers
                 at = begin + worker * share

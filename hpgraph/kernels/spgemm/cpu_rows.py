@@ -41,7 +41,7 @@ def _pairs_of(indptr, indices, other, i):
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
 def _pairs(indptr, indices, other, pairs):
     for i in prange(indptr.size - 1):
-        pairs[i] = _pairs_of(indptr, indices, other, i)
+        pairs[i] = _pairs_of(indptr, indices, other, np.int64(i))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

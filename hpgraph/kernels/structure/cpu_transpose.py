@@ -70,11 +70,12 @@ def _transpose(cuts, indptr, indices, data, counts, offsets, out, values):
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def _transpose_shared(cuts, indptr, indices, data, counts, offsets, out, values):
+    # An index of a parallel loop is typed twice, and what is called with it compiled twice.
     for share in prange(cuts.size - 1):
-        _count(cuts, share, indptr, indices, counts)
+        _count(cuts, np.int64(share), indptr, indices, counts)
     _starts(counts, offsets)
     for share in prange(cuts.size - 1):
-        _scatter(cuts, share, indptr, indices, data, counts, out, values)
+        _scatter(cuts, np.int64(share), indptr, indices, data, counts, out, values)
 
 
 @njit(nogil=True)
