@@ -15,13 +15,14 @@ from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache
-from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, CompileResult
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 from numba.extending import is_jitted
 
 from hpgraph.core import cache_folder
 from hpgraph.kernels.runtime.cpu import compilation
+from hpgraph.kernels.runtime.cpu.passes import PartCompiler, passes_of_kernels
 from hpgraph.semiring.code_library import KernelLibrary, inner_libraries
 
 
@@ -45,7 +46,7 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
         return lambda function: njit(function, cache=cache, **options)
     if not cache:
         # Up to half of the time to compile a small function goes into ways to call it from Python and from C.
-        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
     else:
         options |= {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
     dispatcher = numba.njit(function, **options)
@@ -78,8 +79,8 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
             return super().compile_extra(func)
 
     def define_pipelines(self) -> list[Any]:
-        """Numba's usual passes."""
-        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+        """Passes that kernels ask for."""
+        return passes_of_kernels(self.state)
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]

@@ -8,6 +8,8 @@ from typing import Any
 from numba import njit, types
 from numba.extending import is_jitted
 
+from hpgraph.kernels.runtime.cpu.passes import PartCompiler
+
 
 def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """`numba.njit` for a function that Python never calls itself; a decorator, with or without options.
@@ -28,7 +30,9 @@ def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda function: part(function, **options)
-    dispatcher = njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    dispatcher = njit(
+        function, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler, **options
+    )
     if not is_jitted(dispatcher):
         # Under NUMBA_DISABLE_JIT it is the function itself.
         return dispatcher

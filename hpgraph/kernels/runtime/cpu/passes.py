@@ -1,0 +1,39 @@
+"""Numba's passes for the kernels of this package, but for those that they have no work for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.typed_passes import InlineOverloads, NopythonRewrites
+from numba.core.untyped_passes import InlineClosureLikes
+
+# Functions within functions and array comprehensions, overloads that are inlined as Python, array expressions that
+# become one loop: kernels are written as loops. Looking for them takes a sixteenth of the time to compile.
+_UNUSED = (InlineClosureLikes, InlineOverloads, NopythonRewrites)
+
+
+def passes_of_kernels(state: Any) -> list[Any]:
+    """The pipelines of a compiler.
+
+    Parameters
+    ----------
+    state : numba.core.compiler.StateDict
+        What is to be compiled.
+
+    Returns
+    -------
+    list of numba.core.compiler_machinery.PassManager
+    """
+    passes = DefaultPassBuilder.define_nopython_pipeline(state)
+    passes.passes = [(each, what) for each, what in passes.passes if each not in _UNUSED]
+    passes.finalize()
+    return [passes]
+
+
+class PartCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's compiler, for functions that other compiled functions call."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Passes that such functions ask for."""
+        return passes_of_kernels(self.state)
