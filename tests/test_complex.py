@@ -66,11 +66,10 @@ def test_products_with_arrays(of_matrix: str, of_vector: str, layout: str, devic
     agree(to_device(np.ascontiguousarray(y), device) @ A, y @ S)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "float32"])
-def test_real_matrices_times_complex_vectors(dtype: str, device: str) -> None:
-    S = sparse().real.astype(dtype)
-    for x in (vector(45), vector(45, SINGLE)):
-        agree(hpg.Matrix(S).to(device) @ to_device(x, device), S @ x)
+@pytest.mark.parametrize(("dtype", "of_vector"), [("bool", SINGLE), ("float32", DOUBLE)])
+def test_real_matrices_times_complex_vectors(dtype: str, of_vector: Any, device: str) -> None:
+    S, x = sparse().real.astype(dtype), vector(45, of_vector)
+    agree(hpg.Matrix(S).to(device) @ to_device(x, device), S @ x)
 
 
 def test_what_solvers_call_is_conjugated(device: str) -> None:
@@ -88,6 +87,9 @@ def test_products_of_matrices(of_a: Any, of_b: Any, device: str) -> None:
     R = (sparse(45, 70) if np.dtype(of_b).kind == "c" else sparse(45, 70).real).astype(of_b)
     A, B = hpg.Matrix(S).to(device), hpg.Matrix(R).to(device)
     agree(A @ B, S @ R)
+    if of_a != of_b or of_a == SINGLE:
+        # Masks ask nothing more of the types.
+        return
     M = scipy.sparse.random_array((60, 70), density=0.1, rng=np.random.default_rng(0), format="csr")
     mask, kept = hpg.Matrix(M).to(device), (M != 0).toarray()
     agree(hpg.mxm(A, B, mask=mask), np.where(kept, (S @ R).toarray(), 0))
@@ -103,14 +105,28 @@ def test_products_of_many_entries(device: str) -> None:
     agree(hpg.Matrix(S, format="hyb").to(device) @ to_device(x, device), S @ x)
 
 
-@pytest.mark.parametrize("dtype", [SINGLE, DOUBLE], ids=str)
-def test_entry_by_entry(dtype: Any, device: str) -> None:
-    S, R = sparse(dtype=dtype), sparse(dtype=dtype)[::-1]
+def test_single_precision_stays_single(device: str) -> None:
+    S, R = sparse(dtype=SINGLE), sparse(dtype=SINGLE)[::-1]
+    A, B = hpg.Matrix(S).to(device), hpg.Matrix(R).to(device)
+    agree(A + B, S + R)
+    agree(A * (2 - 1j), S * SINGLE.type(2 - 1j))
+    agree(A / 2, S / 2)
+    agree(abs(A), abs(S))
+    agree(A.imag, S.imag)
+    agree(A.power(2), S.power(2))
+    agree(A.sum(1), S.sum(1))
+    agree(A.mean(0), S.mean(0))
+    agree(A[3:40, [1, 5, 7]], S[3:40, [1, 5, 7]])
+    np.testing.assert_allclose(hpg.reduce(A, "std"), S.data.std(), rtol=1e-4)
+
+
+def test_entry_by_entry(device: str) -> None:
+    S, R = sparse(), sparse()[::-1]
     A, B, real = (hpg.Matrix(T).to(device) for T in (S, R, S.real))
     agree(A + B, S + R)
     agree(A - real, S - S.real)
     agree(A * B, S * R)
-    agree(A * (2 - 1j), S * dtype.type(2 - 1j))
+    agree(A * (2 - 1j), S * (2 - 1j))
     agree(A / 2, S / 2)
     agree(-A, -S)
     agree(abs(A), abs(S))
@@ -140,9 +156,8 @@ def test_operators_by_name(device: str) -> None:
     agree(hpg.tril(A), scipy.sparse.tril(S))
 
 
-@pytest.mark.parametrize("dtype", [SINGLE, DOUBLE], ids=str)
-def test_sums(dtype: Any, device: str) -> None:
-    S = sparse(dtype=dtype)
+def test_sums(device: str) -> None:
+    S = sparse()
     A = hpg.Matrix(S).to(device)
     for axis in (None, 0, 1):
         agree(A.sum(axis), S.sum(axis))
@@ -154,12 +169,11 @@ def test_sums(dtype: Any, device: str) -> None:
     np.testing.assert_allclose(hpg.reduce(A, "mean"), S.data.mean(), rtol=1e-4)
     np.testing.assert_allclose(hpg.reduce(A, "std"), S.data.std(), rtol=1e-4)
     assert hpg.reduce(A, "any") and hpg.reduce(A, "count") == S.nnz
-    agree(A.mxv(to_device(vector(45, dtype), device), "plus_first"), S.sum(1))
+    agree(A.mxv(to_device(vector(45), device), "plus_first"), S.sum(1))
 
 
-@pytest.mark.parametrize("dtype", [SINGLE, DOUBLE], ids=str)
-def test_parts_and_assignment(dtype: Any, device: str) -> None:
-    S = sparse(dtype=dtype)
+def test_parts_and_assignment(device: str) -> None:
+    S = sparse()
     A = hpg.Matrix(S).to(device)
     agree(A[3:40, [1, 5, 7]], S[3:40, [1, 5, 7]])
     agree(A[:, 4:20], S[:, 4:20])

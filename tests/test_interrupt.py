@@ -174,7 +174,8 @@ def interrupted(process: subprocess.Popen[str]) -> float:
         for line in process.stdout:
             if line == "ready\n":
                 break
-        time.sleep(1)
+        # It is compiled, and on its way.
+        time.sleep(0.4)
         assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGINT)
         sent = time.perf_counter()
