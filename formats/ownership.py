@@ -37,7 +37,8 @@ def own(array: Any, given: Any) -> Any:
         return None
     if array is not given:
         xp = array_module(array)
-        if isinstance(given, list | tuple | range) or not xp.may_share_memory(array, xp.asarray(given)):
+        elsewhere = isinstance(given, list | tuple | range) or array_module(given) is not xp
+        if elsewhere or not xp.may_share_memory(array, xp.asarray(given)):
             return array
     return array.copy()
 
