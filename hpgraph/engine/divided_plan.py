@@ -112,22 +112,22 @@ def plan_of(graph: DividedGraph, declared: Declarations, initial: dict[str, Any]
         if replicated <= memory:
             fitting = f"{readable(replicated)} with its arcs, of {readable(memory)}"
             return Plan(True, n, f"every device holds what belongs to any vertex (strategy P): {fitting}")
-    # Numbers of columns are others in a piece, so that arcs are held twice.
-    own = topology + arcs * of_arc + widest * (each + 8)
+    # Numbers of columns are others in a piece, so that arcs are held twice; offsets, and who has which number.
+    own = topology + arcs * of_arc + widest * (each + 16)
     others = n - min(shard.last - shard.first for shard in graph.shards)
-    least = own + -(-others // MOST_PIECES) * (each + 8)
+    least = own + -(-others // MOST_PIECES) * (each + 16)
     if memory < least:
         least, strategy = min((least, "S"), (replicated, "P"))
         raise BudgetError(
             f"{declared.name} does not fit {readable(memory)} a device: on {len(graph.shards)} of them memory={least} "
             f"is the least that does (strategy {strategy})"
         )
-    room = min(others, (memory - own) // (each + 8))
+    room = min(others, (memory - own) // (each + 16))
     pieces = -(-others // max(room, 1))
     return Plan(
         False, room,
         f"each device holds what belongs to its own vertices, and fetches others' in up to {pieces} "
-        f"{'piece' if pieces == 1 else 'pieces'} (strategy S): {readable(own + room * (each + 8))} with its arcs, of "
+        f"{'piece' if pieces == 1 else 'pieces'} (strategy S): {readable(own + room * (each + 16))} with its arcs, of "
         f"{readable(memory)}, for which {readable(replicated)} with all vertices (strategy P) are too much",
         pieces, replicated,
     )  # fmt: skip
@@ -135,9 +135,7 @@ def plan_of(graph: DividedGraph, declared: Declarations, initial: dict[str, Any]
 
 def not_divided(code: ProgramCode, plan: Plan) -> str | None:
     """Why a program needs its attributes everywhere, however little memory there is; None where it does not."""
-    if reads_ids(code):
-        return "it reads ids, which stand for others in a piece"
-    if code.is_shaped and plan.pieces > 1:
+    if code.is_shaped and (plan.pieces > 1 or reads_ids(code)):
         return "it has tuples at vertices or as messages, which are not joined piece by piece"
     return None
 

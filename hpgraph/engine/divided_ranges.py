@@ -14,16 +14,18 @@ import numpy as np
 from hpgraph.core.device import array_module
 from hpgraph.core.devices import Devices, bring, copy_between
 from hpgraph.core.work_clock import now
-from hpgraph.engine.divided_arcs import told_by_senders
+from hpgraph.engine.divided_arcs import reads_ids, told_by_senders
 from hpgraph.engine.divided_columns import columns_of
 from hpgraph.engine.superstep import Listed
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.runtime.direction import PULL
+from hpgraph.kernels.superstep.block import VERTEX, block_code
 
 if TYPE_CHECKING:
     from hpgraph.engine.divided_arcs import DividedArcs
     from hpgraph.engine.divided_columns import Columns, Fetched
     from hpgraph.engine.state import Run
+    from hpgraph.kernels.runtime.program import ProgramCode
 
 
 class _Offsets(NamedTuple):
@@ -41,7 +43,7 @@ class _Leaving(NamedTuple):
 class _Range:
     """One device's part in a run: the attributes of its vertices, and room for others'."""
 
-    def __init__(self, run: Run, columns: Columns, number: int, settled: Any) -> None:
+    def __init__(self, run: Run, code: ProgramCode, columns: Columns, number: int, settled: Any) -> None:
         arcs: Any = run.arcs
         graph = arcs.graph
         self.columns, self.shard, self.number = columns, graph.shards[number], number
@@ -52,6 +54,10 @@ class _Range:
             self.state = tuple(xp.zeros((columns.n, *values.shape[1:]), values.dtype) for values in run.state)
             for there, values in zip(self.state, run.state, strict=True):
                 there[self.own] = bring(_of_range(values, graph, first, last), self.shard.device)
+            if code.names_vertices:
+                vertex = xp.zeros(columns.n, VERTEX)
+                vertex[self.own] = xp.arange(first, last)
+                self.state = (*self.state, vertex)
             flags = xp.zeros(columns.n, np.bool_)
             flags[self.own] = True
             self.updated = Frontier(columns.n, bits=Bitmask.from_bool(flags), size=last - first)
@@ -64,8 +70,8 @@ class _Range:
             indptr = xp.zeros(columns.n + 1, np.int64)
             indptr[self.own.start + 1 : self.own.stop + 1] = arcs.leaving(self.shard).degrees
             self.leaving = _Leaving(_Offsets(indptr.cumsum()))
-            kind = run.backend.ShapedSupersteps if run.code.is_shaped else run.backend.JoinedSupersteps
-            self.steps: Any = kind(run.code, self.state, bits, run.sources.dtype)
+            kind = run.backend.ShapedSupersteps if code.is_shaped else run.backend.JoinedSupersteps
+            self.steps: Any = kind(code, self.state, bits, run.sources.dtype)
             self.active: Any = None
 
     def values(self, number: int) -> Any:
@@ -160,10 +166,14 @@ def ranged_supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> 
     graph, code, declared, world = arcs.graph, run.code, run.declared, run.world
     assert run.plan is not None
     closed = None if settled is None else settled.to_bool()
-    ranges = [_Range(run, _columns(arcs, number, run.plan.room), number, closed) for number in range(len(graph.shards))]
     told, stop = told_by_senders(code), declared.functions["converged"]
+    if reads_ids(code):
+        # Numbers in a piece are others: who has which is one more property.
+        told, code = (*told, len(run.state)), block_code(code)
+    room = run.plan.room
+    ranges = [_Range(run, code, _columns(arcs, i, room), i, closed) for i in range(len(graph.shards))]
     if code.aggregate is not None and run.n:
-        world.update(zip(declared.aggregators, _first_sums(run, ranges), strict=True))
+        world.update(zip(declared.aggregators, _first_sums(run, code, ranges), strict=True))
     everyone, active = frontier.everyone, frontier.size
     if not everyone:
         _activate(ranges, graph, frontier.bits.to_bool())
@@ -193,14 +203,14 @@ def ranged_supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> 
     return Listed(table, done), _left(graph, ranges, everyone, run.sources.dtype) if active else None
 
 
-def _first_sums(run: Run, ranges: list[_Range]) -> np.ndarray:
+def _first_sums(run: Run, code: ProgramCode, ranges: list[_Range]) -> np.ndarray:
     """The sums of `aggregate` over all vertices as they are."""
     sums = []
     for own in ranges:
         if own.own.stop > own.own.start:
             with own.shard.device.here:
-                state = tuple(own.values(number) for number in range(len(run.state)))
-                sums.append(run.backend.aggregate(run.code, state, tuple(run.world.values())))
+                state = tuple(own.values(number) for number in range(len(own.state)))
+                sums.append(run.backend.aggregate(code, state, tuple(run.world.values())))
     total: np.ndarray = np.sum(sums, axis=0)
     return total
 
