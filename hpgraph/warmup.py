@@ -19,7 +19,7 @@ from hpgraph.core.progress import progress_bar, ticking
 
 Calls = Callable[[str], Sequence[tuple[str, Callable[[], Any]]]]
 # The types that graphs have in practice; any other compiles when it is first met.
-_WEIGHTS = ("int32", "int64", "float32", "float64")
+_WEIGHTS = ("int64", "float32", "float64")
 _FLOATS = ("float32", "float64")
 _SEMIRINGS = ("min_plus", "max_plus", "lor_land", "any_pair", "plus_pair")
 # Large enough for the kernels that share work out among threads.
@@ -148,6 +148,14 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
         ("random walks", partial(hpg.random_walk, plain)),
         ("samples of neighbours", partial(hpg.sample_neighbors, plain, [source], [2, 2])),
         ("layout by forces", partial(hpg.layout.force_atlas2, plain, max_iter=1)),
+    ]
+    calls += [
+        ("connected components", partial(hpg.connected_components, plain)),
+        ("core numbers", partial(hpg.core_number, plain)),
+        ("clustering", partial(hpg.clustering, plain)),
+        ("communities", partial(hpg.louvain, plain)),
+        ("reach", partial(hpg.reach, plain, many)),
+        ("diameter", partial(hpg.diameter, plain, largest_component=True)),
     ]
     for kind in _FLOATS:
         calls.append((f"SSSP, many sources, {kind}", partial(hpg.sssp, weighted[kind], sources=many)))

@@ -168,6 +168,13 @@ def test_announce_speaks_once_and_only_when_verbose(config: Config, capsys: pyte
     assert said.startswith("hpgraph: compiling BFS for the CPU (once; cached in ")
 
 
+def test_what_is_announced_is_logged(config: Config, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="hpgraph"), config(verbose=False):
+        config.announce("BFS for the CPU")
+        config.announce("BFS for the CPU")
+    assert [record.getMessage() for record in caplog.records] == ["compiling BFS for the CPU"] * 2
+
+
 def test_repr_lists_the_settings(config: Config) -> None:
     config.threads = 3
     assert repr(config).startswith("Config(threads=3, progress='auto', verbose=True, cache_dir=")

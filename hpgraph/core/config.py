@@ -302,11 +302,17 @@ class Config:
     def announce(self, what: str) -> None:
         """Say on standard error, once per process, that slow one-time work begins; silent unless `verbose`.
 
+        Each time the logger ``hpgraph`` is told too, at the level INFO.
+
         Parameters
         ----------
         what : str
             The work, as the end of "hpgraph: compiling ...", for instance "BFS for the CPU".
         """
+        # Imported here: it would make a third of the time of `import hpgraph`, and most calls find all compiled.
+        import logging
+
+        logging.getLogger("hpgraph").info("compiling %s", what)
         with self._lock:
             if what in self._announced or not self.verbose:
                 return

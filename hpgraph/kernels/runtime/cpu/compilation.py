@@ -6,6 +6,7 @@ import contextlib
 import functools
 import gc
 import hashlib
+import logging
 import os
 import shutil
 import sys
@@ -26,6 +27,7 @@ from hpgraph.kernels.runtime.cpu.threads import prepare
 # Code that no process has asked for in so many days belongs to versions that are gone.
 KEPT_DAYS = 30
 _BEGINNING = time.time()
+_LOG = logging.getLogger("hpgraph.compile")
 
 
 @functools.cache
@@ -48,6 +50,7 @@ def set_up() -> None:
                 config.announce("kernels for the CPU")
             self.blocks.append(contextlib.ExitStack())
             # Compiling takes long, and is no kernel that stops.
+            self.blocks[-1].enter_context(_told(function, first=len(self.blocks) == 1))
             self.blocks[-1].enter_context(in_python())
             self.blocks[-1].enter_context(_without_collector())
             self.blocks[-1].enter_context(work_clock.compiling())
@@ -57,6 +60,16 @@ def set_up() -> None:
                 self.blocks.pop().close()
 
     event.register("numba:compile", Notice())
+
+
+@contextlib.contextmanager
+def _told(function: Any, first: bool) -> Iterator[None]:
+    """Log what a kernel took to compile, and no word of what it calls."""
+    start = time.perf_counter()
+    yield
+    if first:
+        name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '')}"
+        _LOG.debug("compiled %s in %.2f s", name, time.perf_counter() - start)
 
 
 @contextlib.contextmanager
