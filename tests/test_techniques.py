@@ -20,7 +20,7 @@ TRAVERSALS = (
 )  # fmt: skip
 # On either device: tests/engine/test_grouping.py.
 LANES = ("early_termination", "group_by", "joint_frontier")
-# Where there are shards, and off, being on trial: tests/engine/test_side_by_side.py.
+# Where there are shards: tests/engine/test_side_by_side.py.
 DIVIDED = ("side_by_side",)
 NAMES = (*PRODUCTS, *TRAVERSALS, *LANES, *DIVIDED)
 
@@ -99,7 +99,7 @@ def test_switches_nest_and_end():
         assert (hpg.techniques.hyb, hpg.techniques.column_blocks, hpg.techniques.row_splitting) == (False, False, True)
     with pytest.raises(RuntimeError), hpg.techniques(hyb=False):
         raise RuntimeError
-    assert repr(hpg.techniques).count("True") == len(NAMES) - len(DIVIDED)
+    assert repr(hpg.techniques).count("True") == len(NAMES)
 
 
 def test_unknown_ones_are_refused():

@@ -15,6 +15,7 @@ from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
+from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.engine.definition import Property
 from hpgraph.engine.heads import head_of
@@ -129,8 +130,14 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
         return _in_pages(graph)
     if connection == "strong" and graph.directed:
         return named(ComponentsResult(*numbered(_strong(graph))), graph)
-    if isinstance(graph, DividedGraph) and techniques.side_by_side and apart(graph) is None:
-        return named(ComponentsResult(*divided_components(graph)), graph)
+    if isinstance(graph, DividedGraph):
+        try:
+            graph.out_csr  # noqa: B018
+        except DeviceMemoryError:
+            if not techniques.side_by_side or apart(graph) is not None:
+                raise
+            # One device that has all arcs is sooner done than several, which have to tell each other all labels.
+            return named(ComponentsResult(*divided_components(graph)), graph)
     # Whether the graph is directed is asked only where it is known: finding out costs as much as the components.
     return named(ComponentsResult(*kernels(graph.device).components(graph.out_csr, graph.known_undirected)), graph)
 

@@ -1,18 +1,20 @@
 """Many starts on a graph in shards: each device has the whole graph, and a part of the starts.
 
-An arc is read once for all lanes, so half of the lanes take more than half of the time. But they have nothing to tell
-each other, and what each lane brings is half as much to write on every device.
+An arc is read once for all lanes, so half of the lanes take more than half of the time; and what they find has to come
+home, a value for each vertex and lane. Which of it weighs more depends on the graph and on how many lanes there are, so
+both ways are tried: divided, and all lanes on one device.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hpgraph.core.device import array_module
-from hpgraph.core.devices import bring, copy_between
+from hpgraph.core.device import array_module, require_cupy
+from hpgraph.core.devices import Devices, bring, copy_between
 from hpgraph.core.each_device import on_each, shares
 from hpgraph.engine.result import LanesResult
 from hpgraph.kernels.lanes import Starts
@@ -22,16 +24,93 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 
-def divided_lanes(graph: DividedGraph, starts: Starts, go: Callable[[Graph, Starts], LanesResult]) -> LanesResult:
-    """Run lanes on all devices at once.
+# Calls of each way: the first compiles, and makes copies of the graph. The second is timed.
+TRIALS = 2
+
+
+class Ways:
+    """Which of two ways took less time when it was tried: dividing lanes (True), or not."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[bool, list[float]] = {True: [], False: []}
+
+    @property
+    def is_trying(self) -> bool:
+        """Whether the next call is still a trial."""
+        return any(len(seconds) < TRIALS for seconds in self._seconds.values())
+
+    def choose(self) -> bool:
+        """The way of the next call."""
+        for way, seconds in self._seconds.items():
+            if len(seconds) < TRIALS:
+                return way
+        return self._seconds[True][-1] <= self._seconds[False][-1]
+
+    def note(self, way: bool, seconds: float) -> None:
+        """Remember what a trial took."""
+        self._seconds[way].append(seconds)
+
+
+def lanes_on_devices(
+    graph: DividedGraph, starts: Starts, name: str, go: Callable[[Graph, Starts], LanesResult]
+) -> LanesResult:
+    """Run lanes on all devices at once, or on the first one, whichever was faster when they were tried.
 
     Parameters
     ----------
     graph : DividedGraph
     starts : Starts
         In NumPy.
+    name : str
+        Of the program.
     go : callable
         Runs some lanes on a graph that lies on one device.
+
+    Returns
+    -------
+    LanesResult
+        On the first device.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When the whole graph will not fit each device.
+    """
+    # So many lanes, or nearly.
+    ways: Ways = graph.once(f"ways of {starts.k.bit_length()} bits of lanes of {name}", Ways)
+    way = ways.choose()
+
+    home = graph.shards[0].device
+
+    def found() -> LanesResult:
+        if way:
+            return divided_lanes(graph, starts, go)
+        with home.here:
+            return go(graph.whole, starts)
+
+    if not ways.is_trying:
+        return found()
+    _wait(home)
+    began = time.perf_counter()
+    result = found()
+    _wait(home)
+    ways.note(way, time.perf_counter() - began)
+    return result
+
+
+def _wait(device: Devices) -> None:
+    if device.kind == "cuda":
+        with device.here:
+            require_cupy().cuda.get_current_stream().synchronize()
+
+
+def divided_lanes(graph: DividedGraph, starts: Starts, go: Callable[[Graph, Starts], LanesResult]) -> LanesResult:
+    """Run lanes on all devices at once.
+
+    Parameters
+    ----------
+    graph, starts, go
+        As for `lanes_on_devices`.
 
     Returns
     -------

@@ -20,7 +20,7 @@ from hpgraph.engine.arcs_of_graph import arcs_of
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.divided_lanes import divided_lanes
+from hpgraph.engine.divided_lanes import lanes_on_devices
 from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for, form_of
 from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.lane_state import Column, columns, first_of, some_of, starts_of
@@ -106,7 +106,9 @@ def run_lanes(
                    "ceiling": ceiling, "whole": whole, **initial}  # fmt: skip
         with contextlib.suppress(DeviceMemoryError):
             # Where the graph does not fit each device, lanes go one after the other on all of them.
-            return divided_lanes(graph, starts, lambda own, some: run_lanes(program, own, some, **options))
+            return lanes_on_devices(
+                graph, starts, declared.name, lambda own, some: run_lanes(program, own, some, **options)
+            )
     begun = columns(declared, graph, initial, k)
     world = parameters(declared, initial)
     code = declared.code(tuple(column.dtype for column in begun.values()))

@@ -88,7 +88,8 @@ def _where(run: Run, form: Form) -> tuple[Run, Form]:
     """A run on shards, on all devices side by side or, where supersteps are too small for them, on the first."""
     arcs: Any = run.arcs
     together = techniques.side_by_side
-    if not together or side_by_side.is_thin(arcs):
+    size = sum(values.itemsize for values in run.state)
+    if not together or not side_by_side.is_worth_it(arcs, form.loop == TRAVERSAL, size):
         try:
             alone = replace(run, arcs=arcs.on_one_device(form.code.message.itemsize))
         except DeviceMemoryError:

@@ -27,8 +27,14 @@ if TYPE_CHECKING:
     from hpgraph.kernels.runtime.cuda.meeting import Parts
     from hpgraph.kernels.runtime.program import ProgramCode
 
-# Arcs a vertex in the mean up to which frontiers are expected to be thin, as on road networks, until a search has told.
-FEW_ARCS = 8
+# Arcs a vertex in the mean up to which frontiers are expected to be thin, as on road networks, until a search has told;
+# and supersteps of a search where they are not.
+FEW_ARCS, FEW_SUPERSTEPS = 8, 7
+# Measured on two H200, NVLink: arcs of a superstep that one device sends along in a second, in a traversal (which looks
+# at few of them where it pulls) and in a relaxation; by how many seconds a superstep is longer on several devices, and
+# a call; and bytes of results a second that come home from another one.
+ARCS_A_SECOND = {True: 5e11, False: 8e10}
+MEETINGS, CALL, LINK = 1.5e-5, 6e-5, 3.9e11
 
 
 def unserved(run: Run, code: ProgramCode, *, from_source: bool) -> str | None:
@@ -178,9 +184,16 @@ def components(graph: DividedGraph) -> tuple[int, Any]:
 
 
 class Supersteps:
-    """What is known of how many arcs a superstep has of a graph's searches, wherever they ran."""
+    """What is known of how many arcs a superstep has of a graph's searches, wherever they ran.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    degree : float
+        The mean.
+    """
+
+    def __init__(self, degree: float) -> None:
+        self._degree = degree
         self._rows: Callable[[], np.ndarray] | None = None
         self._alone = 0
         self.parts: Parts | None = None
@@ -197,37 +210,41 @@ class Supersteps:
         rows, self._rows = self._rows, None
         if rows is not None:
             table = rows()
-            self._alone = max(int(table[:, 2].sum()) // max(len(table), 1), 1)
+            # Those of the active vertices: a superstep that pulls looks at fewer.
+            self._alone = max(int(table[:, 1].sum() * self._degree / max(len(table), 1)), 1)
         return self._alone
 
 
 def supersteps_of(arcs: DividedArcs) -> Supersteps:
     """What is known of the searches along these arcs."""
-    known: Supersteps = arcs.graph.once(f"supersteps, {arcs.side}", Supersteps)
+    graph = arcs.graph
+    known: Supersteps = graph.once(
+        f"supersteps, {arcs.side}", lambda: Supersteps(graph.n_edges / max(graph.n_vertices, 1))
+    )
     return known
 
 
-def is_thin(arcs: DividedArcs) -> bool:
-    """Whether supersteps are so small that one device alone is done with them sooner.
+def is_worth_it(arcs: DividedArcs, traverses: bool, size: int) -> bool:
+    """Whether several devices are expected to be done with a search sooner than one.
 
-    Where a superstep has fewer arcs than the devices can have in flight at once, it takes as long as a chain of loads,
-    on however many of them, and the devices' meetings besides. The last search tells, on several devices or on one; as
-    long as there is none, the mean degree.
+    They save a share of a superstep's arcs; they meet in each, and the results come home once. How many arcs a
+    superstep has, the last search tells, on several devices or on one; as long as there is none, the mean degree does.
+
+    Parameters
+    ----------
+    arcs : DividedArcs
+    traverses : bool
+        Whether it is a traversal, not a relaxation.
+    size : int
+        Bytes of a vertex's properties.
     """
     graph = arcs.graph
     seen = supersteps_of(arcs).arcs()
     if not seen:
-        return graph.n_edges <= FEW_ARCS * graph.n_vertices
-    under_way: int = graph.once("arcs under way", lambda: _under_way(graph))
-    return seen < under_way
-
-
-def _under_way(graph: DividedGraph) -> int:
-    """Arcs that the devices of a graph can have under way at once."""
-    from hpgraph.kernels.runtime.cuda.persistent import wave
-
-    with graph.shards[0].device.here:
-        return len(set(_indices(graph.shards))) * wave()
+        seen = graph.n_edges // FEW_SUPERSTEPS if graph.n_edges > FEW_ARCS * graph.n_vertices else 0
+    elsewhere = 1 - 1 / len(graph.shards)
+    once = CALL + elsewhere * graph.n_vertices * size / LINK
+    return seen * elsewhere / ARCS_A_SECOND[traverses] > MEETINGS + once / FEW_SUPERSTEPS
 
 
 def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:

@@ -12,23 +12,26 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 import hpgraph as hpg
+from hpgraph.algorithms import components
 from hpgraph.algorithms.distances import facts_of
+from hpgraph.algorithms.levels import Tree
 from hpgraph.containers.divided_graph import DividedGraph, divide
 from hpgraph.core.device import cuda_available, to_device
 from hpgraph.core.devices import Devices
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine import side_by_side
+from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.divided_arcs import DividedArcs
+from hpgraph.engine.divided_lanes import Ways
 
 needs_cuda = pytest.mark.skipif(not cuda_available(), reason="no CUDA device")
 
 
 @pytest.fixture
 def together(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Kernels side by side, which are on trial, whatever the graph."""
-    monkeypatch.setattr(side_by_side, "is_thin", lambda arcs: False)
-    with hpg.techniques(side_by_side=True):
-        yield
+    """Kernels side by side, whatever the graph."""
+    monkeypatch.setattr(side_by_side, "is_worth_it", lambda arcs, traverses, size: True)
+    yield
 
 
 def _graph(kind: str, seed: int = 1) -> hpg.Graph:
@@ -101,10 +104,12 @@ def test_searches_side_by_side(kind: str) -> None:
                 way = hpg.sssp(divided, source, delta=delta)
                 assert "side by side" in str(way.trace.loop)
                 np.testing.assert_array_equal(to_device(way.distance, "cpu"), distances[source].astype(np.float32))
-        found_label = hpg.connected_components(divided)
-        assert found_label.count == count
         first = np.unique(label, return_index=True)[1]
-        np.testing.assert_array_equal(to_device(found_label.label, "cpu"), np.argsort(np.argsort(first))[label])
+        want = np.argsort(np.argsort(first))[label]
+        found_count, found_label = side_by_side.components(divided)
+        assert found_count == count
+        np.testing.assert_array_equal(to_device(found_label, "cpu"), want)
+        np.testing.assert_array_equal(to_device(hpg.connected_components(divided).label, "cpu"), want)
 
 
 @needs_cuda
@@ -146,13 +151,13 @@ def test_thin_searches_stay_on_one_device_and_say_so() -> None:
 
 
 def test_what_a_search_on_one_device_tells_of_the_next() -> None:
-    seen = side_by_side.Supersteps()
+    seen = side_by_side.Supersteps(10.0)
     assert seen.arcs() == 0
     asked = []
 
     def rows() -> np.ndarray:
         asked.append(1)
-        return np.array([[0, 1, 10, 5], [1, 9, 80, 5], [0, 3, 30, 5]])
+        return np.array([[0, 1, 10, 5], [1, 9, 4, 5], [0, 2, 20, 5]])
 
     seen.note(rows)
     assert not asked
@@ -166,10 +171,46 @@ def test_what_a_search_on_one_device_tells_of_the_next() -> None:
     assert seen.arcs() == 40
 
 
+def test_small_supersteps_are_not_worth_it() -> None:
+    divided = divide(_graph("hubs"), ["cpu", "cpu"])
+    assert isinstance(divided, DividedGraph)
+    arcs = DividedArcs(divided, "in", True, declarations_of(Tree).code((np.dtype(np.int32),) * 2))
+    assert not side_by_side.is_worth_it(arcs, True, 8)
+    seen = side_by_side.supersteps_of(arcs)
+    # Between the two: a relaxation does more for an arc.
+    for arcs_a_superstep, traversal, relaxation in ((10**6, False, False), (10**7, False, True), (10**9, True, True)):
+        seen.parts = SimpleNamespace(arcs_a_superstep=arcs_a_superstep)  # type: ignore[assignment]
+        assert side_by_side.is_worth_it(arcs, True, 8) == traversal
+        assert side_by_side.is_worth_it(arcs, False, 4) == relaxation
+
+
+@pytest.mark.parametrize("switched_on", [False, True])
+def test_components_of_what_does_not_fit_one_device(monkeypatch: pytest.MonkeyPatch, switched_on: bool) -> None:
+    divided = divide(_graph("hubs"), ["cpu", "cpu"])
+
+    def refuse(graph: DividedGraph) -> None:
+        raise DeviceMemoryError("the graph", 2, 1, "cuda")
+
+    monkeypatch.setattr(DividedGraph, "whole", property(refuse))
+    monkeypatch.setattr(components, "apart", lambda graph: None)
+    monkeypatch.setattr(components, "divided_components", lambda graph: (1, np.zeros(graph.n_vertices, np.int32)))
+    with hpg.techniques(side_by_side=switched_on):
+        if switched_on:
+            assert hpg.connected_components(divided).count == 1
+        else:
+            with pytest.raises(DeviceMemoryError):
+                hpg.connected_components(divided)
+
+
 def test_without_them_searches_stay_on_one_device(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = _graph("hubs")
     divided = divide(graph.to(device), [device] * 2)
     monkeypatch.setattr(side_by_side, "apart", lambda graph: None)
+    with hpg.techniques(side_by_side=False):
+        _stay_on_one_device(graph, divided, monkeypatch)
+
+
+def _stay_on_one_device(graph: hpg.Graph, divided: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     found = hpg.bfs(divided, 5)
     assert "on one device, as kernels side by side are switched off" in str(found.trace.loop)
     np.testing.assert_array_equal(to_device(found.level, "cpu"), hpg.bfs(graph, 5).level)
@@ -211,6 +252,22 @@ def test_lanes_are_divided(device: str) -> None:
     assert len(found.traces) == 3
     one = hpg.bfs(divided, sources=[4], parents=False)
     np.testing.assert_array_equal(to_device(one.level, "cpu"), hpg.bfs(graph, sources=[4], parents=False).level)
+
+
+def test_lanes_go_the_way_that_was_faster() -> None:
+    ways, taken = Ways(), []
+    for seconds in (9.0, 3.0, 8.0, 2.0):
+        assert ways.is_trying
+        taken.append(ways.choose())
+        ways.note(taken[-1], seconds)
+    assert taken == [True, True, False, False]
+    assert not ways.is_trying and not ways.choose()
+
+    graph = _graph("hubs")
+    divided = divide(graph, ["cpu", "cpu"])
+    want = hpg.bfs(graph, sources=[0, 7, 1500], parents=False).level
+    for _ in range(5):
+        np.testing.assert_array_equal(hpg.bfs(divided, sources=[0, 7, 1500], parents=False).level, want)
 
 
 @pytest.mark.parametrize("weights", [[1.0, 2.0, 4.0, 64.0], [3.0, -2.0, 4.0, 1.0], [1.0, np.nan, 2.0, 3.0]])

@@ -29,7 +29,7 @@ def test_a_traversal_in_parts() -> None:
     layouts = traversal.POLICY, cuda_divided.SPACE.of(Index=IDS, Message=code.message), *SHARED
     name = f"hpgraph::traverse_divided<Program, int, hpgraph::Pattern, {persistent.techniques_type()}>"
     compiles(
-        "divided_traversal.cuh", program.prologue + program.bring, program.ltoir, (name,), GENERATIONS[0],
+        "divided_traversal.cuh", program.prologue, program.ltoir, (name,), GENERATIONS[0],
         checks=persistent.checks(*layouts),
     )  # fmt: skip
 

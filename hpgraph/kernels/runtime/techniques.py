@@ -1,6 +1,6 @@
 """Switches for what makes the kernels fast, so that each technique can be left out and its worth measured.
 
-``hpgraph.techniques`` is the one `Techniques` object. Everything is on but what is on trial. Answers do not depend on
+``hpgraph.techniques`` is the one `Techniques` object. Everything is on. Answers do not depend on
 it, except for the rounding of floating-point sums.
 """
 
@@ -17,8 +17,6 @@ _NAMES = (
     "lane_refill", "local_block", "row_splitting", "row_stretches", "short_queues", "side_by_side",
     "triangle_filters",
 )  # fmt: skip
-# Off until they are asked for: what has not been shown yet to end right on every machine.
-_ON_TRIAL = ("side_by_side",)
 
 
 class Techniques:
@@ -72,8 +70,8 @@ class Techniques:
         CUDA. Each vertex of a traversal's frontier has lanes of its own where there are enough, rather than arcs that
         are dealt to lanes.
     side_by_side : bool
-        CUDA. Traversals, relaxations and components of a graph on several GPUs run in kernels that meet without the
-        host, rather than on the first GPU or superstep by superstep. On trial: off unless switched on.
+        CUDA. Traversals and relaxations of a graph on several GPUs run in kernels that meet without the
+        host where that is predicted to pay, rather than on the first GPU or superstep by superstep.
     triangle_filters : bool
         CUDA. Neighbours are looked up in bit filters in shared memory, rather than by binary search alone.
 
@@ -132,7 +130,7 @@ class Techniques:
     def __getattr__(self, name: str) -> bool:
         if name not in _NAMES:
             raise AttributeError(f"there is no technique {name!r}; there are {', '.join(_NAMES)}")
-        return self._switched.get().get(name, name not in _ON_TRIAL)
+        return self._switched.get().get(name, True)
 
     @property
     def switched(self) -> frozenset[str]:

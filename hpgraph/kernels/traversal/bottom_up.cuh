@@ -214,18 +214,12 @@ struct Pull {
     }
 };
 
-// Where nobody else wants to know who has heard.
-struct TellsNobody {
-    __device__ void operator()(const PullShare&, i64, i64) const {}
-};
-
 // The vertices of the words from `begin` to `words`. Returns how many neighbours this lane looked at; what it puts off
-// stands among the pieces of the queue to be. heard(share, first, stride) is called by each warp when it is done with a
-// share, whose k-th word is number first + k * stride.
-template <class T, class Program, class Index, class Weight, class Heard = TellsNobody>
+// stands among the pieces of the queue to be.
+template <class T, class Program, class Index, class Weight>
 __device__ u64 bottom_up_step(const Program& program, i64 step, i64 begin, i64 words, const Arcs<Index, Weight>& in,
                           const Arcs<Index, Weight>& out, const u32* active, u32* settled, u32* next, PullShare* shares,
-                          Collector<T, Index>& found, Heard heard = {}) {
+                          Collector<T, Index>& found) {
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     PullShare& share = shares[threadIdx.x >> 5];
     Pull<T, Program, Index, Weight> pull{program, out, in, Quads<Index>(in.indices), active, step, found};
@@ -237,7 +231,6 @@ __device__ u64 bottom_up_step(const Program& program, i64 step, i64 begin, i64 w
             next[word] = share.changed[lane_of_warp()];
             if (share.settled[lane_of_warp()]) settled[word] = done | share.settled[lane_of_warp()];
         }
-        heard(share, first, warps);
     }
     return pull.looked;
 }

@@ -62,7 +62,7 @@ def traverse(
     program, ids = cuda_program(code, weight_dtype(some)), some.indices.dtype
     layout, chosen = SPACE.of(Index=ids, Message=code.message), techniques_type()
     policy = policy_struct(parts.n, parts.arcs, alpha, beta, forced, limit, False, parts.limits)
-    home, n = program.struct(state, world, beginnings), np.int64(parts.n)
+    n = np.int64(parts.n)
 
     def prepare(part: Part, own: tuple[Elements, ...], trace: np.ndarray) -> Launch:
         rows = part.rows
@@ -70,11 +70,11 @@ def traverse(
         space = parts.once(key, lambda: layout(*_space(parts, part, ids, code.message)))
         launch = kernel(
             program, "divided_traversal.cuh", "traverse_divided", "", ids, some.data is None, chosen, rows.device,
-            layouts=(POLICY, layout, *SHARED), beside=part.beside, more=program.bring,
+            layouts=(POLICY, layout, *SHARED), beside=part.beside,
         )  # fmt: skip
-        mine = program.struct(own, world, beginnings) if part.number else home
+        mine = program.struct(own, world, beginnings)
         starts = sources_struct(part.sources(sources))
-        return Launch(launch, (mine, home, n, rows.sending, rows.gathering, starts, policy, space, trace))
+        return Launch(launch, (mine, n, rows.sending, rows.gathering, starts, policy, space, trace))
 
     return parts.run(prepare, state, beginnings)
 

@@ -5,9 +5,6 @@
 // for them from its own rows. A push claims others' vertices in a bit array of the part's own first, so that each is
 // written to at most once from each part, and a letter goes to the owner, who takes the first. All parts decide alike,
 // on sums of what all have found.
-//
-// Results lie in one place, home. What a part elsewhere finds goes there while it searches, so that no copy is left for
-// the end: after a pull a warp's share of vertices at once, as single words would be too many for the link.
 #pragma once
 #include "traversal.cuh"
 #include "meeting.cuh"
@@ -23,27 +20,10 @@ struct DividedTraversalSpace {
     Post<Index, Message> post;
 };
 
-// A program whose results are wanted elsewhere too: bring(from, to, v), of the prologue, copies a vertex's properties.
-template <class Program>
-struct Telling : Program {
-    const Program& home;
-    bool away;
-
-    __device__ Telling(const Program& program, const Program& home, bool away)
-        : Program(program), home(home), away(away) {}
-
-    __device__ bool receive(i64 v, typename Program::Message message, i64 step) const {
-        const bool changed = Program::receive(v, message, step);
-        if (away) bring(*this, home, v);
-        return changed;
-    }
-};
-
-// Pointers into what a part has are such that elements go by the ids of all vertices. `home` is the same program on the
-// properties of all vertices, in the first part's memory.
+// Pointers into what a part has are such that elements go by the ids of all vertices.
 template <class Program, class Index, class Weight, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
-traverse_divided(const Program program, const Program home, const i64 n, const Arcs<Index, Weight> out, const Arcs<Index, Weight> in,
+traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> out, const Arcs<Index, Weight> in,
                  const Sources<Index> sources, const Policy policy,
                  const DividedTraversalSpace<Index, typename Program::Message> space, const Trace trace, const Parts parts, const u64 launch) {
     typedef typename Program::Message Message;
@@ -59,14 +39,6 @@ traverse_divided(const Program program, const Program home, const i64 n, const A
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
     const i64 first = parts.first(), last = parts.last(), begin = parts.first_word(), end = parts.last_word();
-    const Telling<Program> telling(program, home, parts.is_away(parts.me));
-    // By whole warps.
-    const auto tell_share = [&](const PullShare& share, i64 word, i64 stride) {
-        if (!telling.away) return;
-        for (int k = 0; k < 32; ++k, word += stride)
-            if (share.settled[k] >> lane & 1) bring(program, home, word * 32 + lane);
-        __syncwarp();
-    };
 
     for (i64 w = thread; w < (n + 31) / 32; w += threads)
         if (w < begin || w >= end) space.settled[w] = 0;
@@ -75,10 +47,6 @@ traverse_divided(const Program program, const Program home, const i64 n, const A
         const u32 bits = __ballot_sync(ALL, v >= last || !program.cond(v));
         if (lane == 0) space.settled[v >> 5] = bits | space.unheard[v >> 5];
     }
-    if (parts.me == 0)
-        for (int part = 1; part < parts.count; ++part)
-            for (i64 v = parts.begins[part] + thread; parts.is_away(part) && v < parts.begins[part + 1]; v += threads)
-                program.fill(v);
     meeting.wait();
     u32 phase = 0;
     // What all parts have found, and of this one's queue how long it is.
@@ -106,9 +74,6 @@ traverse_divided(const Program program, const Program home, const i64 n, const A
     }
     now = meeting.meet(tell);
     know_own();
-    if (telling.away)
-        for (i64 i = thread; i < sources.count; i += threads)
-            if (parts.owns(sources[i])) home.start(sources[i]);
 
     trace.begin();
     int direction = PUSH;
@@ -120,7 +85,7 @@ traverse_divided(const Program program, const Program home, const i64 n, const A
     const auto following = [&] { return of_two(space.following, space.queue, queue_turned); };
     const auto front = [&](bool turned) { return space.fronts[turned][parts.me]; };
     const auto receive = [&](bool mine, Index v, Message message) {
-        return mine && telling.receive(v, message, step);
+        return mine && program.receive(v, message, step);
     };
     while (now.count && step < policy.limit && !meeting.lost) {
         direction = policy.turn(direction, now, previous, unseen, n);
@@ -152,12 +117,12 @@ traverse_divided(const Program program, const Program home, const i64 n, const A
         if (direction == PULL) {
             u32* const next = front(!bits_turned);
             found.finish_pull(sums, bottom_up_step<T>(program, step, begin, end, in, out, front(bits_turned),
-                                                      space.settled, next, shares, found, tell_share));
+                                                      space.settled, next, shares, found));
             meeting.wait();
             const u64 put_off = meeting.lost ? 0 : *(volatile u64*)&tally->put_off;
             if (put_off) {
                 Collector<T, Index> more(out.indptr, following(), tally);
-                more.finish_pull(sums, pull_put_off<T>(telling, step, in, out, front(bits_turned), space.settled, next,
+                more.finish_pull(sums, pull_put_off<T>(program, step, in, out, front(bits_turned), space.settled, next,
                                                        put_off, more));
                 meeting.wait();
             }

@@ -40,14 +40,12 @@ struct Station {
 
 struct Parts {
     i64 me, count;
-    i64 away;                        // a bit for each part that lies elsewhere than the first
     i64 begins[MOST_PARTS + 1];      // of the ranges
     Station* stations;               // two, used in turn by launches: each clears that of the next
     Report* reports[MOST_PARTS];     // in each part's memory, two from each part, used in turn: never zeroed
 
     __device__ i64 first() const { return begins[me]; }
     __device__ i64 last() const { return begins[me + 1]; }
-    __device__ bool is_away(i64 part) const { return away >> part & 1; }
     __device__ bool owns(i64 v) const { return v >= first() && v < last(); }
     __device__ bool owns(int part, i64 v) const { return v >= begins[part] && v < begins[part + 1]; }
     // Words of bits of the vertices that are this part's: ranges begin at multiples of 64.

@@ -25,7 +25,7 @@ from hpgraph.kernels.runtime.cuda.structs import Layout
 from hpgraph.kernels.runtime.program import Beginning
 
 PARTS = Layout(
-    "Parts", me="i64", count="i64", away="i64", begins=("i64", MOST_PARTS + 1), stations="*",
+    "Parts", me="i64", count="i64", begins=("i64", MOST_PARTS + 1), stations="*",
     reports=("*", MOST_PARTS),
 ).of()  # fmt: skip
 LETTER = Layout("Letter<{Index}, {Message}>", vertex="Index", message="Message")
@@ -76,9 +76,8 @@ class Parts:
         self.arcs = sum(one.out.nnz for one in rows)
         begins = [one.first for one in rows] + [self.n] * (MOST_PARTS + 1 - len(rows))
         reports = _padded([part.reports for part in self.all])
-        away = sum(1 << part.number for part in self.all if not part.is_home)
         # A struct ``Parts`` for each.
-        self._teams = [PARTS(part.number, len(rows), away, *begins, part.stations, *reports) for part in self.all]
+        self._teams = [PARTS(part.number, len(rows), *begins, part.stations, *reports) for part in self.all]
         self._numbers = itertools.count(1)
         self._kept: dict[Any, Any] = {}
         self.lock = Lock()
@@ -144,8 +143,7 @@ class Parts:
         prepare : callable
             Takes a part, its properties and the struct ``Trace``, with its device and stream the current ones.
         state, beginnings, whole
-            See `Part.properties`. What comes out lies in the arrays of `state`: of `whole` properties it is copied
-            there, of others the kernels write it there.
+            See `Part.properties`. What comes out lies in the arrays of `state`.
 
         Returns
         -------
@@ -182,8 +180,7 @@ class Parts:
             self._launch_all(found)
             for part, own, _ in found[1:]:
                 with part.here:
-                    if whole:
-                        part.give(state, own)
+                    part.give(state, own)
                     part.done.record(part.stream)
                     # Whatever of the part is freed on its device may be used anew, but not before that.
                     cupy.cuda.runtime.streamWaitEvent(0, part.done.ptr)
@@ -215,7 +212,7 @@ class Parts:
         """Run kernels that are new where they are, each as that of a part without vertices that meets nobody."""
         for part, _, launch in found:
             if launch.kernel not in part.known:
-                team = PARTS(0, 1, 0, *[0] * (MOST_PARTS + 1), part.stations, *_padded([part.reports]))
+                team = PARTS(0, 1, *[0] * (MOST_PARTS + 1), part.stations, *_padded([part.reports]))
                 self._clear_stations()
                 with part.here:
                     launch(team, next(self._numbers))

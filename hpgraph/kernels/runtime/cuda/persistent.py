@@ -176,7 +176,6 @@ def kernel(
     threads: int = THREADS,
     layouts: tuple[StructLayout, ...] = (),
     beside: int = 1,
-    more: str = "",
 ) -> Callable[..., None]:
     """The persistent kernel of that name in a file, for a program, on a device: found once.
 
@@ -184,12 +183,11 @@ def kernel(
 
     One block a multiprocessor, so that all are resident and barriers are short. Where `beside` kernels share the
     device, each has its share of the multiprocessors, and is no cooperative launch: a device may run those in turn.
-    `more` is C++ text behind the program's prologue.
     """
     index = "int" if ids == np.int32 else "long long"
     weight = "hpgraph::Pattern" if pattern else program.weight_type
     name = f"hpgraph::{name}<Program, {index}, {weight}{arguments}, {chosen}>"
-    prologue, title = f"#define HPGRAPH_THREADS {threads}\n{program.prologue}{more}", program.code.name
+    prologue, title = f"#define HPGRAPH_THREADS {threads}\n{program.prologue}", program.code.name
     module = load(
         source, prologue=prologue, ltoir=program.ltoir, names=(name,), cooperative=beside == 1, title=title,
         checks=checks(*layouts),

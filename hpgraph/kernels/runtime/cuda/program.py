@@ -176,13 +176,6 @@ class CUDAProgram:
             ]
         )
 
-    @cached_property
-    def bring(self) -> str:
-        """C++ text to go behind the prologue: what copies a vertex's properties from one program to another."""
-        copies = [f"    to.p{i}[v] = from.p{i}[v];" for i in range(len(self._properties))]
-        head = "__device__ inline void bring(const Program& from, const Program& to, long long v) {"
-        return "\n".join([head, *copies, "}", ""])
-
     def _turn(self) -> list[str]:
         """A method that writes the number of a superstep to where the functions read it."""
         if not self.code.cells:
