@@ -44,7 +44,7 @@ def _graph(kind: str, seed: int = 1) -> hpg.Graph:
     elif kind == "hubs first":
         n, ends = 2100, (2100 * rng.random((2, 40000)) ** 3).astype(np.int64)
     elif kind == "path":
-        n, ends = 300, np.array([np.arange(299), np.arange(1, 300)])
+        n, ends = 130, np.array([np.arange(129), np.arange(1, 130)])
     elif kind == "two halves":
         # An arc between the halves, whose vertices are in the largest tree of either.
         within = rng.integers(0, 1024, (2, 20000))
