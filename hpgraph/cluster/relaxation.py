@@ -83,7 +83,7 @@ class RelaxationRun(BlockRun):
     def _update(self, step: int, due: bool) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, Frontier]:
         with compiling_once(self.job.key, "apply"):
             changed, _ = self.steps.apply(self.arcs, tuple(self.world.values()), step, False)
-        served = self._settle(changed.ids - self.own.start)
+        served, total = self._settle(changed.ids - self.own.start), 0
         while True:
             active = self._news()
             counts = self._counts(active, due)
@@ -91,6 +91,9 @@ class RelaxationRun(BlockRun):
             found = self._tell(step, active, None, counts, np.empty(0))
             self.rounds += 1
             self.served += int(found[1][INNER])
+            # What the trace says of a superstep is of all its rounds.
+            total += int(found[1][INNER])
+            found[1][INNER] = total
             if found[1][ACTIVE] or not self._raise(step):
                 return found
             served = self._settle((self.values > self.low).nonzero()[0])
