@@ -13,7 +13,7 @@ from hpgraph.algorithms.lengths import with_weights
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.result_table import named
 from hpgraph.core.arrays import Array
-from hpgraph.core.device import array_module, native, to_device
+from hpgraph.core.device import array_module, device_of, native, to_device
 from hpgraph.core.number import real, whole
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level, level_of
@@ -150,11 +150,9 @@ def modularity_of(level: Level, label: Any, count: int, resolution: float, betwe
     """
     if level.total == 0:
         return float("nan")
-    xp = array_module(label)
-    sent = xp.bincount(label, weights=level.sent, minlength=count) / level.total
-    received = xp.bincount(label, weights=level.received, minlength=count) / level.total if level.directed else sent
+    sent, received = kernels(device_of(label)).group_strengths(level, label, count)
     within = 1 - between / (level.total * (2 if level.directed else 1))
-    return float(within - resolution * float((sent * received).sum()))
+    return float(within - resolution * float(((sent / level.total) * (received / level.total)).sum()))
 
 
 def checked(G: Any, weight: Any, resolution: Any) -> tuple[Graph, Level, float]:

@@ -12,7 +12,6 @@ from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import whole
-from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 
 # A round that moves no more than this share of the vertices is the last: a few may change to and fro for long (C. L.
@@ -51,9 +50,12 @@ def label_propagation_communities(
     Notes
     -----
     The asynchronous method, NetworkX's asyn_lpa_communities: labels are taken in batches drawn anew in each round, and
-    what one batch took the next one sees. Among equals a vertex keeps its label, else chance decides, until nobody
-    wants another one. The synchronous one of LDBC Graphalytics is `cdlp`; `hpgraph.label_propagation` is another thing,
-    the labels of some vertices for all. Takes what `louvain` takes on its first level.
+    what one batch took the next one sees; on the CPU these are of blocks of vertices, in which each sees what the one
+    before it took. Among labels of the same weight a vertex keeps its own, else chance decides; but where they have an
+    eighth of all weight around it, one order drawn for all decides, by which parts grow together where equals are what
+    there is, as on roads. It ends when hardly anybody wants another one. The synchronous one of LDBC Graphalytics is
+    `cdlp`; `hpgraph.label_propagation` is another thing, the labels of some vertices for all. Takes what `louvain`
+    takes on its first level.
 
     References
     ----------
@@ -69,8 +71,7 @@ def label_propagation_communities(
     """
     rounds = _rounds(max_iterations, "max_iterations")
     graph, level, _ = checked(G, weight, 0.0)
-    own = array_module(graph.device).arange(graph.n_vertices, dtype=graph.id_dtype)
-    label, _ = kernels(graph.device).move_vertices(level, own, 0.0, scattered(seed), rounds, _FEW)
+    label = kernels(graph.device).asynchronous_labels(level, scattered(seed), rounds, _FEW)
     return found(graph, level, [by_smallest(graph.device, label)], 1.0)
 
 
@@ -131,24 +132,12 @@ def cdlp(G: Graph | Any, max_iterations: int = 10, labels: Any = None) -> Array:
         if len(values) and int(values[0]) < 0:
             raise ValueError(f"labels must not be negative, and there is {int(values[0])}")
         label = ranks.reshape(-1).astype(graph.id_dtype)
-    arcs = both_ways(graph)
+    arcs, backend = both_ways(graph), kernels(graph.device)
     if values is None and rounds and not graph.directed:
-        label, rounds = _least_around(arcs, label), rounds - 1
-    label = kernels(graph.device).frequent_labels(arcs, label, rounds)
+        # In the first round no two labels are the same.
+        label, rounds = backend.first_neighbours(arcs), rounds - 1
+    label = backend.frequent_labels(arcs, label, rounds)
     return label if values is None else values[label]
-
-
-def _least_around(arcs: CSR, own: Any) -> Any:
-    """The first round, in which no two labels are the same: the least neighbour of each vertex, rows ascending."""
-    xp = array_module(own)
-    least = own.copy()
-    joined = xp.flatnonzero(arcs.indptr[1:] > arcs.indptr[:-1])
-    begin, end = arcs.indptr[joined], arcs.indptr[joined + 1]
-    # A loop is passed over.
-    begin = begin + (arcs.indices[begin] == joined)
-    others = begin < end
-    least[joined[others]] = arcs.indices[begin[others]]
-    return least
 
 
 def _rounds(value: Any, name: str) -> int:

@@ -14,6 +14,7 @@ from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
+from hpgraph.kernels.communities.batches import MOST_BITS
 from hpgraph.kernels.communities.level import Level
 
 
@@ -25,7 +26,7 @@ def leiden(
     max_level: int | None = None,
     seed: int = 0,
     *,
-    threshold: float = 1e-7,
+    threshold: float = 1e-5,
     n_iterations: int = 2,
 ) -> Communities:
     """Communities of high modularity, each connected: as `louvain`, but what moves as a whole is refined first.
@@ -35,7 +36,8 @@ def leiden(
     G, weight, resolution, max_level, seed
         As for `louvain`.
     threshold : float
-        A level that raises the modularity by no more is the last of its iteration, and so is an iteration.
+        A level that raises the modularity by no more is the last of its iteration, and so is an iteration. Those which
+        raise it by less than the default are half of all levels, and change the modularity less than another seed does.
     n_iterations : int
         How often all levels are gone through, from single vertices on, each time beginning with the communities of the
         time before; negative goes on while that raises the modularity. The default is that of leidenalg and igraph.
@@ -106,7 +108,7 @@ class _Search:
         hierarchy: list[Any] = []
         while len(hierarchy) < self._limit:
             draw = key + 2 * len(hierarchy)
-            moved, _ = backend.move_vertices(level, label, self._resolution, draw % 2**64)
+            moved, _ = backend.move_vertices(level, label, self._resolution, draw % 2**64, MOST_BITS)
             refined = backend.refine_communities(level, moved, self._resolution, (draw + 1) % 2**64)
             # Under their smallest vertices at each level, they are numbered by these in the end.
             coarse, number = backend.aggregate_communities(level, self._represented(refined))

@@ -2,8 +2,9 @@
 
 from hpgraph.kernels.betweenness.cpu import dependencies, weighted_dependencies
 from hpgraph.kernels.communities.cpu import move_vertices, refine_communities
-from hpgraph.kernels.communities.cpu_aggregate import aggregate_communities, weight_between
-from hpgraph.kernels.communities.cpu_labels import frequent_labels
+from hpgraph.kernels.communities.cpu_aggregate import aggregate_communities, group_strengths, weight_between
+from hpgraph.kernels.communities.cpu_asynchronous import asynchronous_labels
+from hpgraph.kernels.communities.cpu_labels import first_neighbours, frequent_labels
 from hpgraph.kernels.edges.cpu import EdgeSupersteps, ShapedEdgeSupersteps
 from hpgraph.kernels.entries.cpu import keep_entries, map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cpu_extract import columns_of, positions_of, rows_of
@@ -41,14 +42,17 @@ __all__ = [
     "Supersteps",
     "aggregate",
     "aggregate_communities",
+    "asynchronous_labels",
     "columns_of",
     "components",
     "count_triangles",
     "dependencies",
     "fifo_order",
+    "first_neighbours",
     "frequent_labels",
     "generations",
     "greedy_colors",
+    "group_strengths",
     "in_python",
     "independent_set",
     "induced",

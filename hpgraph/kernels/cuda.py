@@ -4,8 +4,14 @@ import contextlib
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness.cuda import dependencies, weighted_dependencies
-from hpgraph.kernels.communities.cuda import frequent_labels, move_vertices, refine_communities
+from hpgraph.kernels.communities.cuda import (
+    asynchronous_labels,
+    frequent_labels,
+    move_vertices,
+    refine_communities,
+)
 from hpgraph.kernels.communities.cuda_aggregate import aggregate_communities, weight_between
+from hpgraph.kernels.communities.cuda_members import first_neighbours, group_strengths
 from hpgraph.kernels.edges.cuda import EdgeSupersteps, ShapedEdgeSupersteps
 from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of
@@ -46,14 +52,17 @@ __all__ = [
     "Supersteps",
     "aggregate",
     "aggregate_communities",
+    "asynchronous_labels",
     "columns_of",
     "components",
     "count_triangles",
     "dependencies",
     "fifo_order",
+    "first_neighbours",
     "frequent_labels",
     "generations",
     "greedy_colors",
+    "group_strengths",
     "in_python",
     "independent_set",
     "induced",

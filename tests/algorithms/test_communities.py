@@ -115,6 +115,26 @@ def test_no_worse_than_networkx(device):
     assert hpg.normalized_mutual_information(hpg.spectral_clustering(G, 5), planted) == 1
 
 
+def test_labels_grow_where_all_are_equals(device):
+    """On a grid all neighbours differ at first: labels spread in parts of many, and do not stay in pairs."""
+    found = hpg.label_propagation_communities(hpg.datasets.grid(64).to(device))
+    assert found.modularity > 0.75 and found.count < 600
+
+
+def test_labels_find_planted_parts_of_many(device):
+    """Whether vertices are numbered part by part, or not; one label does not run through all of them."""
+    rng = np.random.default_rng(1)
+    n, size = 6000, 200
+    source = rng.integers(0, n, 12 * n)
+    near = source // size * size + rng.integers(0, size, len(source))
+    target = np.where(rng.random(len(source)) < 0.7, near, rng.integers(0, n, len(source)))
+    for order in (np.arange(n), rng.permutation(n)):
+        G = hpg.Graph.from_edges(order[source], order[target], n_vertices=n, directed=False).to(device)
+        planted = np.empty(n, np.int64)
+        planted[order] = np.arange(n) // size
+        assert hpg.normalized_mutual_information(hpg.label_propagation_communities(G), planted) > 0.95
+
+
 def test_no_order_of_vertices_decides():
     """The grid in scanning order, and shuffled: the modularity differs by no more than between seeds."""
     g = CASES["grid"]

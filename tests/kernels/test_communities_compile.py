@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cuda_build import GENERATIONS, compiles, translates
 
-from hpgraph.kernels.communities import cuda, cuda_aggregate
+from hpgraph.kernels.communities import cuda, cuda_aggregate, cuda_members
 
 pytest.importorskip("cuda.core")
 TYPES = [
@@ -40,3 +40,8 @@ def test_frequent_labels(index: str, arch: str) -> None:
 @pytest.mark.parametrize(("types", "arch"), SEEN)
 def test_graphs_of_communities(types: tuple[str, str, str], arch: str) -> None:
     compiles(cuda_aggregate.SOURCE, names=cuda_aggregate.kernel_names(*types), arch=arch)
+
+
+@pytest.mark.parametrize(("index", "arch"), zip(("int", "long long"), GENERATIONS, strict=True))
+def test_members(index: str, arch: str) -> None:
+    compiles(cuda_members.SOURCE, names=cuda_members.kernel_names(index), arch=arch)

@@ -2,7 +2,7 @@
 // communities they lead to, in a table of a warp, of a block, or of several blocks. Which slot a community finds depends on
 // who comes first, and so does the order in a row; what it sums up to does not.
 #pragma once
-#include "group_table.cuh"
+#include "group_members.cuh"
 #include "tiles.cuh"
 
 namespace hpgraph {
@@ -13,17 +13,16 @@ struct Aggregation {
     const Index* indices;
     const W* weights;
     const Index* number;
-    // Vertices by community, the arcs before each, and where each community begins among them.
+    // Vertices by community, the arcs before each; where each community begins among these, and its arcs among theirs.
     const Index* members;
-    const i64 *arcs_before, *starts;
+    const i64 *arcs_before, *starts, *begin;
     i64 count;
-    // Rows as they are made, each where its arcs would lie, and how long they get.
+    // Rows as they are made, each where its arcs would lie, and how long they get, one place behind.
     Index* wide;
     Sum* sums;
     i64* lengths;
-    // Of communities that several blocks share: where its table begins, and how many chunks are done.
+    // Where the table of each community begins that several blocks share.
     const i64* table_begin;
-    u32* done;
     Index* table_keys;
     Sum* table_sums;
 };
@@ -32,18 +31,24 @@ template <class Index, class W, class Sum>
 struct Aggregator {
     const Aggregation<Index, W, Sum>& a;
 
-    __device__ i64 begin_of(i64 c) const { return a.arcs_before[a.starts[c]]; }
-
     // Adds a stretch of the arcs of a community's members to a table.
     __device__ void gather(i64 c, i64 begin, i64 end, int first, int stride, const GroupTable<Index, Sum>& table) const {
         // The members to whom the stretch's ends belong.
         const i64 low = row_of(a.arcs_before, a.starts[c], a.starts[c + 1] - 1, begin);
         const i64 high = row_of(a.arcs_before, low, a.starts[c + 1] - 1, end - 1);
-        for (i64 p = begin + first; p < end; p += stride) {
-            const i64 i = row_of(a.arcs_before, low, high, p);
-            const i64 at = a.indptr[a.members[i]] + (p - a.arcs_before[i]);
-            const Index d = a.number[a.indices[at]];
-            if (d != Index(c)) table.add(d, Sum(weight_at(a.weights, at)));
+        for (i64 p = begin + first; p < end; p += AT_ONCE * stride) {
+            i64 at[AT_ONCE];
+            Index d[AT_ONCE];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; ++k) {
+                const i64 q = min(p + k * stride, end - 1), i = row_of(a.arcs_before, low, high, q);
+                at[k] = a.indptr[a.members[i]] + (q - a.arcs_before[i]);
+            }
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; ++k) d[k] = a.number[a.indices[at[k]]];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; ++k)
+                if (p + k * stride < end && d[k] != Index(c)) table.add(d[k], Sum(weight_at(a.weights, at[k])));
         }
     }
 
@@ -63,9 +68,9 @@ struct Aggregator {
     }
 };
 
-// `listed`: communities of no more arcs than a warp sums, a warp each.
+// Communities of no more arcs than a warp sums, a warp each.
 template <class Index, class W, class Sum>
-__global__ void __launch_bounds__(GROUP_THREADS) aggregate_by_warp(Aggregation<Index, W, Sum> a, const i64* listed, i64 size) {
+__global__ void __launch_bounds__(GROUP_THREADS) aggregate_by_warp(Aggregation<Index, W, Sum> a) {
     extern __shared__ __align__(16) u64 room[];
     __shared__ u32 used[GROUP_WARPS];
     const int warp = threadIdx.x / 32, lane = lane_of_warp();
@@ -74,8 +79,9 @@ __global__ void __launch_bounds__(GROUP_THREADS) aggregate_by_warp(Aggregation<I
     GroupTable<Index, Sum>{keys, sums, WARP_SLOTS}.clear(lane, 32);
     __syncwarp();
     const Aggregator<Index, W, Sum> by{a};
-    for (i64 i = (i64)blockIdx.x * GROUP_WARPS + warp; i < size; i += (i64)gridDim.x * GROUP_WARPS) {
-        const i64 c = listed[i], begin = by.begin_of(c), end = by.begin_of(c + 1);
+    for (i64 c = (i64)blockIdx.x * GROUP_WARPS + warp; c < a.count; c += (i64)gridDim.x * GROUP_WARPS) {
+        const i64 begin = a.begin[c], end = a.begin[c + 1];
+        if (begin == end || end - begin > WARP_ENTRIES) continue;
         const GroupTable<Index, Sum> table{keys, sums, u64(2 * (end - begin))};
         if (lane == 0) used[warp] = 0;
         __syncwarp();
@@ -83,59 +89,51 @@ __global__ void __launch_bounds__(GROUP_THREADS) aggregate_by_warp(Aggregation<I
         __syncwarp();
         by.empty(begin, used + warp, lane, 32, table);
         __syncwarp();
-        if (lane == 0) a.lengths[c] = used[warp];
+        if (lane == 0) a.lengths[c + 1] = used[warp];
     }
 }
 
-// `listed`: communities of more arcs than that, `chunk_ends` how many chunks these and those before have. A block takes
-// chunks; who does the last one of a community writes its row.
+// Communities of more arcs than that; `chunk_ends` says how many chunks these and those before have. What several blocks
+// share, they leave in tables.
 template <class Index, class W, class Sum>
-__global__ void __launch_bounds__(GROUP_THREADS)
-aggregate_by_chunk(Aggregation<Index, W, Sum> a, const i64* listed, i64 size, const i64* chunk_ends) {
+__global__ void __launch_bounds__(GROUP_THREADS) aggregate_by_chunk(Aggregation<Index, W, Sum> a, const i64* chunk_ends) {
     extern __shared__ __align__(16) u64 room[];
     __shared__ u32 used;
-    __shared__ bool is_last;
     Sum* const sums = (Sum*)room;
     Index* const keys = (Index*)(sums + BLOCK_SLOTS);
     const GroupTable<Index, Sum> near{keys, sums, BLOCK_SLOTS};
     near.clear(threadIdx.x, GROUP_THREADS);
     __syncthreads();
     const Aggregator<Index, W, Sum> by{a};
-    const i64 chunks = chunk_ends[size];
+    const i64 chunks = chunk_ends[a.count];
     for (i64 t = blockIdx.x; t < chunks; t += gridDim.x) {
-        const i64 place = row_of(chunk_ends, 0, size - 1, t), c = listed[place], chunk = t - chunk_ends[place];
-        const i64 row = by.begin_of(c), end = by.begin_of(c + 1), begin = row + chunk * BLOCK_ENTRIES;
-        const i64 stop = begin + BLOCK_ENTRIES < end ? begin + BLOCK_ENTRIES : end;
+        const i64 c = row_of(chunk_ends, 0, a.count - 1, t), chunk = t - chunk_ends[c];
+        const i64 row = a.begin[c], end = a.begin[c + 1], begin = row + chunk * BLOCK_ENTRIES;
         if (threadIdx.x == 0) used = 0;
-        by.gather(c, begin, stop, threadIdx.x, GROUP_THREADS, near);
+        by.gather(c, begin, min(begin + BLOCK_ENTRIES, end), threadIdx.x, GROUP_THREADS, near);
         __syncthreads();
         if (end - row <= BLOCK_ENTRIES) {
             by.empty(row, &used, threadIdx.x, GROUP_THREADS, near);
             __syncthreads();
-            if (threadIdx.x == 0) a.lengths[c] = used;
-            __syncthreads();
-            continue;
-        }
-        const i64 first = a.table_begin[place];
-        const GroupTable<Index, Sum> whole{a.table_keys + first, a.table_sums + first, u64(a.table_begin[place + 1] - first)};
-        for (u32 s = threadIdx.x; s < BLOCK_SLOTS; s += GROUP_THREADS) {
-            Index d;
-            Sum sum;
-            if (near.take(s, d, sum)) whole.add(d, sum);
-        }
-        __threadfence();
-        __syncthreads();
-        const i64 all = chunk_ends[place + 1] - chunk_ends[place];
-        if (threadIdx.x == 0) is_last = atomicAdd(a.done + place, 1u) == u32(all - 1);
-        __syncthreads();
-        if (is_last) {
-            __threadfence();
-            by.empty(row, &used, threadIdx.x, GROUP_THREADS, whole);
-            __syncthreads();
-            if (threadIdx.x == 0) a.lengths[c] = used;
+            if (threadIdx.x == 0) a.lengths[c + 1] = used;
+        } else {
+            const i64 first = a.table_begin[c];
+            near.empty_into({a.table_keys + first, a.table_sums + first, u64(a.table_begin[c + 1] - first)}, threadIdx.x,
+                            GROUP_THREADS);
         }
         __syncthreads();
     }
+}
+
+// The rows of communities that have a table.
+template <class Index, class W, class Sum>
+__global__ void __launch_bounds__(TILE_THREADS) rows_of_tables(Aggregation<Index, W, Sum> a, i64 slots) {
+    for_tile(a.table_begin, a.count, slots, [&](i64 slot, i64 c) {
+        const Index key = a.table_keys[slot];
+        if (key == Index(-1)) return;
+        const i64 at = a.begin[c] + i64(count_up((u64*)a.lengths, u64(c + 1)));
+        a.wide[at] = key, a.sums[at] = a.table_sums[slot];
+    });
 }
 
 // Rows one behind the other.

@@ -18,8 +18,8 @@ from numba import prange
 
 from hpgraph.kernels.communities.batches import (
     FEW_MOVES,
-    FIRST_BITS,
     MANY_MOVES,
+    MOST_BITS,
     REFINING_ROUNDS,
     ROUNDS,
     batch_bits,
@@ -60,6 +60,7 @@ class Rule(NamedTuple):
     penalty: float
     directed: bool
     refining: bool
+    first_bits: int
     bits: int
     seed: Any
 
@@ -75,9 +76,7 @@ class Space(NamedTuple):
     counter: Any
 
 
-def move_vertices(
-    level: Level, label: Any, resolution: float, seed: int, rounds: int = ROUNDS, few: float = FEW_MOVES
-) -> tuple[Any, int]:
+def move_vertices(level: Level, label: Any, resolution: float, seed: int, first_bits: int) -> tuple[Any, int]:
     """Communities of a higher modularity, vertices moving from one to another, and how many moves there were.
 
     Parameters
@@ -86,13 +85,11 @@ def move_vertices(
     label : array of the type of ids, shape (n,)
         The community of each vertex at first: the number of a vertex.
     resolution : float
-        How much larger communities are made smaller; at 0 everyone follows the most of its neighbours.
+        How much larger communities are made smaller.
     seed : int
         Below 2⁶⁴; it draws the batches, and decides among equals.
-    rounds : int
-        The most there are.
-    few : float
-        A round that moves no more than this share of the vertices is the last.
+    first_bits : int
+        How many bits of a hash say who belongs to which batch in the first round, at the most.
 
     Returns
     -------
@@ -100,7 +97,7 @@ def move_vertices(
         Numbers of vertices, not those of members alone.
     int
     """
-    return _moved(level, label.copy(), label[:0], resolution, seed, rounds, int(few * len(label)))
+    return _moved(level, label.copy(), label[:0], resolution, seed, ROUNDS, int(FEW_MOVES * len(label)), first_bits)
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
@@ -129,11 +126,11 @@ def refine_communities(level: Level, within: Any, resolution: float, seed: int) 
     random one.
     """
     label = np.arange(len(within), dtype=within.dtype)
-    return _moved(level, label, within, resolution, seed, REFINING_ROUNDS, 0)[0]
+    return _moved(level, label, within, resolution, seed, REFINING_ROUNDS, 0, MOST_BITS)[0]
 
 
 def _moved(
-    level: Level, label: Any, within: Any, resolution: float, seed: int, rounds: int, few: int
+    level: Level, label: Any, within: Any, resolution: float, seed: int, rounds: int, few: int, first_bits: int
 ) -> tuple[Any, int]:
     arcs, n = level.arcs, len(label)
     if arcs.nnz == 0:
@@ -145,7 +142,15 @@ def _moved(
     received = np.bincount(label, weights=level.received, minlength=n).astype(np.int64) if level.directed else sent
     groups = Groups(label, sent, received, np.bincount(label, minlength=n))
     rule = Rule(
-        level.sent, level.received, within, level.penalty(resolution), level.directed, refining, bits, np.uint64(seed)
+        level.sent,
+        level.received,
+        within,
+        level.penalty(resolution),
+        level.directed,
+        refining,
+        min(first_bits, bits),
+        bits,
+        np.uint64(seed),
     )
     space = Space(
         degrees > 0,
@@ -167,7 +172,7 @@ def _moved(
 def _batch_of(v, round_, rule):
     """The batch of a vertex in a round."""
     key = np.uint64(v) + rule.seed + np.uint64(round_) * np.uint64(0x9E3779B97F4A7C15)
-    bits = rule.bits if round_ else FIRST_BITS
+    bits = rule.bits if round_ else rule.first_bits
     return np.int64(mixed(key) >> np.uint64(64 - bits))
 
 

@@ -57,8 +57,7 @@ def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
         np.cumsum(lengths[:-1], out=indptr[1:])
         indices, data = np.empty(indptr[-1], ids), np.empty(indptr[-1], np.int64)
         _close_up(ends, indptr, wide, weight, indices, data)
-    sent = _strengths(number, level.sent, count)
-    received = _strengths(number, level.received, count) if level.directed else sent
+    sent, received = group_strengths(level, number, count)
     coarse = CSR((count, count), indptr, indices, data, validate=False, copy=False)
     return Level(coarse, sent, received, level.total, level.unit), number
 
@@ -81,6 +80,25 @@ def weight_between(level: Level, label: Any) -> int:
         each = np.zeros(threads, np.int64)
         _between(Rows(arcs.indptr, arcs.indices, arcs.data), label, each)
     return int(each.sum())
+
+
+def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
+    """What the vertices of each community send and receive together.
+
+    Parameters
+    ----------
+    level : Level
+    label : integer array of shape (n,)
+        Below `count`.
+    count : int
+
+    Returns
+    -------
+    int64 array of shape (count,), int64 array of shape (count,)
+        The same array where both are the same.
+    """
+    sent = _strengths(label, level.sent, count)
+    return sent, _strengths(label, level.received, count) if level.directed else sent
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.communities.batches import FEW_MOVES, MANY_MOVES, REFINING_ROUNDS, ROUNDS, batch_bits
-from hpgraph.kernels.communities.cuda_tables import BLOCK_ENTRIES, BLOCK_SLOTS, THREADS, clear_tables, sum_type
+from hpgraph.kernels.communities.batches import FEW_MOVES, MANY_MOVES, MOST_BITS, REFINING_ROUNDS, ROUNDS, batch_bits
+from hpgraph.kernels.communities.cuda_members import Beginning, beginning
+from hpgraph.kernels.communities.cuda_tables import (
+    BLOCK_ENTRIES,
+    BLOCK_SLOTS,
+    PIECE_SLOTS,
+    THREADS,
+    clear_tables,
+    sum_type,
+)
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -27,8 +36,10 @@ _FIELDS = {
     "label": "*", "group_sent": "*", "group_received": "*", "group_size": "*", "within": "*",
     "active": "*", "listed": "*", "target": "*", "counters": "*",
     "hub_of": "*", "hub_begin": "*", "hub_inside": "*", "hub_done": "*", "hub_keys": "*", "hub_sums": "*",
+    "hub_best": "*",
     "seed": "u64", "few": "i64", "many": "i64", "penalty": "double",
-    "rounds": "int", "bits": "int", "directed": "int", "refining": "int",
+    "rounds": "int", "first_bits": "int", "bits": "int", "directed": "int", "refining": "int",
+    "by_weight": "int",
 }  # fmt: skip
 
 
@@ -53,14 +64,26 @@ def kernel_name(frequent: bool, index: str, weight: str, sums: str) -> str:
     return f"hpgraph::move_groups<{'true' if frequent else 'false'}, {index}, {weight}, {sums}>"
 
 
+@functools.cache
 def layout(index: str, weight: str, sums: str) -> Any:
     """The layout of the kernel's argument, for C++ types as in `kernel_name`."""
     return Layout(f"Moving<{index}, {weight}, {sums}>", **_FIELDS).of()
 
 
-def move_vertices(
-    level: Level, label: Any, resolution: float, seed: int, rounds: int = ROUNDS, few: float = FEW_MOVES
-) -> tuple[Any, int]:
+class _Search(NamedTuple):
+    """What a search does: in which batches, by which rule, and when it ends."""
+
+    seed: int
+    few: int
+    penalty: float
+    rounds: int
+    first_bits: int
+    bits: int
+    within: Any = None
+    by_weight: bool = False
+
+
+def move_vertices(level: Level, label: Any, resolution: float, seed: int, first_bits: int) -> tuple[Any, int]:
     """`hpgraph.kernels.communities.cpu.move_vertices` on the GPU; waits for it.
 
     Raises
@@ -68,7 +91,8 @@ def move_vertices(
     DeviceMemoryError
         When the work space will not fit.
     """
-    return _moved(level, label.copy(), None, resolution, seed, rounds, int(few * len(label)))
+    few = int(FEW_MOVES * len(label))
+    return _moved(level, label.copy(), resolution, seed, few=few, first_bits=first_bits)
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
@@ -82,32 +106,49 @@ def refine_communities(level: Level, within: Any, resolution: float, seed: int) 
     import cupy
 
     label = cupy.arange(len(within), dtype=within.dtype)
-    return _moved(level, label, within, resolution, seed, REFINING_ROUNDS, 0)[0]
+    return _moved(level, label, resolution, seed, few=0, rounds=REFINING_ROUNDS, within=within)[0]
+
+
+def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any:
+    """`hpgraph.kernels.communities.cpu_asynchronous.asynchronous_labels` on the GPU, in batches of single vertices.
+
+    Raises
+    ------
+    DeviceMemoryError
+        When the work space will not fit.
+    """
+    import cupy
+
+    n = level.arcs.shape[0]
+    label = cupy.arange(n, dtype=level.arcs.indices.dtype)
+    return _moved(level, label, 0.0, seed, few=int(few * n), rounds=rounds, by_weight=True)[0]
 
 
 def _moved(
-    level: Level, label: Any, within: Any, resolution: float, seed: int, rounds: int, few: int
+    level: Level,
+    label: Any,
+    resolution: float,
+    seed: int,
+    *,
+    few: int,
+    rounds: int = ROUNDS,
+    first_bits: int = MOST_BITS,
+    within: Any = None,
+    by_weight: bool = False,
 ) -> tuple[Any, int]:
-    import cupy
-
-    arcs, n = level.arcs, len(label)
-    if arcs.nnz == 0:
+    """Changes the labels; and says how many moves there were, where nothing is refined."""
+    arcs = level.arcs
+    if arcs.nnz == 0 or rounds == 0:
         return label, 0
-    degrees = arcs.degrees
-    joined = degrees > 0
-    sent = _sums(label, level.sent)
-    received = _sums(label, level.received) if level.directed else sent
-    size = cupy.bincount(label, minlength=n)
-    bits = batch_bits(int(cupy.count_nonzero(joined)), arcs.nnz)
-    counters = _launch(
-        arcs, degrees, joined, (level.sent, level.received), (label, sent, received, size), within, False,
-        sum_type(level), seed, few, level.penalty(resolution), rounds, bits, level.directed,
-    )  # fmt: skip
-    return label, int(counters[-1])
+    at_first = beginning(arcs, (level.sent, level.received), label)
+    bits = batch_bits(at_first.joined, arcs.nnz)
+    search = _Search(seed, few, level.penalty(resolution), rounds, min(first_bits, bits), bits, within, by_weight)
+    counters = _launch(arcs, level, label, at_first, search)
+    return label, int(counters[-1]) if within is None else 0
 
 
 def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
-    """`hpgraph.kernels.communities.cpu_labels.frequent_labels` on the GPU.
+    """`hpgraph.kernels.communities.cpu_labels.frequent_labels` on the GPU; waits for it.
 
     Raises
     ------
@@ -116,51 +157,56 @@ def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
     """
     label = label.copy()
     if arcs.nnz and rounds:
-        degrees = arcs.degrees
-        pattern, groups = arcs.with_data(None), (label, None, None, None)
-        joined = degrees > 0
-        _launch(pattern, degrees, joined, (None, None), groups, None, True, "unsigned", 0, 0, 0.0, rounds, 0, False)
+        pattern = arcs.with_data(None)
+        _launch(pattern, None, label, beginning(pattern, None, label), _Search(0, 0, 0.0, rounds, 0, 0))
     return label
 
 
-def _sums(label: Any, strength: Any) -> Any:
-    """What the vertices of each community send, or receive; whole numbers, and so exact in any order."""
-    import cupy
-
-    return cupy.bincount(label, weights=strength, minlength=len(label)).astype(np.int64)
-
-
-def _launch(
-    arcs: CSR, degrees: Any, active: Any, strengths: tuple[Any, Any], groups: tuple[Any, ...], within: Any, frequent:
-    bool, sums: str, seed: int, few: int, penalty: float, rounds: int, bits: int, directed: bool,
-) -> Any:  # fmt: skip
+def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, search: _Search) -> Any:
+    """Runs the kernel, over the most frequent labels where there is no level; its counters."""
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype
+    sums = "unsigned" if level is None else sum_type(level)
+    strengths = (None, None) if level is None else (level.sent, level.received)
     types = c_type(ids), "hpgraph::One" if arcs.data is None else "long long", sums
-    name, described = kernel_name(frequent, *types), layout(*types)
+    name, described = kernel_name(level is None, *types), layout(*types)
     module = load(SOURCE, names=(name,), cooperative=True, title="communities", checks=described.checks)
     kernel = module.function(name)
     width = ids.itemsize + (4 if sums == "unsigned" else 8)
     if kernel.max_dynamic_shared_size_bytes < BLOCK_SLOTS * width:
         kernel.max_dynamic_shared_size_bytes = BLOCK_SLOTS * width
     check_memory(n * (1 + 3 * ids.itemsize), "the work space of communities", "cuda")
-    hubs = cupy.flatnonzero(degrees > BLOCK_ENTRIES)
-    hub_of = hub_begin = inside = done = keys = table = None
-    if len(hubs):
-        hub_of = cupy.zeros(n, ids)
-        hub_of[hubs] = cupy.arange(len(hubs), dtype=ids)
-        hub_begin, keys, table = clear_tables(degrees[hubs], ids, sums)
-        inside, done = cupy.zeros(len(hubs), np.uint64), cupy.zeros(len(hubs), np.uint32)
     counters = cupy.zeros(COUNTERS, np.uint64)
-    flags, listed, target = active.astype(np.uint8), cupy.empty(n, ids), cupy.empty(n, ids)
+    work, tables = cupy.empty((2, n), ids), _tables(arcs, at_first.hubs, sums)
     made = described(
-        np.int64(n), arcs.indptr, arcs.indices, arcs.data, *strengths, *groups, within, flags, listed, target, counters,
-        hub_of, hub_begin, inside, done, keys, table, np.uint64(seed), np.int64(few), np.int64(int(MANY_MOVES * n)),
-        np.float64(penalty), np.int32(rounds), np.int32(bits), np.int32(directed), np.int32(within is not None),
+        np.int64(n), arcs.indptr, arcs.indices, arcs.data, *strengths, label, at_first.sent, at_first.received,
+        at_first.size, search.within, at_first.active, work[0], work[1], counters, *tables,
+        np.uint64(search.seed), np.int64(search.few), np.int64(int(MANY_MOVES * n)), np.float64(search.penalty),
+        np.int32(search.rounds), np.int32(search.first_bits), np.int32(search.bits),
+        np.int32(level is not None and level.directed), np.int32(search.within is not None),
+        np.int32(search.by_weight),
     )  # fmt: skip
     # A barrier costs what its blocks cost, so a level of few vertices has few of them.
     busy = max(-(-n // (4 * THREADS)), -(-arcs.nnz // (8 * THREADS)))
     blocks = min(BLOCKS * multiprocessors(), busy)
     kernel((blocks,), (THREADS,), (made,), shared_mem=BLOCK_SLOTS * width)
     return counters
+
+
+def _tables(arcs: CSR, count: int, sums: str) -> tuple[Any, ...]:
+    """What the kernel needs of those whose arcs several blocks share."""
+    import cupy
+
+    if count == 0:
+        return (None,) * 7
+    n, ids, degrees = arcs.shape[0], arcs.indices.dtype, arcs.degrees
+    hubs = cupy.flatnonzero(degrees > BLOCK_ENTRIES)
+    hub_of = cupy.empty(n, ids)
+    hub_of[hubs] = cupy.arange(count, dtype=ids)
+    begin = cupy.zeros(count + 1, np.int64)
+    # Half of the slots stay free, and four are looked at together.
+    cupy.cumsum((2 * degrees[hubs] + 3) // 4 * 4, out=begin[1:])
+    keys, table = clear_tables(begin, ids, sums)
+    best = cupy.empty((len(keys) // PIECE_SLOTS + count + 1, 2), np.uint64)
+    return hub_of, begin, cupy.zeros(count, np.uint64), cupy.zeros(count, np.uint32), keys, table, best

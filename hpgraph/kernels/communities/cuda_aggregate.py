@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
+from hpgraph.kernels.communities.cuda_members import Members, members_of, table_plan
 from hpgraph.kernels.communities.cuda_tables import (
-    BLOCK_ENTRIES,
     BLOCK_SLOTS,
     THREADS,
     WARP_ENTRIES,
@@ -28,7 +29,7 @@ SOURCE = "aggregate_groups.cuh"
 TILE = THREADS * 8
 _FIELDS = {
     "indptr": "*", "indices": "*", "weights": "*", "number": "*", "members": "*", "arcs_before": "*", "starts": "*",
-    "count": "i64", "wide": "*", "sums": "*", "lengths": "*", "table_begin": "*", "done": "*", "table_keys": "*",
+    "begin": "*", "count": "i64", "wide": "*", "sums": "*", "lengths": "*", "table_begin": "*", "table_keys": "*",
     "table_sums": "*",
 }  # fmt: skip
 
@@ -41,10 +42,13 @@ def kernel_names(index: str, weight: str, sums: str) -> tuple[str, ...]:
     tuple of str
     """
     summing = f"{index}, {weight}, {sums}"
-    names = f"aggregate_by_warp<{summing}>", f"aggregate_by_chunk<{summing}>", f"close_up<{index}, {sums}>"
-    return tuple(f"hpgraph::{name}" for name in (*names, f"weigh_between<{index}, {weight}>"))
+    names = (f"{name}<{summing}>" for name in ("aggregate_by_warp", "aggregate_by_chunk", "rows_of_tables"))
+    return tuple(
+        f"hpgraph::{name}" for name in (*names, f"close_up<{index}, {sums}>", f"weigh_between<{index}, {weight}>")
+    )
 
 
+@functools.cache
 def layout(index: str, weight: str, sums: str) -> Any:
     """The layout of the kernels' argument."""
     return Layout(f"Aggregation<{index}, {weight}, {sums}>", **_FIELDS).of()
@@ -58,75 +62,48 @@ def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
     DeviceMemoryError
         When it will not fit.
     """
+    arcs = level.arcs
+    width = 2 * arcs.indices.itemsize + 8 + (4 if sum_type(level) == "unsigned" else 8)
+    check_memory(arcs.nnz * width + 40 * len(label), "the graph of the communities", "cuda")
+    members = members_of(level, label)
+    coarse = _arcs(level, members)
+    return Level(coarse, members.sent, members.received, level.total, level.unit), members.number
+
+
+def _arcs(level: Level, by: Members) -> CSR:
     import cupy
 
-    n, ids = len(label), label.dtype
-    present = cupy.zeros(n, np.bool_)
-    present[label] = True
-    before = cupy.cumsum(present, dtype=ids)
-    count = int(before[-1]) if n else 0
-    number = (before - 1)[label] if n else label
-    sent = _strengths(number, level.sent, count)
-    received = _strengths(number, level.received, count) if level.directed else sent
-    coarse = _arcs(level, number, count, ids)
-    return Level(coarse, sent, received, level.total, level.unit), number
-
-
-def _strengths(number: Any, strength: Any, count: int) -> Any:
-    import cupy
-
-    return cupy.bincount(number, weights=strength, minlength=count).astype(np.int64)
-
-
-def _arcs(level: Level, number: Any, count: int, ids: np.dtype[Any]) -> CSR:
-    import cupy
-
-    arcs, n, sums = level.arcs, len(number), sum_type(level)
-    indptr = cupy.zeros(count + 1, np.int64)
+    arcs, sums, ids, count = level.arcs, sum_type(level), by.number.dtype, by.communities
+    lengths = cupy.zeros(count + 1, np.int64)
     if arcs.nnz == 0:
-        return CSR((count, count), indptr, cupy.empty(0, ids), cupy.empty(0, np.int64), validate=False, copy=False)
+        return CSR((count, count), lengths, cupy.empty(0, ids), cupy.empty(0, np.int64), validate=False, copy=False)
     wide_sum = np.uint32 if sums == "unsigned" else np.uint64
-    an_arc = 2 * ids.itemsize + np.dtype(wide_sum).itemsize + 8
-    check_memory(arcs.nnz * an_arc + 32 * n, "the graph of the communities", "cuda")
-    members = cupy.argsort(number, kind="stable").astype(ids, copy=False)
-    starts, arcs_before = cupy.zeros(count + 1, np.int64), cupy.zeros(n + 1, np.int64)
-    cupy.cumsum(cupy.bincount(number, minlength=count), out=starts[1:])
-    cupy.cumsum(arcs.degrees[members], out=arcs_before[1:])
-    begin = arcs_before[starts]
-    entries = cupy.diff(begin)
-    few = cupy.flatnonzero((entries > 0) & (entries <= WARP_ENTRIES))
-    many = cupy.flatnonzero(entries > WARP_ENTRIES)
-    wide, summed, lengths = cupy.empty(arcs.nnz, ids), cupy.empty(arcs.nnz, wide_sum), cupy.zeros(count, np.int64)
-    chunk_ends = cupy.zeros(len(many) + 1, np.int64)
-    tables: tuple[Any, ...] = None, None, None
-    done = None
-    if len(many):
-        cupy.cumsum(-(-entries[many] // BLOCK_ENTRIES), out=chunk_ends[1:])
-        shared = entries[many]
-        # No more communities than there are; one that a block sums by itself needs no table.
-        tables = clear_tables(cupy.where(shared > BLOCK_ENTRIES, cupy.minimum(shared, count), 0), ids, sums)
-        done = cupy.zeros(len(many), np.uint32)
+    wide, summed = cupy.empty(arcs.nnz, ids), cupy.empty(arcs.nnz, wide_sum)
+    chunk_ends, table_begin = table_plan(by)
+    tables = clear_tables(table_begin, ids, sums)
     types = c_type(ids), "hpgraph::One" if arcs.data is None else "long long", sums
     names, described = kernel_names(*types), layout(*types)
-    by_warp, by_chunk, close_up, _ = map(_module(types).function, names)
+    by_warp, by_chunk, rows_of_tables, close_up, _ = map(_module(types).function, names)
     room = BLOCK_SLOTS * (ids.itemsize + np.dtype(wide_sum).itemsize)
     made = described(
-        arcs.indptr, arcs.indices, arcs.data, number, members, arcs_before, starts, np.int64(count), wide, summed,
-        lengths, tables[0], done, tables[1], tables[2],
+        arcs.indptr, arcs.indices, arcs.data, by.number, by.members, by.arcs_before, by.starts, by.begin,
+        np.int64(count), wide, summed, lengths, table_begin, *tables,
     )  # fmt: skip
     blocks = 4 * multiprocessors()
     for kernel in (by_warp, by_chunk):
         if kernel.max_dynamic_shared_size_bytes < room:
             kernel.max_dynamic_shared_size_bytes = room
-    if len(few):
-        by_warp((min(blocks, -(-len(few) // WARPS)),), (THREADS,), (made, few, np.int64(len(few))), shared_mem=room)
-    if len(many):
-        by_chunk((blocks,), (THREADS,), (made, many, np.int64(len(many)), chunk_ends), shared_mem=room)
-    cupy.cumsum(lengths, out=indptr[1:])
+    by_warp((min(2 * blocks, -(-count // WARPS)),), (THREADS,), (made,), shared_mem=room)
+    # Without chunks nothing is done.
+    by_chunk((min(blocks, -(-arcs.nnz // WARP_ENTRIES)),), (THREADS,), (made, chunk_ends), shared_mem=room)
+    slots = len(tables[0])
+    if slots:
+        rows_of_tables((-(-slots // TILE),), (THREADS,), (made, np.int64(slots)))
+    indptr = cupy.cumsum(lengths)
     nnz = int(indptr[-1])
     indices, data = cupy.empty(nnz, ids), cupy.empty(nnz, np.int64)
     if nnz:
-        arguments = begin, indptr, np.int64(count), np.int64(nnz), wide, summed, indices, data
+        arguments = by.begin, indptr, np.int64(count), np.int64(nnz), wide, summed, indices, data
         close_up((-(-nnz // TILE),), (THREADS,), arguments)
     return CSR((count, count), indptr, indices, data, validate=False, copy=False)
 
@@ -147,5 +124,5 @@ def weight_between(level: Level, label: Any) -> int:
     label = label.astype(arcs.indices.dtype, copy=False)
     arguments = arcs.indptr, arcs.indices, arcs.data, np.int64(len(label)), np.int64(arcs.nnz), label, total
     given = tuple(np.uint64(0) if value is None else value for value in arguments)
-    _module(types).function(kernel_names(*types)[3])((-(-arcs.nnz // TILE),), (THREADS,), given)
+    _module(types).function(kernel_names(*types)[4])((-(-arcs.nnz // TILE),), (THREADS,), given)
     return int(total[0])

@@ -13,6 +13,7 @@ from hpgraph.kernels.communities.level import Level
 THREADS, WARPS = 256, 8
 WARP_SLOTS = 512
 BLOCK_SLOTS = WARP_SLOTS * WARPS
+PIECE_SLOTS = BLOCK_SLOTS
 WARP_ENTRIES, BLOCK_ENTRIES = WARP_SLOTS // 2, BLOCK_SLOTS // 2
 
 
@@ -21,13 +22,13 @@ def sum_type(level: Level) -> str:
     return "unsigned" if level.total < 2**31 else "unsigned long long"
 
 
-def clear_tables(entries: Any, ids: np.dtype[Any], sums: str) -> tuple[Any, Any, Any]:
-    """Tables at rest, one behind the other, each with a quarter of its slots free.
+def clear_tables(begin: Any, ids: np.dtype[Any], sums: str) -> tuple[Any, Any]:
+    """Tables at rest, one behind the other; waits for the GPU.
 
     Parameters
     ----------
-    entries : CuPy integer array of shape (k,)
-        The most that each has to hold.
+    begin : CuPy int64 array of shape (k + 1,)
+        The slots before each, and all.
     ids : dtype
         Of keys.
     sums : str
@@ -35,8 +36,6 @@ def clear_tables(entries: Any, ids: np.dtype[Any], sums: str) -> tuple[Any, Any,
 
     Returns
     -------
-    int64 array of shape (k + 1,)
-        Where each begins.
     array, array
         Keys and sums.
 
@@ -47,8 +46,6 @@ def clear_tables(entries: Any, ids: np.dtype[Any], sums: str) -> tuple[Any, Any,
     """
     import cupy
 
-    begin = cupy.zeros(len(entries) + 1, np.int64)
-    cupy.cumsum(entries + (entries + 2) // 3 + 1, out=begin[1:])
     slots, dtype = int(begin[-1]), np.uint32 if sums == "unsigned" else np.uint64
     check_memory(slots * (ids.itemsize + np.dtype(dtype).itemsize), "the tables of vertices with many arcs", "cuda")
-    return begin, cupy.full(slots, -1, ids), cupy.zeros(slots, dtype)
+    return cupy.full(slots, -1, ids), cupy.zeros(slots, dtype)

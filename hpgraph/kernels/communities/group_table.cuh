@@ -9,11 +9,34 @@ constexpr int GROUP_THREADS = 256, GROUP_WARPS = GROUP_THREADS / 32;
 constexpr u32 WARP_SLOTS = 512, BLOCK_SLOTS = WARP_SLOTS * GROUP_WARPS;
 // The most entries of what a warp, or a block, sums by itself: half of the slots stay free. What has more is cut in chunks.
 constexpr i64 WARP_ENTRIES = WARP_SLOTS / 2, BLOCK_ENTRIES = BLOCK_SLOTS / 2;
+// Slots of a table in global memory that a block looks at by itself.
+constexpr i64 PIECE_SLOTS = BLOCK_SLOTS;
+// Loads that a thread has under way at once, so that they wait for memory together.
+constexpr int AT_ONCE = 4;
+
+// Has a line of memory brought to the second-level cache.
+__device__ __forceinline__ void fetch_line(const void* from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
 
 // Weights of a graph without any.
 struct One {};
 __device__ __forceinline__ u64 weight_at(const One*, i64) { return 1; }
 __device__ __forceinline__ u64 weight_at(const i64* weights, i64 at) { return (u64)weights[at]; }
+
+// Four elements that lie side by side, past the first-level cache.
+__device__ __forceinline__ void load_four(const u32* from, u32 (&to)[4]) {
+    const uint4 four = __ldcg((const uint4*)from);
+    to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+}
+__device__ __forceinline__ void load_four(const u64* from, u64 (&to)[4]) {
+    const ulonglong2 low = __ldcg((const ulonglong2*)from), high = __ldcg((const ulonglong2*)from + 1);
+    to[0] = low.x, to[1] = low.y, to[2] = high.x, to[3] = high.y;
+}
+__device__ __forceinline__ void load_four(const int* from, int (&to)[4]) { load_four((const u32*)from, (u32(&)[4])to); }
+__device__ __forceinline__ void load_four(const i64* from, i64 (&to)[4]) { load_four((const u64*)from, (u64(&)[4])to); }
+template <class T>
+__device__ __forceinline__ void fill_four(T* to, unsigned with) {
+    for (int w = 0; w < int(sizeof(T) / 4); ++w) ((uint4*)to)[w] = {with, with, with, with};
+}
 
 // Linear probing. At rest keys are -1 and sums 0.
 template <class Index, class Sum>
@@ -25,15 +48,23 @@ struct GroupTable {
     __device__ void clear(int first, int stride) const {
         for (u64 s = first; s < slots; s += stride) keys[s] = Index(-1), sums[s] = 0;
     }
-    __device__ void add(Index key, Sum amount) const {
+    __device__ u64 slot_of(Index key) const {
         const u32 hash = (u32(key) ^ u32(u64(key) >> 32)) * 0x9E3779B1u;
-        for (u64 slot = (u64(hash) * slots) >> 32;; slot = slot + 1 == slots ? 0 : slot + 1) {
+        return (u64(hash) * slots) >> 32;
+    }
+    __device__ u64 after(u64 slot) const { return slot + 1 == slots ? 0 : slot + 1; }
+    // The key that has a slot: this one, where it was free.
+    __device__ Index claim(u64 slot, Index key) const {
+        Index seen;
+        if constexpr (sizeof(Index) == 4) seen = Index(atomicCAS((u32*)(keys + slot), ~0u, u32(key)));
+        else seen = Index(atomicCAS((u64*)(keys + slot), ~0ull, u64(key)));
+        return seen == Index(-1) ? key : seen;
+    }
+    __device__ void add(Index key, Sum amount) const {
+        for (u64 slot = slot_of(key);; slot = after(slot)) {
             Index seen = *(volatile Index*)(keys + slot);
-            if (seen == Index(-1)) {
-                if constexpr (sizeof(Index) == 4) seen = Index(atomicCAS((u32*)(keys + slot), ~0u, u32(key)));
-                else seen = Index(atomicCAS((u64*)(keys + slot), ~0ull, u64(key)));
-            }
-            if (seen == key || seen == Index(-1)) {
+            if (seen == Index(-1)) seen = claim(slot, key);
+            if (seen == key) {
                 atomicAdd(sums + slot, amount);
                 return;
             }
@@ -47,6 +78,67 @@ struct GroupTable {
         keys[slot] = Index(-1);
         sums[slot] = 0;
         return true;
+    }
+    // As `take_all`, of a table in global memory that nobody writes to: four slots side by side, in words of 16 bytes. All
+    // numbers of slots are multiples of four.
+    template <class Use>
+    __device__ void take_fours(u64 begin, u64 end, int first, int stride, Use use) const {
+        static_assert(AT_ONCE == 4, "four slots");
+        for (u64 s = begin + 4 * u64(first); s < end; s += 4 * u64(stride)) {
+            Index key[AT_ONCE];
+            Sum sum[AT_ONCE];
+            load_four(keys + s, key);
+            if ((key[0] & key[1] & key[2] & key[3]) == Index(-1)) continue;
+            load_four(sums + s, sum);
+            fill_four(keys + s, ~0u);
+            fill_four(sums + s, 0u);
+            use(key, sum);
+        }
+    }
+    // Calls use(key, sum) for what the slots from `begin` to `end` held; they are at rest then.
+    template <class Use>
+    __device__ void take_all(u64 begin, u64 end, int first, int stride, Use use) const {
+        for (u64 s = begin + first; s < end; s += AT_ONCE * u64(stride)) {
+            Index key[AT_ONCE];
+            Sum sum[AT_ONCE];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; ++k) {
+                const u64 slot = s + k * u64(stride);
+                key[k] = slot < end ? *(volatile Index*)(keys + slot) : Index(-1);
+            }
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; ++k) {
+                const u64 slot = s + k * u64(stride);
+                sum[k] = 0;
+                if (key[k] != Index(-1)) sum[k] = *(volatile Sum*)(sums + slot);
+            }
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; ++k) {
+                const u64 slot = s + k * u64(stride);
+                if (key[k] != Index(-1)) keys[slot] = Index(-1), sums[slot] = 0;
+            }
+            use(key, sum);
+        }
+    }
+    // All that it holds goes into another one, in global memory.
+    __device__ void empty_into(const GroupTable& whole, int first, int stride) const {
+        take_all(0, slots, first, stride, [&](const Index(&key)[AT_ONCE], const Sum(&sum)[AT_ONCE]) {
+            u64 slot[AT_ONCE];
+            Index seen[AT_ONCE];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; ++k) {
+                slot[k] = whole.slot_of(key[k]);
+                seen[k] = key[k] == Index(-1) ? key[k] : whole.claim(slot[k], key[k]);
+            }
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; ++k) {
+                while (seen[k] != key[k]) {
+                    slot[k] = whole.after(slot[k]);
+                    seen[k] = whole.claim(slot[k], key[k]);
+                }
+                if (key[k] != Index(-1)) atomicAdd(whole.sums + slot[k], sum[k]);
+            }
+        });
     }
 };
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,14 @@ import numpy as np
 
 def minimum_at(target: Any, at: Any, values: Any) -> None:
     """`hpgraph.kernels.runtime.cpu.scatter.minimum_at` on the GPU."""
-    import cupyx
+    # The atomic minimum knows 64-bit integers without a sign only.
+    _minimum()(at, values.view(np.uint64), target.view(np.uint64))
 
-    # CuPy's atomic minimum knows 64-bit integers without a sign only.
-    cupyx.scatter_min(target.view(np.uint64), at, values.view(np.uint64))
+
+@functools.cache
+def _minimum() -> Any:
+    import cupy
+
+    return cupy.ElementwiseKernel(
+        "T at, uint64 value", "raw uint64 target", "atomicMin(&target[at], value)", "hpgraph_minimum_at"
+    )

@@ -1,0 +1,163 @@
+"""Communities and their members on the GPU: what kernels of moving and of graphs of communities begin with."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpgraph.formats import CSR
+from hpgraph.kernels.communities.cuda_tables import THREADS
+from hpgraph.kernels.communities.level import Level
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.structure.cuda_degree_order import c_type
+
+SOURCE = "group_members.cuh"
+_NOTHING = np.uint64(0)
+
+
+class Beginning(NamedTuple):
+    """Strengths and sizes of communities, who has arcs, and how many; how many have more than a block sums."""
+
+    sent: Any
+    received: Any
+    size: Any
+    active: Any
+    joined: int
+    hubs: int
+
+
+class Members(NamedTuple):
+    """The graph's vertices by community; with where each begins among them, and its arcs among theirs."""
+
+    number: Any
+    communities: int
+    sent: Any
+    received: Any
+    starts: Any
+    begin: Any
+    members: Any
+    arcs_before: Any
+
+
+@functools.cache
+def kernel_names(index: str) -> tuple[str, ...]:
+    """Name expressions of the kernels of the source, for a C++ type of ids.
+
+    Returns
+    -------
+    tuple of str
+    """
+    typed = ("begin_groups", "mark_groups", "number_groups", "list_members", "first_neighbours", "sum_groups")
+    return ("hpgraph::plan_tables", *(f"hpgraph::{name}<{index}>" for name in typed))
+
+
+def beginning(arcs: CSR, strengths: tuple[Any, Any] | None, label: Any) -> Beginning:
+    """What a search over communities begins with; waits for the GPU.
+
+    Parameters
+    ----------
+    arcs : CSR
+    strengths : pair of int64 arrays, optional
+        What vertices send and receive, the same array twice where that is the same; none where nobody asks.
+    label : array of ids
+        The community of each vertex.
+
+    Returns
+    -------
+    Beginning
+    """
+    import cupy
+
+    n = len(label)
+    active, told = cupy.empty(n, np.bool_), cupy.zeros(2, np.uint64)
+    sent = received = size = None
+    if strengths is not None:
+        sums = cupy.zeros((3 if strengths[0] is not strengths[1] else 2, n), np.int64)
+        sent, size, received = sums[0], sums[1], sums[-1] if len(sums) == 3 else sums[0]
+    apart = strengths is not None and strengths[0] is not strengths[1]
+    of = strengths or (None, None)
+    _launch(
+        "begin_groups", arcs.indices.dtype, n,
+        np.int64(n), arcs.indptr, label if strengths is not None else None, of[0], of[1] if apart else None,
+        sent, received if apart else None, size, active, told,
+    )  # fmt: skip
+    joined, hubs = told.tolist()
+    return Beginning(sent, received, size, active, joined, hubs)
+
+
+def members_of(level: Level, label: Any) -> Members:
+    """The members of communities, numbered from 0 in the order of their labels; waits for the GPU."""
+    import cupy
+
+    arcs, n, ids = level.arcs, len(label), label.dtype
+    size = np.int64(n)
+    present = cupy.zeros(n, ids)
+    _launch("mark_groups", ids, n, size, label, present)
+    before = cupy.cumsum(present, dtype=ids)
+    count = int(before[-1]) if n else 0
+    sums = cupy.zeros((5, count + 1), np.int64)
+    sent, received, starts, begin, placed = sums
+    number = cupy.empty(n, ids)
+    incoming = level.received if level.directed else None
+    sums_of = number, sent, received, starts, begin
+    _launch("number_groups", ids, n, size, arcs.indptr, label, before, level.sent, incoming, *sums_of)
+    starts, begin = cupy.cumsum(starts), cupy.cumsum(begin)
+    members, arcs_before = cupy.empty(n, ids), cupy.zeros(n + 1, np.int64)
+    _launch("list_members", ids, n, size, arcs.indptr, number, starts, placed, members, arcs_before)
+    arcs_before = cupy.cumsum(arcs_before)
+    # What is kept is no view of what is not.
+    sent = sent[:count].copy()
+    received = received[:count].copy() if level.directed else sent
+    return Members(number, count, sent, received, starts, begin, members, arcs_before)
+
+
+def table_plan(members: Members) -> tuple[Any, Any]:
+    """The chunks up to each community, of those that have more arcs than a warp sums, and where each table begins."""
+    import cupy
+
+    plan = cupy.zeros((2, members.communities + 1), np.int64)
+    count = np.int64(members.communities)
+    _launch("plan_tables", members.number.dtype, members.communities, count, members.begin, plan[0], plan[1])
+    return cupy.cumsum(plan[0]), cupy.cumsum(plan[1])
+
+
+def first_neighbours(arcs: CSR) -> Any:
+    """The first neighbour of each vertex, its own number where it has none; a loop is none.
+
+    Parameters
+    ----------
+    arcs : CSR
+        Rows ascending.
+
+    Returns
+    -------
+    array of ids, shape (n,)
+    """
+    import cupy
+
+    n, ids = arcs.shape[0], arcs.indices.dtype
+    first = cupy.empty(n, ids)
+    _launch("first_neighbours", ids, n, np.int64(n), arcs.indptr, arcs.indices, first)
+    return first
+
+
+def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
+    """`hpgraph.kernels.communities.cpu_aggregate.group_strengths` on the GPU."""
+    import cupy
+
+    sent = cupy.zeros(count, np.int64)
+    received = cupy.zeros(count, np.int64) if level.directed else sent
+    apart = (level.received, sent, received) if level.directed else (None, sent, None)
+    _launch("sum_groups", label.dtype, len(label), np.int64(len(label)), label, level.sent, *apart)
+    return sent, received
+
+
+def _launch(name: str, ids: np.dtype[Any], work: int, *arguments: Any) -> None:
+    names = kernel_names(c_type(ids))
+    given = tuple(_NOTHING if value is None else value for value in arguments)
+    if work:
+        which = next(full for full in names if full.startswith(f"hpgraph::{name}"))
+        kernel = load(SOURCE, names=names, title="members of communities").function(which)
+        kernel((-(-work // THREADS),), (THREADS,), given)

@@ -1,0 +1,101 @@
+// Communities and their members on the GPU: what a community weighs, how many are in it, and who.
+#pragma once
+#include "group_table.cuh"
+
+namespace hpgraph {
+
+// Adds one for each lane that is here, where several have the same place in one go; what was there before each.
+__device__ __forceinline__ u64 count_up(u64* counts, u64 place) {
+    const u32 peers = __match_any_sync(__activemask(), place);
+    const int leader = __ffs(peers) - 1;
+    u64 before = 0;
+    if (lane_of_warp() == leader) before = atomicAdd(counts + place, u64(__popc(peers)));
+    return __shfl_sync(peers, before, leader) + __popc(peers & lanes_below());
+}
+
+// Who has arcs, and how many these are, and how many have more than a block looks at by itself; what each community weighs
+// and how many are in it, where there are any.
+template <class Index>
+__global__ void begin_groups(i64 n, const i64* indptr, const Index* label, const i64* sent, const i64* received, u64* group_sent,
+                             u64* group_received, u64* group_size, unsigned char* active, u64* stats) {
+    u64 joined = 0, hubs = 0;
+    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) {
+        const i64 degree = indptr[v + 1] - indptr[v];
+        active[v] = degree > 0;
+        joined += degree > 0;
+        hubs += degree > BLOCK_ENTRIES;
+        if (!label) continue;
+        const Index c = label[v];
+        atomicAdd(group_sent + c, u64(sent[v]));
+        if (received) atomicAdd(group_received + c, u64(received[v]));
+        atomicAdd(group_size + c, 1ull);
+    }
+    joined = warp_sum(joined), hubs = warp_sum(hubs);
+    if (lane_of_warp() != 0) return;
+    if (joined) atomicAdd(stats, joined);
+    if (hubs) atomicAdd(stats + 1, hubs);
+}
+
+template <class Index>
+__global__ void mark_groups(i64 n, const Index* label, Index* present) {
+    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) present[label[v]] = 1;
+}
+
+// `before`: how many labels there are up to each. `sizes` and `entries` of community c are at c + 1.
+template <class Index>
+__global__ void number_groups(i64 n, const i64* indptr, const Index* label, const Index* before, const i64* sent, const i64* received,
+                              Index* number, u64* group_sent, u64* group_received, u64* sizes, u64* entries) {
+    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) {
+        const Index c = before[label[v]] - 1;
+        number[v] = c;
+        atomicAdd(group_sent + c, u64(sent[v]));
+        if (received) atomicAdd(group_received + c, u64(received[v]));
+        atomicAdd(sizes + c + 1, 1ull);
+        const i64 degree = indptr[v + 1] - indptr[v];
+        if (degree) atomicAdd(entries + c + 1, u64(degree));
+    }
+}
+
+// The members of each community from where it `starts`, in no order, and how many arcs each has, one place behind.
+template <class Index>
+__global__ void list_members(i64 n, const i64* indptr, const Index* number, const i64* starts, u64* placed, Index* members,
+                             i64* degrees) {
+    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) {
+        const Index c = number[v];
+        const i64 at = starts[c] + i64(count_up(placed, u64(c)));
+        members[at] = Index(v);
+        degrees[at + 1] = indptr[v + 1] - indptr[v];
+    }
+}
+
+// Chunks of the arcs of communities that have more than a warp sums, and slots of those that several blocks share: half of
+// them stay free.
+__global__ void plan_tables(i64 count, const i64* begin, i64* chunks, i64* slots) {
+    const i64 c = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (c >= count) return;
+    const i64 entries = begin[c + 1] - begin[c];
+    chunks[c + 1] = entries > WARP_ENTRIES ? (entries + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES : 0;
+    slots[c + 1] = entries > BLOCK_ENTRIES ? 2 * (entries < count ? entries : count) : 0;
+}
+
+// What the vertices of each community send and receive.
+template <class Index>
+__global__ void sum_groups(i64 n, const Index* label, const i64* sent, const i64* received, u64* group_sent, u64* group_received) {
+    const i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= n) return;
+    atomicAdd(group_sent + label[v], u64(sent[v]));
+    if (received) atomicAdd(group_received + label[v], u64(received[v]));
+}
+
+// The first neighbour of each vertex, its own number where it has none; rows ascend, and a loop is passed over.
+template <class Index>
+__global__ void first_neighbours(i64 n, const i64* indptr, const Index* indices, Index* first) {
+    const i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= n) return;
+    i64 at = indptr[v];
+    const i64 end = indptr[v + 1];
+    while (at < end && indices[at] == v) ++at;
+    first[v] = at < end ? indices[at] : Index(v);
+}
+
+}  // namespace hpgraph
