@@ -104,7 +104,9 @@ def plan_of(graph: DividedGraph, declared: Declarations, initial: dict[str, Any]
     pushing = 0 if declared.activity == "all" else arcs * of_arc + 8 * (n + 1)
     replicated = topology + 8 * (n + 1) + pushing + n * each
     if graph.memory is None:
-        if all(_fits(shard, replicated - topology) for shard in graph.shards):
+        # The driver takes longer to answer than a search's kernels to run: it is asked once.
+        extra = replicated - topology
+        if graph.once(f"room for {extra} bytes", lambda: all(_fits(shard, extra) for shard in graph.shards)):
             return Plan(True, n, "")
         memory = min(_free(shard) + shard.nbytes for shard in graph.shards)
     else:
