@@ -47,7 +47,7 @@ def read_arrow(
         As `hpgraph.read`.
     """
     rows = arrow_stream(path, progress, budget, n_vertices=n_vertices, names=names)
-    said = json.loads((schema_of(path).metadata or {}).get(_OWN, b"{}"))
+    said = _own(path, (schema_of(path).metadata or {}).get(_OWN, b"{}"))
     blocks, count = [], 0
     for block in rows.blocks():
         blocks.append(block)
@@ -74,6 +74,19 @@ def read_arrow(
     if least < 0 or (n is not None and largest >= n):
         raise FileFormatError(path, f"vertex {least if least < 0 else largest} is not in 0..{(n or largest + 1) - 1}")
     return Arcs(source, target, weight, largest + 1 if n is None else n, directed)
+
+
+def _own(path: Path, metadata: bytes) -> dict[str, Any]:
+    """What we wrote beside a table, and nothing else."""
+    try:
+        said = json.loads(metadata)
+        n, directed, weight = said.get("n_vertices", 0), said.get("directed", True), np.dtype(said.get("weight", "f8"))
+        fits = isinstance(n, int) and n >= 0 and isinstance(directed, bool) and weight.kind in "biuf"
+    except (ValueError, TypeError, AttributeError):
+        fits = False
+    if not fits:
+        raise FileFormatError(path, "its metadata under hpgraph are none that hpgraph writes")
+    return said  # type: ignore[no-any-return]
 
 
 def _are_names(source: Array, target: Array, least: int) -> bool:

@@ -61,9 +61,9 @@ def read_metis(path: Path, progress: bool | None, budget: Budget) -> Arcs:
                 raise FileFormatError(path, f"no whole numbers: {shortened(line)!r}", at) from None
             if not head:
                 head = row.tolist()
-                if not 2 <= len(head) <= 4 or min(head) < 0:
-                    raise FileFormatError(path, f"'N M [FMT [NCON]]' expected: {shortened(line)!r}", at)
                 flags = f"{head[2] if len(head) > 2 else 0:03d}"
+                if not 2 <= len(head) <= 4 or min(head) < 0 or len(flags) > 3 or not set(flags) <= {"0", "1"}:
+                    raise FileFormatError(path, f"'N M [FMT [NCON]]' expected: {shortened(line)!r}", at)
                 stride = 2 if flags[-1] == "1" else 1
                 skipped = int(flags[-3] == "1") + int(flags[-2] == "1") * (head[3] if len(head) > 3 else 1)
                 budget.check(2 * head[1] * _ARC_BYTES, f"the {head[1]} edges that {path} says it has")

@@ -21,7 +21,7 @@ _PIECE = 1 << 20
 
 
 @contextlib.contextmanager
-def here(path: object) -> Iterator[Path]:
+def here(path: Any) -> Iterator[Path]:
     """The file that a path means, on this machine.
 
     Parameters
@@ -46,7 +46,7 @@ def here(path: object) -> Iterator[Path]:
     if isinstance(path, str) and (path == "-" or path.startswith("-.")):
         with _copied(sys.stdin.buffer, "standard-input" + (path[1:] or ".txt")) as copy:
             yield copy
-    elif isinstance(path, str) and _URL.match(path):
+    elif _is_url(path):
         with _opened(path) as content, _copied(content, _name(path)) as copy:
             yield copy
     else:
@@ -54,7 +54,7 @@ def here(path: object) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def to_be_written(path: object) -> Iterator[Path]:
+def to_be_written(path: Any) -> Iterator[Path]:
     """A file to write, which goes where the path means when the block ends.
 
     Parameters
@@ -71,7 +71,7 @@ def to_be_written(path: object) -> Iterator[Path]:
     TypeError, MissingExtraError, OSError
         As `here`; of a file that cannot be written before the block begins.
     """
-    if not (isinstance(path, str) and _URL.match(path)):
+    if not _is_url(path):
         place = given_path(path)
         check_writable(place)
         yield place
@@ -103,6 +103,11 @@ def given_path(path: object) -> Path:
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a string or a path, not {type(path).__name__}")
     return Path(os.fspath(path)).expanduser()  # type: ignore[arg-type]
+
+
+def _is_url(path: Any) -> bool:
+    # A file that is there may be called as it likes.
+    return isinstance(path, str) and _URL.match(path) is not None and not os.path.exists(path)
 
 
 def _name(url: str) -> str:

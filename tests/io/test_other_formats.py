@@ -190,6 +190,7 @@ BAD: list[tuple[str, str, str]] = [
     ("g.graph", "2 1\n2\n3\n", r"line 3: vertex 3 is not in 1\.\.2"),
     ("g.graph", "2 2\n2\n1\n", "2 edges expected, each at both ends, 2 ends found"),
     ("g.graph", "2 1 001\n2\n1 1\n", "line 2: neighbours and weights must come in pairs"),
+    ("g.graph", "2 1 5\n2\n1\n", "line 1: 'N M"),
     ("g.graphml", "<graphml><graph><node id='a'/>", "no whole XML file"),
     ("g.graphml", "<graphml/>", "it holds no <graph>"),
     ("g.graphml", "<graphml><graph><edge source='a' target='b'/></graph></graphml>", "'a', which is no node of it"),
@@ -204,6 +205,17 @@ def test_what_is_damaged(name: str, content: str, says: str, tmp_path: Path) -> 
     (tmp_path / name).write_text(content)
     with pytest.raises(hpg.FileFormatError, match=says):
         hpg.read(tmp_path / name)
+
+
+@pytest.mark.parametrize("said", [b"[1]", b"{", b'{"n_vertices": -4}', b'{"weight": "O"}', b'{"directed": 3}'])
+def test_metadata_that_are_not_ours(said: bytes, tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    table = pyarrow.table({"source": [0], "target": [1]}).replace_schema_metadata({b"hpgraph": said})
+    pyarrow.parquet.write_table(table, tmp_path / "g.parquet")
+    with pytest.raises(hpg.FileFormatError, match="metadata under hpgraph"):
+        hpg.read(tmp_path / "g.parquet")
 
 
 def test_compressed_data_that_end_early(tmp_path: Path) -> None:
