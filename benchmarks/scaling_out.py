@@ -148,8 +148,8 @@ def bytes_of(C: Any, work: str, trace: Any) -> dict[str, Any]:
     # The vertices that one superstep leaves active are those that the next begins with.
     after = np.append(trace.active[1:], 0)
     counted = np.array([
-        cost.counts(shape, traits, float(active), float(messages), float(arcs))
-        for active, messages, arcs in zip(after, trace.messages, trace.edges, strict=True)
+        cost.counts(shape, traits, *map(float, row))
+        for row in zip(after, trace.messages, trace.edges, trace.raises, strict=True)
     ]).sum(axis=0)  # fmt: skip
     predicted = counted[3] * shape.blocks
     sent = int(trace.sent.sum())
@@ -175,7 +175,7 @@ def predictions() -> list[str]:
 
     # A worker of 16 cores whose vertices lie far beyond its caches (a line of 64 bytes an arc at 100 GB/s), 25 Gbit/s;
     # messages and supersteps as they are measured on one machine.
-    machine = cost.Machine(arc=0.65e-9, vertex=0.3e-9, message=50e-6, byte=8 / 25e9, superstep=0.7e-3)
+    machine = cost.Machine(arc=0.65e-9, vertex=0.3e-9, message=0.17e-3, byte=8 / 25e9, superstep=0.17e-3)
     rows = [["arcs", "vertices", "workers", "GiB a worker", "GB sent, PageRank", "s an iteration", "s, BFS"]]
     for m in (1e10, 1e11, 1e12):
         n = m / 32

@@ -18,7 +18,7 @@ import numpy as np
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.errors import ClusterError, PeerLostError
 from hpgraph.cluster.grid import Grid, Numbering
-from hpgraph.cluster.moment import Moment
+from hpgraph.cluster.moment import COLUMNS, Moment
 from hpgraph.cluster.run_block import BlockRun
 from hpgraph.core.device import Device
 from hpgraph.formats import CSR, Bitmask
@@ -169,7 +169,7 @@ def save(run: BlockRun, moment: Moment) -> None:
     if run.settled is not None:
         arrays["settled"] = run.memory.get(run.settled.words[run.own_words])
     arrays["counts"] = moment.counts
-    arrays["rows"] = np.array(moment.rows, np.int64).reshape(-1, 6)
+    arrays["rows"] = np.array(moment.rows, np.int64).reshape(-1, COLUMNS)
     world = {name: (np.dtype(type(value)).str, np.asarray(value).item()) for name, value in moment.world.items()}
     folder.write(f"{place}/{number.block}", pack(arrays, {"step": moment.step, "world": world, "key": job.key}))
     if job.details["source"]["kind"] == "saved" and job.details["source"]["path"] == job.checkpoint:

@@ -90,7 +90,7 @@ def told(some: float, all_: float, size: int) -> float:
     return some * size + (0 if some >= all_ else min(4 * some, all_ / 8))
 
 
-def superstep_bytes(shape: Shape, traits: Traits, active: float, messages: float) -> float:
+def superstep_bytes(shape: Shape, traits: Traits, active: float, messages: float, raises: float = 0.0) -> float:
     """Bytes that all blocks send in a superstep, if they share alike in what there is to say.
 
     Parameters
@@ -101,6 +101,8 @@ def superstep_bytes(shape: Shape, traits: Traits, active: float, messages: float
         Vertices that are active after it.
     messages : float
         Messages to vertices that leave their block.
+    raises : float
+        How often a bound is raised in it.
 
     Returns
     -------
@@ -121,7 +123,8 @@ def superstep_bytes(shape: Shape, traits: Traits, active: float, messages: float
     fold = columns * (HEADER_BYTES + told(messages / columns, own, traits.message)) if columns else 0.0
     spread = rows * (beside + told(active / p, own, traits.source))
     control = columns * (beside + (told(active / p, own, traits.target) if traits.target else 0))
-    return fold + spread + control
+    # Before a bound is raised all agree on the least value beyond it, then tell who is active now.
+    return fold + spread + control + raises * (rows + columns) * (HEADER_BYTES + 8 + beside)
 
 
 def messages_of(shape: Shape) -> int:
@@ -188,13 +191,15 @@ def superstep_seconds(
     return sum(each * count for each, count in zip(machine[:5], counted, strict=True))
 
 
-def counts(shape: Shape, traits: Traits, active: float, messages: float, arcs: float) -> tuple[float, ...]:
+def counts(
+    shape: Shape, traits: Traits, active: float, messages: float, arcs: float, raises: float = 0.0
+) -> tuple[float, ...]:
     """What a block does in a superstep: arcs, vertices, messages, bytes, and the superstep; in the order of `Machine`.
 
     Parameters
     ----------
-    shape, traits, active, messages, arcs
-        As for `superstep_seconds`.
+    shape, traits, active, messages, arcs, raises
+        As for `superstep_seconds` and `superstep_bytes`.
 
     Returns
     -------
@@ -203,4 +208,5 @@ def counts(shape: Shape, traits: Traits, active: float, messages: float, arcs: f
     p = shape.blocks
     known = shape.n / shape.rows + shape.n / shape.columns - shape.n / p
     looked = known if traits.everyone else min(known, active * known / shape.n + known / 64)
-    return arcs / p, looked, messages_of(shape), superstep_bytes(shape, traits, active, messages) / p, 1.0
+    told_by_all = superstep_bytes(shape, traits, active, messages, raises)
+    return arcs / p, looked, (1 + raises) * messages_of(shape), told_by_all / p, 1.0

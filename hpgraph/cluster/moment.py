@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+# Of a table of supersteps.
+COLUMNS = 7
+
 
 @dataclass
 class BlockResult:
@@ -22,8 +25,9 @@ class BlockResult:
         Parameters and last sums; the same for all blocks.
     supersteps : int
         How many there were, those before a checkpoint that was gone on from among them.
-    rows : int64 array of shape (supersteps, 6)
-        Direction, active vertices, arcs looked at, nanoseconds; bytes, and messages to vertices, that this block sent.
+    rows : int64 array of shape (supersteps, COLUMNS)
+        Direction, active vertices, arcs looked at, nanoseconds; bytes, and messages to vertices, that this block sent;
+        how often a bound was raised.
     begun : int
         Bytes that it sent before the first superstep.
     """

@@ -83,7 +83,7 @@ class RelaxationRun(BlockRun):
     def _update(self, step: int, due: bool) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, Frontier]:
         with compiling_once(self.job.key, "apply"):
             changed, _ = self.steps.apply(self.arcs, tuple(self.world.values()), step, False)
-        served, total = self._settle(changed.ids - self.own.start), 0
+        served, total, self.raises = self._settle(changed.ids - self.own.start), 0, 0
         while True:
             active = self._news()
             counts = self._counts(active, due)
@@ -126,6 +126,7 @@ class RelaxationRun(BlockRun):
         """Raise the bound above the least of all values beyond it; false where there are none."""
         if self.bound is None:
             return False
+        self.raises += 1
         beyond = self.values[self.values > self.bound]
         least = np.array([float(beyond.min()) if len(beyond) else np.inf])
         for told in (self.exchange.spread, self.exchange.control):

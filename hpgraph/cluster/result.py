@@ -25,11 +25,15 @@ class ClusterTrace(Trace):
         What ran.
     sent, messages : int64 arrays of length supersteps
         Bytes that blocks sent each other, and messages to vertices among them.
+    raises : int64 array of length supersteps
+        How often a superstep raised the bound below which values are sent.
     """
 
-    def __init__(self, rows: np.ndarray, told: str, sent: np.ndarray, messages: np.ndarray) -> None:
+    def __init__(
+        self, rows: np.ndarray, told: str, sent: np.ndarray, messages: np.ndarray, raises: np.ndarray
+    ) -> None:
         super().__init__(rows)
-        self._told, self.sent, self.messages = told, sent, messages
+        self._told, self.sent, self.messages, self.raises = told, sent, messages, raises
 
     @property
     def loop(self) -> str:
@@ -105,7 +109,7 @@ def collect(
 
     trace = ClusterTrace(
         table, f"supersteps on a grid of {grid.rows} × {grid.columns} blocks", rows[:, :, 4].sum(axis=0),
-        rows[:, :, 5].sum(axis=0),
+        rows[:, :, 5].sum(axis=0), rows[0, :, 6],
     )  # fmt: skip
     begun = sum(part.begun for part in blocks.values())
     return ClusterResult(properties, trace, active, blocks[0].world, begun, lost)

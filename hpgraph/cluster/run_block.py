@@ -20,7 +20,7 @@ from hpgraph.cluster.exchange import Exchange, Told
 from hpgraph.cluster.job import Job, Share, received
 from hpgraph.cluster.memory import memory_on
 from hpgraph.cluster.mesh import Mesh
-from hpgraph.cluster.moment import BlockResult, Moment
+from hpgraph.cluster.moment import COLUMNS, BlockResult, Moment
 from hpgraph.cluster.programs import PREPARED
 from hpgraph.cluster.reading import reading_of
 from hpgraph.core.work_clock import now
@@ -72,6 +72,8 @@ class BlockRun:
         self.properties, self.vertices = self.memory.properties, block.resident_vertices
         self.backend = kernels(block.device)
         self.world = dict(job.world)
+        #: How often a superstep raised the bound of a relaxation, or tried to.
+        self.raises = 0
         # The folder of the last checkpoint, which the next one replaces.
         self.last_place: str | None = None
 
@@ -114,7 +116,7 @@ class BlockRun:
             frontier = self._spread_all(moment)
             begun = self.exchange.mesh.sent
             moment = self._loop(moment, frontier, save, report)
-        columns = np.array(moment.rows, np.int64).reshape(-1, 6)
+        columns = np.array(moment.rows, np.int64).reshape(-1, COLUMNS)
         properties = {name: self.memory.own(i) for i, (name, _) in enumerate(self.code.properties)}
         active = moment.active if moment.counts[ACTIVE] else NOBODY
         active = np.arange(self.n_own, dtype=np.uint32) if active is None else active
@@ -259,7 +261,7 @@ class BlockRun:
             looked = (leaving if push else job.arcs) + int(counts[INNER])
             row = (
                 PUSH if push else PULL, int(moment.counts[ACTIVE]), looked, spent, self.exchange.mesh.sent - sent,
-                self.messages,
+                self.messages, self.raises,
             )  # fmt: skip
             moment = Moment(step, active, self.world, counts, moment.rows)
             moment.rows.append(row)

@@ -84,7 +84,7 @@ class TriangleRun:
             head += at_head
             head += self._returned(stage, at_middle)
             looked = len(middles.tails) + len(middles.heads)
-            rows.append((PULL, self.grid.n, looked, now() - began, self.mesh.sent - sent, 0))
+            rows.append((PULL, self.grid.n, looked, now() - began, self.mesh.sent - sent, 0, 0))
             report(stage + 1, self.grid.n)
         count = self._folded(tail, head)
         table = np.array(rows, np.int64)

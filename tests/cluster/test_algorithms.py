@@ -126,8 +126,12 @@ def test_components_and_cores_and_betweenness(client, on_cluster, graph) -> None
 
 def test_bytes_are_those_of_the_model(on_cluster) -> None:
     shape = cost.Shape(on_cluster.n_vertices, on_cluster.n_edges, 2, 2)
-    for call, traits in ((lambda: on_cluster.pagerank(), cost.PAGERANK), (lambda: on_cluster.bfs(7), cost.BFS)):
+    for call, traits in (
+        (on_cluster.pagerank, cost.PAGERANK), (lambda: on_cluster.bfs(7), cost.BFS),
+        (lambda: on_cluster.sssp(7), cost.SSSP),
+    ):  # fmt: skip
         trace = call().trace
         after = np.append(trace.active[1:], 0)
-        predicted = sum(cost.superstep_bytes(shape, traits, a, m) for a, m in zip(after, trace.messages, strict=True))
+        rows = zip(after, trace.messages, trace.raises, strict=True)
+        predicted = sum(cost.superstep_bytes(shape, traits, *row) for row in rows)
         assert 1 / 1.1 <= trace.sent.sum() / predicted <= 1.1
