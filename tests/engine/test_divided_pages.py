@@ -49,8 +49,6 @@ test_conditions_on_arcs = test_streaming.test_conditions_on_arcs
 test_searches_from_several = test_streaming.test_searches_from_several
 test_widest_path = test_run.test_widest_path
 test_conditions_of_a_search = test_run.test_conditions_of_a_search
-test_everyone_is_updated_in_every_superstep = test_run.test_everyone_is_updated_in_every_superstep
-test_a_run_that_is_cut_off_goes_on_from_there = test_run.test_a_run_that_is_cut_off_goes_on_from_there
 
 
 def test_each_brings_its_own(G):
