@@ -61,8 +61,8 @@ def arrow_stream(
             columns = _columns(path, table.schema)
             kinds = [table.schema.field(name).type for name in columns[:2]]
             text = [pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) for kind in kinds]
-    except pyarrow.ArrowInvalid as error:
-        raise FileFormatError(path, f"no whole {path.suffix} file ({error})") from None
+    except (pyarrow.ArrowException, OSError) as error:
+        raise _said(path, error) from None
     if any(text) != all(text):
         raise FileFormatError(path, f"{columns[0]} and {columns[1]} must both be text or both whole numbers")
     if all(text):
@@ -73,6 +73,13 @@ def arrow_stream(
         return ArcStream(blocks, True, names=lambda: list(number_of))
     relabel = True if names else None if n_vertices is None and names is None else False
     return ArcStream(lambda: _blocks(path, columns, progress, budget, None), True, n_vertices, relabel)
+
+
+def _said(path: Path, error: Exception) -> Exception:
+    """What the machine said of a file, as it is; what pyarrow said of its content, as an error of the format."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error
+    return FileFormatError(path, f"no whole {path.suffix} file ({error})")
 
 
 def schema_of(path: Path) -> Any:
@@ -148,8 +155,8 @@ def _blocks(
                     arrays[0], arrays[1] = np.array(numbers, dtype=np.int64).reshape(-1, 2).T
                 yield arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None
                 bar.update(len(batch))
-        except pyarrow.ArrowInvalid as error:
-            raise FileFormatError(path, f"no whole {path.suffix} file ({error})") from None
+        except (pyarrow.ArrowException, OSError) as error:
+            raise _said(path, error) from None
 
 
 def _array(path: Path, column: Any, name: str, numbers: bool) -> Array:

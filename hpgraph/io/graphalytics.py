@@ -68,7 +68,8 @@ def read_graphalytics(path: Path, progress: bool | None, budget: Budget) -> Arcs
         table = number_table(path.with_suffix(".e"), edges, at, columns)
         weight = table[:, 2].copy() if columns == 3 else None
     else:
-        ends, values = zip(*(edge.rsplit(None, 1) for edge in edges), strict=True)
+        parts = [edge.rpartition(" ") for edge in map(str.rstrip, edges)]
+        ends, values = [part[0] for part in parts], [part[2] for part in parts]
         table = number_table(path.with_suffix(".e"), ends, at, 2)
         weight = number_table(path.with_suffix(".e"), values, at, 1, np.float64)[:, 0]
     order = np.argsort(ids, kind="stable")

@@ -61,10 +61,6 @@ def read_graphml(path: Path, progress: bool | None, budget: Budget) -> Arcs:
                 found.take(event, element)
         except ElementTree.ParseError as error:
             raise FileFormatError(path, f"no whole XML file ({error})") from None
-        except ValueError as error:
-            if isinstance(error, FileFormatError):
-                raise
-            raise FileFormatError(path, f"a weight that is no number ({error})") from None
     return found.arcs()
 
 
@@ -148,7 +144,10 @@ class _Found:
             given = [usual if value is None else value for value in self._weights]
             if dtype == "bool":
                 given = [str(value).strip().lower() in ("true", "1") for value in given]
-            weight = np.array(given, dtype=dtype)
+            try:
+                weight = np.array(given, dtype=dtype)
+            except (ValueError, OverflowError) as error:
+                raise FileFormatError(self._path, f"a weight that is no {dtype} ({error})") from None
         return Arcs(source, target, weight, len(self._node), self._directed, names)
 
 

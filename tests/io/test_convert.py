@@ -304,8 +304,10 @@ def test_the_command(tmp_path, capsys):
     same(hpg.read(tmp_path / "made.hpg"), hpg.read(path, directed=False))
     said = capsys.readouterr().out
     assert f"{tmp_path / 'made.hpg'}: 100 vertices, 198 arcs," in said and " undirected; " in said
-    assert main(["convert", str(path), str(tmp_path / "made.npz")]) == 2
-    assert "converted to .hpg" in capsys.readouterr().err
+    assert main(["convert", str(path), str(tmp_path / "made.npz"), "--undirected"]) == 0
+    same(hpg.read(tmp_path / "made.npz"), hpg.read(path, directed=False))
+    assert main(["convert", str(path), str(tmp_path / "made.xyz")]) == 2
+    assert "does not name a known format" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".feather"])

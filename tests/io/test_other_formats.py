@@ -118,6 +118,10 @@ def test_graphalytics(tmp_path: Path) -> None:
     (tmp_path / "example.e").write_text("1 5 0.3\n9 1 1\n")
     found = hpg.read(tmp_path / "example.e")
     assert found.names.tolist() == [1, 5, 9, 12] and arcs(found) == [(1, 5, 0.3), (9, 1, 1.0)] and found.directed
+    (tmp_path / "example.e").write_text("1 5 0.3\n9\n")
+    with pytest.raises(hpg.FileFormatError, match=r"example\.e, line 2: 2 numbers expected, 0 found"):
+        hpg.read(tmp_path / "example.v")
+    (tmp_path / "example.e").write_text("1 5 0.3\n")
     (tmp_path / "example.properties").write_text("# a graph\ngraph.example.directed = false\n")
     assert not hpg.read(tmp_path / "example.v").directed
 
@@ -195,6 +199,13 @@ BAD: list[tuple[str, str, str]] = [
     ("g.graphml", "<graphml/>", "it holds no <graph>"),
     ("g.graphml", "<graphml><graph><edge source='a' target='b'/></graph></graphml>", "'a', which is no node of it"),
     ("g.graphml", "<graphml><graph/><graph/></graphml>", "several graphs"),
+    (
+        "g.graphml",
+        "<graphml><key id='w' for='edge' attr.name='weight' attr.type='double'/><graph><node id='a'/>"
+        "<edge source='a' target='a'><data key='w'>heavy</data></edge></graph></graphml>",
+        "a weight that is no float64",
+    ),
+    ("g.parquet", "PAR1 and so on", "no whole .parquet file"),
     ("g.sg", "\x01abc", "the file ends early"),
     ("g.sg", "\x07" + "\0" * 40, "its first 17 bytes do not fit"),
 ]
