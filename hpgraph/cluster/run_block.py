@@ -61,8 +61,6 @@ class BlockRun:
         edges = "out" if job.backwards else "in"
         self.arcs = Arcs(block.resident, edges, self.declared.weighted, self.code.message.itemsize)
         self.everyone = self.declared.activity == "all"
-        #: By the vertex that gathers, the rows in which there can be any.
-        self.targets = block.once(("targets", job.backwards, self.declared.weighted), self._targets)
         # A relaxation pushes, as on one machine.
         relaxes = self.code.update is None and self.code.reduce.idempotent and not self.code.reduce.ends_on_anything
         self.mode = "push" if relaxes and job.mode == "auto" else job.mode
@@ -123,6 +121,7 @@ class BlockRun:
         return BlockResult(properties, active, self.world, moment.step, columns, begun)
 
     def _targets(self) -> CSR:
+        """Arcs by the vertex that gathers, of the vertices that can."""
         rows, number = self.arcs.by_target, self.numbering
         if self.job.backwards:
             return rows
@@ -304,7 +303,8 @@ class BlockRun:
             if push:
                 steps.push(self.arcs, frontier)
             elif frontier.everyone and self.code.cond is None:
-                steps.pull_all(self.targets)
+                key = "targets", self.job.backwards, self.declared.weighted
+                steps.pull_all(self.block.once(key, self._targets))
             else:
                 steps.pull(self.arcs, frontier)
         self._fold(step)

@@ -102,8 +102,9 @@ class Supervisor:
                 assert results is not None
                 self._graph.counted.add(job.backwards)
                 # To let go of results takes a message, and what follows one within 10 ms waits: the next run's tasks.
-                if self._client.loop is not None:
-                    self._client.loop.call_later(_LINGER, futures.copy().clear)
+                loop = self._client.loop
+                if loop is not None:
+                    loop.add_callback(loop.call_later, _LINGER, futures.copy().clear)
                 return futures, results
             self._graph.settled = False
             self._end(job, futures)
