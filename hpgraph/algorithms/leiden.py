@@ -36,8 +36,8 @@ def leiden(
     G, weight, resolution, max_level, seed
         As for `louvain`.
     threshold : float
-        A level that raises the modularity by no more is the last of its iteration, and so is an iteration. Those which
-        raise it by less than the default are half of all levels, and change the modularity less than another seed does.
+        A level that raises the modularity by no more is the last of its iteration, and so is an iteration. Those that
+        raise it by less than the default are up to half of all, and change the modularity less than another seed does.
     n_iterations : int
         How often all levels are gone through, from single vertices on, each time beginning with the communities of the
         time before; negative goes on while that raises the modularity. The default is that of leidenalg and igraph.
