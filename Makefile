@@ -70,7 +70,7 @@ fuzz: install
 lint: install
 	@$(BIN)/python -m ruff check .
 	@$(BIN)/python -m mypy --package hpgraph
-	@$(BIN)/python -m mypy --warn-unused-ignores tests/typed_use.py
+	@$(BIN)/python -m mypy tests/typed_use.py
 
 format: install
 	@$(BIN)/python -m ruff check --fix . ; $(BIN)/python -m ruff format .

@@ -1,3 +1,4 @@
+# mypy: warn-unused-ignores
 """What type checkers make of a user's program: read by ``make lint``, not run."""
 
 from __future__ import annotations

@@ -157,7 +157,8 @@ def test_the_bundled_graph(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_warmup_compiles_for_later(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["warmup", "--device", "cpu"]) == 0
+    with hpg.config(progress=False):
+        assert main(["warmup", "--device", "cpu"]) == 0
     said = capsys.readouterr().out
     for what in ("BFS", "SSSP, float32", "PageRank, float64", "triangle count, uneven", "A @ A, float64"):
         assert f"cpu   {what}" in said

@@ -234,7 +234,7 @@ def no_reading(monkeypatch: pytest.MonkeyPatch) -> None:
         ("nowhere/levels.csv", "there is no such folder to write to"),
         ("file/levels.csv", "there is no such folder to write to"),
         ("folder.csv", "is a folder, and a file is to be written"),
-        ("levels.xlsx", "the name must end in .csv, .csv.gz or .npz"),
+        ("levels.xlsx", "the name must end in .csv, .csv.gz, .npz, .parquet, .arrow or .feather"),
     ],
 )
 @pytest.mark.parametrize("command", ["bfs x.el --source 0", "sssp x.el --source 0", "pagerank x.el", "triangles x.el"])
