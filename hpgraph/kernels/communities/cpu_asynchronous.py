@@ -194,9 +194,9 @@ def _spread(rows, state, found, counter, seed, rounds, few, size):
         for batch in range(1 << BATCH_BITS):
             counter[:] = 0
             for worker in prange(workers):
-                _batch(rows, state, found, worker, counter, batch, round_, seed, size)
+                _batch(rows, state, found, np.int64(worker), counter, batch, round_, seed, size)
             changed += counter[16]
             for worker in prange(workers):
-                _show(state, batch, round_, seed, size, worker, workers)
+                _show(state, batch, round_, seed, size, np.int64(worker), workers)
         if changed <= few or is_stopped():
             break

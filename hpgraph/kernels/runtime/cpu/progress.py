@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from numba.core.cpu_options import ParallelOptions
+
 from hpgraph.kernels.runtime.cpu.part import part
 
-# Options for Numba's ``parallel=``: only `prange` loops become parallel, no array expression does.
-LOOPS = {
+# Options for Numba's ``parallel=``: only `prange` loops become parallel, no array expression does, no loop joins the
+# next. No dict: Numba takes the options out of a dict that it is given, and the next kernel would find none.
+LOOPS = ParallelOptions({
     "comprehension": False, "fusion": False, "inplace_binop": False, "numpy": False, "prange": True, "reduction": False,
     "setitem": False, "stencil": False,
-}  # fmt: skip
+})  # fmt: skip
 # The first words that a leader keeps from one call of a kernel to the next: supersteps done, active vertices.
 STEP, ACTIVE = range(2)
 
