@@ -14,7 +14,7 @@ pytest.importorskip("cuda.core")
 LOCAL = 384
 
 
-@pytest.mark.parametrize(("index", "arch"), zip(("int", "long long"), GENERATIONS, strict=True))
+@pytest.mark.parametrize(("index", "arch"), list(zip(("int", "long long"), GENERATIONS, strict=True)))
 def test_kernels_of_betweenness_compile(arch: str, index: str) -> None:
     # Half of the switches on each generation, and all of them for every type of ids.
     on = arch == GENERATIONS[0]

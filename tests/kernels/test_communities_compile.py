@@ -31,7 +31,7 @@ def test_local_moving(types: tuple[str, str, str], arch: str) -> None:
     compiles(cuda.SOURCE, names=(cuda.kernel_name(False, *types),), arch=arch)
 
 
-@pytest.mark.parametrize(("index", "arch"), zip(("int", "long long"), GENERATIONS, strict=True))
+@pytest.mark.parametrize(("index", "arch"), list(zip(("int", "long long"), GENERATIONS, strict=True)))
 def test_frequent_labels(index: str, arch: str) -> None:
     types = index, "hpgraph::One", "unsigned"
     compiles(cuda.SOURCE, names=(cuda.kernel_name(True, *types),), arch=arch, checks=cuda.layout(*types).checks)
@@ -42,6 +42,6 @@ def test_graphs_of_communities(types: tuple[str, str, str], arch: str) -> None:
     compiles(cuda_aggregate.SOURCE, names=cuda_aggregate.kernel_names(*types), arch=arch)
 
 
-@pytest.mark.parametrize(("index", "arch"), zip(("int", "long long"), GENERATIONS, strict=True))
+@pytest.mark.parametrize(("index", "arch"), list(zip(("int", "long long"), GENERATIONS, strict=True)))
 def test_members(index: str, arch: str) -> None:
     compiles(cuda_members.SOURCE, names=cuda_members.kernel_names(index), arch=arch)

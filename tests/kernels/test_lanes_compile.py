@@ -80,7 +80,7 @@ def test_conditions_and_wide_ids():
 
 
 @pytest.mark.parametrize(
-    ("arch", "threads"), zip(GENERATIONS, (persistent.THREADS, lanes.THREADS_OF_MANY_ARCS), strict=True)
+    ("arch", "threads"), list(zip(GENERATIONS, (persistent.THREADS, lanes.THREADS_OF_MANY_ARCS), strict=True))
 )
 def test_every_generation_and_number_of_threads(arch, threads):
     program, words = (Levels, 2) if arch == GENERATIONS[0] else (Tree, 1)

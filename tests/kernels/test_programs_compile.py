@@ -117,7 +117,7 @@ def code_of(program):
     return declared.code(tuple(np.dtype(prop.dtype) for prop in declared.properties.values()))
 
 
-@pytest.mark.parametrize(("program", "arch"), zip((Drawing, Lightest), GENERATIONS, strict=True))
+@pytest.mark.parametrize(("program", "arch"), list(zip((Drawing, Lightest), GENERATIONS, strict=True)))
 def test_general_loop(program, arch):
     made = cuda_program(code_of(program), np.dtype("float32"))
     compiles("frontier.cuh", made.prologue, made.ltoir, ("hpgraph::run_small<Program, int, float>",), arch)
