@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gc
 import hashlib
 import logging
 import os
@@ -20,6 +19,7 @@ import numba
 
 from hpgraph.core import cache_folder, work_clock
 from hpgraph.core.config import config
+from hpgraph.core.garbage import uncollected
 from hpgraph.kernels.runtime.cpu.interruption import in_python
 from hpgraph.kernels.runtime.cpu.sources import changed_since, import_closure, source
 from hpgraph.kernels.runtime.cpu.threads import prepare
@@ -52,7 +52,8 @@ def set_up() -> None:
             # Compiling takes long, and is no kernel that stops.
             self.blocks[-1].enter_context(_told(function, first=len(self.blocks) == 1))
             self.blocks[-1].enter_context(in_python())
-            self.blocks[-1].enter_context(_without_collector())
+            # Numba makes so many objects that looking for cycles among them takes a tenth of the time.
+            self.blocks[-1].enter_context(uncollected())
             self.blocks[-1].enter_context(work_clock.compiling())
 
         def on_end(self, ended: Any) -> None:
@@ -70,19 +71,6 @@ def _told(function: Any, first: bool) -> Iterator[None]:
     if first:
         name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '')}"
         _LOG.debug("compiled %s in %.2f s", name, time.perf_counter() - start)
-
-
-@contextlib.contextmanager
-def _without_collector() -> Iterator[None]:
-    """Numba makes so many objects that looking for cycles among them takes a tenth of the time."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 @functools.cache

@@ -9,15 +9,15 @@ first launched.
 
 from __future__ import annotations
 
-import gc
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpgraph.core.garbage import uncollected
 from hpgraph.core.locks import Lock
 from hpgraph.kernels.runtime.cuda.part import MOST_PARTS, STATION, Elements, Part, Rows
 from hpgraph.kernels.runtime.cuda.persistent import TRACE, Record
@@ -196,7 +196,8 @@ class Parts:
         """Launch one kernel after the other; if one fails, those before it end, and what they leave is cleared."""
         number, launched = next(self._numbers), []
         try:
-            with _without_collections():
+            # To free memory may be to wait for its device.
+            with uncollected():
                 for part, _, launch in found:
                     with part.here if part.number else nullcontext():
                         launch(self._teams[part.number], number)
@@ -265,19 +266,6 @@ class DividedRecord:
     def wait(self) -> None:
         """Wait for the kernels, and for what they found to be at home."""
         self._end.synchronize()
-
-
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """No garbage is collected meanwhile: to free memory may be to wait for its device."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 @cache
