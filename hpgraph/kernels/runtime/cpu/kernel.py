@@ -15,14 +15,14 @@ from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache
-from numba.core.compiler import CompilerBase, CompileResult
+from numba.core.compiler import CompileResult
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 from numba.extending import is_jitted
 
 from hpgraph.core import cache_folder
 from hpgraph.kernels.runtime.cpu import compilation
-from hpgraph.kernels.runtime.cpu.passes import PartCompiler, passes_of_kernels
+from hpgraph.kernels.runtime.cpu.passes import PartCompiler
 from hpgraph.semiring.code_library import KernelLibrary, inner_libraries
 
 
@@ -67,7 +67,7 @@ class InnerKernel(CPUDispatcher):  # type: ignore[misc]
         raise TypeError(f"{self.py_func.__qualname__} is called by other kernels alone; py_func is it in Python")
 
 
-class KernelCompiler(CompilerBase):  # type: ignore[misc]
+class KernelCompiler(PartCompiler):
     """Numba's compiler, for what Python calls: what it calls has no machine code of its own."""
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
@@ -77,10 +77,6 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
         self.state.library.enable_object_caching()
         with inner_libraries(codegen):
             return super().compile_extra(func)
-
-    def define_pipelines(self) -> list[Any]:
-        """Passes that kernels ask for."""
-        return passes_of_kernels(self.state)
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]

@@ -13,27 +13,12 @@ from numba.core.untyped_passes import InlineClosureLikes
 _UNUSED = (InlineClosureLikes, InlineOverloads, NopythonRewrites)
 
 
-def passes_of_kernels(state: Any) -> list[Any]:
-    """The pipelines of a compiler.
-
-    Parameters
-    ----------
-    state : numba.core.compiler.StateDict
-        What is to be compiled.
-
-    Returns
-    -------
-    list of numba.core.compiler_machinery.PassManager
-    """
-    passes = DefaultPassBuilder.define_nopython_pipeline(state)
-    passes.passes = [(each, what) for each, what in passes.passes if each not in _UNUSED]
-    passes.finalize()
-    return [passes]
-
-
 class PartCompiler(CompilerBase):  # type: ignore[misc]
-    """Numba's compiler, for functions that other compiled functions call."""
+    """Numba's compiler, for kernels and for functions that other compiled functions call."""
 
     def define_pipelines(self) -> list[Any]:
-        """Passes that such functions ask for."""
-        return passes_of_kernels(self.state)
+        """Numba's usual passes, but for the unused ones."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [(each, what) for each, what in passes.passes if each not in _UNUSED]
+        passes.finalize()
+        return [passes]
