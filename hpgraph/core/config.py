@@ -58,14 +58,6 @@ def _or_auto(value: object, name: str) -> bool | Literal["auto"]:
     return _boolean(value, name, also='"auto", ')
 
 
-def _verbose(value: object, name: str) -> bool:
-    return _boolean(value, name)
-
-
-def _peer_access(value: object, name: str) -> bool:
-    return _boolean(value, name)
-
-
 def _cache_dir(value: object, name: str) -> Path | None:
     if value is None:
         return None
@@ -85,11 +77,11 @@ def _device(value: object, name: str) -> str | None:
 _CHECKS: dict[str, Callable[[object, str], Any]] = {
     "threads": _threads,
     "progress": _or_auto,
-    "verbose": _verbose,
+    "verbose": _boolean,
     "cache_dir": _cache_dir,
     "measure_layouts": _or_auto,
     "networkx_device": _device,
-    "peer_access": _peer_access,
+    "peer_access": _boolean,
 }
 
 
