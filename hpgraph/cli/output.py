@@ -128,8 +128,7 @@ def save(path: str | IO[str] | None, graph: Graph, **columns: Any) -> None:
         for at, title in enumerate(columns):
             if title in _VERTICES:
                 lists[at] = ["" if other < 0 else labels[other] for other in lists[at]]
-        zipped = isinstance(path, str) and path.lower().endswith(".gz")
-        with contextlib.nullcontext(path) if not isinstance(path, str) else replacing_text(path, zipped=zipped) as text:
+        with replacing_text(path) if isinstance(path, str) else contextlib.nullcontext(path) as text:
             rows = csv.writer(text, lineterminator="\n")
             rows.writerow(["vertex", *columns])
             rows.writerows(zip(labels, *lists, strict=True))

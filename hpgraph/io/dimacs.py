@@ -113,7 +113,7 @@ def write_dimacs(graph: Graph, path: Path) -> None:
         if coloured
         else (f"a {u} {v} {w!r}\n" for u, v, w in zip(*ends, weight, strict=True))
     )
-    with replacing_text(path, zipped=path.suffix.lower() in (".gz", ".zst")) as text:
+    with replacing_text(path) as text:
         if not graph.directed and not coloured:
             text.write(f"{_UNDIRECTED}\n")
         text.write(f"p {'edge' if coloured else 'sp'} {arcs.n_vertices} {arcs.source.size}\n")

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 from hpgraph.containers.names import text_or_numbers
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.own_comment import TITLES, OwnComment
-from hpgraph.io.replace import replacing_text
+from hpgraph.io.replace import is_zipped, replacing_text
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -37,8 +37,7 @@ def write_edge_list(graph: Graph, path: Path) -> None:
         weights goes to ``.wel``.
     """
     arcs = Arcs.of(graph).each_edge_once()
-    zipped = path.suffix.lower() in (".gz", ".zst")
-    kind = path.suffixes[-2 if zipped else -1].lower()
+    kind = path.suffixes[-2 if is_zipped(path) else -1].lower()
     if kind == ".wel" and arcs.weight is None:
         raise ValueError(f"{path}: a .wel file holds weights and the graph has none; write it to .el")
     delimiter = {".csv": ",", ".tsv": "\t"}.get(kind, " ")
@@ -56,7 +55,7 @@ def write_edge_list(graph: Graph, path: Path) -> None:
             delimiter = "\t"
         names = [_as_field(name, delimiter, path) for name in names]
 
-    with replacing_text(path, zipped=zipped) as target:
+    with replacing_text(path) as target:
         dtype = None if arcs.weight is None else arcs.weight.dtype
         target.write(f"{OwnComment(arcs.n_vertices, arcs.source.size, arcs.directed, ids, dtype)}\n")
         if kind == ".csv":

@@ -101,7 +101,7 @@ def write_gapbs(graph: Graph, path: Path) -> None:
         not np.array_equal(data, np.trunc(data)) or data.min() < _INT32.min or data.max() > _INT32.max
     ):
         raise ValueError(f"{path}: weights are whole numbers of 32 bits there; .hpg holds any")
-    with replacing(path, zipped=path.suffix.lower() in (".gz", ".zst")) as file:
+    with replacing(path) as file:
         file.write(np.uint8(graph.directed).tobytes())
         file.write(np.array([graph.out_csr.nnz, graph.n_vertices], np.int64).tobytes())
         _write(file, graph.out_csr)

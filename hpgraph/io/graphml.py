@@ -176,7 +176,7 @@ def write_graphml(graph: Graph, path: Path) -> None:
         raise ValueError(f"{path}: XML holds no control characters, and some names have them; .npz holds any name")
     ids = [quoteattr(text) for text in texts]
     weight = None if arcs.weight is None else arcs.weight.tolist()
-    with replacing_text(path, zipped=path.suffix.lower() in (".gz", ".zst")) as text:
+    with replacing_text(path) as text:
         text.write(f'<?xml version="1.0" encoding="utf-8"?>\n<graphml xmlns="{_NAMESPACE}">\n')
         if arcs.weight is not None:
             kind = {"b": "boolean", "i": "long", "u": "long"}.get(arcs.weight.dtype.kind, "double")

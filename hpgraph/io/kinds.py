@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hpgraph.io.arcs import Arcs
+from hpgraph.io.arrow_stream import ARROW
 from hpgraph.io.arrow_table import write_arrow
 from hpgraph.io.dimacs import read_dimacs, write_dimacs
 from hpgraph.io.edge_list_writer import write_edge_list
@@ -17,6 +18,7 @@ from hpgraph.io.matrix_market import read_matrix_market, write_matrix_market
 from hpgraph.io.memory import Budget
 from hpgraph.io.metis import read_metis, write_metis
 from hpgraph.io.npz import read_npz, write_npz
+from hpgraph.io.replace import is_zipped
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -29,7 +31,7 @@ _KINDS = {
     ".npz": "npz",
     ".hpg": "hpg",
     **dict.fromkeys(EDGE_LISTS, "edge list"),
-    **dict.fromkeys((".parquet", ".arrow", ".feather"), "Arrow"),
+    **dict.fromkeys(ARROW, "Arrow"),
     ".graphml": "GraphML",
     ".graph": "METIS",
     ".metis": "METIS",
@@ -90,7 +92,7 @@ def kind_of(path: Path) -> str:
     ('Matrix Market', 'DIMACS')
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    zipped = suffixes[-1:] in ([".gz"], [".zst"])
+    zipped = is_zipped(path)
     kind = _KINDS.get("".join(suffixes[-2:-1] if zipped else suffixes[-1:]))
     if kind is None or (zipped and kind in _NOT_ZIPPED):
         raise ValueError(

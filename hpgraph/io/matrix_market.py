@@ -144,7 +144,7 @@ def write_matrix_market(graph: Graph, path: Path) -> None:
     path : pathlib.Path
         Where to; a name that ends in ``.gz`` is compressed.
     """
-    with replacing(path, zipped=path.suffix.lower() in (".gz", ".zst")) as target:
+    with replacing(path) as target:
         _write(graph, target)
 
 

@@ -110,7 +110,7 @@ def write_metis(graph: Graph, path: Path) -> None:
     if weight is not None and (weight.dtype.kind not in "iu" or weight.min(initial=1) < 1):
         raise ValueError(f"{path}: METIS's weights are whole numbers above zero; .mtx holds others")
     fields = csr.indices + 1 if weight is None else np.column_stack([csr.indices + 1, weight])
-    with replacing_text(path, zipped=path.suffix.lower() in (".gz", ".zst")) as text:
+    with replacing_text(path) as text:
         text.write(f"{graph.n_vertices} {arcs.source.size // 2}{'' if weight is None else ' 001'}\n")
         for begin, end in zip(csr.indptr[:-1].tolist(), csr.indptr[1:].tolist(), strict=True):
             text.write(" ".join(map(str, fields[begin:end].ravel().tolist())) + "\n")

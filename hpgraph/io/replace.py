@@ -24,16 +24,14 @@ _KEPT_OF_NAME = 40
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str], *, zipped: bool = False) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write in, which takes the place of another when the block ends and never when it fails.
 
     Parameters
     ----------
     path : str or os.PathLike
         The place. Of a link, where it leads to; what is no plain file, a pipe say, is written to directly. The new file
-        has the permissions of the former one.
-    zipped : bool, default False
-        Compress what is written: by zstd where the name ends in ``.zst``, else as gzip.
+        has the permissions of the former one, and is compressed where its name ends in ``.gz`` or ``.zst``.
 
     Yields
     ------
@@ -65,7 +63,7 @@ def replacing(path: str | os.PathLike[str], *, zipped: bool = False) -> Iterator
     except FileNotFoundError:
         former = None
     if former is not None and not stat.S_ISREG(former.st_mode):
-        with place.open("wb") as file, _zipping(file, place, zipped) as target:
+        with place.open("wb") as file, _zipping(file, Path(path)) as target:
             yield target
         return
     beside = place.with_name(f".{place.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}.tmp")
@@ -74,7 +72,7 @@ def replacing(path: str | os.PathLike[str], *, zipped: bool = False) -> Iterator
     try:
         if former is not None:
             _take_after(file, former)
-        with _zipping(file, place, zipped) as target:
+        with _zipping(file, Path(path)) as target:
             yield target
         file.flush()
         os.fsync(file.fileno())
@@ -91,12 +89,12 @@ def replacing(path: str | os.PathLike[str], *, zipped: bool = False) -> Iterator
 
 
 @contextlib.contextmanager
-def replacing_text(path: str | os.PathLike[str], *, zipped: bool = False) -> Iterator[IO[str]]:
+def replacing_text(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
     """As `replacing`, for text in UTF-8 with line ends as they are written.
 
     Parameters
     ----------
-    path, zipped
+    path : str or os.PathLike
         As for `replacing`.
 
     Yields
@@ -108,10 +106,29 @@ def replacing_text(path: str | os.PathLike[str], *, zipped: bool = False) -> Ite
     OSError
         As `replacing`.
     """
-    with replacing(path, zipped=zipped) as target:
+    with replacing(path) as target:
         text = io.TextIOWrapper(target, encoding="utf-8", newline="\n")
         yield text
         text.detach()
+
+
+def is_zipped(path: Path) -> bool:
+    """Whether a file is compressed, by its name.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_zipped(Path("web.MTX.gz")), is_zipped(Path("web.mtx"))
+    (True, False)
+    """
+    return path.suffix.lower() in (".gz", ".zst")
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -160,11 +177,11 @@ def _take_after(file: BinaryIO, former: os.stat_result) -> None:
 
 
 @contextlib.contextmanager
-def _zipping(file: BinaryIO, place: Path, zipped: bool) -> Iterator[BinaryIO]:
-    if not zipped:
+def _zipping(file: BinaryIO, path: Path) -> Iterator[BinaryIO]:
+    if not is_zipped(path):
         yield file
         return
-    zstd = place.suffix.lower() == ".zst"
-    target = zstd_writer(file) if zstd else gzip.GzipFile(place.name, "wb", 6, cast(Any, file))
+    zstd = path.suffix.lower() == ".zst"
+    target = zstd_writer(file) if zstd else gzip.GzipFile(path.name, "wb", 6, cast(Any, file))
     yield cast(BinaryIO, target)
     target.close()

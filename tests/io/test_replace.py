@@ -150,9 +150,9 @@ def test_a_kill_amid_a_long_write_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 def test_an_interruption_leaves_the_old_file(tmp_path: Path) -> None:
-    path = tmp_path / "file"
+    path = tmp_path / "file.gz"
     path.write_bytes(OLD)
-    with pytest.raises(KeyboardInterrupt), replacing(path, zipped=True) as file:
+    with pytest.raises(KeyboardInterrupt), replacing(path) as file:
         file.write(b"new")
         assert path.read_bytes() == OLD
         raise KeyboardInterrupt
