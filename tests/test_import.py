@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -48,6 +49,14 @@ def test_every_lazy_name_is_public() -> None:
     assert lazy - set(hpgraph.__all__) == {"id", "open", "cluster"}
     assert hpgraph.id(5).index == 5 and "id" in dir(hpgraph)
     assert sorted(set(hpgraph.__all__)) == hpgraph.__all__
+
+
+def test_type_checkers_know_the_same_names() -> None:
+    tree = ast.parse(Path(hpgraph.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    known = {alias.asname: node.module for node in imports for alias in node.names}
+    assert known == {**hpgraph._MODULE_OF, **dict.fromkeys(hpgraph._SUBPACKAGES, "hpgraph")}
 
 
 def test_other_names_are_not_there() -> None:
