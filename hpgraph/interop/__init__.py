@@ -1,7 +1,13 @@
 """Conversions to and from other libraries' graphs and matrices."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hpgraph.interop.given_edges import edges_given as edges_given
+    from hpgraph.interop.given_edges import from_edges as from_edges
+    from hpgraph.interop.networkx import from_networkx as from_networkx
+    from hpgraph.interop.networkx import to_networkx as to_networkx
 
 _MODULE_OF = {
     "edges_given": "given_edges",
@@ -9,11 +15,12 @@ _MODULE_OF = {
     "from_networkx": "networkx",
     "to_networkx": "networkx",
 }
-__all__ = ["edges_given", "from_edges", "from_networkx", "to_networkx"]
 
+if not TYPE_CHECKING:
+    __all__ = [*_MODULE_OF]
 
-def __getattr__(name: str) -> Any:
-    # NetworkX reads `hpgraph.interop.networkx_backend.info` whenever it is imported: what stands here must be light.
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'hpgraph.interop' has no attribute {name!r}")
-    return getattr(import_module(f"hpgraph.interop.{_MODULE_OF[name]}"), name)
+    def __getattr__(name: str) -> object:
+        # NetworkX reads `networkx_backend.info` whenever it is imported: what stands here must be light.
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module 'hpgraph.interop' has no attribute {name!r}")
+        return getattr(import_module(f"hpgraph.interop.{_MODULE_OF[name]}"), name)
