@@ -27,62 +27,51 @@ def _sets(G: ConvertedGraph) -> Iterator[set[Any]]:
         yield set(named[begin:end])
 
 
-def _number(G: ConvertedGraph, connection: Any = "weak") -> int:
+def count_components(G: ConvertedGraph, connection: Any = "weak") -> int:
+    """How many components there are."""
     return int(_components(G.graph(), connection=connection).count) if len(G) else 0
 
 
-def _one(G: ConvertedGraph, connection: Any = "weak") -> bool:
+def _is_one(G: ConvertedGraph, connection: Any = "weak") -> bool:
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    return _number(G, connection) == 1
+    return count_components(G, connection) == 1
 
 
 @serves(parallel=True)
 def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
-    """As `networkx.connected_components`."""
-    yield from _sets(G) if len(G) else ()
-
-
-@serves(parallel=True)
-def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
-    """As `networkx.weakly_connected_components`."""
+    """As `networkx.connected_components` and, of directed graphs, `networkx.weakly_connected_components`."""
     yield from _sets(G) if len(G) else ()
 
 
 @serves(parallel=True)
 def number_connected_components(G: ConvertedGraph) -> int:
-    """As `networkx.number_connected_components`."""
-    return _number(G)
-
-
-@serves(parallel=True)
-def number_weakly_connected_components(G: ConvertedGraph) -> int:
-    """As `networkx.number_weakly_connected_components`."""
-    return _number(G)
+    """As `networkx.number_connected_components` and `networkx.number_weakly_connected_components`."""
+    return count_components(G)
 
 
 @serves(parallel=True)
 def number_strongly_connected_components(G: ConvertedGraph) -> int:
     """As `networkx.number_strongly_connected_components`."""
-    return _number(G, "strong")
+    return count_components(G, "strong")
 
 
 @serves(parallel=True)
 def is_connected(G: ConvertedGraph) -> bool:
-    """As `networkx.is_connected`."""
-    return _one(G)
-
-
-@serves(parallel=True)
-def is_weakly_connected(G: ConvertedGraph) -> bool:
-    """As `networkx.is_weakly_connected`."""
-    return _one(G)
+    """As `networkx.is_connected` and `networkx.is_weakly_connected`."""
+    return _is_one(G)
 
 
 @serves(parallel=True)
 def is_strongly_connected(G: ConvertedGraph) -> bool:
     """As `networkx.is_strongly_connected`."""
-    return _one(G, "strong")
+    return _is_one(G, "strong")
+
+
+# NetworkX itself sees to it that directed graphs come by these names, and undirected ones by the others.
+weakly_connected_components = connected_components
+number_weakly_connected_components = number_connected_components
+is_weakly_connected = is_connected
 
 
 @serves(parallel=True)

@@ -163,10 +163,7 @@ class ConvertedGraph:
     @cached_property
     def incoming_in_order(self) -> Any:
         """The same of the arcs' reverses, by their first ends."""
-        n = len(self.nodes)
-        order = np.argsort(self.indices, kind="stable")
-        indptr = np.concatenate(([0], np.cumsum(np.bincount(self.indices, minlength=n))))
-        return scipy.sparse.csr_array((np.ones(len(order)), self.rows[order], indptr), shape=(n, n))
+        return self.outgoing_in_order.T.tocsr()
 
     @cached_property
     def rows(self) -> np.ndarray[Any, Any]:

@@ -12,13 +12,17 @@ from hpgraph.algorithms import eccentricity as _eccentricity
 from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length as _blocks
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
-from hpgraph.interop.networkx_backend.components import _number
+from hpgraph.interop.networkx_backend.components import count_components
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import given, serves
 
 
+def _is_connected(G: ConvertedGraph) -> bool:
+    return count_components(G, "strong" if G.is_directed() else "weak") == 1
+
+
 def _require_connected(G: ConvertedGraph) -> None:
-    if _number(G, "strong" if G.is_directed() else "weak") > 1:
+    if not _is_connected(G):
         raise nx.NetworkXError(
             "Found infinite path length because the "
             + ("digraph is not strongly connected" if G.is_directed() else "graph is not connected")
@@ -98,7 +102,7 @@ def average_shortest_path_length(G: ConvertedGraph, weight: str | None = None, m
     if method == "unweighted":
         weight = None
     graph = G.lengths(weight)
-    if _number(G, "strong" if G.is_directed() else "weak") > 1:
+    if not _is_connected(G):
         raise nx.NetworkXError(
             "Graph is not strongly connected." if G.is_directed() else "Graph is not connected."
         )
