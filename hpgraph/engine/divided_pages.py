@@ -164,9 +164,7 @@ class OfPages:
             active, sums = self.steps.apply(self.part, tuple(run.world.values()), step, False)
             if run.everyone:
                 self.steps.messages.fill(code.reduce.identity_for(code.message))
-            ids = active.ids if active.size else active.ids[:0]
-            if run.ceiling is not None:
-                ids = ids[self.state[0][ids] <= run.ceiling]
+            ids = run.below_ceiling(active.ids, self.state[0])
             return ids.copy(), None if run.everyone else ids if updated is None else updated, sums
 
 

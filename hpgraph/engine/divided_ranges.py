@@ -120,9 +120,7 @@ class _Range:
             if run.everyone:
                 self.steps.address(self.updated)
             active, sums = self.steps.apply(self.leaving, tuple(run.world.values()), step, False)
-            ids = active.ids if active.size else active.ids[:0]
-            if run.ceiling is not None:
-                ids = ids[self.state[0][ids] <= run.ceiling]
+            ids = run.below_ceiling(active.ids, self.state[0])
             self.active = self.xp.zeros(self.own.stop - self.own.start, np.bool_)
             self.active[ids - self.own.start] = True
             return len(ids), sums
@@ -163,17 +161,17 @@ def ranged_supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> 
     active : array of vertex ids, or None
     """
     arcs: Any = run.arcs
-    graph, code, declared, world = arcs.graph, run.code, run.declared, run.world
+    graph, code = arcs.graph, run.code
     assert run.plan is not None
     closed = None if settled is None else settled.to_bool()
-    told, stop = told_by_senders(code), declared.functions["converged"]
+    told = told_by_senders(code)
     if reads_ids(code):
         # Numbers in a piece are others: who has which is one more property.
         told, code = (*told, len(run.state)), block_code(code)
     room = run.plan.room
     ranges = [_Range(run, code, _columns(arcs, i, room), i, closed) for i in range(len(graph.shards))]
     if code.aggregate is not None and run.n:
-        world.update(zip(declared.aggregators, _first_sums(run, code, ranges), strict=True))
+        run.note_sums(_first_sums(run, code, ranges))
     everyone, active = frontier.everyone, frontier.size
     if not everyone:
         _activate(ranges, graph, frontier.bits.to_bool())
@@ -183,18 +181,15 @@ def ranged_supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> 
         began, step, sending = now(), done + 1, active
         looked = sum(own.gather(run, ranges, told, everyone, step) for own in ranges)
         ends = [own.apply(run, step) for own in ranges]
-        world.update(zip(declared.aggregators, np.sum([sums for _, sums in ends], axis=0), strict=True))
+        run.note_sums(np.sum([sums for _, sums in ends], axis=0))
         active = sum(count for count, _ in ends)
         everyone = run.everyone
         if everyone and active:
             active = run.n
         table.append(np.array([[PULL, sending, looked, now() - began]], np.int64))
         done += 1
-        if stop is not None:
-            with run.backend.in_python():
-                stopped = stop(code.world(done, *world.values()))  # type: ignore[call-arg]
-            if stopped:
-                active = 0
+        if run.has_converged(done):
+            active = 0
     pieces = []
     for own in ranges:
         with own.shard.device.here:

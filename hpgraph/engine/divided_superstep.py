@@ -64,9 +64,7 @@ class _OfShard:
                 # Who changed need not send.
                 updated = self.steps.addressed().to_indices()
             active, sums = self.steps.apply(run.arcs, tuple(run.world.values()), step, False)
-            ids = active.ids if active.size else active.ids[:0]
-            if run.ceiling is not None:
-                ids = ids[self.state[0][ids] <= run.ceiling]
+            ids = run.below_ceiling(active.ids, self.state[0])
             # The work space writes over its lists in the next superstep.
             return ids.copy(), None if run.everyone else ids if updated is None else updated, sums
 
@@ -91,11 +89,10 @@ def divided_supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) ->
         Who was still active at the end; None for nobody.
     """
     arcs: Any = run.arcs
-    graph, code, declared, world, n = arcs.graph, run.code, run.declared, run.world, run.n
+    graph, code, n = arcs.graph, run.code, run.n
     first = graph.shards[0].device
     if code.aggregate is not None and n:
-        sums = run.backend.aggregate(code, run.state, tuple(world.values()))
-        world.update(zip(declared.aggregators, sums, strict=True))
+        run.note_sums(run.backend.aggregate(code, run.state, tuple(run.world.values())))
     if graph.place is not None:
         if not frontier.everyone:
             frontier = Frontier(n, ids=_sorted(graph.place[frontier.ids]))
@@ -104,7 +101,6 @@ def divided_supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) ->
     own = tuple(graph.in_order_of_shards(values) for values in run.state)
     kind: Any = OfPages if arcs.in_windows else _OfShard
     shards = [kind(run, part, copies(own, part.shard.device, i), settled) for i, part in enumerate(arcs.parts())]
-    stop = declared.functions["converged"]
     may_push = not run.everyone and pushes_repeat(code, shards[0].steps)
     # Who pushes to another's vertex asks conditions of it.
     exchanged = tuple(range(len(own))) if arcs.in_windows and may_push else told_by_senders(code)
@@ -121,20 +117,15 @@ def divided_supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) ->
                 shard.superstep(run, push, sending, step)
         ends = [shard.apply(run, step) for shard in shards]
         _exchange(shards, [updated for _, updated, _ in ends], exchanged)
-        world.update(zip(declared.aggregators, np.sum([sums for _, _, sums in ends], axis=0), strict=True))
-        changed = sum(len(ids) for ids, _, _ in ends)
-        some = changed and not run.everyone
-        frontiers = _everywhere(shards, [ids for ids, _, _ in ends], n) if some else _everyone(shards, n)
+        run.note_sums(np.sum([sums for _, _, sums in ends], axis=0))
+        changed = [ids for ids, _, _ in ends]
+        everyone = run.everyone and any(map(len, changed))
+        frontiers = _everyone(shards, n) if everyone else _everywhere(shards, changed, n)
         table.append(np.array([[PUSH if push else PULL, active, looked, now() - began]], np.int64))
         done += 1
-        if not changed:
-            frontiers = _everywhere(shards, [ids[:0] for ids, _, _ in ends], n)
-        if stop is not None:
-            with run.backend.in_python():
-                stopped = stop(code.world(done, *world.values()))  # type: ignore[call-arg]
-            if stopped:
-                frontiers = _everywhere(shards, [ids[:0] for ids, _, _ in ends], n)
-                break
+        if run.has_converged(done):
+            frontiers = _everywhere(shards, [ids[:0] for ids in changed], n)
+            break
     bring_home(run, graph, [shard.state for shard in shards])
     with first.here:
         left = frontiers[0]

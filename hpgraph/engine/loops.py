@@ -133,7 +133,7 @@ def _sweep(run: Run) -> tuple[np.ndarray, Any] | str:
         entries = arcs.nnz
     if isinstance(swept, str):
         return swept
-    run.world.update(zip(run.declared.aggregators, swept.sums, strict=True))
+    run.note_sums(swept.sums)
     rows = np.empty((len(swept.nanoseconds), 4), np.int64)
     rows[:, :3] = PULL, run.n, entries
     rows[:, 3] = swept.nanoseconds

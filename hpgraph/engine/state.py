@@ -105,6 +105,22 @@ class Run:
         """Whether every vertex sends and is updated in every superstep."""
         return self.declared.activity == "all"
 
+    def note_sums(self, sums: Any) -> None:
+        """Put what `aggregate` contributed into the world."""
+        self.world.update(zip(self.declared.aggregators, sums, strict=True))
+
+    def has_converged(self, done: int) -> bool:
+        """Whether the program's `converged`, if it has one, says so after this many supersteps."""
+        stop = self.declared.functions["converged"]
+        if stop is None:
+            return False
+        with self.backend.in_python():
+            return bool(stop(self.code.world(done, *self.world.values())))  # type: ignore[call-arg]
+
+    def below_ceiling(self, ids: Any, values: Any) -> Any:
+        """Those of some vertices whose values do not lie beyond the ceiling, if there is one."""
+        return ids if self.ceiling is None else ids[values[ids] <= self.ceiling]
+
     def work_space(self, settled: Bitmask | None) -> Any:
         """What does the supersteps of the general loop.
 

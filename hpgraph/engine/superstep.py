@@ -62,16 +62,15 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[L
     active : array of vertex ids, or None
         Who was still active at the end; None for nobody.
     """
-    declared, code, arcs, world = run.declared, run.code, run.arcs, run.world
+    code, arcs, world = run.code, run.arcs, run.world
     everyone, n = run.everyone, run.n
-    backend = run.backend
     steps = run.work_space(settled)
     if code.aggregate is not None and n:
-        world.update(zip(declared.aggregators, backend.aggregate(code, run.state, tuple(world.values())), strict=True))
-    stop = declared.functions["converged"]
+        run.note_sums(run.backend.aggregate(code, run.state, tuple(world.values())))
     may_push = not everyone and pushes_repeat(code, steps)
     # Sums reach the next superstep's world, and `converged`, through Python.
-    alone = may_push and run.policy.mode != "pull" and code.aggregate is None and stop is None and arcs.in_one_part
+    asked = code.aggregate is not None or run.declared.functions["converged"] is not None
+    alone = may_push and run.policy.mode != "pull" and not asked and arcs.in_one_part
     tables: list[np.ndarray] = []
     done_before = 0
     while frontier.size and done_before < run.limit:
@@ -88,15 +87,12 @@ def supersteps(run: Run, frontier: Frontier, settled: Bitmask | None) -> tuple[L
             for part in arcs.parts(frontier, push, steps):
                 (steps.push if push else steps.pull)(part, frontier)
             frontier, sums = steps.apply(arcs, tuple(world.values()), step, everyone)
-            world.update(zip(declared.aggregators, sums, strict=True))
+            run.note_sums(sums)
             table = np.array([[PUSH if push else PULL, active, looked, now() - began]], np.int64)
             if everyone and frontier.size:
                 frontier = Frontier(n, device=run.device)
         tables.append(table)
         done_before += steps_done
-        if stop is not None:
-            with backend.in_python():
-                stopped = stop(code.world(done_before, *world.values()))  # type: ignore[call-arg]
-            if stopped:
-                return Listed(tables, done_before), None
+        if run.has_converged(done_before):
+            return Listed(tables, done_before), None
     return Listed(tables, done_before), frontier.ids.copy() if frontier.size else None
