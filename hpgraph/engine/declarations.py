@@ -28,11 +28,10 @@ from hpgraph.engine.definition import (
     reduces_pairs,
     updates_alone,
 )
-from hpgraph.engine.values import scalar
+from hpgraph.engine.values import scalar, type_of
 from hpgraph.kernels.runtime.packed_pair import PAIRS, WORD, PackedPair
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.semiring import get_monoid
-from hpgraph.semiring.dtypes import check_dtype
 from hpgraph.semiring.monoid import BUILTIN, Monoid
 from hpgraph.semiring.snapshot import Snapshot, copy_functions
 
@@ -206,8 +205,7 @@ class Declarations:
         found = {}
         for name, prop in self.properties.items():
             if np.isscalar(prop.initial) or (prop.length and isinstance(prop.initial, tuple | list)):
-                given = getattr(prop.initial, "dtype", np.float64) if prop.dtype is None else prop.dtype
-                dtype = check_dtype(given, name, real=True)
+                dtype = type_of(prop.dtype, prop.initial, name)
                 found[name] = dtype, beginning(prop.initial, prop.start, dtype, name, prop.length)
         return found
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from hpgraph.core.device import fits, free_memory
 from hpgraph.core.errors import BudgetError, readable
 from hpgraph.engine.divided_arcs import reads_ids
+from hpgraph.engine.values import type_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.divided_graph import DividedGraph
@@ -69,8 +68,7 @@ def bytes_of_vertex(declared: Declarations, initial: dict[str, Any]) -> int:
     """
     properties, largest = 0, 0
     for name, prop in declared.properties.items():
-        dtype = prop.dtype if prop.dtype is not None else getattr(initial.get(name, prop.initial), "dtype", np.float64)
-        nbytes = np.dtype(dtype).itemsize * (prop.length or 1)
+        nbytes = type_of(prop.dtype, initial.get(name, prop.initial), name).itemsize * (prop.length or 1)
         properties, largest = properties + nbytes, max(largest, nbytes)
     # A message, and what it is worked out beside; three lists of ids; sets as bits and bytes.
     return properties + 2 * largest + 3 * 8 + 2

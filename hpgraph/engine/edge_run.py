@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, check_memory, to_device, unmasked
+from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.errors import StreamingError
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.definition import LEFT
@@ -22,11 +22,10 @@ from hpgraph.engine.result import RunResult
 from hpgraph.engine.state import Run, begin_where, initial_state, limit_of, parameters, sources_of
 from hpgraph.engine.superstep import supersteps
 from hpgraph.engine.trace import Trace
-from hpgraph.engine.values import array, scalar
+from hpgraph.engine.values import array, as_given, scalar, type_of
 from hpgraph.kernels.backend import kernels, windows
 from hpgraph.kernels.edges.functions import current
 from hpgraph.kernels.edges.program import STAMP
-from hpgraph.semiring.dtypes import check_dtype
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -249,11 +248,8 @@ def edge_state(
 def _edge_values(declared: EdgeDeclarations, name: str, graph: Graph, value: Any, stays: bool) -> Any:
     """An edge property's values at the start, on the graph's device: the run's own, unless nobody changes it."""
     m, xp = graph.n_edges, array_module(graph.device)
-    value = unmasked(value(graph) if callable(value) else value, name)
-    if not hasattr(value, "dtype") and not np.isscalar(value):
-        value = np.array(value)
-    wanted = declared.edge_properties[name].dtype
-    dtype = check_dtype(getattr(value, "dtype", np.float64) if wanted is None else wanted, name, real=True)
+    value = as_given(value, graph, name)
+    dtype = type_of(declared.edge_properties[name].dtype, value, name)
     if np.ndim(value) == 0:
         return xp.full(m, scalar(value, dtype, name), dtype)
     if value.shape != (m,):

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import array_module, native, to_device, unmasked
+from hpgraph.core.device import array_module, native, to_device
 from hpgraph.engine.declarations import beginning
 from hpgraph.engine.state import sources_of
-from hpgraph.engine.values import array
+from hpgraph.engine.values import array, as_given, type_of
 from hpgraph.kernels.lanes import Starts
-from hpgraph.semiring.dtypes import check_dtype
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -95,14 +94,8 @@ def columns(declared: Declarations, graph: Graph, initial: dict[str, Any], k: in
         if not given and name in declared.beginnings:
             found[name] = Column(*declared.beginnings[name], None)
             continue
-        value = initial.pop(name) if given else prop.initial
-        if callable(value):
-            value = value(graph)
-        value = native(unmasked(value, name))
-        if not hasattr(value, "dtype") and not np.isscalar(value):
-            value = np.array(value)
-        wanted = prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64)
-        dtype = check_dtype(wanted, name, real=True)
+        value = as_given(initial.pop(name) if given else prop.initial, graph, name)
+        dtype = type_of(prop.dtype, value, name)
         if np.ndim(value) == 0:
             found[name] = Column(dtype, beginning(value, None if given else prop.start, dtype, name), None)
             continue

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hpgraph.containers.divided_array import gathered
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import Device, array_module, device_of, native, to_device, unmasked
 from hpgraph.core.errors import StreamingError
 from hpgraph.core.number import whole
 from hpgraph.engine.declarations import Declarations, beginning
-from hpgraph.engine.values import array, scalar
+from hpgraph.engine.values import array, as_given, scalar, type_of
 from hpgraph.formats import Bitmask, Frontier
 from hpgraph.kernels.backend import windows
 from hpgraph.kernels.runtime.program import Beginning, begin
-from hpgraph.semiring.dtypes import check_dtype
 
 if TYPE_CHECKING:
     from hpgraph.containers.divided_array import DividedArray
@@ -195,14 +193,8 @@ def initial_state(
             state[name] = xp.empty((n, prop.length) if prop.length else n, dtype)
             beginnings.append(usual)
             continue
-        value = initial.pop(name) if given else prop.initial
-        if callable(value):
-            value = value(graph)
-        value = unmasked(gathered(value), name)
-        if not hasattr(value, "dtype") and not np.isscalar(value):
-            value = np.array(value)
-        wanted = prop.dtype if prop.dtype is not None else getattr(value, "dtype", np.float64)
-        dtype = check_dtype(wanted, name, real=True)
+        value = as_given(initial.pop(name) if given else prop.initial, graph, name)
+        dtype = type_of(prop.dtype, value, name)
         if np.ndim(value) == 0:
             state[name] = xp.empty((n, prop.length) if prop.length else n, dtype)
             beginnings.append(beginning(value, None if given else prop.start, dtype, name, prop.length))

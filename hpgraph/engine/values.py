@@ -6,8 +6,67 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.divided_array import gathered
+from hpgraph.core.device import native, unmasked
 from hpgraph.core.number import real
 from hpgraph.formats.ownership import own
+from hpgraph.semiring.dtypes import check_dtype
+
+
+def as_given(value: Any, graph: Any, name: str) -> Any:
+    """What a property is to begin with: a number, or an array on either device.
+
+    Parameters
+    ----------
+    value : number, array, sequence, or function of the graph
+        As the user gave it.
+    graph : Graph
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    number, numpy.ndarray or cupy.ndarray
+
+    Raises
+    ------
+    TypeError
+        When an element of it is masked.
+
+    Examples
+    --------
+    >>> as_given([0, 1], None, "label"), as_given(2.5, None, "width")
+    (array([0, 1]), 2.5)
+    """
+    value = native(unmasked(gathered(value(graph) if callable(value) else value), name))
+    return value if hasattr(value, "dtype") or np.isscalar(value) else np.array(value)
+
+
+def type_of(declared: Any, value: Any, name: str) -> np.dtype:
+    """The type of a property: the one it declares, else that of what it begins with; a Python number is a float64.
+
+    Parameters
+    ----------
+    declared : dtype-like or None
+    value : number or array
+    name : str
+        What messages call the property.
+
+    Returns
+    -------
+    numpy.dtype
+
+    Raises
+    ------
+    TypeError
+        If it is not one of real numbers.
+
+    Examples
+    --------
+    >>> type_of(None, np.arange(3, dtype=np.int32), "label"), type_of(None, 1, "width")
+    (dtype('int32'), dtype('float64'))
+    """
+    return check_dtype(getattr(value, "dtype", np.float64) if declared is None else declared, name, real=True)
 
 
 def scalar(value: Any, dtype: np.dtype, name: str) -> Any:
