@@ -17,7 +17,6 @@ from hpgraph.core.each_device import on_each
 from hpgraph.core.errors import StreamingError
 from hpgraph.engine.paged_arcs import PagedArcs
 from hpgraph.formats import Bitmask, Frontier
-from hpgraph.kernels.backend import windows
 from hpgraph.kernels.runtime.direction import product_pushes
 
 if TYPE_CHECKING:
@@ -130,13 +129,10 @@ class OfPages:
 
     def __init__(self, run: Run, part: ShardPages, state: tuple[Any, ...], settled: Bitmask | None) -> None:
         self.part, self.shard, self.state = part, part.shard, state
-        if run.code.is_shaped:
-            raise StreamingError(f"{run.code.name} has tuples at vertices or as messages: use G.in_memory()")
         device = self.shard.device
         with device.here:
             bits = None if settled is None else Bitmask(run.n, bring(settled.words, device).copy())
-            kind = windows(device.kind).WindowSupersteps
-            self.steps: Any = kind(run.code, state, bits, run.sources.dtype, run.everyone)
+            self.steps: Any = run.window_space(state, bits)
 
     def superstep(self, run: Run, push: bool, frontier: Frontier, step: int) -> None:
         """Messages to its own vertices, or from them."""

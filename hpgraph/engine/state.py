@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hpgraph.engine.divided_plan import Plan
     from hpgraph.kernels.backend import Backend
     from hpgraph.kernels.runtime.program import ProgramCode
+    from hpgraph.kernels.windows import WindowSupersteps
 
 ENDLESS = int(np.iinfo(np.int64).max)
 
@@ -131,13 +132,24 @@ class Run:
         -------
         Supersteps, or WindowSupersteps where arcs come in windows
         """
-        code, backend = self.code, self.backend
-        what = code, self.state, settled, self.sources.dtype
-        if not self.arcs.in_windows:
-            return backend.ShapedSupersteps(*what) if code.is_shaped else backend.Supersteps(*what)
+        if self.arcs.in_windows:
+            return self.window_space(self.state, settled)
+        kind: Any = self.backend.ShapedSupersteps if self.code.is_shaped else self.backend.Supersteps
+        return kind(self.code, self.state, settled, self.sources.dtype)
+
+    def window_space(self, state: tuple[Any, ...], settled: Bitmask | None) -> WindowSupersteps:
+        """What does them where arcs come in windows, for properties on any one device.
+
+        Raises
+        ------
+        StreamingError
+            If properties or messages are tuples.
+        """
+        code = self.code
         if code.is_shaped:
             raise StreamingError(f"{code.name} has tuples at vertices or as messages: use G.in_memory()")
-        return windows(self.device).WindowSupersteps(*what, self.everyone)
+        kind = windows(device_of(*state)).WindowSupersteps
+        return kind(code, state, settled, self.sources.dtype, self.everyone)
 
     def begin(self) -> tuple[Frontier, Bitmask | None]:
         """Fill the properties, for loops that see them before a kernel does.
