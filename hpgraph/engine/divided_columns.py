@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.core.devices import Devices, bring
+from hpgraph.core.devices import bring
 from hpgraph.engine.divided_arcs import among_all
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
@@ -121,7 +121,7 @@ def columns_of(rows: CSR, shards: Sequence[Shard], number: int, room: int) -> Co
                 renamed[own.first : own.last] = xp.arange(first, first + size, dtype=ids)
             shape = (size, first + size + behind)
             local = CSR(shape, kept.indptr, renamed[kept.indices], kept.data, validate=False)
-            pieces.append(Piece(among_all(local, first), _fetched(part, some, first, size, shards, own.device)))
+            pieces.append(Piece(among_all(local, first), _fetched(part, some, first, size, shards)))
     return Columns(first, first + size + behind, pieces)
 
 
@@ -138,9 +138,7 @@ def _needed(rows: CSR, shards: Sequence[Shard], number: int) -> Any:
     return flags.nonzero()[0]
 
 
-def _fetched(
-    part: Any, some: int, first: int, size: int, shards: Sequence[Shard], device: Devices
-) -> tuple[Fetched, ...]:
+def _fetched(part: Any, some: int, first: int, size: int, shards: Sequence[Shard]) -> tuple[Fetched, ...]:
     """Where the vertices of a part come from; `some` of them have numbers before the shard's own."""
     found = []
     for giver, shard in enumerate(shards):

@@ -51,7 +51,7 @@ class ShardPages(PagedArcs):
         mine = Frontier(frontier.n, bits=bits)
         return [side.sender.survey(mine, spread=True) for side in self._sides]
 
-    def gathered(self, frontier: Frontier, steps: Any) -> list[Survey] | None:
+    def gathered(self, steps: Any) -> list[Survey] | None:
         """What a pull of its own vertices would bring; None likewise."""
         if any(side.by_target is None for side in self._sides):
             return None
@@ -99,7 +99,7 @@ class DividedPages:
         leaving, there = sum(one.arcs for of in sent if of for one in of), sum(part.arcs for part in self._ranges)
         push = can_push and (policy.mode == "push" or (not takes_one and product_pushes(leaving, there, policy.alpha)))
         if not push:
-            found = self._each(lambda number: self._ranges[number].gathered(frontiers[number], shards[number].steps))
+            found = self._each(lambda number: self._ranges[number].gathered(shards[number].steps))
             if found[0] is None:
                 if not can_push:
                     raise StreamingError("this gathers along arcs, and the graph has pages by source alone")

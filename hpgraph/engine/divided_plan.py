@@ -37,20 +37,17 @@ class Plan(NamedTuple):
         The choice and its reason, for `Trace.explain`; nothing, where there is no budget and memory for all is free.
     pieces : int
         With S, how many pieces there are at the most.
-    enough : int
-        Bytes of each device with which P is taken.
     """
 
     replicated: bool
     room: int
     told: str
     pieces: int = 1
-    enough: int = 0
 
     def against(self, why: str) -> Plan:
         """What is done for a program that needs its attributes everywhere."""
         told = f"every device holds what belongs to any vertex (strategy P), more than its memory for it, as {why}"
-        return Plan(True, self.room, told, self.pieces, self.enough)
+        return self._replace(replicated=True, told=told)
 
 
 def bytes_of_vertex(declared: Declarations, initial: dict[str, Any]) -> int:
@@ -129,7 +126,7 @@ def plan_of(graph: DividedGraph, declared: Declarations, initial: dict[str, Any]
         f"each device holds what belongs to its own vertices, and fetches others' in up to {pieces} "
         f"{'piece' if pieces == 1 else 'pieces'} (strategy S): {readable(own + room * (each + 16))} with its arcs, of "
         f"{readable(memory)}, for which {readable(replicated)} with all vertices (strategy P) are too much",
-        pieces, replicated,
+        pieces,
     )  # fmt: skip
 
 

@@ -21,14 +21,14 @@ class ShapedEdgeFunctions(ShapedFunctions, EdgeFunctions):
     @cached_property
     def gather_to(self) -> Function:
         """``gather_to(state, u, arc, v, place)``: `gather`, to where a pointer says; it notes that v received."""
-        return self._to("gather_to_at", self.gather, "u, weight, v", "v")
+        return self._to("gather_to_at", self.gather, "u, weight, v")
 
     @cached_property
     def heard_to(self) -> Function:
         """The same for an arc's reply to its source, as a product by rows of out-arcs takes it: u is the column."""
         reply, _ = self.replies
         assert reply is not None
-        return self._to("heard_to_at", reply, "v, weight, u", "v")
+        return self._to("heard_to_at", reply, "v, weight, u")
 
     @cached_property
     def hears(self) -> Function:
@@ -38,9 +38,9 @@ class ShapedEdgeFunctions(ShapedFunctions, EdgeFunctions):
         names = {"condition": condition.python}
         return self.code.wrap("hears_at", "state, u, weight, v", "return condition(state, v, weight, u)", **names)
 
-    def _to(self, name: str, message: Function, arc: str, receiver: str) -> Function:
+    def _to(self, name: str, message: Function, arc: str) -> Function:
         code = self.code
-        noted = f"state[{code.first_cell + len(code.cells)}][{receiver}] = 1\n" if code.notes else ""
+        noted = f"state[{code.first_cell + len(code.cells)}][v] = 1\n" if code.notes else ""
         body = f"{noted}put(place, 0, message(state, {arc}))\nreturn None"
         return code.wrap(
             name, "state, u, weight, v, place", body, message=message.python, put=self.put.python

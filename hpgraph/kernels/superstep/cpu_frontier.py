@@ -27,7 +27,6 @@ from hpgraph.semiring.stop import is_stopped
 # What `run_small` keeps behind STEP and ACTIVE: the arcs that leave the active vertices, and which of the two queues is
 # read. They are a double buffer, and swap roles in each superstep.
 ARCS, SWAPPED = 2, 3
-PROGRESS = 4
 # Rows up to this length are scanned for the first target of a range; longer ones are searched by bisection.
 SHORT = 16
 # Vertices of a block. Its sum is made by one thread, and the blocks' sums are added in order, so that a sum does not
