@@ -91,10 +91,9 @@ def form_for(run: Run) -> Form:
     form = form_of(run.declared, run.code)
     if form.loop == SUPERSTEPS:
         return form
-    in_memory = not run.arcs.in_windows
-    if run.arcs.in_shards and in_memory and form.loop == SWEEP:
-        return form
-    if run.arcs.in_shards and in_memory:
+    if run.arcs.in_shards and not run.arcs.in_windows:
+        if form.loop == SWEEP:
+            return form
         why = unserved(run, form.code, from_source=form.loop == RELAXATION)
         if why is not None:
             # Superstep by superstep it comes to the same end, whatever the order in which values settle.

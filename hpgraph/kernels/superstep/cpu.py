@@ -158,17 +158,15 @@ class Supersteps:
         """
         code, rows = self.code, part.gathering
         received = Bitmask(self.n, self._inbox.received)
+        if frontier.everyone and (code.cond is not None or code.edge_cond is not None):
+            # Where everyone is updated, those whom no message is let through to are, too.
+            self._inbox.message.fill(code.reduce.identity_for(code.message))
         if code.edge_cond is None:
             active = None if frontier.everyone else frontier.bits
-            if frontier.everyone and code.cond is not None:
-                self._inbox.message.fill(code.reduce.identity_for(code.message))
             offer = functions_of(code).offer
             pull(rows, offer, code.reduce, self.state, self._inbox.message, active=active, received=received,
                  **self._closed())  # fmt: skip
             return
-        if frontier.everyone:
-            # Where everyone is updated, those whom no arc lets a message through to are, too.
-            self._inbox.message.fill(code.reduce.identity_for(code.message))
         terminal = operators(code.reduce, None, code.message)[2]
         self._pull_some(terminal, rows, frontier)
 
