@@ -18,6 +18,7 @@ import pytest
 import hpgraph as hpg
 from hpgraph.interop.networkx_backend import interface
 from hpgraph.interop.networkx_backend.info import FUNCTIONS, get_info
+from tests.networkx_suite.entry import ROOT, write_entry_points
 
 REGISTERED = nx.utils.backends._registered_algorithms
 
@@ -246,15 +247,7 @@ def test_device() -> None:
 
 def test_entry_points_and_environment(tmp_path: Path) -> None:
     """A process that finds the entry points, as of an installed package; importing NetworkX stays light."""
-    folder = tmp_path / "hpgraph_entry-0.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: hpgraph-entry\nVersion: 0\n")
-    project = (Path(__file__).parents[2] / "pyproject.toml").read_text()
-    import tomllib
-
-    groups = tomllib.loads(project)["project"]["entry-points"]
-    lines = [line for group, entries in groups.items() for line in [f"[{group}]", *map(" = ".join, entries.items())]]
-    (folder / "entry_points.txt").write_text("\n".join(lines))
+    write_entry_points(tmp_path)
     code = (
         "import warnings; warnings.simplefilter('ignore')\n"
         "import sys, networkx as nx\n"
@@ -263,7 +256,7 @@ def test_entry_points_and_environment(tmp_path: Path) -> None:
         "G = nx.path_graph(3); nx.core_number(G); print(list(G.__networkx_cache__['backends']))\n"
         "print('hpgraph' in nx.pagerank.__doc__, 'dtype' in nx.pagerank.__doc__)"
     )
-    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(tmp_path), str(ROOT), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONPATH": path, "NETWORKX_BACKEND_PRIORITY": "hpgraph"},

@@ -11,26 +11,19 @@ import os
 import subprocess
 import sys
 import tempfile
-import tomllib
 import xml.etree.ElementTree as ElementTree
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from tests.networkx_suite.entry import ROOT, write_entry_points
 from tests.networkx_suite.expected import FAILING
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def entered(folder: Path) -> list[str]:
     """Folders to import from besides: one with the entry points, where what is installed is older than they."""
     if entry_points(group="networkx.backends", name="hpgraph"):
         return [str(ROOT)]
-    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
-    info = folder / "hpgraph_entry-0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hpgraph-entry\nVersion: 0\n")
-    lines = [line for group, entries in groups.items() for line in [f"[{group}]", *map(" = ".join, entries.items())]]
-    (info / "entry_points.txt").write_text("\n".join(lines))
+    write_entry_points(folder)
     return [str(ROOT), str(folder)]
 
 
