@@ -10,19 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference_algorithms import bellman_ford, check_shortest_paths
+from test_sssp import INF, arcs, distances
 
 import hpgraph as hpg
 from hpgraph.core.device import to_device
-
-INF = np.inf
-
-
-def arcs(source, target, weight=None, n=None, device="cpu"):
-    return hpg.Graph.from_edges(source, target, weight, n_vertices=n).to(device)
-
-
-def distances(G, source, **options):
-    return to_device(hpg.sssp(G, source, **options).distance, "cpu")
 
 
 def cycle_in(error, G):

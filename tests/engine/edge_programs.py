@@ -1,4 +1,4 @@
-"""Edge-vertex programs that the tests of the engine run: between them, everything a program can declare."""
+"""Edge-vertex programs that the tests of the engine run, all that one can declare; and one that takes turns with them."""
 
 from __future__ import annotations
 
@@ -173,3 +173,13 @@ class Tired(hpg.EdgeVertexProgram):
 
     def vote_to_halt(before, vertex):
         return vertex.wealth % 3 == 0
+
+
+class Rest(hpg.VertexProgram):
+    """Who was left grows poorer: a step of vertices alone, between others."""
+
+    wealth = Property("int64")
+    starts = "left"
+
+    def update(vertex):
+        return vertex.wealth // 2

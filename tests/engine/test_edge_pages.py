@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from edge_programs import Drift, Ledger, Relay, Tired
+from edge_programs import Drift, Ledger, Relay, Rest, Tired
 from graphs_in_pages import streamed
 from reference_algorithms import random_digraph
 from reference_edge_programs import run_slowly
@@ -48,16 +48,6 @@ def test_everyone_and_phases(matrix, device, tmp_path):
     for program in (always, several):
         found, expected = hpg.run(program, G), hpg.run(program, whole)
         assert host(found.wealth) == host(expected.wealth) and host(found.told) == host(expected.told)
-
-
-class Rest(hpg.VertexProgram):
-    """Who was left grows poorer."""
-
-    wealth = hpg.Property("int64")
-    starts = "left"
-
-    def update(vertex):
-        return vertex.wealth // 2
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from edge_programs import Bargain, Ledger
+from edge_programs import Bargain, Ledger, Rest
 from reference_edge_programs import run_slowly
 from test_edge_programs import compare, host, lists, random_graph
 
@@ -24,16 +24,6 @@ class Pay(Ledger):
 
     def starts(vertex, world):
         return vertex.id % world.most != 0
-
-
-class Rest(hpg.VertexProgram):
-    """Who was left grows poorer: a step of vertices alone."""
-
-    wealth = Property("int64")
-    starts = "left"
-
-    def update(vertex):
-        return vertex.wealth // 2
 
 
 class Gossip(Bargain):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,10 +27,9 @@ needs_cuda = pytest.mark.skipif(not cuda_available(), reason="no CUDA device")
 
 
 @pytest.fixture
-def together(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels side by side, whatever the graph."""
     monkeypatch.setattr(side_by_side, "is_worth_it", lambda arcs, traverses, size: True)
-    yield
 
 
 def _graph(kind: str, seed: int = 1) -> hpg.Graph:
