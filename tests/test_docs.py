@@ -83,8 +83,8 @@ def test_parts_of_the_readme_that_pages_include() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["start", "guide/names", "guide/weights", "guide/many-searches", "howto/from-graphblas", "howto/from-networkx",
-     "howto/from-scipy"],
+    ["start", "guide/names", "guide/tables", "guide/weights", "guide/many-searches", "howto/from-graphblas",
+     "howto/from-networkx", "howto/from-scipy"],
 )  # fmt: skip
 def test_python_blocks(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """One after the other, as a reader would paste them; but for GPUs and files that only a reader has."""
