@@ -47,6 +47,18 @@ def test_files_keep_names_and_their_types(tmp_path: Path, suffix: str, names: An
             assert there[again.index_of(name)] == here[G.index_of(name)]
 
 
+@pytest.mark.parametrize("suffix", [".npz", ".el", ".parquet"])
+@pytest.mark.parametrize("names", [[1.5, -2.0, 0.25], np.array([3, 1, 2], "datetime64[D]")], ids=["floats", "dates"])
+def test_floats_and_dates_are_refused_but_by_hpg(tmp_path: Path, suffix: str, names: Any) -> None:
+    G = hpg.Graph.from_edges([0, 1], [1, 2], names=names)
+    with pytest.raises(ValueError, match=r"names (that )?are all text or all whole numbers"):
+        hpg.io.write(G, tmp_path / f"g{suffix}")
+    assert not (tmp_path / f"g{suffix}").exists()
+    hpg.io.write(G, tmp_path / "g.hpg")
+    again = hpg.read(tmp_path / "g.hpg")
+    assert again.names is not None and again.names.dtype == G.names.dtype and (again.names == G.names).all()
+
+
 @pytest.mark.parametrize("suffix", [".npz", ".el", ".csv"])
 @pytest.mark.parametrize("kind", ["mixed", "tuples", "bytes", "beyond 64 bits"])
 def test_names_a_file_would_change_are_refused(tmp_path: Path, suffix: str, kind: str) -> None:

@@ -265,8 +265,7 @@ def write_npz(graph: Graph, path: Path) -> None:
         PATTERN: np.array(csr.data is None),
     }
     if graph.names is not None:
-        # Floats and dates keep their type in an array as well.
-        names = text_or_numbers(graph.names) if graph.names.dtype.hasobject else graph.names
+        names = text_or_numbers(graph.names)
         if names is None:
             raise ValueError(
                 f"{path}: .npz holds names that are all text or all whole numbers, and some are neither; pickle holds "
