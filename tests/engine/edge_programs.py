@@ -1,4 +1,4 @@
-"""Edge-vertex programs that the tests of the engine run, all that one can declare; and one that takes turns with them."""
+"""Edge-vertex programs that the tests of the engine run, all that one can declare; and one that takes turns."""
 
 from __future__ import annotations
 
