@@ -87,7 +87,28 @@ def inner_libraries(codegen: Any) -> Iterator[None]:
     codegen : numba.core.codegen.JITCPUCodegen
         Used under Numba's lock alone, as is this.
     """
-    usual, codegen._library_class = codegen._library_class, InnerLibrary
+    with _libraries(codegen, InnerLibrary):
+        yield
+
+
+@contextlib.contextmanager
+def whole_libraries(codegen: Any) -> Iterator[None]:
+    """Context manager: code read back inside the block has machine code, also where `inner_libraries` is around it.
+
+    A kernel may call another that Python calls too, and find it on disk.
+
+    Parameters
+    ----------
+    codegen : numba.core.codegen.JITCPUCodegen
+        Used under Numba's lock alone, as is this.
+    """
+    with _libraries(codegen, JITCodeLibrary):
+        yield
+
+
+@contextlib.contextmanager
+def _libraries(codegen: Any, kind: type[JITCodeLibrary]) -> Iterator[None]:
+    usual, codegen._library_class = codegen._library_class, kind
     try:
         yield
     finally:

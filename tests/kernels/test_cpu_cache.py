@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import textwrap
 import time
 from pathlib import Path
 
@@ -140,35 +139,47 @@ def test_code_of_a_text_that_is_gone_is_not_kept(library: Library) -> None:
     assert library.run() == (5, True)
 
 
+# Two kernels of their own, which are kept where those of a module of the library are.
+TWO_KERNELS = """
+from hpgraph.kernels.runtime.cpu.kernel import njit
+import hpgraph.kernels.runtime.cpu.claim as place
+
+@njit(cache=True)
+def half(a):
+    return a / 2
+
+@njit(cache=True)
+def quarter(a):
+    return half(half(a))
+
+for kernel in half, quarter:
+    kernel.py_func.__module__ = place.__name__
+"""
+
+
+def said_by_kernels(cache: Path, calls: str) -> str:
+    """What is printed of some calls of them, in a process of its own."""
+    environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(cache)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    program = f"{TWO_KERNELS}print({calls})"
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
 def test_a_file_says_what_it_was_compiled_for(tmp_path: Path) -> None:
-    program = textwrap.dedent(
-        """
-        from hpgraph.kernels.runtime.cpu.kernel import njit
-        import hpgraph.kernels.runtime.cpu.claim as place
-
-        @njit(cache=True)
-        def half(a):
-            return a / 2
-
-        half.py_func.__module__ = place.__name__
-        print(half({argument}))
-        """
-    )
-
-    def run(argument: str) -> str:
-        environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(tmp_path)}
-        environment.pop("NUMBA_CACHE_DIR", None)
-        text = program.format(argument=argument)
-        return subprocess.run(
-            [sys.executable, "-c", text], env=environment, capture_output=True, text=True
-        ).stdout.strip()
-
-    assert run("3") == "1.5"
+    assert said_by_kernels(tmp_path, "half(3)") == "1.5"
     (of_integers,) = tmp_path.rglob("half*.code")
-    assert run("3.0") == "1.5"
+    assert said_by_kernels(tmp_path, "half(3.0)") == "1.5"
     (of_floats,) = {*tmp_path.rglob("half*.code")} - {of_integers}
     of_floats.write_bytes(of_integers.read_bytes())
-    assert run("3.0") == "1.5", "code for integers makes nothing of a float"
+    assert said_by_kernels(tmp_path, "half(3.0)") == "1.5", "code for integers makes nothing of a float"
+
+
+def test_a_kernel_that_another_found_on_disk_is_still_called_by_python(tmp_path: Path) -> None:
+    assert said_by_kernels(tmp_path, "half(3.0)") == "1.5"
+    # `quarter` is compiled, and reads back what it calls.
+    assert said_by_kernels(tmp_path, "quarter(3.0), half(3.0)") == "0.75 1.5"
 
 
 def test_a_kernel_for_other_kernels_is_refused_to_python() -> None:

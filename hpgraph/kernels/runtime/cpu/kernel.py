@@ -23,7 +23,7 @@ from numba.extending import is_jitted
 from hpgraph.core import cache_folder
 from hpgraph.kernels.runtime.cpu import compilation
 from hpgraph.kernels.runtime.cpu.passes import PartCompiler
-from hpgraph.semiring.code_library import KernelLibrary, inner_libraries
+from hpgraph.semiring.code_library import KernelLibrary, inner_libraries, whole_libraries
 
 
 def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **options: Any) -> Any:
@@ -112,7 +112,10 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         if content is None:
             return None
         for_key, code = pickle.loads(content)
-        return CompileResult._rebuild(target_context, *code) if for_key == key else None
+        if for_key != key:
+            return None
+        with whole_libraries(target_context.codegen()):
+            return CompileResult._rebuild(target_context, *code)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the code for some types; a disk that is full costs the next process time and nothing else."""
