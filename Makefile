@@ -57,8 +57,9 @@ demo: $(VENV)/installed-demo
 
 # Most of the time goes into compiling kernels, one thread each: two processes, a file of tests at a time to each, in the
 # order of tests/conftest.py, which has the longest first.
+# Were one to die, pytest-xdist would hand on its files and then wait for tests that nobody has: the run ends there instead.
 test: install
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(ARGS)
 
 # NetworkX's own tests, on its backend hpgraph: some twenty minutes.
 test-networkx: install
