@@ -24,6 +24,7 @@ from hpgraph.kernels.communities.batches import (
     ROUNDS,
     batch_bits,
 )
+from hpgraph.kernels.communities.cpu_chance import drawn, is_before
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -34,7 +35,6 @@ from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.weights import entry
-from hpgraph.kernels.structure.cpu_greedy import mixed
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.stop import is_stopped
 
@@ -171,16 +171,7 @@ def _moved(
 @part
 def _batch_of(v, round_, rule):
     """The batch of a vertex in a round."""
-    key = np.uint64(v) + rule.seed + np.uint64(round_) * np.uint64(0x9E3779B97F4A7C15)
-    bits = rule.bits if round_ else rule.first_bits
-    return np.int64(mixed(key) >> np.uint64(64 - bits))
-
-
-@part
-def _is_before(a, b, v, rule):
-    """Chance decides among equals, for each vertex its own."""
-    key = rule.seed ^ np.uint64(v) * np.uint64(0x9E3779B97F4A7C15)
-    return mixed(np.uint64(a) ^ key) < mixed(np.uint64(b) ^ key)
+    return drawn(v, round_, rule.seed, rule.bits if round_ else rule.first_bits)
 
 
 @part
@@ -257,7 +248,7 @@ def _choose(rows, groups, rule, space, keys, sums, used, begin, end, round_):
                 groups.sent[c]
             )
             score = np.float64(sums[slot]) - rule.penalty * apart
-            if score > most or (score == most and best != own and _is_before(c, best, v, rule)):
+            if score > most or (score == most and best != own and is_before(c, best, v, rule.seed)):
                 most, best = score, c
         if best > own and not rule.refining and size[own] == 1 and size[best] == 1:
             best = own

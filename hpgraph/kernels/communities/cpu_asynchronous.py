@@ -14,6 +14,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.kernels.communities.batches import EVIDENCE
+from hpgraph.kernels.communities.cpu_chance import drawn, is_before
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import njit
@@ -24,7 +25,6 @@ from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.weights import entry
-from hpgraph.kernels.structure.cpu_greedy import mixed
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.stop import is_stopped
 
@@ -119,10 +119,9 @@ def _heaviest(rows, state, v, begin, end, table, around, seed):
         if sums[slot] > most:
             most, best = sums[slot], c
         elif most >= least:
-            best = c if mixed(np.uint64(c) ^ seed) < mixed(np.uint64(best) ^ seed) else best
+            best = c if is_before(c, best, 0, seed) else best
         elif best != own:
-            key = seed ^ np.uint64(v) * np.uint64(0x9E3779B97F4A7C15)
-            best = c if mixed(np.uint64(c) ^ key) < mixed(np.uint64(best) ^ key) else best
+            best = c if is_before(c, best, v, seed) else best
     return best
 
 
@@ -151,10 +150,9 @@ def _go_through(rows, state, begin, end, size, table, seed, backwards):
 
 
 @part
-def _drawn(block, round_, seed):
+def _turn(block, round_, seed):
     """Drawn anew in each round: the batch that a block belongs to, and with the last bit the way it is gone through."""
-    key = np.uint64(block) + seed + np.uint64(round_) * np.uint64(0x9E3779B97F4A7C15)
-    return np.int64(mixed(key) >> np.uint64(63 - BATCH_BITS))
+    return drawn(block, round_, seed, BATCH_BITS + 1)
 
 
 @part
@@ -162,11 +160,11 @@ def _batch(rows, state, found, worker, counter, batch, round_, seed, size):
     n, changed = state.label.size, 0
     block = next_task(counter)
     while block < state.touched.size:
-        drawn = _drawn(block, round_, seed)
-        if drawn >> 1 == batch:
+        turn = _turn(block, round_, seed)
+        if turn >> 1 == batch:
             table = found.keys[worker], found.sums[worker], found.used[worker]
             begin, end = block * size, min(n, (block + 1) * size)
-            changed += _go_through(rows, state, begin, end, size, table, seed, drawn & 1)
+            changed += _go_through(rows, state, begin, end, size, table, seed, turn & 1)
         block = next_task(counter)
     fetch_add(counter, 16, changed)
 
@@ -177,7 +175,7 @@ def _show(state, batch, round_, seed, size, worker, workers):
     n, blocks = state.label.size, state.touched.size
     for block in range(blocks * worker // workers, blocks * (worker + 1) // workers):
         begin, end = block * size, min(n, (block + 1) * size)
-        if _drawn(block, round_, seed) >> 1 == batch:
+        if _turn(block, round_, seed) >> 1 == batch:
             state.label[begin:end] = state.fresh[begin:end]
         if state.touched[block]:
             state.touched[block] = False
