@@ -24,6 +24,7 @@ from hpgraph.kernels.communities.batches import (
     ROUNDS,
     batch_bits,
 )
+from hpgraph.kernels.communities.cpu_aggregate import group_strengths
 from hpgraph.kernels.communities.cpu_chance import drawn, is_before
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level
@@ -138,9 +139,7 @@ def _moved(
     refining, ids = len(within) > 0, label.dtype
     degrees = arcs.degrees
     bits = batch_bits(int(np.count_nonzero(degrees)), arcs.nnz)
-    sent = np.bincount(label, weights=level.sent, minlength=n).astype(np.int64)
-    received = np.bincount(label, weights=level.received, minlength=n).astype(np.int64) if level.directed else sent
-    groups = Groups(label, sent, received, np.bincount(label, minlength=n))
+    groups = Groups(label, *group_strengths(level, label, n), np.bincount(label, minlength=n))
     rule = Rule(
         level.sent,
         level.received,

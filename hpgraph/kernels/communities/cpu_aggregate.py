@@ -10,7 +10,7 @@ from numba import prange
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
-from hpgraph.kernels.communities.level import Level
+from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
@@ -97,8 +97,8 @@ def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
     int64 array of shape (count,), int64 array of shape (count,)
         The same array where both are the same.
     """
-    sent = _strengths(label, level.sent, count)
-    return sent, _strengths(label, level.received, count) if level.directed else sent
+    sent = summed_by(label, level.sent, count)
+    return sent, summed_by(label, level.received, count) if level.directed else sent
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
@@ -111,10 +111,6 @@ def _between(rows, label, each):
                 if label[v] != label[vertex(rows.indices, at)]:
                     total += np.int64(entry(rows.data, at))
         each[worker] = total
-
-
-def _strengths(number: Any, strength: Any, count: int) -> Any:
-    return np.bincount(number, weights=strength, minlength=count).astype(np.int64)
 
 
 @njit(cache=True, nogil=True)

@@ -83,7 +83,7 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
     else:
         weight, unit = None, 1.0
     if not directed:
-        sent = xp.diff(out.indptr) if weight is None else _sums(row, weight, n, xp)
+        sent = xp.diff(out.indptr) if weight is None else summed_by(row, weight, n)
         at = xp.flatnonzero(loop)
         if len(at):
             # Both ends of a loop are at its vertex.
@@ -92,7 +92,7 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
         arcs = out.with_data(weight, copy=False)
     else:
         weight = xp.ones(out.nnz, np.int64) if weight is None else weight
-        sent, received = _sums(row, weight, n, xp), _sums(out.indices, weight, n, xp)
+        sent, received = summed_by(row, weight, n), summed_by(out.indices, weight, n)
         apart = ~loop
         source, target, weight = row[apart].astype(out.indices.dtype, copy=False), out.indices[apart], weight[apart]
         both = xp.concatenate((source, target)), xp.concatenate((target, source)), xp.concatenate((weight, weight))
@@ -103,9 +103,20 @@ def level_of(out: CSR, directed: bool, weighted: bool) -> Level:
     return Level(arcs, sent, received, total, unit)
 
 
-def _sums(row: Any, weight: Any, n: int, xp: Any) -> Any:
-    """Exact, as all sums are below 2⁵²."""
-    return xp.bincount(row, weights=weight, minlength=n).astype(np.int64)
+def summed_by(number: Any, weight: Any, count: int) -> Any:
+    """What stands under each number weighs together; exact, as all sums of a level are below 2⁵².
+
+    Parameters
+    ----------
+    number, weight : integer arrays of shape (m,)
+        Numbers are below `count`.
+    count : int
+
+    Returns
+    -------
+    int64 array of shape (count,)
+    """
+    return array_module(number).bincount(number, weights=weight, minlength=count).astype(np.int64)
 
 
 def _whole(data: Any, xp: Any) -> tuple[Any, float]:
