@@ -13,6 +13,7 @@ import numpy as np
 from numba import prange
 
 from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
 from hpgraph.kernels.runtime.cpu.threads import team
 
@@ -96,7 +97,7 @@ def _at_middle(middles, closing, w, marked, tail, head, middle):
     middle[w] = total
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=LOOPS)
 def _count(middles, closing, tallies):
     # What is only written to here, Numba takes for dead where it came out of a tuple; so it is written to elsewhere.
     following = np.zeros(1, np.int64)
