@@ -130,16 +130,15 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
         return _in_pages(graph)
     if connection == "strong" and graph.directed:
         return named(ComponentsResult(*numbered(_strong(graph))), graph)
-    if isinstance(graph, DividedGraph):
-        try:
-            graph.out_csr  # noqa: B018
-        except DeviceMemoryError:
-            if not techniques.side_by_side or apart(graph) is not None:
-                raise
-            # One device that has all arcs is sooner done than several, which have to tell each other all labels.
-            return named(ComponentsResult(*divided_components(graph)), graph)
+    try:
+        arcs = graph.out_csr
+    except DeviceMemoryError:
+        # One device that has all arcs is sooner done than several, which have to tell each other all labels.
+        if not isinstance(graph, DividedGraph) or not techniques.side_by_side or apart(graph) is not None:
+            raise
+        return named(ComponentsResult(*divided_components(graph)), graph)
     # Whether the graph is directed is asked only where it is known: finding out costs as much as the components.
-    return named(ComponentsResult(*kernels(graph.device).components(graph.out_csr, graph.known_undirected)), graph)
+    return named(ComponentsResult(*kernels(graph.device).components(arcs, graph.known_undirected)), graph)
 
 
 def _in_pages(graph: StreamedGraph) -> ComponentsResult:
