@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hpgraph.algorithms.bfs import bfs
+from hpgraph.algorithms.random_order import random_order
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import ResultTable, named
@@ -160,7 +161,7 @@ def _strong(graph: Graph) -> Any:
     smallest = xp.arange(n, dtype=graph.id_dtype)
     if n == 0:
         return smallest
-    number = _scrambled(n, xp)
+    number = random_order(graph, 0)
     inside, color = _around_hub(graph, number)
     smallest[inside] = inside[0]
     left = color >= 0
@@ -179,15 +180,6 @@ def _strong(graph: Graph) -> Any:
         _, part = xp.unique(color[others], return_inverse=True)
         color[others] = part << 32 | number[others]
     return smallest
-
-
-def _scrambled(n: int, xp: Any) -> Any:
-    """The numbers below n, as good as drawn at random: in order of hashes (finalizer of A. Appleby's MurmurHash3)."""
-    hashes = xp.arange(n, dtype=np.uint64)
-    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        hashes ^= hashes >> np.uint64(33)
-        hashes *= np.uint64(factor)
-    return xp.argsort(hashes)
 
 
 def _around_hub(graph: Graph, number: Any) -> tuple[Any, Any]:
