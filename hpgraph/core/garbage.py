@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
-from collections.abc import Iterator
 
-from hpgraph.core.locks import Lock
-
-_lock = Lock()
-_depth, _usual = 0, True
+from hpgraph.core.process_wide import ProcessWide
 
 
-@contextlib.contextmanager
-def uncollected() -> Iterator[None]:
-    """No garbage is collected meanwhile, in any thread; whoever else wants none ends after the last of them.
+def uncollected() -> ProcessWide:
+    """Context manager and decorator: no garbage is collected meanwhile, in any thread.
 
     Examples
     --------
-    >>> with uncollected(), uncollected():
+    >>> with uncollected():
     ...     gc.isenabled()
     False
     >>> gc.isenabled()
     True
     """
-    global _depth, _usual
-    with _lock:
-        if not _depth:
-            _usual = gc.isenabled()
-            gc.disable()
-        _depth += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _depth -= 1
-            if not _depth and _usual:
-                gc.enable()
+    return _uncollected
+
+
+def _disable() -> bool:
+    was_enabled = gc.isenabled()
+    gc.disable()
+    return was_enabled
+
+
+def _restore(was_enabled: bool) -> None:
+    if was_enabled:
+        gc.enable()
+
+
+_uncollected = ProcessWide(_disable, _restore)

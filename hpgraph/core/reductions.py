@@ -7,16 +7,17 @@ two compilations of 80 ms, and a fraction of a millisecond more on arrays of man
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator
+from typing import Any
+
+from hpgraph.core.process_wide import ProcessWide
 
 
-@contextlib.contextmanager
-def quickly_compiled() -> Iterator[None]:
+def quickly_compiled() -> ProcessWide:
     """Context manager and decorator: reductions in it go by CuPy's own kernels; without CuPy nothing changes.
 
-    Sums, minima and maxima in the type of an array are CUB's all the same, which CuPy brings compiled.
+    Sums, minima and maxima in the type of an array are CUB's all the same, which CuPy brings compiled. The setting is
+    one of the process: what another thread reduces meanwhile is as right by either.
 
     Examples
     --------
@@ -24,15 +25,24 @@ def quickly_compiled() -> Iterator[None]:
     ...     sum([1, 2])
     3
     """
+    return _quickly_compiled
+
+
+def _switch_off() -> Any:
     if "cupy" not in sys.modules:
-        yield
-        return
+        return None
     from cupy._core import _accelerator
 
-    # Of the process: what another thread reduces meanwhile is as right by either.
     usual = _accelerator.get_reduction_accelerators()
     _accelerator.set_reduction_accelerators([])
-    try:
-        yield
-    finally:
+    return usual
+
+
+def _restore(usual: Any) -> None:
+    if usual is not None:
+        from cupy._core import _accelerator
+
         _accelerator.set_reduction_accelerators(usual)
+
+
+_quickly_compiled = ProcessWide(_switch_off, _restore)

@@ -1,0 +1,70 @@
+"""Settings of the process that are others for a while, where those who want it overlap without nesting."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from hpgraph.core.garbage import uncollected
+from hpgraph.core.reductions import quickly_compiled
+
+
+@pytest.fixture
+def overlap() -> Any:
+    """Two who are inside at once, as two threads may be: the first to come is the first to go."""
+    return contextlib.ExitStack(), contextlib.ExitStack()
+
+
+@pytest.mark.parametrize("usual", [True, False])
+def test_garbage_is_not_collected_until_the_last_who_wants_none_has_ended(overlap: Any, usual: bool) -> None:
+    """As where one thread compiles and another one launches kernels."""
+    first, second = overlap
+    was = gc.isenabled()
+    (gc.enable if usual else gc.disable)()
+    try:
+        first.enter_context(uncollected())
+        second.enter_context(uncollected())
+        first.close()
+        assert not gc.isenabled()
+        second.close()
+        assert gc.isenabled() == usual
+    finally:
+        (gc.enable if was else gc.disable)()
+
+
+def test_reductions_are_in_the_end_what_they_were(overlap: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where threads lay out graphs for several GPUs; the settings are those of CuPy, which need not be there."""
+    first, second = overlap
+    set_to: list[list[int]] = [[1]]
+    core: Any = ModuleType("cupy._core")
+    core._accelerator = ModuleType("cupy._core._accelerator")
+    core._accelerator.get_reduction_accelerators = lambda: set_to[-1]
+    core._accelerator.set_reduction_accelerators = set_to.append
+    monkeypatch.setitem(sys.modules, "cupy", ModuleType("cupy"))
+    monkeypatch.setitem(sys.modules, "cupy._core", core)
+    first.enter_context(quickly_compiled())
+    second.enter_context(quickly_compiled())
+    first.close()
+    assert set_to[-1] == []
+    second.close()
+    assert set_to[-1] == [1]
+
+
+def test_as_a_decorator_it_ends_with_each_call() -> None:
+    """Also where the call raises."""
+
+    @uncollected()
+    def fail() -> None:
+        assert not gc.isenabled()
+        raise ValueError
+
+    gc.enable()
+    for _ in range(2):
+        with pytest.raises(ValueError):
+            fail()
+        assert gc.isenabled()
