@@ -30,9 +30,6 @@ class EdgeFunctions(ProgramFunctions):
     @cached_property
     def gather(self) -> Function:
         """``gather(state, u, arc, v) -> message``: writes the arc's properties, too."""
-        return self._passing()
-
-    def _passing(self) -> Function:
         code = self.code
         text, names = self._arc()
         call = f"gather({self._vertex('u')}, edge, {self._vertex('v')}{self._now(code.gather, 3)})"

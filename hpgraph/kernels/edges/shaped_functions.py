@@ -13,10 +13,8 @@ from hpgraph.semiring.function import Function
 class ShapedEdgeFunctions(ShapedFunctions, EdgeFunctions):
     """What `ShapedFunctions` does for vertices and messages, and `EdgeFunctions` for arcs; every message is a tuple."""
 
-    @cached_property
-    def gather(self) -> Function:
-        """``gather(state, u, arc, v) -> tuple``: writes the arc's properties, too."""
-        return self._passing()
+    # Of an arc, whose message `_message` makes a tuple.
+    gather = EdgeFunctions.gather
 
     @cached_property
     def gather_to(self) -> Function:
