@@ -33,7 +33,7 @@ COMMANDS = {
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one of the `COMMANDS`; ``cpu`` when none is named.
+    """Run one of the `COMMANDS`; list them when none is named.
 
     Returns
     -------
