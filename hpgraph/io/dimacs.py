@@ -10,14 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arcs import Arcs
 from hpgraph.io.memory import Budget
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import open_text, shortened
-from hpgraph.io.text_numbers import ends_of, number_table
+from hpgraph.io.text_numbers import edge_columns, indices_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -79,10 +77,8 @@ def read_dimacs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     n = int(head[2])
     if len(edges) != int(head[3]):
         raise FileFormatError(path, f"{head[3]} edges expected, as its line p says, {len(edges)} found")
-    whole = all("." not in edge and "e" not in edge and "n" not in edge for edge in edges)
-    table = number_table(path, edges, numbers, columns, np.int64 if whole else np.float64)
-    source, target = (ends_of(path, table[:, end].astype(np.int64), n, 1, numbers) for end in (0, 1))
-    weight = table[:, 2].copy() if columns == 3 else None
+    *ends, weight = edge_columns(path, edges, numbers, columns)
+    source, target = (indices_of(path, ids, n, numbers) for ids in ends)
     return Arcs(source, target, weight, n, arcs and directed)
 
 

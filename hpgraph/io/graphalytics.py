@@ -19,7 +19,7 @@ from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.memory import Budget
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import open_text
-from hpgraph.io.text_numbers import number_table
+from hpgraph.io.text_numbers import columns_of, edge_columns
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -58,25 +58,17 @@ def read_graphalytics(path: Path, progress: bool | None, budget: Budget) -> Arcs
     properties = path.with_suffix(".properties")
     said = _DIRECTED.search(properties.read_text("utf-8", "replace")) if properties.is_file() else None
     vertices, at = _lines(path.with_suffix(".v"), progress, budget)
-    ids = number_table(path.with_suffix(".v"), vertices, at, 1)[:, 0]
+    (ids,) = columns_of(path.with_suffix(".v"), vertices, at, "i8,")
     edges, at = _lines(path.with_suffix(".e"), progress, budget)
     columns = len(edges[0].split()) if edges else 2
     if columns not in (2, 3):
         raise FileFormatError(path.with_suffix(".e"), f"two ids and perhaps a weight expected: {edges[0]!r}", at[0])
-    whole = columns == 2 or not any(set(edge) & set(".einEIN") for edge in edges)
-    if whole:
-        table = number_table(path.with_suffix(".e"), edges, at, columns)
-        weight = table[:, 2].copy() if columns == 3 else None
-    else:
-        parts = [edge.rpartition(" ") for edge in map(str.rstrip, edges)]
-        ends, values = [part[0] for part in parts], [part[2] for part in parts]
-        table = number_table(path.with_suffix(".e"), ends, at, 2)
-        weight = number_table(path.with_suffix(".e"), values, at, 1, np.float64)[:, 0]
+    *ends, weight = edge_columns(path.with_suffix(".e"), edges, at, columns)
     order = np.argsort(ids, kind="stable")
     known = ids[order]
     if (np.diff(known) == 0).any():
         raise FileFormatError(path.with_suffix(".v"), f"vertex {known[1:][np.diff(known) == 0][0]} is there twice")
-    source, target = (_places(path.with_suffix(".e"), known, order, table[:, end], at) for end in (0, 1))
+    source, target = (_places(path.with_suffix(".e"), known, order, ids, at) for ids in ends)
     names = None if np.array_equal(ids, np.arange(ids.size)) else ids
     return Arcs(source, target, weight, ids.size, said is None or said[1].lower() == "true", names)
 

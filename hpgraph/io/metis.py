@@ -16,7 +16,7 @@ from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.memory import Budget
 from hpgraph.io.replace import replacing_text
 from hpgraph.io.stream import open_text, shortened
-from hpgraph.io.text_numbers import ends_of
+from hpgraph.io.text_numbers import indices_of
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -84,7 +84,7 @@ def read_metis(path: Path, progress: bool | None, budget: Budget) -> Arcs:
         raise FileFormatError(path, f"{m} edges expected, each at both ends, {sizes.sum()} ends found")
     flat = np.concatenate([*rows, np.empty(0, np.int64)]).reshape(-1, stride)
     source = np.repeat(np.arange(n), sizes)
-    target = ends_of(path, flat[:, 0], n, 1, np.repeat(np.array(numbers, np.int64), sizes).tolist())
+    target = indices_of(path, flat[:, 0], n, np.repeat(np.array(numbers, np.int64), sizes))
     return Arcs(source, target, flat[:, 1].copy() if stride == 2 else None, n, directed=False)
 
 

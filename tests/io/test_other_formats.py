@@ -100,6 +100,8 @@ def test_metis_of_its_manual(tmp_path: Path) -> None:
 def test_dimacs_of_the_challenges(tmp_path: Path) -> None:
     (tmp_path / "g.gr").write_text("c USA-road\np sp 3 2\na 1 2 803\na 3 1 158\n")
     assert arcs(hpg.read(tmp_path / "g.gr")) == [(0, 1, 803), (2, 0, 158)]
+    (tmp_path / "g.gr").write_text("p sp 3 2\na 1 2 1E3\na 3 1 158\n")
+    assert arcs(hpg.read(tmp_path / "g.gr")) == [(0, 1, 1000.0), (2, 0, 158.0)]
     (tmp_path / "g.col").write_text("c myciel\np edge 3 2\ne 1 2\ne 2 3\n")
     found = hpg.read(tmp_path / "g.col")
     assert not found.directed and not found.weighted and found.n_edges == 4
@@ -119,7 +121,7 @@ def test_graphalytics(tmp_path: Path) -> None:
     found = hpg.read(tmp_path / "example.e")
     assert found.names.tolist() == [1, 5, 9, 12] and arcs(found) == [(1, 5, 0.3), (9, 1, 1.0)] and found.directed
     (tmp_path / "example.e").write_text("1 5 0.3\n9\n")
-    with pytest.raises(hpg.FileFormatError, match=r"example\.e, line 2: 2 numbers expected, 0 found"):
+    with pytest.raises(hpg.FileFormatError, match=r"example\.e, line 2: 3 numbers expected, 1 found"):
         hpg.read(tmp_path / "example.v")
     (tmp_path / "example.e").write_text("1 5 0.3\n")
     (tmp_path / "example.properties").write_text("# a graph\ngraph.example.directed = false\n")
@@ -188,6 +190,7 @@ BAD: list[tuple[str, str, str]] = [
     ("g.gr", "a 1 2 3\n", "line 1: no line of a DIMACS file"),
     ("g.gr", "p sp 2 1\na 1 3 1\n", r"line 2: vertex 3 is not in 1\.\.2"),
     ("g.gr", "p sp 2 1\na 1 x 1\n", "line 2: no numbers"),
+    ("g.gr", "p sp 2 1\na 1.5 2 0.5\n", "line 2: no numbers"),
     ("g.gr", "p sp 2 2\na 1 2 1\n", "2 edges expected, as its line p says, 1 found"),
     ("g.gr", "c nothing\n", "no line that begins with p"),
     ("g.graph", "2 1\n2\n", "2 vertices expected, as its first line says, 1 lines found"),
