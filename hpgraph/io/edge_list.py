@@ -31,6 +31,7 @@ from hpgraph.io.line_format import (
 )
 from hpgraph.io.memory import Budget
 from hpgraph.io.stream import count_lines, open_text, shortened
+from hpgraph.io.text_numbers import parsed
 
 _INT64_MAX = 2**63 - 1
 # Characters of the lines read at a time.
@@ -161,13 +162,11 @@ def numbered_tables(
                 if not any(map(str.strip, given)):
                     break
                 try:
-                    table = np.loadtxt(
+                    table = parsed(
                         given,
-                        dtype=np.dtype([("source", "i8"), ("target", "i8"), ("weight", kind)][: len(columns)]),
-                        comments=None,
+                        np.dtype([("source", "i8"), ("target", "i8"), ("weight", kind)][: len(columns)]),
                         delimiter=form.delimiter,
                         usecols=None if columns == list(range(form.columns)) else columns,
-                        ndmin=1,
                         quotechar=None if form.delimiter is None else '"',
                     )
                 except ValueError as error:
