@@ -12,6 +12,7 @@ import numpy as np
 from hpgraph.containers.names import as_array
 from hpgraph.core.config import config
 from hpgraph.core.device import is_cuda, native, to_device, unmasked
+from hpgraph.io.ids import in_order, is_sparse
 
 
 def numbered_ends(
@@ -119,9 +120,7 @@ def _whole_numbers(source: Any, target: Any, indices: bool, names: bool | None) 
         return source, target, None
     if names is None and not _sparse(source, target):
         return source, target, None
-    source, target = to_device(source, "cpu"), to_device(target, "cpu")
-    ids, number = np.unique(np.concatenate((source, target)), return_inverse=True)
-    return number[: len(source)], number[len(source) :], ids
+    return in_order(to_device(source, "cpu"), to_device(target, "cpu"))
 
 
 def _sparse(source: Any, target: Any) -> bool:
@@ -129,11 +128,7 @@ def _sparse(source: Any, target: Any) -> bool:
     if not len(source) or not len(target) or is_cuda(source) or is_cuda(target):
         return False
     least, largest = min(int(source.min()), int(target.min())), max(int(source.max()), int(target.max()))
-    if least < 0 or largest + 1 > 4 * len(source):
-        return True
-    used = np.zeros(largest + 1, np.bool_)
-    used[source] = used[target] = True
-    return 2 * int(np.count_nonzero(used)) < largest + 1
+    return least < 0 or is_sparse(source, target, largest)
 
 
 def _by_arrow(source: Any, target: Any) -> tuple[Any, Any, Any]:

@@ -12,7 +12,7 @@ from hpgraph.containers.names import text_or_numbers
 from hpgraph.core.errors import FileFormatError, MissingExtraError
 from hpgraph.io.arcs import Arcs, Array
 from hpgraph.io.arrow_stream import arrow_stream, schema_of
-from hpgraph.io.edge_list import is_sparse
+from hpgraph.io.ids import in_order, is_sparse
 from hpgraph.io.memory import Budget
 from hpgraph.io.replace import replacing
 
@@ -67,10 +67,10 @@ def read_arrow(
     n = n_vertices if n_vertices is not None else said.get("n_vertices")
     largest = max(int(source.max(initial=-1)), int(target.max(initial=-1)))
     least = min(int(source.min(initial=0)), int(target.min(initial=0)))
-    unsaid = n is None and names is None
-    if rows.relabel or said.get("ids") == "number" or (unsaid and _are_names(source, target, least)):
-        ids, place = np.unique(np.concatenate([source, target]), return_inverse=True)
-        return Arcs(place[: source.size], place[source.size :], weight, ids.size, directed, ids)
+    sparse = n is None and names is None and source.size and least >= 0 and is_sparse(source, target, largest)
+    if rows.relabel or said.get("ids") == "number" or sparse:
+        source, target, ids = in_order(source, target)
+        return Arcs(source, target, weight, ids.size, directed, ids)
     if least < 0 or (n is not None and largest >= n):
         raise FileFormatError(path, f"vertex {least if least < 0 else largest} is not in 0..{(n or largest + 1) - 1}")
     return Arcs(source, target, weight, largest + 1 if n is None else n, directed)
@@ -87,10 +87,6 @@ def _own(path: Path, metadata: bytes) -> dict[str, Any]:
     if not fits:
         raise FileFormatError(path, "its metadata under hpgraph are none that hpgraph writes")
     return said  # type: ignore[no-any-return]
-
-
-def _are_names(source: Array, target: Array, least: int) -> bool:
-    return least >= 0 and source.size > 0 and is_sparse(source, target, max(int(source.max()), int(target.max())))
 
 
 def _joined(parts: list[Any], empty: Any) -> Array:

@@ -18,6 +18,7 @@ import numpy as np
 from hpgraph.core.errors import FileFormatError
 from hpgraph.io.arc_sorter import join_weights
 from hpgraph.io.arcs import Arcs, Array
+from hpgraph.io.ids import in_order, is_sparse
 from hpgraph.io.line_format import (
     LineFormat,
     data_lines,
@@ -100,8 +101,7 @@ def read_edge_list(
         n_vertices is None and names is not False and (relabel or (least >= 0 and is_sparse(source, target, largest)))
     )
     if named:
-        ids, position = np.unique(np.concatenate([source, target]), return_inverse=True)
-        source, target = position[: source.size], position[source.size :]
+        source, target, ids = in_order(source, target)
         return Arcs(source, target, weight, ids.size, directed, ids)
     if least < 0 or (n_vertices is not None and largest >= n_vertices):
         raise fault(path, replace(form, own=None), comments, n_vertices)
@@ -258,27 +258,6 @@ def _bare_lines(lines: Iterable[str], comments: tuple[str, ...]) -> Iterator[str
     """Lines of a file of numbers without comments."""
     for _, line in data_lines(lines, comments):
         yield without_comment(line, comments)
-
-
-def is_sparse(source: Array, target: Array, largest: int) -> bool:
-    """Whether ids leave more than half of 0 .. largest unused.
-
-    Parameters
-    ----------
-    source, target : arrays of ids, at least one each
-    largest : int
-        Of all.
-
-    Returns
-    -------
-    bool
-    """
-    if largest + 1 > 4 * source.size:
-        return True
-    used = np.zeros(largest + 1, np.bool_)
-    used[source] = True
-    used[target] = True
-    return 2 * int(np.count_nonzero(used)) < largest + 1
 
 
 def named_edges(
