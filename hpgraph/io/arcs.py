@@ -1,11 +1,14 @@
-"""What every reader returns and every writer takes: the arcs of a graph as arrays, and what else its file says."""
+"""The arcs of a graph as arrays, and what else its file says; and what readers and writers of files have in common."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+
+from hpgraph.io.memory import Budget
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
@@ -95,3 +98,53 @@ class Arcs:
         kept = self.source <= self.target
         weight = None if self.weight is None else self.weight[kept]
         return Arcs(self.source[kept], self.target[kept], weight, self.n_vertices, False, self.names)
+
+
+class Reader(Protocol):
+    """Reads a whole file of one format."""
+
+    def __call__(self, path: Path, progress: bool | None, budget: Budget) -> Arcs:
+        """The arcs of a file.
+
+        Parameters
+        ----------
+        path : pathlib.Path
+            Compressed too, by gzip or zstd, where the format allows it.
+        progress : bool, optional
+            As for `hpgraph.read`.
+        budget : Budget
+            What may be taken of the memory.
+
+        Returns
+        -------
+        Arcs
+
+        Raises
+        ------
+        FileFormatError
+            Where the file is not what its suffix says, or not whole; in text, with the line number.
+        DeviceMemoryError
+            When the arcs, or as many as the file says it has, need more memory than they may take.
+        """
+
+
+class Writer(Protocol):
+    """Writes a whole file of one format."""
+
+    def __call__(self, graph: Graph, path: Path) -> None:
+        """Write a graph.
+
+        Parameters
+        ----------
+        graph : Graph
+            On the CPU.
+        path : pathlib.Path
+            Where to; compressed where the name says so.
+
+        Raises
+        ------
+        ValueError
+            For a graph that the format cannot hold.
+        OSError
+            Where it cannot be written; nothing has changed.
+        """

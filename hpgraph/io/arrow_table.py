@@ -26,26 +26,7 @@ _ARC_BYTES = 48
 def read_arrow(
     path: Path, progress: bool | None, budget: Budget, *, n_vertices: int | None, names: bool | None
 ) -> Arcs:
-    """The rows of a table as arcs.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        ``.parquet``, ``.arrow`` or ``.feather``.
-    progress, n_vertices, names
-        As for `hpgraph.read`.
-    budget : Budget
-        What may be taken of the memory.
-
-    Returns
-    -------
-    Arcs
-
-    Raises
-    ------
-    MissingExtraError, FileFormatError, DeviceMemoryError, ValueError
-        As `hpgraph.read`.
-    """
+    """A `Reader` that is told more; the parameters are those of `hpgraph.read`. It needs pyarrow."""
     rows = arrow_stream(path, progress, budget, n_vertices=n_vertices, names=names)
     said = _own(path, (schema_of(path).metadata or {}).get(_OWN, b"{}"))
     blocks, count = [], 0
@@ -94,20 +75,9 @@ def _joined(parts: list[Any], empty: Any) -> Array:
 
 
 def write_arrow(graph: Graph, path: Path) -> None:
-    """Write the edges of a graph as a table of columns source, target and weight; an undirected edge once.
+    """A `Writer` of a table of columns source, target and weight: an undirected edge once. It needs pyarrow.
 
-    Parameters
-    ----------
-    graph : Graph
-        On the CPU. Of one with names, vertices without an edge are left out, as in edge lists.
-    path : pathlib.Path
-
-    Raises
-    ------
-    MissingExtraError
-        Without pyarrow.
-    ValueError
-        For names that are neither all text nor all whole numbers.
+    Names must be all text or all whole numbers; vertices without an edge are then left out, as in edge lists.
     """
     try:
         import pyarrow

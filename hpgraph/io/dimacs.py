@@ -29,29 +29,7 @@ _EDGE_BYTES = 200
 
 
 def read_dimacs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
-    """The arcs of a ``.gr`` or ``.col`` file.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        Plain or compressed.
-    progress : bool, optional
-        As for `hpgraph.read`.
-    budget : Budget
-        What may be taken of the memory.
-
-    Returns
-    -------
-    Arcs
-        Weights are int64; float64 where one is no whole number.
-
-    Raises
-    ------
-    FileFormatError
-        With the line number.
-    DeviceMemoryError
-        When the arcs need more memory than they may take.
-    """
+    """A `Reader` of ``.gr`` and ``.col``: weights are int64, float64 where one is no whole number."""
     head: list[str] | None = None
     directed, edges, numbers = True, [], []
     with open_text(path, progress) as text:
@@ -83,18 +61,9 @@ def read_dimacs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
 
 
 def write_dimacs(graph: Graph, path: Path) -> None:
-    """Write a graph: ``.gr`` with weights, all of them 1 where it has none, ``.col`` an undirected one without.
+    """A `Writer`: ``.gr`` with weights, all of them 1 where there are none, ``.col`` of an undirected graph without.
 
-    Parameters
-    ----------
-    graph : Graph
-        On the CPU. Its names are not written.
-    path : pathlib.Path
-
-    Raises
-    ------
-    ValueError
-        For a directed or weighted graph and ``.col``.
+    Names are not written.
     """
     arcs = Arcs.of(graph)
     coloured = ".col" in path.suffixes[-2:]

@@ -54,29 +54,10 @@ def read_edge_list(
     n_vertices: int | None,
     names: bool | None,
 ) -> Arcs:
-    """The arcs of an edge list.
+    """A `Reader` that is told more; the parameters are those of `hpgraph.read`.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        A text file, plain or gzip.
-    progress, comments, delimiter, n_vertices, names
-        As for `hpgraph.read`.
-    budget : Budget
-        What may be taken of the memory.
-
-    Returns
-    -------
-    Arcs
-        Weights are int64 where all are whole numbers, uint64 where only that holds them, else float64; where
-        `hpgraph.write` wrote the file, of the type it says.
-
-    Raises
-    ------
-    FileFormatError
-        With the line number.
-    DeviceMemoryError
-        When the edges need more memory than they may take.
+    Weights are int64 where all are whole numbers, uint64 where only that holds them, else float64; where
+    `hpgraph.write` wrote the file, of the type it says.
     """
     form = find_line_format(path, comments, delimiter, names)
     if form is None or form.columns == 0:

@@ -20,21 +20,10 @@ _INT64_MAX = 2**63 - 1
 
 
 def write_edge_list(graph: Graph, path: Path) -> None:
-    """Write a graph as an edge list; an undirected edge once.
+    """A `Writer`: an undirected edge once.
 
-    Parameters
-    ----------
-    graph : Graph
-        On the CPU.
-    path : pathlib.Path
-        ``.csv`` puts commas between fields and a header line on top, ``.tsv`` tabs, all others blanks, or tabs
-        where a name needs them. A file whose name ends in ``.gz`` is compressed.
-
-    Raises
-    ------
-    ValueError
-        Where a name cannot stand in a line, names are neither all text nor all whole numbers, or a graph without
-        weights goes to ``.wel``.
+    ``.csv`` puts commas between fields and a header line on top, ``.tsv`` tabs, all others blanks, or tabs where a name
+    needs them. Names must be all text or all whole numbers, and stand in a line; ``.wel`` wants weights.
     """
     arcs = Arcs.of(graph).each_edge_once()
     kind = path.suffixes[-2 if is_zipped(path) else -1].lower()

@@ -27,28 +27,7 @@ _INT32 = np.iinfo(np.int32)
 
 
 def read_gapbs(path: Path, progress: bool | None, budget: Budget) -> Arcs:
-    """The arcs of an ``.sg`` or ``.wsg`` file.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        Plain or compressed.
-    progress : bool, optional
-        As for `hpgraph.read`.
-    budget : Budget
-        What may be taken of the memory.
-
-    Returns
-    -------
-    Arcs
-
-    Raises
-    ------
-    FileFormatError
-        Where it is cut short, or offsets or ids do not fit.
-    DeviceMemoryError
-        When the arcs need more memory than they may take.
-    """
+    """A `Reader`, of files in the byte order of the machine."""
     weighted = ".wsg" in path.suffixes[-2:]
     with open_bytes(path, progress) as file:
         directed = _array(path, file, np.uint8, 1)[0]
@@ -77,18 +56,9 @@ def _array(path: Path, file: BinaryIO, dtype: Any, count: int) -> Array:
 
 
 def write_gapbs(graph: Graph, path: Path) -> None:
-    """Write a graph as the suite's converter does.
+    """A `Writer`, as the suite's converter.
 
-    Parameters
-    ----------
-    graph : Graph
-        On the CPU. Its names are not written.
-    path : pathlib.Path
-
-    Raises
-    ------
-    ValueError
-        Where ids or weights do not fit 32 bits; or a graph has weights and ``.sg`` has none, or the other way.
+    Names are not written. ``.wsg`` holds weights, whole numbers of 32 bits, and ``.sg`` none; ids must fit 32 bits.
     """
     weighted = ".wsg" in path.suffixes[-2:]
     if weighted != graph.weighted:

@@ -30,30 +30,10 @@ _BLOCK = 1 << 16
 
 
 def read_graphalytics(path: Path, progress: bool | None, budget: Budget) -> Arcs:
-    """The arcs of ``NAME.e`` between the vertices of ``NAME.v``, whichever of the two is named.
+    """A `Reader`: the arcs of ``NAME.e`` between the vertices of ``NAME.v``, whichever of the two is named.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-    progress : bool, optional
-        As for `hpgraph.read`.
-    budget : Budget
-        What may be taken of the memory.
-
-    Returns
-    -------
-    Arcs
-        Directed, unless ``NAME.properties`` says otherwise. Vertices are named by their ids, unless these are their
-        indices.
-
-    Raises
-    ------
-    FileFormatError
-        With the line number.
-    FileNotFoundError
-        One of the two is not there.
-    DeviceMemoryError
-        When the arcs need more memory than they may take.
+    Both must be there. They are directed, unless ``NAME.properties`` says otherwise. Vertices are named by their ids,
+    unless these are their indices.
     """
     properties = path.with_suffix(".properties")
     said = _DIRECTED.search(properties.read_text("utf-8", "replace")) if properties.is_file() else None
@@ -95,19 +75,9 @@ def _places(path: Path, known: Array, order: Array, ids: Array, lines: list[int]
 
 
 def write_graphalytics(graph: Graph, path: Path) -> None:
-    """Write ``NAME.v``, ``NAME.e`` and ``NAME.properties``; an undirected edge once.
+    """A `Writer` of ``NAME.v``, ``NAME.e`` and ``NAME.properties``: an undirected edge once.
 
-    Parameters
-    ----------
-    graph : Graph
-        On the CPU. Names must be whole numbers.
-    path : pathlib.Path
-        Of ``NAME.v`` or ``NAME.e``.
-
-    Raises
-    ------
-    ValueError
-        For other names.
+    Names must be whole numbers.
     """
     arcs = Arcs.of(graph).each_edge_once()
     ids = np.arange(arcs.n_vertices) if arcs.names is None else np.asarray(arcs.names)

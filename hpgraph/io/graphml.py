@@ -28,29 +28,10 @@ _EVERY = 1 << 14
 
 
 def read_graphml(path: Path, progress: bool | None, budget: Budget) -> Arcs:
-    """The edges of a GraphML file.
+    """A `Reader`, of one graph without hyperedges whose edges are directed, or none of them.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        Plain or compressed.
-    progress : bool, optional
-        As for `hpgraph.read`.
-    budget : Budget
-        What may be taken of the memory.
-
-    Returns
-    -------
-    Arcs
-        Vertices are named by the ids of their nodes, unless these are 0, 1, 2, ... in order; an edge without a weight
-        in a file with weights has the key's default, else 1.
-
-    Raises
-    ------
-    FileFormatError
-        Where it is no whole GraphML file, or holds several graphs, hyperedges, or edges of both kinds.
-    DeviceMemoryError
-        When the edges need more memory than they may take.
+    Vertices are named by the ids of their nodes, unless these are 0, 1, 2, ... in order; an edge without a weight in a
+    file with weights has the key's default, else 1.
     """
     found = _Found(path, budget)
     from xml.etree import ElementTree
@@ -152,18 +133,9 @@ class _Found:
 
 
 def write_graphml(graph: Graph, path: Path) -> None:
-    """Write a graph; an undirected edge once.
+    """A `Writer`: an undirected edge once.
 
-    Parameters
-    ----------
-    graph : Graph
-        On the CPU. Names must be text or whole numbers; numbers are read back as text.
-    path : pathlib.Path
-
-    Raises
-    ------
-    ValueError
-        For other names.
+    Names must be text or whole numbers; numbers are read back as text.
     """
     from xml.sax.saxutils import quoteattr
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hpgraph.io.arcs import Arcs
+from hpgraph.io.arcs import Reader, Writer
 from hpgraph.io.arrow_stream import ARROW
 from hpgraph.io.arrow_table import write_arrow
 from hpgraph.io.dimacs import read_dimacs, write_dimacs
@@ -15,13 +13,9 @@ from hpgraph.io.gapbs import read_gapbs, write_gapbs
 from hpgraph.io.graphalytics import read_graphalytics, write_graphalytics
 from hpgraph.io.graphml import read_graphml, write_graphml
 from hpgraph.io.matrix_market import read_matrix_market, write_matrix_market
-from hpgraph.io.memory import Budget
 from hpgraph.io.metis import read_metis, write_metis
 from hpgraph.io.npz import read_npz, write_npz
 from hpgraph.io.replace import is_zipped
-
-if TYPE_CHECKING:
-    from hpgraph.containers.graph import Graph
 
 EDGE_LISTS = (".txt", ".tsv", ".csv", ".el", ".wel")
 """Suffixes of edge lists; each also with .gz and .zst."""
@@ -45,7 +39,7 @@ _KINDS = {
 # Compressed within, or of several files.
 _NOT_ZIPPED = frozenset({"npz", "hpg", "Arrow", "Graphalytics"})
 
-READERS: dict[str, Callable[[Path, bool | None, Budget], Arcs]] = {
+READERS: dict[str, Reader] = {
     "Matrix Market": read_matrix_market,
     "npz": read_npz,
     "GraphML": read_graphml,
@@ -56,7 +50,7 @@ READERS: dict[str, Callable[[Path, bool | None, Budget], Arcs]] = {
 }
 """Who reads a whole file, of the formats that need to know no more than where it lies."""
 
-WRITERS: dict[str, Callable[[Graph, Path], None]] = {
+WRITERS: dict[str, Writer] = {
     "Matrix Market": write_matrix_market,
     "npz": write_npz,
     "edge list": write_edge_list,

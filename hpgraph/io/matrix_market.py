@@ -64,29 +64,9 @@ class _Body:
 
 
 def read_matrix_market(path: Path, progress: bool | None, budget: Budget) -> Arcs:
-    """The arcs of a Matrix Market file.
+    """A `Reader`: symmetric and skew-symmetric files with both arcs of each pair.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        A ``.mtx`` file, plain or gzip.
-    progress : bool, optional
-        As for `hpgraph.read`.
-    budget : Budget
-        What may be taken of the memory.
-
-    Returns
-    -------
-    Arcs
-        Symmetric and skew-symmetric files with both arcs of each pair; weights int64, uint64 or float64 as the
-        header's field says, None for ``pattern``.
-
-    Raises
-    ------
-    FileFormatError
-        With the line number where there is one.
-    DeviceMemoryError
-        When the entries announced need more memory than they may take.
+    Weights are int64, uint64 or float64 as the header's field says; there are none for ``pattern``.
     """
     from scipy.io import mmread
 
@@ -135,14 +115,9 @@ def _places(values: Any, header: Header) -> tuple[Array, Array, Array]:
 
 
 def write_matrix_market(graph: Graph, path: Path) -> None:
-    """Write a graph as a Matrix Market file; ``symmetric`` where it is undirected, ``pattern`` where unweighted.
+    """A `Writer`: ``symmetric`` where the graph is undirected, ``pattern`` where it is unweighted.
 
-    Parameters
-    ----------
-    graph : Graph
-        On the CPU. Its names are not written: the format has no place for them.
-    path : pathlib.Path
-        Where to; a name that ends in ``.gz`` is compressed.
+    Names are not written: the format has no place for them.
     """
     with replacing(path) as target:
         _write(graph, target)

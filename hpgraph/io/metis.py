@@ -25,28 +25,7 @@ _ARC_BYTES = 48
 
 
 def read_metis(path: Path, progress: bool | None, budget: Budget) -> Arcs:
-    """The edges of a METIS file, in both directions.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        Plain or compressed.
-    progress : bool, optional
-        As for `hpgraph.read`.
-    budget : Budget
-        What may be taken of the memory.
-
-    Returns
-    -------
-    Arcs
-
-    Raises
-    ------
-    FileFormatError
-        With the line number.
-    DeviceMemoryError
-        When the edges need more memory than they may take.
-    """
+    """A `Reader`: the edges, in both directions."""
     rows: list[Array] = []
     numbers: list[int] = []
     head: list[int] = []
@@ -89,18 +68,9 @@ def read_metis(path: Path, progress: bool | None, budget: Budget) -> Arcs:
 
 
 def write_metis(graph: Graph, path: Path) -> None:
-    """Write an undirected graph without loops.
+    """A `Writer`, of an undirected graph without loops.
 
-    Parameters
-    ----------
-    graph : Graph
-        On the CPU. Its names are not written.
-    path : pathlib.Path
-
-    Raises
-    ------
-    ValueError
-        For a graph that is directed or has loops, or weights that are no whole numbers above zero.
+    Names are not written. Weights must be whole numbers above zero.
     """
     csr = graph.out_csr
     arcs = Arcs.of(graph)

@@ -64,29 +64,7 @@ DAMAGE = (
 
 
 def read_npz(path: Path, progress: bool | None, budget: Budget) -> Arcs:
-    """The arcs of a sparse array saved by SciPy or by `write_npz`.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        An ``.npz`` file.
-    progress : bool, optional
-        As for `hpgraph.read`.
-    budget : Budget
-        What may be taken of the memory.
-
-    Returns
-    -------
-    Arcs
-        Every stored entry is an arc, a stored zero as well.
-
-    Raises
-    ------
-    FileFormatError
-        Where the file is no archive, holds no sparse array, or one that is not square, not real or not whole.
-    DeviceMemoryError
-        When the arrays need more memory than they may take.
-    """
+    """A `Reader`, of a sparse array saved by SciPy or by `write_npz`: each entry stored is an arc, also a zero."""
     with open_bytes(path, progress) as content:
         try:
             if content.read(len(np.lib.format.MAGIC_PREFIX)) == np.lib.format.MAGIC_PREFIX:
@@ -239,19 +217,9 @@ def _entries(layout: str, n: int, arrays: dict[str, Array]) -> tuple[Array, Arra
 
 
 def write_npz(graph: Graph, path: Path) -> None:
-    """Write a graph so that `scipy.sparse.load_npz` reads its adjacency matrix and `read_npz` all of it.
+    """A `Writer`: `scipy.sparse.load_npz` reads the adjacency matrix and `read_npz` all of the graph.
 
-    Parameters
-    ----------
-    graph : Graph
-        On the CPU.
-    path : pathlib.Path
-        Where to.
-
-    Raises
-    ------
-    ValueError
-        Where names are objects other than text and whole numbers of 64 bits, or of several types.
+    Names must be all text or all whole numbers of 64 bits, or have one of NumPy's other types.
     """
     csr = graph.out_csr
     arrays: dict[str, Any] = {
