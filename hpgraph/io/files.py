@@ -10,14 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.devices import Devices
-from hpgraph.io.arc_stream import ArcStream, edge_list_stream, hpg_stream, matrix_market_stream, npz_stream, of_arcs
-from hpgraph.io.arcs import Arcs
-from hpgraph.io.arrow_stream import arrow_stream
-from hpgraph.io.arrow_table import read_arrow
-from hpgraph.io.edge_list import read_edge_list
+from hpgraph.io.arc_stream import ArcStream, hpg_stream, of_arcs
 from hpgraph.io.hpg_reader import read_hpg
 from hpgraph.io.hpg_writer import check_compression, write_hpg
-from hpgraph.io.kinds import EDGE_LISTS, READERS, WRITERS, kind_of
+from hpgraph.io.kinds import EDGE_LISTS, READERS, STREAMS, WRITERS, kind_of
 from hpgraph.io.memory import Budget
 from hpgraph.io.remote import here, to_be_written
 
@@ -117,32 +113,15 @@ def read(
     weight_dtype = _weight_dtype(dtype)
     budget = Budget.of(memory)
     with here(path) as place:
-        if kind_of(place) == "hpg":
+        kind = kind_of(place)
+        if kind == "hpg":
             return _of_hpg(place, directed, weight_dtype, budget).to(device)
-        arcs = _arcs(place, progress, budget, comments, delimiter, n_vertices, names)
+        more = _more(kind, place, comments, delimiter, n_vertices, names)
+        arcs = READERS[kind](place, progress, budget, **more)
         budget.check(16 * (arcs.n_vertices + 1), f"a graph of {arcs.n_vertices} vertices, as {place} says,")
         weight = arcs.weight if weight_dtype is None else _cast(arcs.weight, weight_dtype, place)
     graph = arcs.graph(weight, arcs.directed if directed is None else bool(directed))
     return graph.to(device)
-
-
-def _arcs(
-    place: Path, progress: bool | None, budget: Budget, comments: str | Sequence[str] | None, delimiter: str | None,
-    n_vertices: int | None, names: bool | None,
-) -> Arcs:  # fmt: skip
-    kind = kind_of(place)
-    if kind != "edge list":
-        _only_for_edge_lists(place, delimiter=delimiter)
-    if kind == "Arrow":
-        return read_arrow(place, progress, budget, n_vertices=_count(n_vertices), names=names)
-    if kind != "edge list":
-        _only_for_edge_lists(place, n_vertices=n_vertices, names=names)
-        return READERS[kind](place, progress, budget)
-    marks = _marks(comments)
-    return read_edge_list(
-        place, progress, budget, comments=marks, delimiter=_delimiter(delimiter, marks),
-        n_vertices=_count(n_vertices), names=names,
-    )  # fmt: skip
 
 
 def stream(
@@ -166,30 +145,28 @@ def stream(
         As `read`.
     """
     kind = kind_of(place)
-    if kind != "edge list":
-        _only_for_edge_lists(place, delimiter=delimiter)
-    if kind not in ("edge list", "Arrow"):
-        _only_for_edge_lists(place, n_vertices=n_vertices, names=names)
-    if kind == "Arrow":
-        return arrow_stream(place, progress, budget, n_vertices=_count(n_vertices), names=names)
-    if kind == "Matrix Market":
-        return matrix_market_stream(place, progress, budget)
-    if kind == "npz":
-        return npz_stream(place, progress, budget)
+    more = _more(kind, place, comments, delimiter, n_vertices, names)
     if kind == "hpg":
         return hpg_stream(place)
-    if kind != "edge list":
-        return of_arcs(READERS[kind](place, progress, budget))
-    marks = _marks(comments)
-    return edge_list_stream(
-        place,
-        progress,
-        budget,
-        comments=marks,
-        delimiter=_delimiter(delimiter, marks),
-        n_vertices=_count(n_vertices),
-        names=names,
-    )
+    if kind in STREAMS:
+        return STREAMS[kind](place, progress, budget, **more)
+    return of_arcs(READERS[kind](place, progress, budget))
+
+
+def _more(
+    kind: str, place: Path, comments: str | Sequence[str] | None, delimiter: str | None, n_vertices: int | None,
+    names: bool | None,
+) -> dict[str, Any]:  # fmt: skip
+    """What a reader is told besides, checked: that of edge lists all, that of tables what vertices are."""
+    if kind == "edge list":
+        marks = _marks(comments)
+        mark = _delimiter(delimiter, marks)
+        return {"comments": marks, "delimiter": mark, "n_vertices": _count(n_vertices), "names": names}
+    _only_for_edge_lists(place, delimiter=delimiter)
+    if kind == "Arrow":
+        return {"n_vertices": _count(n_vertices), "names": names}
+    _only_for_edge_lists(place, n_vertices=n_vertices, names=names)
+    return {}
 
 
 def _of_hpg(path: Path, directed: bool | None, weight_dtype: np.dtype[Any] | None, budget: Budget) -> Graph:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from hpgraph.io.arcs import Reader, Writer
-from hpgraph.io.arrow_stream import ARROW
-from hpgraph.io.arrow_table import write_arrow
+from hpgraph.io.arc_stream import ArcStream, edge_list_stream, matrix_market_stream, npz_stream
+from hpgraph.io.arcs import Arcs, Reader, Writer
+from hpgraph.io.arrow_stream import ARROW, arrow_stream
+from hpgraph.io.arrow_table import read_arrow, write_arrow
 from hpgraph.io.dimacs import read_dimacs, write_dimacs
+from hpgraph.io.edge_list import read_edge_list
 from hpgraph.io.edge_list_writer import write_edge_list
 from hpgraph.io.gapbs import read_gapbs, write_gapbs
 from hpgraph.io.graphalytics import read_graphalytics, write_graphalytics
@@ -39,7 +42,7 @@ _KINDS = {
 # Compressed within, or of several files.
 _NOT_ZIPPED = frozenset({"npz", "hpg", "Arrow", "Graphalytics"})
 
-READERS: dict[str, Reader] = {
+_READERS: dict[str, Reader] = {
     "Matrix Market": read_matrix_market,
     "npz": read_npz,
     "GraphML": read_graphml,
@@ -48,7 +51,16 @@ READERS: dict[str, Reader] = {
     "GAPBS": read_gapbs,
     "Graphalytics": read_graphalytics,
 }
-"""Who reads a whole file, of the formats that need to know no more than where it lies."""
+READERS: dict[str, Callable[..., Arcs]] = {**_READERS, "edge list": read_edge_list, "Arrow": read_arrow}
+"""Who reads a whole file; those of edge lists and of tables are told more."""
+
+STREAMS: dict[str, Callable[..., ArcStream]] = {
+    "edge list": edge_list_stream,
+    "Arrow": arrow_stream,
+    "Matrix Market": matrix_market_stream,
+    "npz": npz_stream,
+}
+"""Who reads some arcs at a time, of what its reader is told."""
 
 WRITERS: dict[str, Writer] = {
     "Matrix Market": write_matrix_market,
@@ -73,7 +85,7 @@ def kind_of(path: Path) -> str:
     Returns
     -------
     str
-        A key of `READERS` or `WRITERS`, "edge list", "Arrow" or "hpg".
+        A key of `READERS` and `WRITERS`, or "hpg".
 
     Raises
     ------
