@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -48,3 +50,11 @@ def data_dir() -> Path:
     # A folder that was named and is not there is a mistake, not a reason to pass over the tests.
     assert path.is_dir(), f"HPGRAPH_DATA={folder} is not a folder"
     return path
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt; what a shell starts in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

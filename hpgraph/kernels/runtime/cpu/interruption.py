@@ -85,8 +85,13 @@ class interruptible:
         global _python
         self._outermost = False
         if _python is None and threading.get_ident() == _main and _signal.getsignal(_SIGINT) is _default:
+            try:
+                _python = _set_handler(_SIGINT, stop_on_signal())
+            except KeyboardInterrupt:
+                # A Ctrl-C of just before: Python answers it when the call is over, and ours must not stay.
+                signal.signal(_SIGINT, _default)
+                raise
             # From here on Python raises nothing by itself, so that what follows is done as a whole.
-            _python = _set_handler(_SIGINT, stop_on_signal())
             self._outermost = True
 
     def __exit__(self, *error: object) -> None:
@@ -94,11 +99,14 @@ class interruptible:
         if not self._outermost:
             return
         handler, _python = _python, None
-        _set_handler(_SIGINT, handler)
-        if word.value:
-            stops += 1
-            word.value = 0
-            raise KeyboardInterrupt
+        try:
+            # Python may answer a second Ctrl-C as soon as the call is over.
+            _set_handler(_SIGINT, handler)
+        finally:
+            if word.value:
+                stops += 1
+                word.value = 0
+                raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
@@ -115,13 +123,14 @@ def in_python() -> Iterator[None]:
         yield
         return
     handler, _python = _python, None
-    _set_handler(_SIGINT, handler)
     try:
+        _set_handler(_SIGINT, handler)
         if word.value:
             raise KeyboardInterrupt
         yield
     finally:
-        _python = _set_handler(_SIGINT, stop_on_signal())
+        _python = handler
+        _set_handler(_SIGINT, stop_on_signal())
 
 
 def _after_fork() -> None:
