@@ -258,7 +258,7 @@ def test_killed_at_any_moment_it_leaves_the_old_file_and_can_be_started_again(tm
     same(hpg.read(made), whole)
 
 
-def test_interrupted_it_leaves_nothing(tmp_path):
+def test_interrupted_it_leaves_nothing(tmp_path, ctrl_c):
     path = written(tmp_path / "edges.txt", *edges(3000, 120_000), np.arange(120_000))
     timer = threading.Timer(0.15, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
     timer.start()

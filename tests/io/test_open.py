@@ -149,7 +149,7 @@ def test_bad_input(tmp_path):
             hpg.open(*arguments)
 
 
-def test_reading_that_was_interrupted_is_repeated(tmp_path):
+def test_reading_that_was_interrupted_is_repeated(tmp_path, ctrl_c):
     path = tmp_path / "graph.hpg"
     graph = some_graph()
     write_hpg(graph, path, arcs_per_page=500)
