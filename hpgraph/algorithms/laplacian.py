@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.arc_sums import inverse
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.formats import CSR
@@ -64,7 +65,7 @@ def smoothest(arcs: Sequence[CSR], k: int, *, normalized: bool, seed: int) -> An
     # Sought are the largest eigenvalues of a multiple of the identity minus the Laplacian: the multiple is above all of
     # its eigenvalues, which are at most 2, or twice the largest degree.
     if normalized:
-        share = xp.where(degree > 0, 1 / xp.sqrt(xp.where(degree > 0, degree, 1)), 0)
+        share = xp.sqrt(inverse(degree))
         kept = xp.ones(n)
     else:
         share, kept = xp.ones(n), 2 * degree.max() - degree
