@@ -9,8 +9,7 @@ import math
 # to .0838 with 64 batches, .0818 with 8; road1000, 3 arcs: .9880 with 4 as with 64). Each batch goes through memory
 # anew.
 NEIGHBOURS = 1 / 2
-FEWEST, MOST = 4, 64
-MOST_BITS = 6
+FEWEST, MOST_BITS = 4, 6
 # Where nothing is refined there are two in the first round: most vertices are alone then, and pair with the best of
 # their neighbours rather than with whom others joined before. That finds planted communities better (5,000 vertices,
 # mixing .6: mutual information .907 in place of .889). Refinement does as much by itself (.901), and finds a higher
@@ -50,5 +49,5 @@ def batch_bits(n: int, arcs: int) -> int:
     >>> batch_bits(10, 20), batch_bits(1000, 16_000), batch_bits(10**6, 10**8)
     (2, 5, 6)
     """
-    batches = min(MOST, max(FEWEST, arcs // max(n, 1) / NEIGHBOURS))
+    batches = min(1 << MOST_BITS, max(FEWEST, arcs // max(n, 1) / NEIGHBOURS))
     return math.ceil(math.log2(batches))
