@@ -47,13 +47,8 @@ def moderate(graph: Graph, dtype: np.dtype) -> Graph:
     """
     xp = array_module(graph.device)
     arcs = [shard.out_csr for shard in graph.shards] if isinstance(graph, DividedGraph) else [graph.out_csr]
-    ends = []
-    for csr in arcs:
-        if csr.nnz:
-            with place_of(csr.data).here:
-                # A NaN among them is the least and the largest.
-                ends.append((float(csr.data.min()), float(csr.data.max())))
-    least, largest = (float(end) for end in (np.min(ends), np.max(ends))) if ends else (1.0, 1.0)
+    ends = [_least_and_largest(csr) for csr in arcs if csr.nnz] or [(1.0, 1.0)]
+    least, largest = float(np.min(ends)), float(np.max(ends))
     if not (least >= 0 and largest < np.inf):
         raise ValueError("weights must be finite and not negative for a weighted PageRank; use weighted=False")
     # Ranks, and what vertices have in common, take the other half of the exponents.
@@ -69,6 +64,13 @@ def moderate(graph: Graph, dtype: np.dtype) -> Graph:
     scaled = xp.ldexp(whole.data.astype(np.float64), -exponent[whole.expand_rows()])
     made = Graph(whole.with_data(scaled), directed=True)
     return graph.alike(made) if isinstance(graph, DividedGraph) else made
+
+
+@attached
+def _least_and_largest(arcs: CSR) -> tuple[float, float]:
+    """Of the weights; where there is a NaN among them, it is both."""
+    with place_of(arcs.data).here:
+        return float(arcs.data.min()), float(arcs.data.max())
 
 
 def leaving_of(graph: Graph, weighted: bool, dtype: np.dtype) -> Any:
