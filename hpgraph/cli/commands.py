@@ -50,11 +50,11 @@ def convert(arguments: Any) -> None:
     import hpgraph as hpg
     from hpgraph.io.hpg_reader import GraphFile
     from hpgraph.io.kinds import kind_of
-    from hpgraph.io.replace import check_writable
+    from hpgraph.io.remote import check_target
 
     kind = kind_of(Path(arguments.target))
     if kind != "hpg" or arguments.file == "debian":
-        check_writable(arguments.target)
+        check_target(arguments.target)
         hpg.write(load(arguments, "cpu"), arguments.target, compression=arguments.compression)
         print(f"written to {arguments.target}")
         return

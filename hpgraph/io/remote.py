@@ -71,17 +71,34 @@ def to_be_written(path: Any) -> Iterator[Path]:
     TypeError, MissingExtraError, OSError
         As `here`; of a file that cannot be written before the block begins.
     """
+    check_target(path)
     if not _is_url(path):
-        place = given_path(path)
-        check_writable(place)
-        yield place
+        yield given_path(path)
         return
-    fsspec = _fsspec()
     with tempfile.TemporaryDirectory(prefix="hpgraph-") as folder:
         copy = Path(folder) / _name(path)
         yield copy
-        with fsspec.open(path, "wb") as target, copy.open("rb") as content:
+        with _fsspec().open(path, "wb") as target, copy.open("rb") as content:
             shutil.copyfileobj(content, target, _PIECE)
+
+
+def check_target(path: Any) -> None:
+    """Whether a path can be written to, as far as is seen before the work that goes into it.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        A file, or a URL, of which only that fsspec is there is seen.
+
+    Raises
+    ------
+    TypeError, MissingExtraError, OSError
+        As `to_be_written`.
+    """
+    if _is_url(path):
+        _fsspec()
+    else:
+        check_writable(given_path(path))
 
 
 def given_path(path: object) -> Path:

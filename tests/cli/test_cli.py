@@ -116,6 +116,12 @@ def test_convert(roads: str, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "there is no such folder" in said.err and "read in" not in said.out
 
 
+def test_convert_to_a_url(roads: str) -> None:
+    pytest.importorskip("fsspec")
+    assert main(["convert", roads, "memory://roads/g.csv"]) == 0
+    assert hpg.read("memory://roads/g.csv").names.tolist() == hpg.read(roads).names.tolist()
+
+
 def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(ROADS.encode())))
     assert main(["bfs", "-", "--source", "Bonn", "-o", "-"]) == 0
