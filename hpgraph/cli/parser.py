@@ -38,8 +38,9 @@ def parser() -> argparse.ArgumentParser:
     graph.add_argument("--memory", metavar="M", help="what reading may take, 4GiB say (default: 3/4 of what is free)")
     graph.add_argument("--delimiter", metavar="C", help="what separates the fields of an edge list (default: found)")
 
-    compute = argparse.ArgumentParser(add_help=False, parents=[graph])
-    compute.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where to compute (default: cpu)")
+    placed = argparse.ArgumentParser(add_help=False, parents=[graph])
+    placed.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where to compute (default: cpu)")
+    compute = argparse.ArgumentParser(add_help=False, parents=[placed])
     compute.add_argument(
         "-o", "--output", metavar="OUT",
         help="write a value per vertex: .csv, .csv.gz, .npz, .parquet, .feather; - is standard output",
@@ -60,8 +61,7 @@ def parser() -> argparse.ArgumentParser:
     bfs = command("bfs", "steps from a source to every vertex", commands.bfs, compute)
     sssp = command("sssp", "lengths of the shortest paths from a source", commands.sssp, compute)
     sssp.set_defaults(weighted=True)
-    path = command("path", "a shortest path from one vertex to another", commands.path, graph)
-    path.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where to compute (default: cpu)")
+    path = command("path", "a shortest path from one vertex to another", commands.path, placed)
     path.add_argument("--source", required=True, metavar="V", help="where it begins: a name, or a number")
     path.add_argument("--target", required=True, metavar="V", help="where it ends")
     path.add_argument("--weighted", action="store_true", help="an arc counts its weight, not 1")
@@ -189,8 +189,8 @@ def parser() -> argparse.ArgumentParser:
 
     warmup = command("warmup", "compile the built-in kernels, so that no later call waits", commands.warmup, run)
     warmup.add_argument("--device", choices=["cpu", "cuda"], help="for one device only (default: all there are)")
+    warmup.add_argument("--jobs", type=int, metavar="N", help="processes that compile (default: one a thread)")
     completion = command("completion", "what makes a shell complete commands: eval \"$(hpgraph completion bash)\"",
                          lambda arguments: print(script(top, arguments.shell)), run)  # fmt: skip
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
-    warmup.add_argument("--jobs", type=int, metavar="N", help="processes that compile (default: one a thread)")
     return top
