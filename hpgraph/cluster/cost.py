@@ -156,8 +156,6 @@ class Machine(NamedTuple):
         Seconds of a byte through one worker's network.
     superstep : float
         Seconds of a superstep with nothing in it, but for messages.
-    run : float
-        Seconds of a run around its supersteps.
     """
 
     arc: float
@@ -165,7 +163,6 @@ class Machine(NamedTuple):
     message: float
     byte: float
     superstep: float
-    run: float = 0.0
 
 
 def superstep_seconds(
@@ -188,7 +185,7 @@ def superstep_seconds(
     float
     """
     counted = counts(shape, traits, active, messages, arcs)
-    return sum(each * count for each, count in zip(machine[:5], counted, strict=True))
+    return sum(each * count for each, count in zip(machine, counted, strict=True))
 
 
 def counts(
