@@ -102,9 +102,10 @@ _OTHERWISE = {
     "backend": "hpgraph runs it already; with hpg.config(threads=...) sets threads, G.to(...) the device",
     "device": "it runs where the graph lies: G.to(...)",
     "directed": "the graph says so: G.undirected is the other",
-    "weight": "weights, where they count, are the graph's own: hpg.from_edges(..., weight=...)",
-    "weighted": "weights, where they count, are the graph's own: hpg.from_edges(..., weight=...)",
-    "weights": "weights, where they count, are the graph's own: hpg.from_edges(..., weight=...)",
+    **dict.fromkeys(
+        ("weight", "weighted", "weights"),
+        "weights, where they count, are the graph's own: hpg.from_edges(..., weight=...)",
+    ),
 }
 Function = TypeVar("Function", bound=Callable[..., Any])
 
