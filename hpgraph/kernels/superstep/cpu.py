@@ -235,14 +235,15 @@ class Supersteps:
         return Rows(plain(csr.indptr), plain(csr.indices), plain(csr.data), self.code.message.type(1))
 
     def _closed(self) -> dict[str, Any]:
-        """The mask of a product: whoever `cond` keeps from receiving is left out."""
-        if self.code.cond is None:
-            return {}
-        with team():
-            words = settled_words(self.code, self.state, self.n)
-        if self.n % 64:
-            words[-1] &= ~past(self.n)
-        return {"mask": Bitmask(self.n, words), "complement": True}
+        """The mask of a product: whoever has settled, or is kept from receiving by `cond`, is left out."""
+        words = self._inbox.settled
+        if self.code.cond is not None:
+            with team():
+                closed = settled_words(self.code, self.state, self.n)
+            if self.n % 64:
+                closed[-1] &= ~past(self.n)
+            words = closed if words is None else closed | words
+        return {} if words is None else {"mask": Bitmask(self.n, words, validate=False), "complement": True}
 
 
 def aggregate(code: ProgramCode, state: tuple[np.ndarray, ...], world: tuple[Any, ...]) -> np.ndarray:

@@ -70,14 +70,6 @@ class BlockSupersteps(Supersteps):
         """The same, one message for each vertex of the range, none of which counts as received."""
         bring_many(self._functions.reduce, self._inbox.message[vertices], messages)
 
-    def _closed(self) -> dict[str, Any]:
-        """See `Supersteps`; whoever has settled, or been sent the one message that it takes, is left out as well."""
-        closed, settled = super()._closed(), self._inbox.settled
-        if settled is None:
-            return closed
-        mask = closed["mask"].words | settled if closed else settled
-        return {"mask": Bitmask(self.n, mask, validate=False), "complement": True}
-
     def pull_all(self, rows: CSR) -> None:
         """Messages of everyone to the first vertices, none of which counts as received.
 
