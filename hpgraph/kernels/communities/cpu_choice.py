@@ -45,6 +45,8 @@ def mask_for(most):
     return slots - 1
 
 
+# What follows, a new key or none and then the sum, each caller writes out: in a part, or an inlined function, it takes
+# up to 2.6 times as long with a branch, and up to 1.13 times without one.
 @part
 def slot_of(keys, mask, key):
     """Where a key is, or is to be: linear probing."""
