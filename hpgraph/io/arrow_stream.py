@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import json
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,6 +24,9 @@ from hpgraph.io.memory import Budget
 
 ARROW = (".parquet", ".arrow", ".feather")
 """Suffixes of such files."""
+
+OWN = b"hpgraph"
+"""Under which metadata `hpgraph.write` says what a table cannot."""
 
 _ROWS = 1 << 17
 
@@ -58,21 +62,25 @@ def arrow_stream(
         raise MissingExtraError("pyarrow", "arrow", f"reading {path.suffix} files") from None
     try:
         with closing(_Table(path)) as table:
-            columns = _columns(path, table.schema)
+            columns, metadata = _columns(path, table.schema), table.schema.metadata or {}
             kinds = [table.schema.field(name).type for name in columns[:2]]
             text = [pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) for kind in kinds]
     except (pyarrow.ArrowException, OSError) as error:
         raise _said(path, error) from None
+    own = _own(path, metadata.get(OWN, b"{}"))
+    directed = own.get("directed", True)
     if any(text) != all(text):
         raise FileFormatError(path, f"{columns[0]} and {columns[1]} must both be text or both whole numbers")
     if all(text):
         if names is False or n_vertices is not None:
             raise ValueError(f"the vertices of {path} have names that are text: leave names and n_vertices out")
         number_of: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-        blocks = functools.partial(_blocks, path, columns, progress, budget, number_of)
-        return ArcStream(blocks, True, names=lambda: list(number_of))
-    relabel = True if names else None if n_vertices is None and names is None else False
-    return ArcStream(lambda: _blocks(path, columns, progress, budget, None), True, n_vertices, relabel)
+        blocks = functools.partial(_blocks, path, columns, progress, budget, own.get("weight"), number_of)
+        return ArcStream(blocks, directed, names=lambda: list(number_of))
+    n = own.get("n_vertices") if n_vertices is None else n_vertices
+    relabel = True if names or own.get("ids") == "number" else None if n is None and names is None else False
+    blocks = functools.partial(_blocks, path, columns, progress, budget, own.get("weight"))
+    return ArcStream(blocks, directed, n, relabel)
 
 
 def _said(path: Path, error: Exception) -> Exception:
@@ -82,19 +90,17 @@ def _said(path: Path, error: Exception) -> Exception:
     return FileFormatError(path, f"no whole {path.suffix} file ({error})")
 
 
-def schema_of(path: Path) -> Any:
-    """The columns of a file and its metadata, as pyarrow has them.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-
-    Returns
-    -------
-    pyarrow.Schema
-    """
-    with closing(_Table(path)) as table:
-        return table.schema
+def _own(path: Path, metadata: bytes) -> dict[str, Any]:
+    """What we wrote beside a table, and nothing else."""
+    try:
+        said = json.loads(metadata)
+        n, directed, weight = said.get("n_vertices", 0), said.get("directed", True), np.dtype(said.get("weight", "f8"))
+        fits = isinstance(n, int) and n >= 0 and isinstance(directed, bool) and weight.kind in "biuf"
+    except (ValueError, TypeError, AttributeError):
+        fits = False
+    if not fits:
+        raise FileFormatError(path, "its metadata under hpgraph are none that hpgraph writes")
+    return said  # type: ignore[no-any-return]
 
 
 def _columns(path: Path, schema: Any) -> list[str]:
@@ -134,11 +140,12 @@ class _Table:
 
 
 def _blocks(
-    path: Path, columns: list[str], progress: bool | None, budget: Budget, number_of: dict[str, int] | None
-) -> Iterator[Block]:
+    path: Path, columns: list[str], progress: bool | None, budget: Budget, weight: str | None,
+    number_of: dict[str, int] | None = None,
+) -> Iterator[Block]:  # fmt: skip
     import pyarrow
 
-    known = letters = 0
+    rows = known = letters = 0
     show = config.show_progress() if progress is None else bool(progress)
     with closing(_Table(path)) as table, progress_bar(
         total=table.rows, desc=f"reading {path.name}", unit="rows", unit_scale=True, disable=not show, delay=1.0
@@ -154,9 +161,14 @@ def _blocks(
                     budget.check(known * NAME_BYTES + letters, f"the names of {known} vertices and more of {path}")
                     arrays[0], arrays[1] = np.array(numbers, dtype=np.int64).reshape(-1, 2).T
                 yield arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None
+                rows += len(batch)
                 bar.update(len(batch))
         except (pyarrow.ArrowException, OSError) as error:
             raise _said(path, error) from None
+    if not rows and weight is not None:
+        # Even no weights have a type.
+        none = np.empty(0, np.int64)
+        yield none, none, np.empty(0, weight)
 
 
 def _array(path: Path, column: Any, name: str, numbers: bool) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from hpgraph.containers.names import text_or_numbers
 from hpgraph.core.errors import FileFormatError, MissingExtraError
 from hpgraph.io.arcs import Arcs, Array
-from hpgraph.io.arrow_stream import arrow_stream, schema_of
+from hpgraph.io.arrow_stream import OWN, arrow_stream
 from hpgraph.io.ids import in_order, is_sparse
 from hpgraph.io.memory import Budget
 from hpgraph.io.replace import replacing
@@ -19,7 +19,6 @@ from hpgraph.io.replace import replacing
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
-_OWN = b"hpgraph"
 _ARC_BYTES = 48
 
 
@@ -28,7 +27,6 @@ def read_arrow(
 ) -> Arcs:
     """A `Reader` that is told more; the parameters are those of `hpgraph.read`. It needs pyarrow."""
     rows = arrow_stream(path, progress, budget, n_vertices=n_vertices, names=names)
-    said = _own(path, (schema_of(path).metadata or {}).get(_OWN, b"{}"))
     blocks, count = [], 0
     for block in rows.blocks():
         blocks.append(block)
@@ -36,38 +34,23 @@ def read_arrow(
         budget.check(count * _ARC_BYTES, f"{count} edges and more of {path}")
     source, target = (_joined([block[end] for block in blocks], np.int64) for end in (0, 1))
     weight = _joined([block[2] for block in blocks], None) if blocks and blocks[0][2] is not None else None
-    if not blocks and said.get("weight"):
-        weight = np.empty(0, said["weight"])
-    directed = said.get("directed", True)
+    directed = rows.directed is not False
     if rows.names is not None:
         called = rows.names()
         return Arcs(source, target, weight, len(called), directed, called)
     for ends in (source, target):
         if ends.size and ends.dtype.kind not in "iu":
             raise FileFormatError(path, f"vertices are whole numbers or text, and a column of them holds {ends.dtype}")
-    n = n_vertices if n_vertices is not None else said.get("n_vertices")
+    n = rows.n_vertices
     largest = max(int(source.max(initial=-1)), int(target.max(initial=-1)))
     least = min(int(source.min(initial=0)), int(target.min(initial=0)))
-    sparse = n is None and names is None and source.size and least >= 0 and is_sparse(source, target, largest)
-    if rows.relabel or said.get("ids") == "number" or sparse:
+    sparse = rows.relabel is None and source.size and least >= 0 and is_sparse(source, target, largest)
+    if rows.relabel or sparse:
         source, target, ids = in_order(source, target)
         return Arcs(source, target, weight, ids.size, directed, ids)
     if least < 0 or (n is not None and largest >= n):
         raise FileFormatError(path, f"vertex {least if least < 0 else largest} is not in 0..{(n or largest + 1) - 1}")
     return Arcs(source, target, weight, largest + 1 if n is None else n, directed)
-
-
-def _own(path: Path, metadata: bytes) -> dict[str, Any]:
-    """What we wrote beside a table, and nothing else."""
-    try:
-        said = json.loads(metadata)
-        n, directed, weight = said.get("n_vertices", 0), said.get("directed", True), np.dtype(said.get("weight", "f8"))
-        fits = isinstance(n, int) and n >= 0 and isinstance(directed, bool) and weight.kind in "biuf"
-    except (ValueError, TypeError, AttributeError):
-        fits = False
-    if not fits:
-        raise FileFormatError(path, "its metadata under hpgraph are none that hpgraph writes")
-    return said  # type: ignore[no-any-return]
 
 
 def _joined(parts: list[Any], empty: Any) -> Array:
@@ -96,7 +79,7 @@ def write_arrow(graph: Graph, path: Path) -> None:
     columns = {"source": ends[0], "target": ends[1]}
     if arcs.weight is not None:
         columns["weight"], said["weight"] = arcs.weight, arcs.weight.dtype.str
-    table = pyarrow.table(columns).replace_schema_metadata({_OWN: json.dumps(said)})
+    table = pyarrow.table(columns).replace_schema_metadata({OWN: json.dumps(said)})
     with replacing(path) as file:
         if path.suffix.lower() == ".parquet":
             import pyarrow.parquet

@@ -61,6 +61,16 @@ def test_without_weights(suffix: str, tmp_path: Path) -> None:
     assert same(hpg.read(tmp_path / f"g{suffix}"), graph)
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+@pytest.mark.parametrize("edges", [([0, 1, 2], [1, 2, 4], [1.5, 2, 3]), ([], [], np.empty(0, np.float32))])
+def test_a_converted_table_is_the_graph_that_was_written(suffix: str, edges: Any, tmp_path: Path) -> None:
+    graph = hpg.Graph.from_edges(*edges, n_vertices=7, directed=False)
+    hpg.write(graph, tmp_path / f"g{suffix}")
+    hpg.convert(tmp_path / f"g{suffix}", tmp_path / "g.hpg")
+    found = hpg.read(tmp_path / "g.hpg")
+    assert same(found, graph) and found.dtype == graph.dtype
+
+
 @pytest.mark.parametrize("suffix", [".graphml", ".e", ".parquet", ".arrow"])
 def test_names(suffix: str, tmp_path: Path) -> None:
     names: list[Any] = [70, 10, 40] if suffix == ".e" else ['a "b" <c>', "é", "x & y"]
