@@ -36,9 +36,17 @@ TAKEN = {
 }  # fmt: skip
 
 
+class SeenAsNumber:
+    """What a type checker takes for any number: it sees the class of a program where kernels see a vertex."""
+
+    if TYPE_CHECKING:
+
+        def __get__(self, vertex: Any, program: Any) -> Any: ...
+
+
 # Without ==: what begins with 0.0 is another declaration than what begins with -0.0.
 @dataclass(frozen=True, eq=False)
-class Property:
+class Property(SeenAsNumber):
     """A value every vertex has, declared in the body of a `VertexProgram`; the program's data is one array a property.
 
     Parameters
@@ -81,10 +89,6 @@ class Property:
     start: Any = None
     shape: int | tuple[int] | None = None
 
-    if TYPE_CHECKING:
-        # To a type checker, which sees the class where kernels see a vertex, it is any number.
-        def __get__(self, vertex: Any, program: Any) -> Any: ...
-
     @property
     def length(self) -> int:
         """How many numbers each vertex has, where it is a tuple of them; else 0."""
@@ -95,7 +99,7 @@ class Property:
 
 # Without ==: what begins with 0.0 is another declaration than what begins with -0.0.
 @dataclass(frozen=True, eq=False)
-class Parameter:
+class Parameter(SeenAsNumber):
     """A number that is the same for all vertices, and reaches `update` as an attribute of ``world``.
 
     Parameters
@@ -113,10 +117,6 @@ class Parameter:
 
     dtype: Any = "float64"
     default: Any = 0
-
-    if TYPE_CHECKING:
-        # To a type checker, which sees the class where kernels see a vertex, it is any number.
-        def __get__(self, vertex: Any, program: Any) -> Any: ...
 
 
 class Definition:

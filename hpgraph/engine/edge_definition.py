@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from hpgraph.engine.definition import Definition, Parameter, Property, declared
+from hpgraph.engine.definition import Definition, Parameter, Property, SeenAsNumber, declared
 
 EDGE_FUNCTIONS = {
     "edge_compute": ("source", "edge", "target"),
@@ -24,7 +24,7 @@ _OF_EDGES = {"weight", "reverse", "exists", "stamp"}
 
 # Without ==: what begins with 0.0 is another declaration than what begins with -0.0.
 @dataclass(frozen=True, eq=False)
-class EdgeProperty:
+class EdgeProperty(SeenAsNumber):
     """A value every arc has, declared in the body of an `EdgeVertexProgram`: one array, in the order of the arcs.
 
     Parameters
@@ -46,10 +46,6 @@ class EdgeProperty:
     dtype: Any = None
     initial: Any = 0
     constant: bool = False
-
-    if TYPE_CHECKING:
-        # To a type checker, which sees the class where kernels see a vertex, it is any number.
-        def __get__(self, vertex: Any, program: Any) -> Any: ...
 
 
 class EdgeDefinition(Definition):
