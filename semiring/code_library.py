@@ -21,7 +21,17 @@ from numba.core.environment import Environment, lookup_environment
 _ENVIRONMENT = "_ZN08NumbaEnv"
 
 
-class InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+class _Library(JITCodeLibrary):  # type: ignore[misc]
+    def _optimize_functions(self, ll_module: Any) -> None:
+        # Numba runs its passes over declarations too, of which there are six to each function.
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
+
+class InnerLibrary(_Library):
     """The code of a function that only other compiled functions call, without machine code.
 
     A function that calls itself, in whatever way, is called by its address, and so treated as Numba does.
@@ -53,7 +63,7 @@ class InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
             self._finalized = True
 
 
-class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
+class KernelLibrary(_Library):
     """The code of a kernel, with all that it calls."""
 
     def _finalize_specific(self) -> None:

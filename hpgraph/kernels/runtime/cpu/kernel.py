@@ -22,6 +22,7 @@ from numba.extending import is_jitted
 
 from hpgraph.core import cache_folder
 from hpgraph.kernels.runtime.cpu import compilation
+from hpgraph.kernels.runtime.cpu.lookups import refreshed_by_need
 from hpgraph.kernels.runtime.cpu.passes import PartCompiler
 from hpgraph.semiring.code_library import KernelLibrary, inner_libraries, whole_libraries
 
@@ -75,7 +76,7 @@ class KernelCompiler(PartCompiler):
         codegen = self.state.targetctx.codegen()
         self.state.library = KernelLibrary(codegen, func.__qualname__)
         self.state.library.enable_object_caching()
-        with inner_libraries(codegen):
+        with inner_libraries(codegen), refreshed_by_need(self.state.targetctx):
             return super().compile_extra(func)
 
 

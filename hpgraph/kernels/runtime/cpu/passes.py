@@ -8,6 +8,8 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.typed_passes import InlineOverloads, NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes
 
+from hpgraph.kernels.runtime.cpu.lookups import Options
+
 # Functions within functions and array comprehensions, overloads that are inlined as Python, array expressions that
 # become one loop: kernels are written as loops. Looking for them takes a sixteenth of the time to compile.
 _UNUSED = (InlineClosureLikes, InlineOverloads, NopythonRewrites)
@@ -15,6 +17,10 @@ _UNUSED = (InlineClosureLikes, InlineOverloads, NopythonRewrites)
 
 class PartCompiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler, for kernels and for functions that other compiled functions call."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.state.flags = Options(self.state.flags)
 
     def define_pipelines(self) -> list[Any]:
         """Numba's usual passes, but for the unused ones."""
