@@ -21,10 +21,12 @@ def _undirected(call: Any) -> str | None:
 
 def _of(G: ConvertedGraph, array: Any, nodes: Any) -> Any:
     """The values of some nodes, as NetworkX gives them: of a single one the value; and 0 as a whole number."""
-    values = to_device(array, "cpu").tolist()
-    if nodes is not None and nodes in G:
-        return values[G.index[nodes]] or 0
-    return {node: values[G.index[node]] or 0 for node in G.nbunch_iter(nodes)}
+    values = [value or 0 for value in to_device(array, "cpu").tolist()]
+    if nodes is None:
+        return dict(zip(G, values, strict=True))
+    if nodes in G:
+        return values[G.index[nodes]]
+    return {node: values[G.index[node]] for node in G.nbunch_iter(nodes)}
 
 
 @serves()

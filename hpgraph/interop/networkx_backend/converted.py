@@ -12,6 +12,7 @@ import scipy.sparse
 
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.networkx_edges import rows_of, values_of
+from hpgraph.containers.node_numbers import neighbors_of
 from hpgraph.core.config import config
 from hpgraph.core.device import to_device
 from hpgraph.formats import CSR
@@ -38,8 +39,9 @@ class ConvertedGraph:
 
     def __init__(self, graph: Any, attributes: Iterable[str] = ()) -> None:
         self.nodes: list[Any] = list(graph)
-        self.indptr, self.indices = rows_of(graph, self.nodes)
-        self.values = {name: values_of(graph, self.nodes, name) for name in attributes}
+        rows = rows_of(graph, self.nodes)
+        self.indptr, self.indices = neighbors_of(self.nodes, rows)
+        self.values = {name: values_of(graph, rows, name) for name in attributes}
         self._directed: bool = graph.is_directed()
         self._multigraph: bool = graph.is_multigraph()
         self._graphs: dict[str | None, Graph] = {}
@@ -102,6 +104,9 @@ class ConvertedGraph:
             n = len(self.nodes)
             entries = np.ones(len(self.indices), np.bool_) if values is None else values
             matrix = scipy.sparse.csr_array((entries, self.indices, self.indptr), shape=(n, n))
+            if not self._directed:
+                # The same matrix; SciPy transposes it with rows in ascending order.
+                matrix = matrix.T.tocsr()
             csr = CSR.from_scipy(matrix, pattern=values is None)
             self._graphs[key] = Graph(csr, directed=self._directed)
         device = config.networkx_device
