@@ -2,9 +2,9 @@
 
 >>> import hpgraph as hpg
 >>> with hpg.cluster.local(n_workers=2) as client:  # doctest: +SKIP
-...     C = hpg.cluster.Graph.from_graph(client, hpg.datasets.karate())
+...     C = hpg.cluster.Graph.from_graph(client, hpg.datasets.grid(100))
 ...     C.bfs(0).level.max()
-3
+198
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from hpgraph.cluster.limits import Limits
 from hpgraph.cluster.people import Workers
 from hpgraph.cluster.placement import Placement
 from hpgraph.cluster.sources import File, InMemory, Source
-from hpgraph.cluster.tables import Tables, parquet_pieces
+from hpgraph.cluster.tables import Tables, parquet_files
 from hpgraph.cluster.worker import drop
 from hpgraph.containers.graph import Graph as LocalGraph
 from hpgraph.containers.graph import as_graph
@@ -170,11 +170,11 @@ class Graph(Placement, Algorithms):
 
     @classmethod
     def from_parquet(
-        cls, client: Client, paths: Any, *, n_vertices: int | None = None, directed: bool = True,
+        cls, client: Client, paths: Any, *, n_vertices: int | None = None, directed: bool | None = None,
         blocks: int | None = None, shape: tuple[int, int] | None = None, limits: Limits | None = None,
         device: Device = "cpu",
     ) -> Self:  # fmt: skip
-        """A graph of Parquet files, which workers read; the client sees only how many row groups they have.
+        """A graph of Parquet files, which workers read; the client sees only what they say of themselves.
 
         Parameters
         ----------
@@ -182,20 +182,29 @@ class Graph(Placement, Algorithms):
         paths : str, os.PathLike or list of such
             As `fsspec` names them, with ``*`` for many: ``"s3://web/edges/*.parquet"``. Columns source, target and,
             perhaps, weight; ids are whole numbers.
-        n_vertices, directed, blocks, shape, limits, device
-            As for `from_edges`.
+        n_vertices : int, optional
+            Default, as files say that `hpgraph.write` made; of others one more than the largest id.
+        directed : bool, optional
+            False adds the reverse of each arc. Default, as files say that `hpgraph.write` made; of others True.
+        blocks, shape, limits, device
+            As for `from_graph`.
 
         Returns
         -------
         Graph
-            Vertices are scattered.
+            Of an arc given more than once the lightest is kept. Vertices are scattered.
 
         Raises
         ------
-        FileNotFoundError, FileFormatError, ValueError, IndexError
+        ValueError
+            When vertices have names, ids are no whole numbers, or some files are of undirected graphs and some are not.
+        FileNotFoundError, FileFormatError, IndexError
+        ClusterError, DeviceMemoryError
+            As `from_graph`.
         """
-        tables = Tables(parquet_pieces(paths), not directed)
-        return cls._of_tables(client, tables, n_vertices, directed, blocks, shape, limits, device)
+        files = parquet_files(paths, n_vertices, directed)
+        tables = Tables(files.pieces, not files.directed)
+        return cls._of_tables(client, tables, files.n_vertices, files.directed, blocks, shape, limits, device)
 
     @classmethod
     def _of_tables(

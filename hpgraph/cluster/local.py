@@ -49,9 +49,9 @@ def local(
     --------
     >>> import hpgraph as hpg
     >>> with hpg.cluster.local(n_workers=2) as client:  # doctest: +SKIP
-    ...     C = hpg.cluster.Graph.from_graph(client, hpg.datasets.karate())
-    ...     C.pagerank().rank.argmax()
-    33
+    ...     C = hpg.cluster.Graph.from_graph(client, hpg.datasets.grid(100))
+    ...     C.connected_components().count
+    1
     """
     if whole(n_workers, "n_workers") < 1:
         raise ValueError(f"n_workers must be at least 1, not {n_workers!r}")

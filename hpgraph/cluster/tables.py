@@ -7,7 +7,7 @@ again if a worker is lost meanwhile.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from distributed import Client, Future
@@ -16,6 +16,7 @@ from hpgraph.cluster import worker
 from hpgraph.cluster.grid import Grid
 from hpgraph.core.device import Device
 from hpgraph.core.errors import FileFormatError, MissingExtraError
+from hpgraph.io.arrow_stream import said_beside
 from hpgraph.io.line_format import arc_columns
 
 
@@ -67,18 +68,46 @@ def _spread(piece: Any) -> Any:
     return list(piece) if isinstance(piece, tuple) else piece
 
 
-def parquet_pieces(paths: Any) -> list[tuple[str, int]]:
-    """The row groups of Parquet files.
+class Files(NamedTuple):
+    """Parquet files, and what `hpgraph.write` said beside those that it wrote.
+
+    Attributes
+    ----------
+    pieces : list of (str, int)
+        Path and number of each row group.
+    n_vertices : int or None
+        The most vertices that a file says there are; None where none says.
+    directed : bool
+        Whether its arcs go one way only.
+    """
+
+    pieces: list[tuple[str, int]]
+    n_vertices: int | None
+    directed: bool
+
+
+def parquet_files(paths: Any, n_vertices: int | None, directed: bool | None) -> Files:
+    """The row groups of Parquet files, and the graph that they are of.
 
     Parameters
     ----------
     paths : str, os.PathLike or list of such
         Files as `fsspec` names them, with ``*`` for many; the client and all workers must reach them.
+    n_vertices, directed
+        What the caller says, or None. It goes before what files say.
+
+    Returns
+    -------
+    Files
 
     Raises
     ------
     FileNotFoundError
         When there are none.
+    ValueError
+        When their vertices have names, or some are of undirected graphs and some are not.
+    FileFormatError
+        When somebody else wrote under our name.
     MissingExtraError
         Without pyarrow.
     """
@@ -90,14 +119,30 @@ def parquet_pieces(paths: Any) -> list[tuple[str, int]]:
         raise MissingExtraError("pyarrow", "arrow", "reading Parquet files") from None
     listed = [str(path) for path in (paths if isinstance(paths, list | tuple) else [paths])]
     files = [file for path in listed for file in fsspec.open_files(path, "rb")]
-    pieces = []
+    pieces, said = [], {}
     for one in files:
         with one as file:
-            groups = pyarrow.parquet.ParquetFile(file).metadata.num_row_groups
-        pieces += [(one.full_name, group) for group in range(groups)]
+            table = pyarrow.parquet.ParquetFile(file)
+            said[one.full_name] = own = said_beside(one.full_name, table.schema_arrow.metadata or {})
+            pieces += [(one.full_name, group) for group in range(table.metadata.num_row_groups)]
+        if own.get("ids") == "name" or (own.get("ids") == "number" and n_vertices is None):
+            remedy = ", or give n_vertices to take them as ids" if own["ids"] == "number" else ""
+            raise ValueError(
+                f"the vertices of {one.full_name} have names, which blocks do not know: "
+                f"Graph.from_graph(client, hpgraph.read(path)) keeps them{remedy}"
+            )
     if not pieces:
         raise FileNotFoundError(f"no Parquet file is called {', '.join(listed)}, or all are empty")
-    return pieces
+    ways = {own.get("directed", True) for own in said.values()}
+    if directed is None and len(ways) > 1:
+        one_way = next(name for name, own in said.items() if own.get("directed", True))
+        both = next(name for name, own in said.items() if not own.get("directed", True))
+        raise ValueError(f"{both} is of an undirected graph and {one_way} is not: give directed=True or directed=False")
+    counts = [own["n_vertices"] for own in said.values() if "n_vertices" in own]
+    return Files(
+        pieces, max(counts, default=None) if n_vertices is None else n_vertices,
+        ways == {True} if directed is None else bool(directed),
+    )  # fmt: skip
 
 
 def arrays_of(piece: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

@@ -67,7 +67,7 @@ def arrow_stream(
             text = [pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) for kind in kinds]
     except (pyarrow.ArrowException, OSError) as error:
         raise _said(path, error) from None
-    own = _own(path, metadata.get(OWN, b"{}"))
+    own = said_beside(path, metadata)
     directed = own.get("directed", True)
     if any(text) != all(text):
         raise FileFormatError(path, f"{columns[0]} and {columns[1]} must both be text or both whole numbers")
@@ -90,10 +90,28 @@ def _said(path: Path, error: Exception) -> Exception:
     return FileFormatError(path, f"no whole {path.suffix} file ({error})")
 
 
-def _own(path: Path, metadata: bytes) -> dict[str, Any]:
-    """What we wrote beside a table, and nothing else."""
+def said_beside(path: Path | str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
+    """What `hpgraph.write` said beside a table; nothing where it did not write it.
+
+    Parameters
+    ----------
+    path : pathlib.Path or str
+        For errors.
+    metadata : dict
+        Of the table's schema.
+
+    Returns
+    -------
+    dict
+        Perhaps with "directed", "n_vertices", "weight" (a type), and what "ids" are: "index", "number" or "name".
+
+    Raises
+    ------
+    FileFormatError
+        Where somebody else wrote under our name.
+    """
     try:
-        said = json.loads(metadata)
+        said = json.loads(metadata.get(OWN, b"{}"))
         n, directed, weight = said.get("n_vertices", 0), said.get("directed", True), np.dtype(said.get("weight", "f8"))
         fits = isinstance(n, int) and n >= 0 and isinstance(directed, bool) and weight.kind in "biuf"
     except (ValueError, TypeError, AttributeError):

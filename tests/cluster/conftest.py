@@ -1,4 +1,4 @@
-"""A cluster of two real processes, started once; graphs are cut into four blocks, so that each process has two."""
+"""A cluster of two real processes for this folder; graphs are cut into four blocks, so that each process has two."""
 
 from __future__ import annotations
 
@@ -15,10 +15,26 @@ from hpgraph.core.device import cuda_available
 pytest.importorskip("distributed")
 
 
-@pytest.fixture(scope="session")
-def client() -> Iterator[Any]:
-    with hpg.cluster.local(n_workers=2, threads=1, memory_limit="2 GiB") as client:
-        yield client
+# The cluster that runs, if any.
+_running: list[Any] = []
+
+
+@pytest.fixture(scope="module")
+def client() -> Any:
+    """One cluster for the files of this folder that follow each other."""
+    if not _running:
+        _running.append(hpg.cluster.local(n_workers=2, threads=1, memory_limit="2 GiB"))
+    return _running[0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """End the cluster once a test of another folder is next: to pytest a folder without a package has no scope."""
+    try:
+        yield
+    finally:
+        if _running and (nextitem is None or nextitem.path.parent != item.path.parent):
+            _running.pop().close()
 
 
 def on_each_device(request: pytest.FixtureRequest) -> str:

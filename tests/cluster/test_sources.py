@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hpgraph as hpg
+from hpgraph.cluster.tables import parquet_files
 from tests.cluster.conftest import sparse_graph
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -62,6 +63,29 @@ def test_every_source_gives_the_same_graph(client, tmp_path) -> None:
     with make.from_parquet(client, f"{tmp_path}/*.parquet", directed=False, blocks=2) as C:
         both = {(u, v) for u, v, _ in wanted} | {(v, u) for u, v, _ in wanted}
         assert {(u, v) for u, v, _ in edges_on(client, C)} == both
+
+
+def test_what_hpgraph_wrote_beside_a_table_is_read(client, tmp_path) -> None:
+    # An undirected edge stands there once; nothing touches the last vertices.
+    ends = [0, 1, 2, 2], [1, 2, 0, 2]
+    graph = hpg.Graph.from_edges(*ends, np.array([3.0, 1, 2, 5]), n_vertices=9, directed=False)
+    hpg.write(graph, tmp_path / "a.parquet")
+    source, target, weight = graph.edges(both_ways=True)
+    wanted = sorted(zip(source.tolist(), target.tolist(), weight.tolist(), strict=True))
+    with hpg.cluster.Graph.from_parquet(client, f"{tmp_path}/*.parquet", blocks=2) as C:
+        assert edges_on(client, C) == wanted and len(wanted) == 7
+        assert (C.directed, C.n_vertices) == (False, 9)
+    made = parquet_files(tmp_path / "a.parquet", 12, True)
+    assert (made.directed, made.n_vertices, len(made.pieces)) == (True, 12, 1)
+    hpg.write(hpg.Graph.from_edges(*ends), tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match=r"a\.parquet is of an undirected graph and .*b\.parquet is not"):
+        parquet_files(f"{tmp_path}/*.parquet", None, None)
+    assert parquet_files(f"{tmp_path}/*.parquet", None, False).n_vertices == 9
+    for names, remedy in (("xyz", "from_graph"), (range(7, 10), "give n_vertices")):
+        hpg.write(hpg.Graph.from_edges(*ends, names=list(names)), tmp_path / "named.parquet")
+        with pytest.raises(ValueError, match=rf"named\.parquet have names.*{remedy}"):
+            parquet_files(tmp_path / "named.parquet", None, None)
+    assert parquet_files(tmp_path / "named.parquet", 10, None).n_vertices == 10
 
 
 def test_a_data_frame_is_known_by_its_columns() -> None:
