@@ -108,59 +108,65 @@ def _common(few, marks, lower, begin, stop, row_start, u, v, tally):
     return found
 
 
-@njit(cache=True, nogil=True, parallel=LOOPS)
-def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
-    """Triangles; with `tallies`, of shape (threads, n), also those at each vertex, for the threads to be added up.
+@part
+def _mark_chunks(indptr, indices, order, rank, row_start, lower, tally, following):
+    """What one thread does: take middle vertices v, chunk by chunk, until none is left; how many triangles they have.
 
     `order` and `rank` are None where the order is that of the ids; `row_start` and `lower` are then the graph's rows.
     """
     n = row_start.size - 1
+    marks = np.zeros((n + 31) // 32, np.uint32)
+    # Zeros, because the row of whatever stands there is fetched ahead.
+    above = np.zeros(BATCH, indices.dtype)
+    mine = 0
+    while True:
+        chunk = next_task(following, CHUNK)
+        if chunk >= n:
+            break
+        for v in range(chunk, min(chunk + CHUNK, n)):
+            if order is not None:
+                prefetch_row(indptr, indices, order, v)
+            begin, stop = row_start[v], row_start[v]
+            while stop < row_start[v + 1] and lower[stop] < v:
+                stop += 1
+            if begin == stop:
+                continue
+            few = stop - begin <= WALK_DEGREE
+            if not few:
+                for j in range(begin, stop):
+                    _mark(marks, lower[j])
+            here = 0
+            if rank is None:
+                last = row_start[v + 1] - 1
+                for j in range(stop, last + 1):
+                    u = indices[j]
+                    if u == v:
+                        continue
+                    prefetch(lower, row_start[np.uint64(indices[min(j + PREFETCH_ROWS, last)])])
+                    here += _common(few, marks, lower, begin, stop, row_start, u, v, tally)
+            else:
+                first, last = indptr[order[v]], indptr[order[v] + 1]
+                for batch in range(first, last, BATCH):
+                    for k in range(rank_above(indices, rank, batch, min(batch + BATCH, last), v, above)):
+                        prefetch(lower, row_start[np.uint64(above[min(k + PREFETCH_ROWS, BATCH - 1)])])
+                        here += _common(few, marks, lower, begin, stop, row_start, above[k], v, tally)
+            if tally is not None:
+                tally[v] += here
+            mine += here
+            if not few:
+                for j in range(begin, stop):
+                    marks[np.uint64(lower[j]) >> np.uint64(5)] = np.uint32(0)
+    return mine
+
+
+@njit(cache=True, nogil=True, parallel=LOOPS)
+def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
+    """Triangles; with `tallies`, of shape (threads, n), also those at each vertex, for the threads to be added up."""
     following = np.zeros(1, np.int64)
     total = 0
     for thread in prange(threads):
         tally = None if tallies is None else tallies[thread]
-        marks = np.zeros((n + 31) // 32, np.uint32)
-        # Zeros, because the row of whatever stands there is fetched ahead.
-        above = np.zeros(BATCH, indices.dtype)
-        mine = 0
-        while True:
-            chunk = next_task(following, CHUNK)
-            if chunk >= n:
-                break
-            for v in range(chunk, min(chunk + CHUNK, n)):
-                if order is not None:
-                    prefetch_row(indptr, indices, order, v)
-                begin, stop = row_start[v], row_start[v]
-                while stop < row_start[v + 1] and lower[stop] < v:
-                    stop += 1
-                if begin == stop:
-                    continue
-                few = stop - begin <= WALK_DEGREE
-                if not few:
-                    for j in range(begin, stop):
-                        _mark(marks, lower[j])
-                here = 0
-                if rank is None:
-                    last = row_start[v + 1] - 1
-                    for j in range(stop, last + 1):
-                        u = indices[j]
-                        if u == v:
-                            continue
-                        prefetch(lower, row_start[np.uint64(indices[min(j + PREFETCH_ROWS, last)])])
-                        here += _common(few, marks, lower, begin, stop, row_start, u, v, tally)
-                else:
-                    first, last = indptr[order[v]], indptr[order[v] + 1]
-                    for batch in range(first, last, BATCH):
-                        for k in range(rank_above(indices, rank, batch, min(batch + BATCH, last), v, above)):
-                            prefetch(lower, row_start[np.uint64(above[min(k + PREFETCH_ROWS, BATCH - 1)])])
-                            here += _common(few, marks, lower, begin, stop, row_start, above[k], v, tally)
-                if tally is not None:
-                    tally[v] += here
-                mine += here
-                if not few:
-                    for j in range(begin, stop):
-                        marks[np.uint64(lower[j]) >> np.uint64(5)] = np.uint32(0)
-        total += mine
+        total += _mark_chunks(indptr, indices, order, rank, row_start, lower, tally, following)
     return total
 
 
