@@ -25,12 +25,13 @@ from hpgraph.kernels.communities.batches import (
     batch_bits,
 )
 from hpgraph.kernels.communities.cpu_aggregate import group_strengths
+from hpgraph.kernels.communities.cpu_ahead import AHEAD, fetch, pays
 from hpgraph.kernels.communities.cpu_chance import drawn, is_before
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
@@ -53,7 +54,10 @@ class Groups(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What decides. `refining`: who is alone joins others of the same community in `within`, and stays there."""
+    """What decides. `refining`: who is alone joins others of the same community in `within`, and stays there.
+
+    `fetching`: rows are so long that they are fetched ahead.
+    """
 
     sent: Any
     received: Any
@@ -61,6 +65,7 @@ class Rule(NamedTuple):
     penalty: float
     directed: bool
     refining: bool
+    fetching: bool
     first_bits: int
     bits: int
     seed: Any
@@ -138,7 +143,8 @@ def _moved(
         return label, 0
     refining, ids = len(within) > 0, label.dtype
     degrees = arcs.degrees
-    bits = batch_bits(int(np.count_nonzero(degrees)), arcs.nnz)
+    joined = int(np.count_nonzero(degrees))
+    bits = batch_bits(joined, arcs.nnz)
     groups = Groups(label, *group_strengths(level, label, n), np.bincount(label, minlength=n))
     rule = Rule(
         level.sent,
@@ -147,6 +153,7 @@ def _moved(
         level.penalty(resolution),
         level.directed,
         refining,
+        pays(arcs, joined),
         min(first_bits, bits),
         bits,
         np.uint64(seed),
@@ -168,15 +175,16 @@ def _moved(
 
 
 @part
-def _batch_of(v, round_, rule):
-    """The batch of a vertex in a round."""
-    return drawn(v, round_, rule.seed, rule.bits if round_ else rule.first_bits)
+def _bits(rule, round_):
+    """How many bits of a hash say to which batch a vertex belongs in a round."""
+    return rule.bits if round_ else rule.first_bits
 
 
 @part
 def _list(groups, rule, space, round_):
     """Those who are to be looked at, by batch; how many they are."""
     active, listed, starts = space.active, space.listed, space.starts
+    seed, bits = rule.seed, _bits(rule, round_)
     starts[:] = 0
     last = starts.size - 1
     for v in range(active.size):
@@ -184,7 +192,7 @@ def _list(groups, rule, space, round_):
             if rule.refining and groups.size[groups.label[v]] != 1:
                 active[v] = False
             else:
-                starts[_batch_of(v, round_, rule)] += 1
+                starts[drawn(v, round_, seed, bits)] += 1
     total = 0
     for batch in range(last):
         count = starts[batch]
@@ -192,10 +200,10 @@ def _list(groups, rule, space, round_):
         total += count
     for v in range(active.size):
         if active[v]:
-            batch = _batch_of(v, round_, rule)
-            put = starts[batch]
-            listed[put] = v
-            starts[batch] = put + 1
+            batch = drawn(v, round_, seed, bits)
+            at = starts[batch]
+            listed[at] = v
+            starts[batch] = at + 1
     for batch in range(last, 0, -1):
         starts[batch] = starts[batch - 1]
     starts[0] = 0
@@ -203,22 +211,46 @@ def _list(groups, rule, space, round_):
 
 
 @part
-def _choose(rows, groups, rule, space, keys, sums, used, begin, end, round_):
+def _fetch_own(groups, sent, listed, i, end):
+    """What is known of the vertices that come next."""
+    if i + 2 * AHEAD < end:
+        v = vertex(listed, i + 2 * AHEAD)
+        prefetch(groups.label, v)
+        prefetch(sent, v)
+    if i + AHEAD < end:
+        prefetch(groups.sent, vertex(groups.label, vertex(listed, i + AHEAD)))
+
+
+@part
+def _score(groups, sent, received, penalty, c, weight):
+    """What the modularity gains if a vertex is in a community that it is joined to by so much."""
+    apart = np.float64(sent) * np.float64(peek(groups.received, c))
+    apart += np.float64(received) * np.float64(peek(groups.sent, c))
+    return np.float64(weight) - penalty * apart
+
+
+@part
+def _choose(rows, groups, rule, space, table, begin, end, round_):
     """Where each of a range of listed vertices goes."""
     label, size = groups.label, groups.size
+    keys, sums, used = table
+    seed, bits = rule.seed, _bits(rule, round_)
     for i in range(begin, end):
+        if rule.fetching:
+            fetch(rows, label, space.listed, i, end)
+            _fetch_own(groups, rule.sent, space.listed, i, end)
         v = vertex(space.listed, i)
-        first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
         own = vertex(label, v)
-        if rule.refining and size[own] != 1:
+        if rule.refining and peek(size, own) != 1:
             # Somebody has joined it in this round.
             space.target[i] = own
             continue
+        first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
         mask = mask_for(last - first)
-        count, inside = 0, np.int64(0)
+        count, inside, largest, heaviest = 0, np.int64(0), np.int64(-1), own
         for at in range(first, last):
             u = vertex(rows.indices, at)
-            if u == v or (rule.refining and rule.within[u] != rule.within[v]):
+            if u == v or (rule.refining and peek(rule.within, u) != peek(rule.within, v)):
                 continue
             weight = np.int64(entry(rows.data, at))
             c = vertex(label, u)
@@ -226,30 +258,39 @@ def _choose(rows, groups, rule, space, keys, sums, used, begin, end, round_):
                 inside += weight
                 continue
             slot = slot_of(keys, mask, c)
-            if keys[slot] < 0:
-                keys[slot] = c
-                sums[slot] = 0
-                used[count] = slot
+            if peek(keys, slot) < 0:
+                put(keys, slot, c)
+                put(used, count, slot)
                 count += 1
-            sums[slot] += weight
-        sent, received = rule.sent[v], rule.received[v]
-        apart = np.float64(sent) * np.float64(groups.received[own] - received)
-        apart += np.float64(received) * np.float64(groups.sent[own] - sent)
+                # For its score.
+                prefetch(groups.sent, c)
+            else:
+                weight += peek(sums, slot)
+            put(sums, slot, weight)
+            heaviest = c if weight > largest else heaviest
+            largest = max(weight, largest)
+        sent, received = peek(rule.sent, v), peek(rule.received, v)
+        apart = np.float64(sent) * np.float64(peek(groups.received, own) - received)
+        apart += np.float64(received) * np.float64(peek(groups.sent, own) - sent)
         most, best = np.float64(inside) - rule.penalty * apart, own
-        batch = _batch_of(v, round_, rule)
+        least = most
+        if not rule.refining:
+            # Whom it has most in common with is likely to win: it leaves few others to be looked at.
+            least = max(most, _score(groups, sent, received, rule.penalty, heaviest, largest))
+        batch = drawn(v, round_, seed, bits)
         for k in range(count):
-            slot = used[k]
-            c = keys[slot]
-            keys[slot] = -1
-            if rule.refining and size[c] == 1 and _batch_of(c, round_, rule) == batch:
+            slot = peek(used, k)
+            c, weight = peek(keys, slot), peek(sums, slot)
+            put(keys, slot, -1)
+            # A score is no higher than its sum.
+            if np.float64(weight) < least:
                 continue
-            apart = np.float64(sent) * np.float64(groups.received[c]) + np.float64(received) * np.float64(
-                groups.sent[c]
-            )
-            score = np.float64(sums[slot]) - rule.penalty * apart
-            if score > most or (score == most and best != own and is_before(c, best, v, rule.seed)):
+            if rule.refining and peek(size, c) == 1 and drawn(c, round_, seed, bits) == batch:
+                continue
+            score = _score(groups, sent, received, rule.penalty, c, weight)
+            if score > most or (score == most and best != own and is_before(c, best, v, seed)):
                 most, best = score, c
-        if best > own and not rule.refining and size[own] == 1 and size[best] == 1:
+        if best > own and not rule.refining and peek(size, own) == 1 and peek(size, best) == 1:
             best = own
         space.target[i] = best
 
@@ -294,8 +335,8 @@ def _wake(rows, groups, space, begin, end):
 def _choose_chunks(rows, groups, rule, space, found, worker, begin, end, round_):
     at = begin + next_task(space.counter, CHUNK)
     while at < end:
-        keys, sums, used = found.keys[worker], found.sums[worker], found.used[worker]
-        _choose(rows, groups, rule, space, keys, sums, used, at, min(end, at + CHUNK), round_)
+        table = found.keys[worker], found.sums[worker], found.used[worker]
+        _choose(rows, groups, rule, space, table, at, min(end, at + CHUNK), round_)
         at = begin + next_task(space.counter, CHUNK)
 
 
@@ -319,7 +360,7 @@ def _move(rows, groups, rule, space, found, rounds, few, many):
         for batch in range(space.starts.size - 1):
             begin, end = space.starts[batch], space.starts[batch + 1]
             if end - begin <= CHUNK:
-                _choose(rows, groups, rule, space, found.keys[0], found.sums[0], found.used[0], begin, end, round_)
+                _choose(rows, groups, rule, space, (found.keys[0], found.sums[0], found.used[0]), begin, end, round_)
                 moves += _go(groups, rule, space, begin, end)
                 if waking:
                     _wake(rows, groups, space, begin, end)

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
+from hpgraph.kernels.communities.cpu_ahead import fetch, pays
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.cpu.weights import entry
+
+
+class Members(NamedTuple):
+    """Vertices by community: where each begins, and where its arcs would, one behind the other.
+
+    `fetching`: the rows of members are so long that they are fetched ahead.
+    """
+
+    starts: Any
+    members: Any
+    ends: Any
+    fetching: bool
 
 
 def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
@@ -52,7 +65,8 @@ def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
     with team() as threads:
         found = tables(threads, most)
         rows = Rows(arcs.indptr, arcs.indices, arcs.data)
-        _sum(rows, number, (starts, members, ends), (wide, weight), lengths, found, bounds, np.zeros(16, np.int64))
+        groups = Members(starts, members, ends, pays(arcs, n))
+        _sum(rows, number, groups, (wide, weight), lengths, found, bounds, np.zeros(16, np.int64))
         indptr = np.zeros(count + 1, np.int64)
         np.cumsum(lengths[:-1], out=indptr[1:])
         indices, data = np.empty(indptr[-1], ids), np.empty(indptr[-1], np.int64)
@@ -135,31 +149,33 @@ def _members(indptr, number, starts, members, ends):
 @part
 def _sum_one(rows, number, groups, made, table, c):
     """The row of one community; how many entries it has."""
-    starts, members, ends = groups
     wide, weights = made
     keys, sums, used = table
-    most = min(ends[c + 1] - ends[c], starts.size - 1)
+    most = min(groups.ends[c + 1] - groups.ends[c], groups.starts.size - 1)
     mask = mask_for(most)
     count = 0
-    for i in range(starts[c], starts[c + 1]):
-        v = vertex(members, i)
+    for i in range(groups.starts[c], groups.starts[c + 1]):
+        if groups.fetching:
+            fetch(rows, number, groups.members, i, groups.members.size)
+        v = vertex(groups.members, i)
         for at in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
             d = vertex(number, vertex(rows.indices, at))
             if d == c:
                 continue
+            weight = np.int64(entry(rows.data, at))
             slot = slot_of(keys, mask, d)
-            if keys[slot] < 0:
-                keys[slot] = d
-                sums[slot] = 0
-                used[count] = slot
+            if peek(keys, slot) < 0:
+                put(keys, slot, d)
+                put(used, count, slot)
                 count += 1
-            sums[slot] += np.int64(entry(rows.data, at))
-    put = ends[c]
+            else:
+                weight += peek(sums, slot)
+            put(sums, slot, weight)
+    at = groups.ends[c]
     for k in range(count):
-        slot = used[k]
-        wide[put + k], weights[put + k] = keys[slot], sums[slot]
-        keys[slot] = -1
-
+        slot = peek(used, k)
+        wide[at + k], weights[at + k] = peek(keys, slot), peek(sums, slot)
+        put(keys, slot, -1)
     return count
 
 
