@@ -15,7 +15,7 @@ import numpy as np
 from hpgraph.cluster.grid import Numbering
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.messages import ALL, BITS, CONTROL, FOLD, LISTED, SPREAD, Header, check, packed
-from hpgraph.formats import Bitmask
+from hpgraph.formats import Bitmask, Frontier
 
 
 class Told(NamedTuple):
@@ -23,14 +23,30 @@ class Told(NamedTuple):
 
     Attributes
     ----------
-    ids : uint32 array or None
+    who : Frontier or None
+        In the form in which it came. Its memory is used again for the next message of the same block.
     values : list of arrays
     beside : list of arrays
     """
 
-    ids: np.ndarray | None
+    who: Frontier | None
     values: list[np.ndarray]
     beside: list[np.ndarray]
+
+    @property
+    def ids(self) -> np.ndarray | None:
+        """Who, as an ascending uint32 array; None for all."""
+        return None if self.who is None else as_listed(self.who.ids)
+
+
+def some_of(ids: np.ndarray, size: int) -> Frontier:
+    """Some vertices of a range, from their numbers: a uint32 array."""
+    return Frontier(size, ids=ids.view(np.int32) if size < 1 << 31 else ids.astype(np.int64))
+
+
+def as_listed(ids: np.ndarray) -> np.ndarray:
+    """Numbers of vertices of a range as messages list them: uint32."""
+    return ids.view(np.uint32) if ids.itemsize == 4 else ids.astype(np.uint32)
 
 
 class Exchange:
@@ -111,7 +127,7 @@ class Exchange:
             tuple(values.dtype for values in state), beside, places,
         )  # fmt: skip
         for peer, said in incoming.items():
-            if said.ids is not None:
+            if said.who is not None and state:
                 for place, values in zip(places[peer], said.values, strict=True):
                     place[said.ids] = values
         return incoming
@@ -160,25 +176,28 @@ class Exchange:
 def _message(kind: int, step: int, told: Told, size: int) -> list[Any]:
     """The message in the form that takes the fewest bytes."""
     values = [np.ascontiguousarray(array) for array in told.values]
-    if told.ids is None:
+    if told.who is None:
         return packed(kind, ALL, step, size, [*values, *told.beside])
-    count = len(told.ids)
+    count = told.who.size
     if 4 * count <= -(-size // 64) * 8:
-        return packed(kind, LISTED, step, count, [told.ids, *values, *told.beside])
-    words = Bitmask.from_indices(told.ids.view(np.int32), size).words
-    return packed(kind, BITS, step, count, [words, *values, *told.beside])
+        return packed(kind, LISTED, step, count, [as_listed(told.who.ids), *values, *told.beside])
+    return packed(kind, BITS, step, count, [told.who.bits.words, *values, *told.beside])
 
 
 def _told(header: Header, arrays: list[np.ndarray], size: int, values: int) -> Told:
     """What a message says, checked: who it is about are vertices of the range, each once."""
     if header.form == ALL:
         return Told(None, arrays[:values], arrays[values:])
-    ids = arrays[0]
     if header.form == BITS:
         # Refuses bits past the last vertex.
-        ids = Bitmask(size, arrays[0]).to_indices().astype(np.uint32, copy=False)
-        if len(ids) != header.vertices:
-            raise ValueError(f"{len(ids)} bits where {header.vertices} vertices were announced")
-    elif len(ids) and (int(ids[-1]) >= size or (len(ids) > 1 and bool((ids[1:] <= ids[:-1]).any()))):
-        raise ValueError(f"numbers of vertices that do not ascend, or reach beyond the {size} of the range")
-    return Told(ids, arrays[1 : 1 + values], arrays[1 + values :])
+        bits = Bitmask(size, arrays[0])
+        count = bits.count()
+        if count != header.vertices:
+            raise ValueError(f"{count} bits where {header.vertices} vertices were announced")
+        who = Frontier(size, bits=bits, size=count)
+    else:
+        ids = arrays[0]
+        if len(ids) and (int(ids[-1]) >= size or (len(ids) > 1 and bool((ids[1:] <= ids[:-1]).any()))):
+            raise ValueError(f"numbers of vertices that do not ascend, or reach beyond the {size} of the range")
+        who = some_of(ids, size)
+    return Told(who, arrays[1 : 1 + values], arrays[1 + values :])

@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import dask
 from distributed import Client, Nanny
 
 from hpgraph.core.config import config
 from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.core.number import whole
+
+# How long `distributed.LocalCluster` leaves it to a nanny to bring a worker back. It looks once after a loss, and a
+# worker that is lost again at that moment would be gone for good.
+_LOST, _USUAL, _LONG = "distributed.deploy.lost-worker-timeout", "15s", "1 h"
 
 
 class _OneGPU(Nanny):
@@ -45,6 +50,10 @@ def local(
     distributed.Client
         Closing it, or leaving its ``with`` block, ends the workers.
 
+    Notes
+    -----
+    Dask's setting ``distributed.deploy.lost-worker-timeout`` is an hour from then on, unless it was changed before.
+
     Examples
     --------
     >>> import hpgraph as hpg
@@ -60,6 +69,8 @@ def local(
         raise ValueError(f"threads must be at least 1, not {threads!r}")
     if normalize_device(device) == "cuda":
         arguments = {"worker_class": _OneGPU, **arguments}
+    if dask.config.get(_LOST) == _USUAL:
+        dask.config.set({_LOST: _LONG})
     return Client(
         n_workers=n_workers, threads_per_worker=each, processes=True,
         **{"dashboard_address": ":0", "silence_logs": 50, **arguments},

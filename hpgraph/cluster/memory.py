@@ -13,6 +13,7 @@ import numpy as np
 from hpgraph.cluster.exchange import Told
 from hpgraph.cluster.grid import Numbering
 from hpgraph.core.device import Device, array_module, require_cupy
+from hpgraph.formats import Frontier
 
 
 class Memory:
@@ -55,6 +56,10 @@ class Memory:
         """Where messages write a property, by the block's numbers."""
         found: np.ndarray = self.properties[i]
         return found
+
+    def frontier(self, who: Frontier) -> Frontier:
+        """Who is active, in the form that messages left it in, where kernels read it."""
+        return who
 
     def heard(self, came: dict[int, Told], read: tuple[int, ...]) -> None:
         """Take over what messages have written to `place`.
@@ -104,6 +109,10 @@ class DeviceMemory(Memory):
         if i not in self._mirrors:
             self._mirrors[i] = self._pinned(self.numbering.size, self.properties[i].dtype)
         return self._mirrors[i]
+
+    def frontier(self, who: Frontier) -> Frontier:
+        """Copies a list."""
+        return Frontier(who.n, ids=self.put(who.ids))
 
     def heard(self, came: dict[int, Told], read: tuple[int, ...]) -> None:
         """Copies what has changed in the mirrors."""

@@ -23,7 +23,7 @@ from hpgraph.cluster.job import Job, Share, received
 from hpgraph.cluster.mesh import Mesh
 from hpgraph.cluster.moment import Moment
 from hpgraph.cluster.reading import reading_of
-from hpgraph.cluster.run_block import ACTIVE, INNER, NOBODY, BlockRun
+from hpgraph.cluster.run_block import ACTIVE, INNER, BlockRun
 from hpgraph.core.device import to_device
 from hpgraph.engine.arcs import Arcs
 from hpgraph.engine.forms import RELAXATION, form_of
@@ -130,7 +130,7 @@ class RelaxationRun(BlockRun):
         beyond = self.values[self.values > self.bound]
         least = np.array([float(beyond.min()) if len(beyond) else np.inf])
         for told in (self.exchange.spread, self.exchange.control):
-            came = told(step, Told(NOBODY, [], [least]), [], ((least.dtype, 1),))
+            came = told(step, Told(self.nobody, [], [least]), [], ((least.dtype, 1),))
             least = np.minimum.reduce([least, *(said.beside[0] for said in came.values())])
         if not least[0] < np.inf or least[0] > self._ceiling:
             return False

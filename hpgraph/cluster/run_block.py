@@ -16,7 +16,7 @@ import numpy as np
 from hpgraph.cluster.blocks import Block
 from hpgraph.cluster.compiling import compiling_once
 from hpgraph.cluster.degrees import degrees_of
-from hpgraph.cluster.exchange import Exchange, Told
+from hpgraph.cluster.exchange import Exchange, Told, some_of
 from hpgraph.cluster.job import Job, Share, received
 from hpgraph.cluster.memory import memory_on
 from hpgraph.cluster.mesh import Mesh
@@ -65,6 +65,7 @@ class BlockRun:
         relaxes = self.code.update is None and self.code.reduce.idempotent and not self.code.reduce.ends_on_anything
         self.mode = "push" if relaxes and job.mode == "auto" else job.mode
         self.own, self.n_own = number.own, number.own.stop - number.own.start
+        self.nobody = some_of(NOBODY, self.n_own)
         self.own_words = number.words(number.block)
         self.memory = memory_on(block.device)(number, job.dtypes)
         self.properties, self.vertices = self.memory.properties, block.resident_vertices
@@ -193,7 +194,7 @@ class BlockRun:
         """Sums over all blocks: along one side of the grid, then along the other, always in the same order."""
         beside = (counts.dtype, len(counts)), (sums.dtype, len(sums))
         for told in (self.exchange.spread, self.exchange.control):
-            came = told(step, Told(NOBODY, [], [counts, sums]), [], beside)
+            came = told(step, Told(self.nobody, [], [counts, sums]), [], beside)
             counts, sums = self._added(counts, sums, came)
         return counts, sums
 
@@ -216,8 +217,8 @@ class BlockRun:
                 self._published(told, moment.step, self._told(None, read, []), read)
         if self.everyone:
             return self._frontier(None, {})
-        came = self.exchange.spread(moment.step, Told(moment.active, [], []), [])
-        return self._frontier(moment.active, came)
+        mine = self._told(moment.active, (), [])
+        return self._frontier(mine.who, self.exchange.spread(moment.step, mine, []))
 
     def _differs(self, i: int, moment: Moment) -> bool:
         """Whether a property may have other values elsewhere than what it is filled with."""
@@ -226,17 +227,25 @@ class BlockRun:
             moment.step > 0 or self.job.prepare is not None or beginning is None or beginning[1] is not None
         )
 
-    def _frontier(self, active: np.ndarray | None, came: dict[int, Told]) -> Frontier:
+    def _frontier(self, own: Frontier | None, came: dict[int, Told]) -> Frontier:
         """Who of all this block's sources is active, in its numbers."""
         number = self.numbering
         if self.everyone:
             return Frontier(number.size, device=self.memory.device)
-        parts = [(number.block, active), *((peer, told.ids) for peer, told in came.items())]
-        lists = []
-        for member, ids in sorted(parts, key=lambda part: number.first[part[0]]):
-            every = np.arange(number.grid.size(member)) if ids is None else ids
-            lists.append((every + number.first[member]).astype(number.dtype))
-        return Frontier(number.size, ids=self.memory.put(np.concatenate(lists)))
+        parts = [(number.block, own), *((peer, told.who) for peer, told in came.items())]
+        some = {member: who or Frontier(number.grid.size(member)) for member, who in parts}
+        size = sum(who.size for who in some.values())
+        if self.mode != "push" and 32 * size > number.size:
+            # A crowd is pulled from, by its bits, and each range has words of its own.
+            bits = Bitmask.zeros(number.size)
+            for member, who in some.items():
+                bits.words[number.words(member)] = who.bits.words
+            return self.memory.frontier(Frontier(number.size, bits=bits, size=size))
+        lists = [
+            (some[member].ids + first).astype(number.dtype, copy=False)
+            for member, first in number.first.items() if member in some
+        ]  # fmt: skip
+        return self.memory.frontier(Frontier(number.size, ids=np.concatenate(lists)))
 
     def _loop(
         self, moment: Moment, frontier: Frontier, save: Callable[[BlockRun, Moment], None],
@@ -335,12 +344,13 @@ class BlockRun:
         told = self._told(active, source, [counts, sums])
         came = self._published(exchange.spread, step, told, source, beside)
         counts, sums = self._added(counts, sums, came)
-        told = Told(NOBODY, [], [counts, sums])
+        own = told.who
+        told = Told(self.nobody, [], [counts, sums])
         if target:
             told = self._told(active if updated is None else updated, target, [counts, sums])
         came_beside = self._published(exchange.control, step, told, target, beside)
         counts, sums = self._added(counts, sums, came_beside)
-        return active, counts, sums, self._frontier(active, came)
+        return active, counts, sums, self._frontier(own, came)
 
     def _published(
         self, tell: Callable[..., dict[int, Told]], step: int, told: Told, read: tuple[int, ...],
@@ -365,7 +375,7 @@ class BlockRun:
     def _told(self, ids: np.ndarray | None, read: tuple[int, ...], beside: list[np.ndarray]) -> Told:
         if ids is not None and len(ids) == self.n_own:
             ids = None
-        return Told(ids, [self.memory.own(i, ids) for i in read], beside)
+        return Told(None if ids is None else some_of(ids, self.n_own), [self.memory.own(i, ids) for i in read], beside)
 
     def _fold(self, step: int) -> None:
         """Messages to those who own their targets."""
@@ -377,7 +387,8 @@ class BlockRun:
                 outgoing[peer] = Told(None, [get(steps.messages(number.range(peer)))], [])
             else:
                 ids, messages = map(get, steps.take(number.range(peer), number.words(peer)))
-                outgoing[peer] = Told(None if len(ids) == number.grid.size(peer) else ids, [messages], [])
+                size = number.grid.size(peer)
+                outgoing[peer] = Told(None if len(ids) == size else some_of(ids, size), [messages], [])
             self.messages += len(outgoing[peer].values[0])
         for said in self.exchange.fold(step, outgoing, self.code.message).values():
             with compiling_once(self.job.key, f"bring{self.everyone}"):

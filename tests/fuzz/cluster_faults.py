@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import dask
 import numpy as np
 from distributed import Client
 
@@ -164,8 +163,6 @@ def main(words: list[str]) -> int:
     names = [word for word in words if word in ("bfs", "sssp", "pagerank")] or ["bfs", "sssp", "pagerank"]
     graph = hpg.datasets.kron(8, edge_factor=8, seed=3)
     wrong = 0
-    # A local cluster gives up a worker that is away a quarter of a minute after it went away once: here they often are.
-    dask.config.set({"distributed.deploy.lost-worker-timeout": "1 h"})
     for action in chosen:
         limit = {"memory_limit": "700 MiB"} if action == "memory" else {}
         with hpg.cluster.local(n_workers=2, threads=2, **limit) as client:
