@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hpgraph.core.errors import MissingExtraError
 
@@ -10,7 +10,42 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Told apart by readers who see red and green alike, and in grey (Okabe and Ito, "Color universal design", 2008).
-BLUE, ORANGE, GREY = "#0072B2", "#E69F00", "#555555"
+BLUE, ORANGE = "#0072B2", "#E69F00"
+
+
+class Tones(NamedTuple):
+    """What is neither one thing nor another, on paper of some colour."""
+
+    paper: Any
+    ink: str
+    line: str
+    grid: str
+
+
+def tones_on(paper: Any) -> Tones:
+    """Ink, lines and a grid that are seen on the paper, be it light or dark.
+
+    Parameters
+    ----------
+    paper : colour of matplotlib's
+        Of the axes or the figure; where it lets through what is behind it, white is taken to be there.
+
+    Returns
+    -------
+    Tones
+
+    Examples
+    --------
+    >>> tones_on("white").ink, tones_on("black").ink
+    ('#222222', '#EEEEEE')
+    """
+    from matplotlib.colors import to_rgba
+
+    red, green, blue, opaque = to_rgba(paper)
+    # How bright it is to the eye (ITU-R BT.709).
+    if 1 - opaque + opaque * (0.2126 * red + 0.7152 * green + 0.0722 * blue) > 0.5:
+        return Tones(paper if opaque else "white", "#222222", "#555555", "#DDDDDD")
+    return Tones(paper, "#EEEEEE", "#AAAAAA", "#444444")
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
@@ -44,6 +79,6 @@ def dress(ax: Axes, *, title: str, xlabel: str, ylabel: str) -> None:
     ax.set_title(title, loc="left", fontsize=11)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
-    ax.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    ax.grid(True, which="major", color=tones_on(ax.get_facecolor()).grid, linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import to_device
-from hpgraph.viz.axes import BLUE, GREY, ORANGE, axes_or_new
+from hpgraph.viz.axes import BLUE, ORANGE, Tones, axes_or_new, tones_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +31,8 @@ _INK, _FAINTEST, _STRONGEST = 250.0, 0.006, 0.65
 _HUB = 4.0
 # Arcs of a directed graph that get a head.
 _HEADS = 300
-# Colours for groups, told apart by readers who see red and green alike (Okabe and Ito, 2008).
-_GROUPS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+# Colours for groups, told apart by readers who see red and green alike (Okabe and Ito, 2008); the eighth is ink.
+_GROUPS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 
 
 def draw(
@@ -97,18 +97,21 @@ def draw(
     order = np.argsort(degree, kind="stable")
     usual = min(_AREA / max(n, 1), _USUAL_AREA) / (degree.mean() + 1 if n else 1)
     area = np.clip(usual * (degree + 1), _LEAST_AREA, _MOST_AREA)
-    _lines(ax, graph, place, area)
-    how = _colours(color, n, order)
+    # There will be no axes: what shows behind the points is the figure.
+    tones = tones_on(ax.figure.get_facecolor())
+    _lines(ax, graph, place, area, tones.line)
+    how = _colours(color, n, order, tones)
     if n:
-        # White rims part points that touch; those of many would hide them.
+        # Rims of the paper's colour part points that touch; those of many would hide them.
         rim = 0.5 if n <= 2_000 else 0.0
-        ax.scatter(place[order, 0], place[order, 1], s=area[order], linewidths=rim, edgecolors="white", zorder=2, **how)
+        x, y = place[order].T
+        ax.scatter(x, y, s=area[order], linewidths=rim, edgecolors=tones.paper, zorder=2, **how)
     for vertex in _named(graph, labels, degree, place):
         name = vertex if graph.names is None else graph.names[vertex]
         ax.annotate(
             str(name), place[vertex], xytext=(0, 2 + np.sqrt(area[vertex]) / 2), textcoords="offset points",
-            ha="center", va="bottom", fontsize=8, zorder=3, color="#222222",
-            bbox={"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.7},
+            ha="center", va="bottom", fontsize=8, zorder=3, color=tones.ink,
+            bbox={"boxstyle": "round,pad=0.1", "fc": tones.paper, "ec": "none", "alpha": 0.7},
         )  # fmt: skip
     _frame(ax, place)
     return ax
@@ -126,7 +129,7 @@ def _settled(graph: Graph, degree: Any, seed: int) -> Any:
     return pos
 
 
-def _lines(ax: Axes, graph: Graph, place: Any, area: Any) -> None:
+def _lines(ax: Axes, graph: Graph, place: Any, area: Any, grey: str) -> None:
     """The edges, behind the points."""
     from matplotlib.collections import LineCollection
 
@@ -139,16 +142,16 @@ def _lines(ax: Axes, graph: Graph, place: Any, area: Any) -> None:
     if graph.directed and len(ends) <= _HEADS:
         for (start, end), size, one in zip(ends, area[to_device(target, "cpu")], ink.tolist(), strict=True):
             ax.annotate("", end, start, zorder=1, arrowprops={
-                "arrowstyle": "-|>", "color": GREY, "alpha": one, "linewidth": 0.7, "mutation_scale": 10,
+                "arrowstyle": "-|>", "color": grey, "alpha": one, "linewidth": 0.7, "mutation_scale": 10,
                 "shrinkA": 0, "shrinkB": np.sqrt(size) / 2,
             })  # fmt: skip
         return
     thin = 0.7 if len(ends) < 3_000 else 0.3
     order = np.argsort(-length, kind="stable")
-    ax.add_collection(LineCollection(ends[order], colors=GREY, alpha=ink[order], linewidths=thin, zorder=1))
+    ax.add_collection(LineCollection(ends[order], colors=grey, alpha=ink[order], linewidths=thin, zorder=1))
 
 
-def _colours(color: Any, n: int, order: Any) -> dict[str, Any]:
+def _colours(color: Any, n: int, order: Any, tones: Tones) -> dict[str, Any]:
     """How points are coloured, as `scatter` takes it."""
     if color is None:
         return {"color": BLUE}
@@ -161,8 +164,8 @@ def _colours(color: Any, n: int, order: Any) -> dict[str, Any]:
     groups, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     rank = np.empty(len(groups), np.int64)
     rank[np.argsort(-counts, kind="stable")] = np.arange(len(groups))
-    shown = [*_GROUPS, "#BBBBBB"]
-    return {"c": [shown[min(one, len(_GROUPS))] for one in rank[which][order]]}
+    shown = [*_GROUPS, tones.ink, "#BBBBBB"]
+    return {"c": [shown[min(one, len(shown) - 1)] for one in rank[which][order]]}
 
 
 def _named(graph: Graph, labels: Any, degree: Any, place: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.core.device import to_device
-from hpgraph.viz.axes import BLUE, GREY, ORANGE, axes_or_new, dress
+from hpgraph.viz.axes import BLUE, ORANGE, axes_or_new, dress, tones_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,8 +66,9 @@ def trace(trace: Any, ax: Axes | None = None) -> Axes:
         else:
             ax.bar(step[chosen], active[chosen], color=colour, width=0.8, label=f"active, {name}")
     # Zeros have no logarithm: a gap in the line, and bars that stand on half a vertex.
+    grey = tones_on(ax.get_facecolor()).line
     touched = np.where(edges > 0, edges, np.nan)
-    ax.plot(step, touched, "-" if points else "o-", color=GREY, markersize=3.5, linewidth=1, label="arcs touched")
+    ax.plot(step, touched, "-" if points else "o-", color=grey, markersize=3.5, linewidth=1, label="arcs touched")
     if active.any():
         ax.set_yscale("log", nonpositive="clip")
         ax.set_ylim(0.5, 3 * max(active.max(), edges.max()))
