@@ -102,7 +102,7 @@ def _matrix(csr: CSR, weighted: bool, loops: bool, dtype: np.dtype[Any]) -> Any:
         with np.errstate(over="ignore"):
             weights = csr.data.astype(dtype)
         if not bool(((weights >= 0) & (weights < np.inf)).all()):
-            raise ValueError(f"weights must be finite in {dtype}, and not negative; or weighted=False leaves them out")
+            raise ValueError(f"weights must be finite in {dtype}, and not negative; or weight=None leaves them out")
         csr = csr.with_data(weights, copy=False)
     return matrix_of_csr(csr if loops else csr.without_diagonal())
 

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.array_result import ArrayResult
+from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.power_iteration import checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import named
 from hpgraph.core.arrays import Array
@@ -67,7 +68,7 @@ def belief_propagation(
     damping: float = 0.0,
     tol: float = 1e-6,
     max_iteration: int = 100,
-    weighted: bool = True,
+    weight: str | bool | None = "weight",
     dtype: Any = np.float64,
 ) -> BeliefResult:
     """How likely vertices are in each of c states, that of a vertex depending on those of its neighbours.
@@ -93,9 +94,9 @@ def belief_propagation(
         Iterations end when no message's logarithm changes by `tol`. 0 runs to `max_iteration`.
     max_iteration : int
         Iterations at the most.
-    weighted : bool
+    weight : None, bool or str
         Whether the weight of an edge, where there are any, is the power to which its potential is raised: 0 joins
-        nothing, a negative one turns likes into dislikes.
+        nothing, a negative one turns likes into dislikes; as for `hpgraph.pagerank`.
     dtype : float32 or float64
         Type of messages and beliefs.
 
@@ -134,7 +135,7 @@ def belief_propagation(
     >>> found
     <BeliefResult: 3 vertices, 2 states, converged after 3 iterations, residual 0>
     """
-    graph = as_graph(G)
+    graph, weighted = with_weights(G, weight)
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     damping = real(damping, "damping")
     if not 0 <= damping < 1:
@@ -242,7 +243,7 @@ def _weights_at(csr: CSR, rows: Any, columns: Any, weighted: bool, dtype: np.dty
     with np.errstate(over="ignore"):
         weights = xp.where(at >= 0, csr.data[xp.maximum(at, 0)].astype(dtype), 0)
     if not bool(xp.isfinite(weights).all()):
-        raise ValueError(f"weights must be finite, in {dtype}; or weighted=False leaves them out")
+        raise ValueError(f"weights must be finite, in {dtype}; or weight=None leaves them out")
     return weights
 
 

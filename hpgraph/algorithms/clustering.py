@@ -15,6 +15,7 @@ import numpy as np
 from hpgraph.algebra.elementwise import ewise_add, ewise_mult
 from hpgraph.algebra.mxm import mxm
 from hpgraph.algebra.reduce import reduce
+from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.triangles import triangle_count, triangles
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
@@ -26,7 +27,9 @@ FORMS = ("networkx", "ldbc")
 
 
 @naming_arguments
-def clustering(G: Graph | Any, vertices: Any = None, *, weighted: bool = False, form: str = "networkx") -> Array:
+def clustering(
+    G: Graph | Any, vertices: Any = None, *, weight: str | bool | None = None, form: str = "networkx"
+) -> Array:
     """The local clustering coefficient: which share of the pairs of a vertex's neighbours are neighbours themselves.
 
     Parameters
@@ -35,9 +38,9 @@ def clustering(G: Graph | Any, vertices: Any = None, *, weighted: bool = False, 
         The graph. Loops are passed over.
     vertices : sequence of vertices, names or hpgraph.id, optional
         Whose; by default all vertices'.
-    weighted : bool
+    weight : None, bool or str
         Whether a triangle counts the cube root of the product of its weights, over the largest weight of the graph
-        (Onnela et al.), rather than 1.
+        (Onnela et al.), rather than 1; as for `hpgraph.pagerank`.
     form : {"networkx", "ldbc"}
         Of directed graphs. "networkx" is Fagiolo's coefficient: triangles in all directions, over as many as the arcs
         of the vertex could make. "ldbc" is that of LDBC Graphalytics: arcs between distinct neighbours, whichever way
@@ -73,12 +76,11 @@ def clustering(G: Graph | Any, vertices: Any = None, *, weighted: bool = False, 
     >>> hpg.clustering(G).round(2).tolist()
     [1.0, 1.0, 0.33, 0.0]
     """
-    graph = as_graph(G)
+    graph, weighted = with_weights(G, weight)
     if form not in FORMS:
         raise ValueError(f'form must be "networkx" or "ldbc", not {form!r}')
-    weighted = bool(weighted and graph.weighted)
     if form == "ldbc" and weighted:
-        raise ValueError('form="ldbc" has no weights: use weighted=False, or form="networkx"')
+        raise ValueError('form="ldbc" has no weights: use weight=None, or form="networkx"')
     if graph.directed and form == "ldbc":
         found = _ldbc(graph)
     elif graph.directed or weighted:
@@ -91,13 +93,18 @@ def clustering(G: Graph | Any, vertices: Any = None, *, weighted: bool = False, 
 
 @naming_arguments
 def average_clustering(
-    G: Graph | Any, vertices: Any = None, *, weighted: bool = False, count_zeros: bool = True, form: str = "networkx"
+    G: Graph | Any,
+    vertices: Any = None,
+    *,
+    weight: str | bool | None = None,
+    count_zeros: bool = True,
+    form: str = "networkx",
 ) -> float:
     """The mean of the local clustering coefficients.
 
     Parameters
     ----------
-    G, vertices, weighted, form
+    G, vertices, weight, form
         As for `clustering`.
     count_zeros : bool
         Whether coefficients that are 0 count.
@@ -118,7 +125,7 @@ def average_clustering(
     >>> hpg.average_clustering(hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], directed=False))
     1.0
     """
-    found = clustering(G, vertices, weighted=weighted, form=form)
+    found = clustering(G, vertices, weight=weight, form=form)
     if not count_zeros:
         found = found[found != 0]
     return float(found.mean()) if len(found) else float("nan")
@@ -173,7 +180,7 @@ def _by_cubes(graph: Graph, weighted: bool) -> Any:
     if weighted:
         largest = float(graph.out_csr.data.max()) if graph.n_edges else 1.0
         if not 0 < largest < np.inf:
-            raise ValueError(f"weights must be finite, and the largest positive, not {largest}; or weighted=False")
+            raise ValueError(f"weights must be finite, and the largest positive, not {largest}; or weight=None")
         values = xp.cbrt(arcs.data.astype(np.float64) / largest)
     one_way = matrix_of_csr(arcs.with_data(values))
     both = ewise_add(one_way, one_way.T, "plus") if graph.directed else one_way

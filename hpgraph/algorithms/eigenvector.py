@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
@@ -59,7 +60,7 @@ def eigenvector_centrality(
     tol: float = 1e-6,
     max_iteration: int = 100,
     start: Any = None,
-    weighted: bool = False,
+    weight: str | bool | None = None,
     dtype: Any = np.float64,
 ) -> CentralityResult:
     """How central each vertex is, where that is the sum of how central those are that point to it.
@@ -75,8 +76,8 @@ def eigenvector_centrality(
         Iterations at the most.
     start : array of length n or dict, optional
         Where to start; a dict gives values by vertex, 0 to the others. Default: everywhere alike.
-    weighted : bool
-        Whether weights multiply what goes along an arc.
+    weight : None, bool or str
+        Whether weights multiply what goes along an arc, as for `hpgraph.pagerank`.
     dtype : float32 or float64
         Type of the numbers; sums are float64 always. float32 takes about half the time where arcs go far.
 
@@ -109,7 +110,7 @@ def eigenvector_centrality(
     >>> hpg.eigenvector_centrality(G).centrality.round(3).tolist()
     [0.523, 0.523, 0.612, 0.282]
     """
-    graph = as_graph(G)
+    graph, weighted = with_weights(G, weight)
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     xp, n = array_module(graph.device), graph.n_vertices
     if n == 0:
@@ -122,7 +123,7 @@ def eigenvector_centrality(
             raise ValueError("start must not be zero everywhere, nor so large that its squares overflow")
         value /= dtype.type(length)
     enough = n * tol
-    program = _PROGRAMS[weighted and graph.weighted]
+    program = _PROGRAMS[weighted]
     found = run(program, graph, max_iteration=limit, value=value, last=dtype.type(0), enough=enough)
     squares = float(found.world["squares"])
     if not 0 < squares < math.inf:

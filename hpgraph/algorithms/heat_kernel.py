@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.arc_sums import ArcSums, arc_sums, inverse
+from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.power_iteration import checked
 from hpgraph.algorithms.vertex_values import as_array, vertex_values
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.core.misspelt import naming_arguments
@@ -39,7 +40,7 @@ def heat_kernel(
     *,
     laplacian: str = "combinatorial",
     tol: float = 1e-8,
-    weighted: bool = True,
+    weight: str | bool | None = "weight",
     dtype: Any = np.float64,
 ) -> Array:
     """Heat at each vertex after a time: ``exp(−t L) @ heat``.
@@ -60,8 +61,8 @@ def heat_kernel(
         Error allowed, relative to `heat`, column by column; rounding comes on top. In an undirected graph it is of
         Euclidean norms, where "random-walk" divides values by the square roots of D; in a directed one of sums of
         absolute values.
-    weighted : bool
-        Whether weights count, where there are any.
+    weight : None, bool or str
+        Whether weights count, where there are any, as for `hpgraph.pagerank`.
     dtype : float32 or float64
         Type of the numbers.
 
@@ -95,7 +96,7 @@ def heat_kernel(
     >>> hpg.heat_kernel(G, {0: 1}, t=100, laplacian="random-walk").round(3).tolist()
     [0.25, 0.5, 0.25]
     """
-    graph = as_graph(G)
+    graph, weighted = with_weights(G, weight)
     tol, _, dtype = checked(tol, 0, dtype)
     t = real(t, "t")
     if not 0 <= t < math.inf:

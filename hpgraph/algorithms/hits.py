@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.power_iteration import by_weights, checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.result_table import ResultTable, named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
@@ -119,7 +120,7 @@ def hits(
     max_iteration: int = 100,
     start: Any = None,
     normalized: bool = True,
-    weighted: bool = True,
+    weight: str | bool | None = "weight",
     dtype: Any = np.float64,
 ) -> HITSResult:
     """Hubs and authorities: good hubs point to good authorities, and good authorities are pointed to by good hubs.
@@ -138,8 +139,9 @@ def hits(
     normalized : bool
         Whether hubs, and authorities, sum to 1. Otherwise authorities are of Euclidean length 1, and hubs what the
         authorities give, as in NetworkX.
-    weighted : bool
-        Whether weights, where there are any, multiply what goes along an arc, as in NetworkX.
+    weight : None, bool or str
+        Whether weights, where there are any, multiply what goes along an arc, as in NetworkX; given as for
+        `hpgraph.pagerank`.
     dtype : float32 or float64
         Type of the numbers; sums are float64 always.
 
@@ -170,7 +172,7 @@ def hits(
     >>> hubs.round(3).tolist(), authorities.round(3).tolist()
     ([0.382, 0.618, 0.0, 0.0], [0.0, 0.0, 0.618, 0.382])
     """
-    graph = as_graph(G)
+    graph, weighted = with_weights(G, weight)
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     xp, n = array_module(graph.device), graph.n_vertices
     if n == 0:
@@ -184,13 +186,13 @@ def hits(
             raise ValueError("start must not be zero everywhere, nor so large that its sum overflows")
         hubs /= dtype.type(total)
     iterate = _in_turn if graph.directed else _mutually
-    hubs, authorities, iterations, residual = iterate(graph, hubs, weighted and graph.weighted, tol, limit)
+    hubs, authorities, iterations, residual = iterate(graph, hubs, weighted, tol, limit)
     if not bool(xp.isfinite(hubs).all() and xp.isfinite(authorities).all()):
-        raise ValueError("weights must not be so large that numbers overflow; weighted=False does without them")
+        raise ValueError("weights must not be so large that numbers overflow; weight=None does without them")
     converged = residual <= tol
     warn_unless(converged, tol, "HITS", iterations, residual)
     if not normalized:
-        hubs, authorities = _by_length(graph, authorities, weighted and graph.weighted)
+        hubs, authorities = _by_length(graph, authorities, weighted)
     return named(HITSResult(hubs, authorities, iterations, residual, converged), graph)
 
 

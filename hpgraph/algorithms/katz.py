@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.power_iteration import CentralityResult, by_weights, checked, warn_unless
 from hpgraph.algorithms.vertex_values import vertex_values
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.result_table import named
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
@@ -71,7 +72,7 @@ def katz_centrality(
     max_iteration: int = 1000,
     start: Any = None,
     normalized: bool = True,
-    weighted: bool = False,
+    weight: str | bool | None = None,
     dtype: Any = np.float64,
 ) -> CentralityResult:
     """How many walks end at each vertex, a walk of k arcs counting αᵏ.
@@ -94,8 +95,8 @@ def katz_centrality(
         Where to start. Default: 0.
     normalized : bool
         Whether to scale the result to Euclidean length 1.
-    weighted : bool
-        Whether weights multiply what goes along an arc.
+    weight : None, bool or str
+        Whether weights multiply what goes along an arc, as for `hpgraph.pagerank`.
     dtype : float32 or float64
         Type of the numbers; sums are float64 always. float32 takes about half the time where arcs go far.
 
@@ -126,7 +127,7 @@ def katz_centrality(
     >>> hpg.katz_centrality(G, normalized=False).centrality.round(3).tolist()
     [1.0, 1.0, 1.2, 1.12]
     """
-    graph = as_graph(G)
+    graph, weighted = with_weights(G, weight)
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     alpha = real(alpha, "alpha")
     xp, n = array_module(graph.device), graph.n_vertices
@@ -139,7 +140,7 @@ def katz_centrality(
     given: dict[str, Any] = {"base": bases} if by_vertex else {"beta": float(beta)}
     enough = n * tol
     found = run(
-        _PROGRAMS[by_vertex][weighted and graph.weighted], graph, max_iteration=limit, alpha=alpha, enough=enough,
+        _PROGRAMS[by_vertex][weighted], graph, max_iteration=limit, alpha=alpha, enough=enough,
         value=vertex_values(graph, 0 if start is None else start, "start", dtype), **given,
     )  # fmt: skip
     iterations, residual = found.supersteps, float(found.world["residual"]) if found.supersteps else math.inf

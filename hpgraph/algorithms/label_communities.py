@@ -21,7 +21,7 @@ _FEW = 1e-5
 
 @naming_arguments
 def label_propagation_communities(
-    G: Graph | Any, weight: Any = None, seed: int = 0, *, max_iterations: int = 100
+    G: Graph | Any, weight: Any = None, seed: int = 0, *, max_iteration: int = 100
 ) -> Communities:
     """Communities of vertices that took each other's label: everyone takes the label that most of its neighbours have.
 
@@ -33,7 +33,7 @@ def label_propagation_communities(
         As for `hpgraph.louvain`; by default all neighbours count alike.
     seed : int
         Another seed, other communities; the same seed gives the same on one device.
-    max_iterations : int
+    max_iteration : int
         The most rounds there are; in each, everyone is looked at whose neighbours have changed.
 
     Returns
@@ -43,7 +43,7 @@ def label_propagation_communities(
     Raises
     ------
     ValueError, TypeError
-        When a weight is negative or not finite, or `max_iterations` is negative.
+        When a weight is negative or not finite, or `max_iteration` is negative.
     DeviceMemoryError
         When the work space will not fit.
 
@@ -69,14 +69,14 @@ def label_propagation_communities(
     >>> hpg.label_propagation_communities(G).communities()
     [{0, 1, 2}, {3, 4, 5}]
     """
-    rounds = _rounds(max_iterations, "max_iterations")
+    rounds = _rounds(max_iteration, "max_iteration")
     graph, level, _ = checked(G, weight, 0.0)
     label = kernels(graph.device).asynchronous_labels(level, scattered(seed), rounds, _FEW)
     return found(graph, level, [by_smallest(graph.device, label)], 1.0)
 
 
 @naming_arguments
-def cdlp(G: Graph | Any, max_iterations: int = 10, labels: Any = None) -> Array:
+def cdlp(G: Graph | Any, max_iteration: int = 10, labels: Any = None) -> Array:
     """Community detection by label propagation, as LDBC Graphalytics defines it: exact, and without chance.
 
     Parameters
@@ -84,7 +84,7 @@ def cdlp(G: Graph | Any, max_iterations: int = 10, labels: Any = None) -> Array:
     G : Graph or what `hpgraph.as_graph` takes
         The graph. In a directed one a vertex hears those whom its arcs lead to and those who reach it, and twice whom
         both join; weights are not read, and loops are passed over.
-    max_iterations : int
+    max_iteration : int
         In each all vertices take at once the label that is the most frequent among their neighbours, the least of
         equals. It ends before where no label changes.
     labels : integer array of length n, optional
@@ -99,7 +99,7 @@ def cdlp(G: Graph | Any, max_iterations: int = 10, labels: Any = None) -> Array:
     Raises
     ------
     ValueError, TypeError
-        When `max_iterations` is negative, or there is not one label for each vertex.
+        When `max_iteration` is negative, or there is not one label for each vertex.
     DeviceMemoryError
         When the work space will not fit.
 
@@ -120,7 +120,7 @@ def cdlp(G: Graph | Any, max_iterations: int = 10, labels: Any = None) -> Array:
     >>> hpg.cdlp(G).tolist()
     [0, 0, 0, 2, 2, 2]
     """
-    rounds = _rounds(max_iterations, "max_iterations")
+    rounds = _rounds(max_iteration, "max_iteration")
     graph = as_graph(G)
     xp = array_module(graph.device)
     values = None

@@ -16,9 +16,10 @@ import numpy as np
 
 from hpgraph.algorithms.arc_sums import arc_sums, inverse
 from hpgraph.algorithms.array_result import ArrayResult
+from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.power_iteration import checked, ending, warn_unless
 from hpgraph.algorithms.vertex_values import as_array
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.result_table import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, check_memory, device_of, to_device
@@ -64,7 +65,7 @@ def label_spreading(
     alpha: float = 0.2,
     tol: float = 1e-3,
     max_iteration: int = 30,
-    weighted: bool = True,
+    weight: str | bool | None = "weight",
     dtype: Any = np.float64,
 ) -> LabelResult:
     """Labels for all vertices from those of some, which themselves may be outvoted.
@@ -82,8 +83,8 @@ def label_spreading(
         Iterations end when changes, summed over all vertices and labels, are below it. 0 runs to `max_iteration`.
     max_iteration : int
         Iterations at the most.
-    weighted : bool
-        Whether weights, where there are any, multiply what goes along an arc.
+    weight : None, bool or str
+        Whether weights, where there are any, multiply what goes along an arc, as for `hpgraph.pagerank`.
     dtype : float32 or float64
         Type of the distributions.
 
@@ -122,7 +123,7 @@ def label_spreading(
     >>> found.label.tolist()
     ['left', 'left', 'left', 'right', 'right', 'right']
     """
-    graph = as_graph(G)
+    graph, weighted = with_weights(G, weight)
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     alpha = real(alpha, "alpha")
     if not 0 < alpha < 1:
@@ -153,14 +154,14 @@ def label_propagation(
     *,
     tol: float = 1e-3,
     max_iteration: int = 1000,
-    weighted: bool = True,
+    weight: str | bool | None = "weight",
     dtype: Any = np.float64,
 ) -> LabelResult:
     """Labels for all vertices from those of some, which keep theirs.
 
     Parameters
     ----------
-    G, labels, tol, weighted, dtype
+    G, labels, tol, weight, dtype
         As for `label_spreading`.
     max_iteration : int
         Iterations at the most.
@@ -195,7 +196,7 @@ def label_propagation(
     >>> hpg.label_propagation(G, [0, -1, -1, 7], tol=1e-9).distribution.round(2).tolist()
     [[1.0, 0.0], [0.67, 0.33], [0.33, 0.67], [0.0, 1.0]]
     """
-    graph = as_graph(G)
+    graph, weighted = with_weights(G, weight)
     tol, limit, dtype = checked(tol, max_iteration, dtype)
     known, classes = _known(graph, labels)
     given = _given(known, classes, dtype)

@@ -16,13 +16,14 @@ import numpy as np
 from hpgraph.algorithms.array_result import ArrayResult
 from hpgraph.algorithms.distribution import distribution
 from hpgraph.algorithms.leaving import leaving_of, moderate
+from hpgraph.algorithms.lengths import with_weights
 from hpgraph.algorithms.pagerank_delta import spread_changes
 from hpgraph.algorithms.pagerank_lanes import PageRankLanesResult, Rules, is_of_lanes, jumps_of, rank_in_lanes
 from hpgraph.algorithms.power_iteration import ending
 from hpgraph.containers.divided_array import gathered
 from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
-from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.graph import Graph
 from hpgraph.containers.result_table import named
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module
@@ -122,7 +123,7 @@ def pagerank(
     start: Any = None,
     normalization: str = "standard",
     convergence: str = "global",
-    weighted: bool = False,
+    weight: str | bool | None = None,
     dtype: Any = np.float64,
     method: str = "power",
     apart: bool = False,
@@ -153,8 +154,9 @@ def pagerank(
         (1 - d) + d Σ rank / degree, starting at 1 with the dangling rank lost.
     convergence : {"global", "vertex"}
         "global" stops when the changes of all vertices sum to at most `tol`, "vertex" when no vertex changes by more.
-    weighted : bool
-        Whether a vertex shares its rank in proportion to its arcs' weights, which must not be negative.
+    weight : None, bool or str
+        Whether a vertex shares its rank in proportion to its arcs' weights, which must not be negative: True, or a
+        name, which is that of the attribute where `G` is a NetworkX graph. None shares it alike.
     dtype : float32 or float64
         Type of the ranks.
     method : {"power", "delta"}
@@ -204,7 +206,7 @@ def pagerank(
     >>> hpg.pagerank(G, personalization=[[1], [0, 2]]).rank.round(3).tolist()
     [[0.281, 0.389, 0.33], [0.36, 0.306, 0.335]]
     """
-    graph = as_graph(G)
+    graph, weighted = with_weights(G, weight)
     dtype = np.dtype(dtype)
     damping, tol = real(damping, "damping"), real(tol, "tol")
     _check(damping, tol, max_iteration, normalization, convergence, dtype)
@@ -232,14 +234,14 @@ def pagerank(
         return named(PageRankResult(rank, 0, 0.0, True, Trace(np.empty((0, 4), np.int64))), graph)
     paper = normalization == "hpgraph"
     teleport = None if personalization is None else distribution(personalization, "personalization", graph, dtype)
-    if weighted and graph.weighted:
+    if weighted:
         graph = moderate(graph, dtype)
     leaving = leaving_of(graph, weighted, dtype)
     if method == "delta":
         first = None if start is None else _first_ranks(graph, start, teleport, paper, dtype)
         spread = spread_changes(
             graph, teleport, leaving, first, damping=damping, tol=tol, limit=max_iteration,
-            weighted=weighted and graph.weighted, all_rank=n if paper else None, alone=convergence == "vertex",
+            weighted=weighted, all_rank=n if paper else None, alone=convergence == "vertex",
         )  # fmt: skip
         rank = spread.rank.astype(dtype, copy=False)
         delta = PageRankResult(rank, spread.supersteps, spread.residual, spread.converged, spread.trace)
@@ -268,7 +270,6 @@ def _in_lanes(
     graph: Graph, personalization: Any, start: Any, rules: Rules, weighted: bool, dtype: np.dtype
 ) -> PageRankLanesResult:
     jumps = jumps_of(personalization, graph)
-    weighted = weighted and graph.weighted
     if weighted:
         graph = moderate(graph, dtype)
     first = None

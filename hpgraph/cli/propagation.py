@@ -24,7 +24,7 @@ def labels(arguments: Any) -> None:
         raise ValueError(f"--labels {arguments.labels}: there must be a column label, not only {', '.join(columns)}")
     given = {hpg.id(vertex_of(graph, row["vertex"], "--labels")): row["label"] for row in known if row["label"]}
     call = hpg.label_propagation if arguments.keep else hpg.label_spreading
-    found, seconds = timed(arguments.device, lambda: call(graph, given, weighted=arguments.weighted))
+    found, seconds = timed(arguments.device, lambda: call(graph, given, weight=arguments.weighted))
     print(
         f"{plural(len(given), 'label')} spread on {arguments.device}: "
         f"{'converged' if found.converged else 'NOT converged'} after {plural(found.iterations, 'iteration')}; "
@@ -47,7 +47,7 @@ def heat(arguments: Any) -> None:
     found, seconds = timed(
         arguments.device,
         lambda: hpg.heat_kernel(
-            graph, {hpg.id(source): 1.0}, arguments.time, laplacian=arguments.laplacian, weighted=arguments.weighted
+            graph, {hpg.id(source): 1.0}, arguments.time, laplacian=arguments.laplacian, weight=arguments.weighted
         ),
     )
     values = to_device(found, "cpu")
@@ -79,7 +79,7 @@ def beliefs(arguments: Any) -> None:
     found, seconds = timed(
         arguments.device,
         lambda: hpg.belief_propagation(
-            graph, unary, potential, product=arguments.product, damping=arguments.damping, weighted=arguments.weighted
+            graph, unary, potential, product=arguments.product, damping=arguments.damping, weight=arguments.weighted
         ),
     )
     print(

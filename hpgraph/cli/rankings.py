@@ -33,7 +33,7 @@ def _iterated(arguments: Any, title: str, call: Any) -> None:
     from hpgraph.core.device import to_device
 
     graph = load(arguments, arguments.device)
-    how = {"tol": arguments.tol, "max_iteration": arguments.max_iteration, "weighted": arguments.weighted}
+    how = {"tol": arguments.tol, "max_iteration": arguments.max_iteration, "weight": arguments.weighted}
     result, seconds = timed(arguments.device, lambda: call(graph, how))
     print(
         f"{title} on {arguments.device}: {'converged' if result.converged else 'NOT converged'} after "
@@ -54,7 +54,7 @@ def clustering(arguments: Any) -> None:
 
     graph = load(arguments, arguments.device)
     found, seconds = timed(
-        arguments.device, lambda: hpg.clustering(graph, weighted=arguments.weighted, form=arguments.form)
+        arguments.device, lambda: hpg.clustering(graph, weight=arguments.weighted, form=arguments.form)
     )
     each = to_device(found, "cpu")
     mean = float(each.mean()) if len(each) else 0.0

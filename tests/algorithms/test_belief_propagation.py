@@ -103,7 +103,7 @@ def test_cycles(device: str) -> None:
             for H, like in ((G, weak), (tenths, SYMMETRIC))
         )
         np.testing.assert_allclose(one, other, atol=1e-12)
-    plain = hpg.belief_propagation(tenths, unary, weak, weighted=False)
+    plain = hpg.belief_propagation(tenths, unary, weak, weight=False)
     assert np.asarray(plain).tolist() == np.asarray(found).tolist()
 
 

@@ -48,18 +48,18 @@ def test_eigenvector(directed: bool, weighted: bool, device: str) -> None:
     G = hpg.from_networkx(N).to(device)
     given = {"weight": "weight"} if weighted else {}
     expected = listed(nx.eigenvector_centrality(N, tol=1e-13, max_iter=1000, **given))
-    found = hpg.eigenvector_centrality(G, tol=1e-13, max_iteration=1000, weighted=weighted)
+    found = hpg.eigenvector_centrality(G, tol=1e-13, max_iteration=1000, weight=weighted)
     assert found.converged and found.residual < 1e-13 * len(G)
     np.testing.assert_allclose(np.asarray(found), expected, atol=1e-11)
     # As many iterations as NetworkX needs, and one.
-    usual = hpg.eigenvector_centrality(G, weighted=weighted)
+    usual = hpg.eigenvector_centrality(G, weight=weighted)
     nx.eigenvector_centrality(N, max_iter=usual.iterations - 1, **given)
     with pytest.raises(nx.PowerIterationFailedConvergence):
         nx.eigenvector_centrality(N, max_iter=usual.iterations - 2, **given)
     np.testing.assert_allclose(np.asarray(usual), expected, atol=1e-5)
     start = dict.fromkeys(N, 2.0) | {next(iter(N)): 5.0}
     once = nx.eigenvector_centrality(N, max_iter=2, tol=1.0, nstart=start, **given)
-    one = hpg.eigenvector_centrality(G, max_iteration=1, tol=0, start=start, weighted=weighted)
+    one = hpg.eigenvector_centrality(G, max_iteration=1, tol=0, start=start, weight=weighted)
     np.testing.assert_allclose(np.asarray(one), listed(once), rtol=1e-12)
 
 
@@ -70,17 +70,17 @@ def test_katz(directed: bool, weighted: bool, device: str) -> None:
     given = {"weight": "weight"} if weighted else {}
     for normalized in (True, False):
         expected = nx.katz_centrality(N, 0.01, normalized=normalized, **given)
-        found = hpg.katz_centrality(G, 0.01, normalized=normalized, weighted=weighted)
+        found = hpg.katz_centrality(G, 0.01, normalized=normalized, weight=weighted)
         assert found.converged
         np.testing.assert_allclose(np.asarray(found), listed(expected), rtol=1e-12)
     beta = {v: 1 + i % 3 for i, v in enumerate(N)}
     expected = nx.katz_centrality(N, 0.02, beta, nstart=dict.fromkeys(N, 1.0), **given)
     for given_beta in (beta, listed(beta)):
-        found = hpg.katz_centrality(G, 0.02, given_beta, start=1, weighted=weighted)
+        found = hpg.katz_centrality(G, 0.02, given_beta, start=1, weight=weighted)
         np.testing.assert_allclose(np.asarray(found), listed(expected), rtol=1e-12)
     A = nx.to_scipy_sparse_array(N, weight="weight" if weighted else None)
     solved = np.linalg.solve(np.eye(len(N)) - 0.02 * A.T.toarray(), listed(beta))
-    found = hpg.katz_centrality(G, 0.02, beta, tol=1e-14, normalized=False, weighted=weighted)
+    found = hpg.katz_centrality(G, 0.02, beta, tol=1e-14, normalized=False, weight=weighted)
     np.testing.assert_allclose(np.asarray(found), solved, rtol=1e-10)
 
 

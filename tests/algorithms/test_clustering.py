@@ -30,11 +30,11 @@ def test_clustering(directed: bool, weighted: bool, named: bool, device: str) ->
     G = hpg.from_networkx(N).to(device)
     expected = listed(nx.clustering(N, weight="weight" if weighted else None))
     assert expected.any()
-    np.testing.assert_allclose(on_cpu(hpg.clustering(G, weighted=weighted)), expected, rtol=1e-12)
+    np.testing.assert_allclose(on_cpu(hpg.clustering(G, weight=weighted)), expected, rtol=1e-12)
     some = [list(N)[i] for i in (7, 2, 7)]
-    np.testing.assert_allclose(on_cpu(hpg.clustering(G, some, weighted=weighted)), expected[[7, 2, 7]], rtol=1e-12)
+    np.testing.assert_allclose(on_cpu(hpg.clustering(G, some, weight=weighted)), expected[[7, 2, 7]], rtol=1e-12)
     for zeros in (True, False):
-        ours = hpg.average_clustering(G, weighted=weighted, count_zeros=zeros)
+        ours = hpg.average_clustering(G, weight=weighted, count_zeros=zeros)
         theirs = nx.average_clustering(N, weight="weight" if weighted else None, count_zeros=zeros)
         assert ours == pytest.approx(theirs, rel=1e-12)
 
@@ -78,7 +78,7 @@ def test_graphs_of_nothing(device: str) -> None:
         assert hpg.transitivity(G) == 0
         assert np.isnan(hpg.average_clustering(G)) == (n == 0)
     loop = hpg.Graph.from_edges([0, 0], [0, 1], [1.0, 2.0]).to(device)
-    assert on_cpu(hpg.clustering(loop, weighted=True)).tolist() == [0, 0]
+    assert on_cpu(hpg.clustering(loop, weight=True)).tolist() == [0, 0]
     assert on_cpu(hpg.clustering(loop, form="ldbc")).tolist() == [0, 0]
 
 
@@ -86,10 +86,10 @@ def test_graphs_of_nothing(device: str) -> None:
     ("call", "error", "message"),
     [
         (lambda G: hpg.clustering(G, form="fagiolo"), ValueError, 'form must be "networkx" or "ldbc"'),
-        (lambda G: hpg.clustering(G, form="ldbc", weighted=True), ValueError, "has no weights"),
+        (lambda G: hpg.clustering(G, form="ldbc", weight=True), ValueError, "has no weights"),
         (lambda G: hpg.clustering(G, [5]), IndexError, "vertices must lie in 0..2"),
         (lambda G: hpg.square_clustering(G, ["a"]), ValueError, "no names"),
-        (lambda G: hpg.clustering(G.filter(edges=G.weights < 0), weighted=True), ValueError, "largest positive"),
+        (lambda G: hpg.clustering(G.filter(edges=G.weights < 0), weight=True), ValueError, "largest positive"),
     ],
 )
 def test_unfit_input(call: Any, error: type[Exception], message: str) -> None:

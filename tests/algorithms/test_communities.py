@@ -273,7 +273,7 @@ G = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
         (lambda: hpg.louvain(G, max_level=0), ValueError, "max_level"),
         (lambda: hpg.louvain(G, seed=0.5), TypeError, "seed"),
         (lambda: hpg.leiden(G, n_iterations=0), ValueError, "n_iterations"),
-        (lambda: hpg.cdlp(G, -1), ValueError, "max_iterations"),
+        (lambda: hpg.cdlp(G, -1), ValueError, "max_iteration"),
         (lambda: hpg.cdlp(G, labels=[0, 1]), ValueError, "labels"),
         (lambda: hpg.cdlp(G, labels=[0, -1, 1]), ValueError, "labels must not be negative"),
         (lambda: hpg.modularity(G, [{0, 1}]), ValueError, "each of the 3 vertices once"),

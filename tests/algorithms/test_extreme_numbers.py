@@ -42,7 +42,7 @@ def test_weights_count_in_proportion_whatever_their_size(exponents: list[int], d
     xp = array_module(device)
     weights = np.ldexp(WEIGHT, np.array(exponents)[SOURCE] - 3)
     G = hpg.Graph.from_edges(*map(xp.asarray, (SOURCE, TARGET, weights)))
-    found = hpg.pagerank(G, weighted=True, dtype=dtype, tol=0, max_iteration=40).rank
+    found = hpg.pagerank(G, weight=True, dtype=dtype, tol=0, max_iteration=40).rank
     assert found.dtype == dtype
     tolerance = 1e-5 if dtype == np.float32 else 1e-12
     np.testing.assert_allclose(to_device(found, "cpu"), ranks(weights, [1.0] * 5), rtol=tolerance)
@@ -55,10 +55,10 @@ def test_weights_count_in_proportion_whatever_their_size(exponents: list[int], d
 def test_jumps_count_in_proportion_whatever_their_size(jumps: list[float], device: str) -> None:
     xp = array_module(device)
     G = hpg.Graph.from_edges(*map(xp.asarray, (SOURCE, TARGET, WEIGHT)))
-    found = hpg.pagerank(G, weighted=True, personalization=jumps, tol=1e-12, max_iteration=200)
+    found = hpg.pagerank(G, weight=True, personalization=jumps, tol=1e-12, max_iteration=200)
     assert found.converged
     np.testing.assert_allclose(to_device(found.rank, "cpu"), ranks(WEIGHT, jumps, 200), rtol=1e-9, atol=1e-300)
-    again = hpg.pagerank(G, weighted=True, start=jumps, tol=1e-12, max_iteration=200)
+    again = hpg.pagerank(G, weight=True, start=jumps, tol=1e-12, max_iteration=200)
     np.testing.assert_allclose(to_device(again.rank, "cpu"), ranks(WEIGHT, [1.0] * 5, 200), rtol=1e-9)
 
 

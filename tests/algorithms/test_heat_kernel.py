@@ -119,7 +119,7 @@ def test_forms_of_heat(device: str) -> None:
         found = hpg.heat_kernel(G, given, t)
         found += 1
         assert given.tolist() == [0, 2, 0, 1]
-    unweighted = hpg.heat_kernel(G, given, weighted=False)
+    unweighted = hpg.heat_kernel(G, given, weight=False)
     plain = hpg.Graph.from_edges([0, 1], [1, 2], None, 4, directed=False).to(device)
     assert on_cpu(unweighted).tolist() == on_cpu(hpg.heat_kernel(plain, given)).tolist()
     single = hpg.heat_kernel(G, given, tol=1e-6, dtype=np.float32)

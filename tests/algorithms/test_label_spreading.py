@@ -110,7 +110,7 @@ def test_single_precision(device: str) -> None:
 def test_weights_of_no_use(device: str) -> None:
     """Weights can be left out, and those that are 0 say nothing."""
     G = hpg.Graph.from_edges([0, 1], [1, 2], [-1.0, 2.0], directed=False).to(device)
-    assert np.asarray(hpg.label_spreading(G, {0: 1}, weighted=False)).tolist() == [1, 1, 1]
+    assert np.asarray(hpg.label_spreading(G, {0: 1}, weight=False)).tolist() == [1, 1, 1]
     G = hpg.Graph.from_edges([0, 1], [1, 2], [0.0, 2.0], directed=False).to(device)
     assert np.asarray(hpg.label_spreading(G, {0: 1})).tolist() == [1, -1, -1]
 

@@ -89,19 +89,19 @@ def test_personalization(device):
 def test_weighted(personal, device):
     wanted = np.arange(40.0) if personal else None
     options = {"personalization": dict(enumerate(wanted))} if personal else {}
-    found = ranks(graph(SMALL, device), weighted=True, personalization=wanted, tol=1e-10)
+    found = ranks(graph(SMALL, device), weight=True, personalization=wanted, tol=1e-10)
     close(found, by_networkx(SMALL, weighted=True, **options))
 
 
 def test_weighted_without_weights(device):
     pattern = CSR(SMALL.shape, SMALL.indptr.astype(np.int64), SMALL.indices, None)
-    close(ranks(hpg.Graph(pattern, directed=True).to(device), weighted=True, tol=1e-10), by_networkx(SMALL))
+    close(ranks(hpg.Graph(pattern, directed=True).to(device), weight=True, tol=1e-10), by_networkx(SMALL))
 
 
 def test_arcs_of_weight_zero_carry_nothing(device):
     G = hpg.Graph.from_edges([0, 0, 1, 2], [1, 2, 0, 0], [0.0, 3.0, 1.0, 0.0]).to(device)
     expected = pagerank(np.array([[0, 0, 3.0], [1, 0, 0], [0, 0, 0]]), 200)
-    close(ranks(G, weighted=True, tol=1e-12, max_iteration=500), expected)
+    close(ranks(G, weight=True, tol=1e-12, max_iteration=500), expected)
 
 
 @pytest.mark.parametrize("personal", [False, True])
@@ -112,7 +112,7 @@ def test_the_paper_s_normalization(weighted, personal, device):
     # The ranks that each has at first sum to the number of vertices.
     start = 40 * wanted / wanted.sum() if personal else np.ones(40)
     expected = pagerank(matrix, 12, teleport=wanted, paper=True, start=start)
-    options = {"normalization": "hpgraph", "weighted": weighted, "personalization": wanted}
+    options = {"normalization": "hpgraph", "weight": weighted, "personalization": wanted}
     found = ranks(graph(SMALL, device), tol=0, max_iteration=12, **options)
     assert np.abs(found - expected).max() < 1e-12
     assert abs(found.sum() - 1) > 1
@@ -133,7 +133,7 @@ def test_single_precision(device):
     found = hpg.pagerank(graph(SMALL, device), dtype=np.float32)
     assert found.rank.dtype == np.float32
     assert np.abs(to_device(found.rank, "cpu") - by_networkx(SMALL)).sum() < 1e-5
-    assert hpg.pagerank(graph(SMALL, device), dtype="float32", weighted=True).rank.dtype == np.float32
+    assert hpg.pagerank(graph(SMALL, device), dtype="float32", weight=True).rank.dtype == np.float32
 
 
 def test_a_warm_start_is_shorter(device):
@@ -216,7 +216,7 @@ def test_repeats_bit_for_bit(device):
 def test_weights_that_are_refused(weight, device):
     G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1.0, weight, 1.0]).to(device)
     with pytest.raises(ValueError, match="weights must be finite and not negative"):
-        hpg.pagerank(G, weighted=True)
+        hpg.pagerank(G, weight=True)
     assert np.allclose(ranks(G), 1 / 3), "without their weights the arcs are fine"
 
 

@@ -27,7 +27,7 @@ def test_against_networkx(directed: bool, weighted: bool, named: bool, device: s
     weight = "weight" if weighted else None
     for given in (None, {v: 1.0 + i for i, v in enumerate(list(N)[3:6])}):
         expected = nx.pagerank(N, tol=1e-15, max_iter=1000, weight=weight, personalization=given)
-        found = hpg.pagerank(G, method="delta", tol=1e-12, max_iteration=1000, weighted=weighted, personalization=given)
+        found = hpg.pagerank(G, method="delta", tol=1e-12, max_iteration=1000, weight=weighted, personalization=given)
         assert found.converged and found.residual <= 1e-12 and found.trace.loop.startswith("supersteps: sends")
         np.testing.assert_allclose(on_cpu(found.rank), list(expected.values()), atol=1e-11)
 

@@ -37,7 +37,7 @@ def dense(k):
 @pytest.mark.parametrize(
     "options",
     [
-        {}, {"convergence": "vertex", "tol": 1e-9}, {"normalization": "hpgraph", "tol": 1e-4}, {"weighted": True},
+        {}, {"convergence": "vertex", "tol": 1e-9}, {"normalization": "hpgraph", "tol": 1e-4}, {"weight": True},
         {"max_iteration": 7, "tol": 0}, {"max_iteration": 0, "tol": 0}, {"start": np.arange(N) + 1.0},
         {"dtype": np.float32, "tol": 1e-3},
     ],

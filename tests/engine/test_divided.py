@@ -63,8 +63,8 @@ def test_sums_over_all_parts_decide_when_to_stop(places):
     matrix, value, steps, change = (SMALL.T / 40).tocsr(), np.ones(200), 0, np.inf
     small = divide(hpg.Graph(SMALL / 40, directed=True), places)
     found = hpg.run(programs.Halving, small)
-    rank = hpg.pagerank(small, weighted=True, tol=1e-12).rank
-    assert np.allclose(host(rank), hpg.pagerank(hpg.Graph(SMALL, directed=True), weighted=True, tol=1e-12).rank)
+    rank = hpg.pagerank(small, weight=True, tol=1e-12).rank
+    assert np.allclose(host(rank), hpg.pagerank(hpg.Graph(SMALL, directed=True), weight=True, tol=1e-12).rank)
     assert "whole" not in small._layouts
     while change >= 1e-3:
         new = 0.25 * (matrix @ value) + 0.5 * value

@@ -55,7 +55,7 @@ def pagerank(
     start /= start.sum()
     result = _converged(
         max_iter, _pagerank.pagerank, graph, damping=alpha, tol=n * tol, max_iteration=max_iter,
-        personalization=jumps, start=start, weighted=graph.weighted, dtype=dtype,
+        personalization=jumps, start=start, weight=graph.weighted, dtype=dtype,
     )  # fmt: skip
     return G.by_node(result.rank)
 
@@ -94,7 +94,7 @@ def katz_centrality(
     start = None if nstart is None else G.array_of(nstart)
     result = _converged(
         max_iter, _katz.katz_centrality, graph, alpha, attached, tol=tol, max_iteration=max_iter, start=start,
-        normalized=normalized, weighted=graph.weighted,
+        normalized=normalized, weight=graph.weighted,
     )  # fmt: skip
     return G.by_node(result.centrality)
 
@@ -114,7 +114,7 @@ def eigenvector_centrality(
     graph = G.graph(weight)
     result = _converged(
         max_iter, _eigenvector.eigenvector_centrality, graph, tol=tol, max_iteration=max_iter, start=start,
-        weighted=graph.weighted,
+        weight=graph.weighted,
     )  # fmt: skip
     return G.by_node(result.centrality)
 

@@ -37,7 +37,7 @@ def clustering(G: ConvertedGraph, nodes: Any = None, weight: str | None = None) 
         return _of(G, np.zeros(0), nodes)
     if graph.weighted and graph.out_csr.data.max() == 0:
         raise NotImplementedError("no weight is positive")
-    return _of(G, _clustering.clustering(graph, weighted=graph.weighted), nodes)
+    return _of(G, _clustering.clustering(graph, weight=graph.weighted), nodes)
 
 
 @serves()
