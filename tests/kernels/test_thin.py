@@ -47,7 +47,16 @@ def loops_and_repetitions():
     return [(i, j) for i, j in path(50) for _ in range(3)] + [(i, i) for i in range(50)]
 
 
-SHAPES = [path, cycle, star, hub_on_a_path, chain_of_hubs, caterpillar, two_paths, loops_and_repetitions]
+def chain_of_cliques():
+    """Long rows, most of whose ends are settled."""
+    size = 70
+    within = [(i, j) for i in range(size) for j in range(i)]
+    return path(4 * size) + [(size * k + i, size * k + j) for k in range(4) for i, j in within]
+
+
+SHAPES = [
+    path, cycle, star, hub_on_a_path, chain_of_hubs, caterpillar, two_paths, loops_and_repetitions, chain_of_cliques,
+]  # fmt: skip
 
 
 class Guarded(hpg.VertexProgram):
@@ -169,3 +178,19 @@ def test_more_thin_supersteps_than_there_is_room_for_at_once():
     assert found.trace.seconds.sum() > 0
     cut = hpg.bfs(G, 1, max_depth=70_000)
     assert cut.level.max() == len(cut.trace) == 70_000
+
+
+@pytest.mark.parametrize("leaves", [20_000, 40_000])
+def test_supersteps_about_as_large_as_one_thread_has_rows_for(leaves):
+    """Two hubs, side by side at the end of a path, then their leaves, then one vertex behind the leaves' last."""
+    hubs, first, last = (10, 11), 12, 12 + 2 * leaves
+    edges = [*path(10), (9, 10), (9, 11), (last - 1, last)]
+    edges += [(hub, first + k * leaves + leaf) for k, hub in enumerate(hubs) for leaf in range(leaves)]
+    G, out = arcs_of(edges, False)
+    level, rows = search(out, [0], len(out))
+    found = hpg.bfs(G, 0, direction="push")
+    assert found.level.tolist() == level
+    assert found.trace.rows[:, :3].tolist() == rows
+    reached = range(1, len(out))
+    assert all(level[found.parent[v]] == level[v] - 1 for v in reached)
+    assert {(found.parent[v], v) for v in reached} <= {*edges, *((v, u) for u, v in edges)}

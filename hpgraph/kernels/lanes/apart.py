@@ -22,7 +22,7 @@ from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER, TAIL
 from hpgraph.kernels.runtime.direction import PUSH
 from hpgraph.kernels.traversal import direction_optimizing as traversing
-from hpgraph.kernels.traversal.thin import THIN
+from hpgraph.kernels.traversal.thin import THIN, counts
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
@@ -163,7 +163,7 @@ def _fold(lane, step, lanes, room, own, course):
             steps = trace[row, 1]
             for _ in range(steps):
                 step += 1
-                active, arcs = np.int64(thin[place, 0]), np.int64(thin[place, 1])
+                active, arcs = counts(thin[place])
                 _note(lanes, lane, step, first, PUSH, active, arcs, trace[row, 3] // steps)
                 place += 1
         else:

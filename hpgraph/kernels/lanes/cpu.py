@@ -198,7 +198,7 @@ class _Group:
                 np.empty((own, n), ids), np.empty((own, 2, words), np.uint64),
                 np.stack([blank_board(workers if own == 1 else 1)] * own),
                 np.empty((own, traversing.PROGRESS), np.int64), np.empty((own, ROWS, 4), np.int64),
-                np.empty((own, ROWS * THIN_PER_ROW, 2), np.uint16),
+                np.empty((own, ROWS * THIN_PER_ROW), np.uint32),
             )  # fmt: skip
 
         # As many lanes as there are workers at a time; those left over have all workers.

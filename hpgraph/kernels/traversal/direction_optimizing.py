@@ -18,10 +18,10 @@ import numpy as np
 from numba import prange
 
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit
-from hpgraph.kernels.runtime.cpu.claim import BUFFER, bit, claim, clear, cycles, flush, list_bits, mark, test
+from hpgraph.kernels.runtime.cpu.claim import AT_ONCE, BUFFER, bit, claim, clear, cycles, flush, list_bits, mark, test
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, prefetch_each, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, prefetch_each, rolled, vertex
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, LOOPS, STEP, log
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.runtime.cpu.work_stealing import (
@@ -32,13 +32,23 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
     begin_together,
     collect,
     end_together,
+    is_single,
     leads,
     report,
     set_out,
     take,
 )
 from hpgraph.kernels.runtime.direction import PULL, PUSH
-from hpgraph.kernels.traversal.thin import LEADER_ARCS, THIN, choose_direction, push_thin
+from hpgraph.kernels.traversal.thin import (
+    ARCS_A_LINE,
+    LEADER_ARCS,
+    LONE_ARCS,
+    PREFETCH_ARCS,
+    PREFETCH_ROWS,
+    THIN,
+    choose_direction,
+    push_thin,
+)
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
@@ -46,12 +56,8 @@ from hpgraph.semiring.stop import is_stopped
 # Push chunk: at most 512 out-arcs (in the mean) and 64 vertices. Pull chunk: 1,024 rows, a multiple of 64 so that each
 # word of the next bitmask has one writer.
 PUSH_ARCS, PUSH_MOST, PULL_ROWS = 512, 64, 1024
-# Prefetch distances: of row pointers and of first arcs, in places of the queue; in a pull, of first arcs, in vertices.
-# Then how many arcs share a cache line.
-PREFETCH_ROWS, PREFETCH_ARCS, PREFETCH_PULLS = 8, 4, 32
-ARCS_A_LINE = 16
-# Neighbours that a pull tests together.
-AT_ONCE = 8
+# Prefetch distance of a pull: of first arcs, in vertices.
+PREFETCH_PULLS = 32
 # Words that the leader keeps from one call to the next, behind STEP and ACTIVE; then the tallies of a superstep.
 DIRECTION, HEAD, ARCS, LOOKED, QUEUED, SWAPPED, OPEN, ACTIVE_BEFORE, ARCS_BEFORE = range(2, 11)
 # How many rows are filled of the trace, and of the table of thin supersteps.
@@ -77,11 +83,14 @@ def _push(gather, update, edge_cond, state, world, step, indptr, indices, data, 
         # Beyond this chunk too: mostly the same worker takes the next one.
         prefetch(indptr, vertex(queue, min(i + PREFETCH_ROWS, ahead)))
         soon = peek(indptr, vertex(queue, min(i + PREFETCH_ARCS, ahead)))
-        for line in range(3):
-            prefetch(indices, soon + line * ARCS_A_LINE)
+        # A loop would be compiled longer.
+        prefetch(indices, soon)
+        prefetch(indices, soon + ARCS_A_LINE)
+        prefetch(indices, soon + 2 * ARCS_A_LINE)
         u = vertex(queue, i)
         first, last = peek(indptr, u), peek(indptr, u + 1)
         for k in range(last - first):
+            rolled()
             j = last - 1 - k if backward else first + k
             v = vertex(indices, j)
             if test(settled, v):
@@ -115,6 +124,7 @@ def _queue(update, state, world, step, indptr, dead_end, buffer, messages, fille
     """
     changed, arcs, kept = 0, 0, 0
     for i in range(filled):
+        rolled()
         v = vertex(buffer, i)
         if call(update, state, v, messages[i], world, step):
             degree = peek(indptr, v + 1) - peek(indptr, v)
@@ -148,8 +158,8 @@ def _pull(gather, update, edge_cond, state, world, step, indptr, indices, data, 
             open_ ^= flag
             first, last = peek(indptr, v), peek(indptr, v + 1)
             soon = peek(indptr, min(v + PREFETCH_PULLS, n))
-            for line in range(2):
-                prefetch(indices, soon + line * ARCS_A_LINE)
+            prefetch(indices, soon)
+            prefetch(indices, soon + ARCS_A_LINE)
             j = first
             while j < last:
                 # Branch-free until all are tested, even those behind the row's end: which one is active first cannot be
@@ -233,14 +243,14 @@ def _end(board, progress):
 
 @part
 def _go_on_thin(gather, update, edge_cond, state, world, indptr, indices, data, queue, settled, board, progress, trace,
-                thin, alpha, beta, forced, limit, dead_end, began):
+                thin, alpha, beta, forced, limit, dead_end, most, began):
     """The superstep ordered and all thin ones after it, by the leader without the board."""
     before = progress[STEP] - 1
     (progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS], progress[OPEN], progress[STEP], progress[THIN_ROW],
      progress[ACTIVE_BEFORE], progress[ARCS_BEFORE]) = push_thin(
         gather, update, edge_cond, state, world, indptr, indices, data, queue, settled, progress[HEAD], board[TAIL],
         progress[ACTIVE], progress[ARCS], progress[OPEN], before, limit, dead_end, alpha, beta, forced, thin,
-        progress[THIN_ROW],
+        progress[THIN_ROW], most,
     )  # fmt: skip
     progress[LOOKED] = progress[ARCS_BEFORE]
     progress[ROW] += 1
@@ -253,6 +263,7 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
           limit, dead_end):
     """One worker from the first superstep to the last; the leader goes on while there is room in the trace."""
     leading = leads(board)
+    most = LONE_ARCS if is_single(board) else LEADER_ARCS
     turn, began, part, goes_on = 0, 0, worker, False
     while True:
         if leading:
@@ -261,10 +272,10 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
             goes_on = not (progress[ACTIVE] == 0 or progress[STEP] == limit or full or is_stopped())
             if goes_on:
                 _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, forced, dead_end)
-                if progress[DIRECTION] == PUSH and progress[ACTIVE] + progress[ARCS] < LEADER_ARCS:
+                if progress[DIRECTION] == PUSH and progress[ACTIVE] + progress[ARCS] < most:
                     _go_on_thin(
                         gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, queue, settled,
-                        board, progress, trace, thin, alpha, beta, forced, limit, dead_end, began,
+                        board, progress, trace, thin, alpha, beta, forced, limit, dead_end, most, began,
                     )  # fmt: skip
                     continue
         turn = begin_together(board, leading, goes_on, turn)

@@ -15,9 +15,9 @@ from collections.abc import Callable
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu import trace as tracing
-from hpgraph.kernels.runtime.cpu.claim import claim, test
+from hpgraph.kernels.runtime.cpu.claim import AT_ONCE, all_set, claim, test
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, rolled, vertex
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER
@@ -26,8 +26,15 @@ from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
 # Arcs plus vertices of a superstep below which the leader works alone: waking helpers would cost more than they save.
-# The table of thin supersteps holds 16 bits of either.
 LEADER_ARCS = 256
+# The same on one thread, where there is no helper. A second-level cache holds what so many arcs reach; beyond, claims
+# are gathered first and served later, with their lines fetched meanwhile. Rows of the table have room for no more.
+LONE_ARCS = 1 << 16
+# Prefetch distances: of row pointers and of first arcs, in places of the queue. Then how many arcs share a cache line.
+PREFETCH_ROWS, PREFETCH_ARCS = 8, 4
+ARCS_A_LINE = 16
+# Neighbours are tested together for as long as so many are left of a row.
+LONG = 4 * AT_ONCE
 # Instead of a direction, in the trace's row for several thin supersteps: their number, 0, and the cycles of them all.
 THIN = -1
 # Room for so many thin supersteps for each row of the trace.
@@ -38,42 +45,57 @@ choose_direction = part(traversal_direction)
 
 @part
 def push_thin(gather, update, edge_cond, state, world, indptr, indices, data, queue, settled, head, tail, count, arcs,
-              waiting, step, limit, dead_end, alpha, beta, forced, thin, row):
+              waiting, step, limit, dead_end, alpha, beta, forced, thin, row, most):
     """Push from queue[head:tail], and superstep after superstep until one is not thin, is to pull, or has no room.
 
     ``count`` vertices with ``arcs`` are active, of whom the queue leaves out those with up to ``dead_end`` arcs;
-    ``waiting`` others may still hear. Returns all of these as they are then, and what else changed: head, tail, count,
-    arcs, waiting, step, row; then the count and the arcs of the superstep before.
+    ``waiting`` others may still hear. With ``most`` arcs and vertices, a superstep is not thin. Returns all of these
+    as they are then, and what else changed: head, tail, count, arcs, waiting, step, row; then the count and the arcs
+    of the superstep before.
     """
     n = indptr.size - 1
     m = peek(indptr, n)
     while True:
         step += 1
-        thin[row, 0], thin[row, 1] = count, arcs
+        put(thin, row, np.uint32(count | arcs << 16))
         row += 1
-        count_before, arcs_before = count, arcs
-        count, arcs = 0, 0
+        count_before, arcs_before, waiting_before = count, arcs, waiting
+        arcs = 0
         end = tail
+        wide = end - head > PREFETCH_ARCS
         while head < end:
+            if wide:
+                prefetch(indptr, vertex(queue, min(head + PREFETCH_ROWS, end - 1)))
+                soon = peek(indptr, vertex(queue, min(head + PREFETCH_ARCS, end - 1)))
+                prefetch(indices, soon)
+                prefetch(indices, soon + ARCS_A_LINE)
+                prefetch(indices, soon + 2 * ARCS_A_LINE)
             u = vertex(queue, head)
             head += 1
-            for j in range(peek(indptr, u), peek(indptr, u + 1)):
+            j, last = peek(indptr, u), peek(indptr, u + 1)
+            while last - j >= LONG:
+                if not all_set(settled, indices, j):
+                    break
+                j += AT_ONCE
+            while j < last:
+                rolled()
                 v = vertex(indices, j)
+                j += 1
                 if test(settled, v):
                     continue
-                weight = entry(data, j)
+                weight = entry(data, j - 1)
                 if not call(edge_cond, state, u, weight, v):
                     continue
                 claim(settled, v, True)
                 if call(update, state, v, call(gather, state, u, weight, v), world, step):
                     degree = peek(indptr, v + 1) - peek(indptr, v)
-                    count += 1
+                    waiting -= 1
                     arcs += degree
-                    if degree > dead_end:
-                        queue[tail] = v
-                        tail += 1
-        waiting -= count
-        if count == 0 or arcs + count >= LEADER_ARCS or step == limit or row == thin.shape[0] or is_stopped():
+                    # No branch: which vertex of a tree is a leaf, no processor foresees.
+                    put(queue, tail, v)
+                    tail += degree > dead_end
+        count = waiting_before - waiting
+        if count == 0 or arcs + count >= most or step == limit or row == thin.size or is_stopped():
             break
         if forced < 0:
             direction = choose_direction(
@@ -82,6 +104,12 @@ def push_thin(gather, update, edge_cond, state, world, indptr, indices, data, qu
             if direction != PUSH:
                 break
     return head, tail, count, arcs, waiting, step, row, count_before, arcs_before
+
+
+@part
+def counts(row):
+    """Vertices and arcs in a row of the table."""
+    return np.int64(row) & (LONE_ARCS - 1), np.int64(row) >> 16
 
 
 def recorded(
@@ -108,7 +136,7 @@ def recorded(
     """
     clock = tracing.Clock()
     trace = np.empty((tracing.ROWS, 4), np.int64)
-    table = np.empty((tracing.ROWS * THIN_PER_ROW, 2), np.uint16)
+    table = np.empty(tracing.ROWS * THIN_PER_ROW, np.uint32)
     run(trace, table)
     while progress[ACTIVE] > 0 and progress[STEP] < limit:
         if progress[rows] == len(trace):
@@ -130,8 +158,8 @@ def unfolded(trace: np.ndarray, table: np.ndarray) -> np.ndarray:
     ----------
     trace : int64 array of shape (rows, 4)
         Direction, active vertices, arcs and time; `THIN`, a number of supersteps, 0 and their time.
-    table : array of shape (thin supersteps, 2)
-        Active vertices and arcs.
+    table : uint32 array of length thin supersteps
+        Active vertices, and arcs in the upper 16 bits.
 
     Returns
     -------
@@ -139,17 +167,19 @@ def unfolded(trace: np.ndarray, table: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> unfolded(np.array([[THIN, 2, 0, 400], [1, 9, 30, 200]]), np.array([[1, 2], [2, 3]], np.uint16)).tolist()
+    >>> table = np.array([1 | 2 << 16, 2 | 3 << 16], np.uint32)
+    >>> unfolded(np.array([[THIN, 2, 0, 400], [1, 9, 30, 200]]), table).tolist()
     [[0, 1, 2, 150], [0, 2, 3, 250], [1, 9, 30, 200]]
     """
     if not len(table):
         return trace
     several = trace[:, 0] == THIN
-    counts = np.where(several, trace[:, 1], 1)
-    rows, places = np.repeat(trace, counts, axis=0), np.repeat(several, counts)
-    batch = counts[several]
-    work = table.sum(axis=1, dtype=np.int64)
+    times = np.where(several, trace[:, 1], 1)
+    rows, places = np.repeat(trace, times, axis=0), np.repeat(several, times)
+    batch = times[several]
+    active, arcs = table & (LONE_ARCS - 1), table >> 16
+    work = np.add(active, arcs, dtype=np.int64)
     total = np.add.reduceat(work, np.cumsum(batch) - batch)
     rows[places, 3] = rows[places, 3] * work // np.repeat(total, batch)
-    rows[places, 0], rows[places, 1:3] = PUSH, table
+    rows[places, 0], rows[places, 1], rows[places, 2] = PUSH, active, arcs
     return rows

@@ -177,3 +177,15 @@ def copy_items(typingctx: Any, target: Any, at: Any, source: Any, begin: Any, co
         return context.get_dummy_value()
 
     return types.void(target, types.uint64, source, types.uint64, types.uint64), generate
+
+
+@intrinsic(lambda: None)
+def rolled(typingctx: Any) -> Any:
+    """Keep LLVM from unrolling the loop around: few turns gain nothing by it, and copies of the body cost time."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        nothing = builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)
+        nothing.attributes.add("convergent")
+        return context.get_dummy_value()
+
+    return types.none(), generate

@@ -164,13 +164,19 @@ def end_together(board, leading):
 
 
 @part
+def is_single(board):
+    """Whether there is but one worker."""
+    return board.size == HEAPS + LINE
+
+
+@part
 def set_out(board, begin, end, grain, alone):
     """Share out begin..end as one range of work for each worker, or as a single one where the leader is ``alone``.
 
     A single worker always is: its claims need no atomic operation, which costs some 6 ns even without contention.
     """
     workers = (board.size - HEAPS) // LINE
-    alone = alone or workers == 1
+    alone = alone or is_single(board)
     heaps = 1 if alone else workers
     board[_COUNT], board[_GRAIN], board[ALONE] = heaps, grain, alone
     grains = (end - begin + grain - 1) // grain
