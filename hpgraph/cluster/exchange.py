@@ -127,7 +127,7 @@ class Exchange:
             tuple(values.dtype for values in state), beside, places,
         )  # fmt: skip
         for peer, said in incoming.items():
-            if said.who is not None and state:
+            if said.who is not None:
                 for place, values in zip(places[peer], said.values, strict=True):
                     place[said.ids] = values
         return incoming
