@@ -3,6 +3,7 @@
 # make docs     the site, into build/docs; warnings are errors
 # make notebooks  run the notebooks and store what they print and draw
 # make test-networkx  NetworkX's own tests, run on hpgraph
+# make test-warmup  what README and notebooks still compile after hpgraph warmup
 # make fuzz     some minutes of malformed files and the like
 # make bench    hpgraph beside its peers, CPU   make bench-gpu   the same on the GPU
 #
@@ -30,7 +31,7 @@ endif
 # making it of all that is installed takes as long as the rest.
 PIP = $(BIN)/python -m pip install --disable-pip-version-check --no-compile $$(test -t 1 || echo --quiet)
 
-.PHONY: install demo test test-networkx fuzz lint format docs notebooks bench bench-gpu clean
+.PHONY: install demo test test-networkx test-warmup fuzz lint format docs notebooks bench bench-gpu clean
 
 install: $(VENV)/installed
 
@@ -64,6 +65,10 @@ test: install
 # NetworkX's own tests, on its backend hpgraph: some twenty minutes.
 test-networkx: install
 	@$(BIN)/python -m tests.networkx_suite $(ARGS)
+
+# In an empty cache of its own: some minutes.
+test-warmup: install
+	@$(BIN)/python -m tests.after_warmup $(ARGS)
 
 fuzz: install
 	@$(BIN)/python -m tests.fuzz $(ARGS)
