@@ -19,7 +19,7 @@ from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task
@@ -103,21 +103,22 @@ def _heaviest(rows, state, v, begin, end, table, around, seed):
             most += weight
             continue
         slot = slot_of(keys, mask, c)
-        if keys[slot] < 0:
-            keys[slot] = c
-            sums[slot] = 0
-            used[count] = slot
+        if peek(keys, slot) < 0:
+            put(keys, slot, c)
+            put(used, count, slot)
             count += 1
-        sums[slot] += weight
+        else:
+            weight += peek(sums, slot)
+        put(sums, slot, weight)
     least = EVIDENCE * np.float64(around)
     for k in range(count):
-        slot = used[k]
-        c = keys[slot]
-        keys[slot] = -1
-        if sums[slot] < most:
+        slot = peek(used, k)
+        c, weight = peek(keys, slot), peek(sums, slot)
+        put(keys, slot, -1)
+        if weight < most:
             continue
-        if sums[slot] > most:
-            most, best = sums[slot], c
+        if weight > most:
+            most, best = weight, c
         elif most >= least:
             best = c if is_before(c, best, 0, seed) else best
         elif best != own:
