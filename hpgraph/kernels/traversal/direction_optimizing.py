@@ -38,7 +38,7 @@ from hpgraph.kernels.runtime.cpu.work_stealing import (
     set_out,
     take,
 )
-from hpgraph.kernels.runtime.direction import PULL, PUSH
+from hpgraph.kernels.runtime.direction import PULL, PUSH, traversal_direction
 from hpgraph.kernels.traversal.thin import (
     ARCS_A_LINE,
     LEADER_ARCS,
@@ -46,7 +46,6 @@ from hpgraph.kernels.traversal.thin import (
     PREFETCH_ARCS,
     PREFETCH_ROWS,
     THIN,
-    choose_direction,
     push_thin,
 )
 from hpgraph.semiring.atomics import fetch_add
@@ -66,6 +65,8 @@ PROGRESS = 13
 FOUND, LEAVING, SEEN = range(3)
 # On the board: where the queue ended when the superstep began, and how many workers have added to it since.
 _TO, _ADDED = OTHER, OTHER + LINE
+
+_choose_direction = part(traversal_direction)
 
 
 @part
@@ -199,7 +200,7 @@ def _begin(out_indptr, queue, active, reached, board, progress, alpha, beta, for
     count, arcs = progress[ACTIVE], progress[ARCS]
     direction = forced
     if forced < 0:
-        direction = choose_direction(
+        direction = _choose_direction(
             progress[DIRECTION], count, progress[ACTIVE_BEFORE], arcs, progress[ARCS_BEFORE], progress[LOOKED],
             progress[OPEN], n, out_indptr[n], alpha, beta,
         )  # fmt: skip
@@ -243,14 +244,15 @@ def _end(board, progress):
 
 @part
 def _go_on_thin(gather, update, edge_cond, state, world, indptr, indices, data, queue, settled, board, progress, trace,
-                thin, alpha, beta, forced, limit, dead_end, most, began):
+                thin, alpha, forced, limit, dead_end, most, began):
     """The superstep ordered and all thin ones after it, by the leader without the board."""
     before = progress[STEP] - 1
+    # Whether one with more arcs is to pull, `_begin` asks.
+    few = np.inf if forced >= 0 else alpha * indptr[indptr.size - 1]
     (progress[HEAD], board[TAIL], progress[ACTIVE], progress[ARCS], progress[OPEN], progress[STEP], progress[THIN_ROW],
      progress[ACTIVE_BEFORE], progress[ARCS_BEFORE]) = push_thin(
         gather, update, edge_cond, state, world, indptr, indices, data, queue, settled, progress[HEAD], board[TAIL],
-        progress[ACTIVE], progress[ARCS], progress[OPEN], before, limit, dead_end, alpha, beta, forced, thin,
-        progress[THIN_ROW], most,
+        progress[ACTIVE], progress[ARCS], progress[OPEN], before, limit, dead_end, thin, progress[THIN_ROW], most, few,
     )  # fmt: skip
     progress[LOOKED] = progress[ARCS_BEFORE]
     progress[ROW] += 1
@@ -275,7 +277,7 @@ def _work(worker, gather, update, edge_cond, state, world, out_indptr, out_indic
                 if progress[DIRECTION] == PUSH and progress[ACTIVE] + progress[ARCS] < most:
                     _go_on_thin(
                         gather, update, edge_cond, state, world, out_indptr, out_indices, out_data, queue, settled,
-                        board, progress, trace, thin, alpha, beta, forced, limit, dead_end, most, began,
+                        board, progress, trace, thin, alpha, forced, limit, dead_end, most, began,
                     )  # fmt: skip
                     continue
         turn = begin_together(board, leading, goes_on, turn)

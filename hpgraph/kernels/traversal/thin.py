@@ -21,7 +21,7 @@ from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, rolled, ve
 from hpgraph.kernels.runtime.cpu.progress import ACTIVE, STEP
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.runtime.cpu.work_stealing import GATE, LEADER
-from hpgraph.kernels.runtime.direction import PUSH, traversal_direction
+from hpgraph.kernels.runtime.direction import PUSH
 from hpgraph.semiring.jit import call
 from hpgraph.semiring.stop import is_stopped
 
@@ -40,21 +40,17 @@ THIN = -1
 # Room for so many thin supersteps for each row of the trace.
 THIN_PER_ROW = 4
 
-choose_direction = part(traversal_direction)
-
 
 @part
 def push_thin(gather, update, edge_cond, state, world, indptr, indices, data, queue, settled, head, tail, count, arcs,
-              waiting, step, limit, dead_end, alpha, beta, forced, thin, row, most):
-    """Push from queue[head:tail], and superstep after superstep until one is not thin, is to pull, or has no room.
+              waiting, step, limit, dead_end, thin, row, most, few):
+    """Push from queue[head:tail], and superstep after superstep until one is not thin, might pull, or has no room.
 
     ``count`` vertices with ``arcs`` are active, of whom the queue leaves out those with up to ``dead_end`` arcs;
-    ``waiting`` others may still hear. With ``most`` arcs and vertices, a superstep is not thin. Returns all of these
-    as they are then, and what else changed: head, tail, count, arcs, waiting, step, row; then the count and the arcs
-    of the superstep before.
+    ``waiting`` others may still hear. With ``most`` arcs and vertices, a superstep is not thin; with more than ``few``
+    arcs, it might pull. Returns all of these as they are then, and what else changed: head, tail, count, arcs,
+    waiting, step, row; then the count and the arcs of the superstep before.
     """
-    n = indptr.size - 1
-    m = peek(indptr, n)
     while True:
         step += 1
         put(thin, row, np.uint32(count | arcs << 16))
@@ -95,14 +91,8 @@ def push_thin(gather, update, edge_cond, state, world, indptr, indices, data, qu
                     put(queue, tail, v)
                     tail += degree > dead_end
         count = waiting_before - waiting
-        if count == 0 or arcs + count >= most or step == limit or row == thin.size or is_stopped():
+        if count == 0 or arcs > few or arcs + count >= most or step == limit or row == thin.size or is_stopped():
             break
-        if forced < 0:
-            direction = choose_direction(
-                PUSH, count, count_before, arcs, arcs_before, arcs_before, waiting, n, m, alpha, beta
-            )
-            if direction != PUSH:
-                break
     return head, tail, count, arcs, waiting, step, row, count_before, arcs_before
 
 
