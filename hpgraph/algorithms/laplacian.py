@@ -76,9 +76,11 @@ def smoothest(arcs: Sequence[CSR], k: int, *, normalized: bool, seed: int) -> An
     def product(x: Any) -> Any:
         x = x.reshape(-1)
         sent = share * x
-        moved = sum(A @ sent for A in matrices)
+        moved = matrices[0] @ sent
+        for A in matrices[1:]:
+            moved += A @ sent
         moved *= share
-        moved += kept * x
+        moved += x if normalized else kept * x
         return moved
 
     linalg = importlib.import_module("scipy.sparse.linalg" if device == "cpu" else "cupyx.scipy.sparse.linalg")
