@@ -11,19 +11,25 @@ run slower by a third: how well a function is optimized in its caller depends on
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from numba.core.codegen import JITCodeLibrary, RuntimeLinker
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen, RuntimeLinker
 from numba.core.environment import Environment, lookup_environment
 
 # What Numba puts before the names of a function's environment, a global variable of the code.
 _ENVIRONMENT = "_ZN08NumbaEnv"
+# As of Numba 0.62; before, they were made for a module.
+_PASSES_TAKE_FUNCTIONS = len(inspect.signature(JITCPUCodegen._function_pass_manager).parameters) == 1
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
     def _optimize_functions(self, ll_module: Any) -> None:
         # Numba runs its passes over declarations too, of which there are six to each function.
+        if not _PASSES_TAKE_FUNCTIONS:
+            super()._optimize_functions(ll_module)
+            return
         ll_module.data_layout = self._codegen._data_layout
         for function in ll_module.functions:
             if not function.is_declaration:
