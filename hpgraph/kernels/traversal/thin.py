@@ -27,8 +27,8 @@ from hpgraph.semiring.stop import is_stopped
 
 # Arcs plus vertices of a superstep below which the leader works alone: waking helpers would cost more than they save.
 LEADER_ARCS = 256
-# The same on one thread, where there is no helper. A second-level cache holds what so many arcs reach; beyond, claims
-# are gathered first and served later, with their lines fetched meanwhile. Rows of the table have room for no more.
+# The same on one thread, where there is no helper: what a row of the table has room for. Larger ones gather claims and
+# serve them later, with their lines fetched meanwhile: quicker where targets lie at random, slower where in order.
 LONE_ARCS = 1 << 16
 # Prefetch distances: of row pointers and of first arcs, in places of the queue. Then how many arcs share a cache line.
 PREFETCH_ROWS, PREFETCH_ARCS = 8, 4
