@@ -95,35 +95,17 @@ class _Unplaced:
 
 
 @contextlib.contextmanager
-def inner_libraries(codegen: Any) -> Iterator[None]:
-    """Context manager: functions compiled inside the block are `InnerLibrary`, Numba's own among them.
+def libraries(codegen: Any, kind: type[JITCodeLibrary]) -> Iterator[None]:
+    """Context manager: what is compiled or read back inside the block is of this kind, Numba's own functions too.
 
     Parameters
     ----------
     codegen : numba.core.codegen.JITCPUCodegen
         Used under Numba's lock alone, as is this.
+    kind : class
+        `InnerLibrary` for what only others call; Numba's own, inside such a block, for a kernel found on disk that
+        Python calls as well.
     """
-    with _libraries(codegen, InnerLibrary):
-        yield
-
-
-@contextlib.contextmanager
-def whole_libraries(codegen: Any) -> Iterator[None]:
-    """Context manager: code read back inside the block has machine code, also where `inner_libraries` is around it.
-
-    A kernel may call another that Python calls too, and find it on disk.
-
-    Parameters
-    ----------
-    codegen : numba.core.codegen.JITCPUCodegen
-        Used under Numba's lock alone, as is this.
-    """
-    with _libraries(codegen, JITCodeLibrary):
-        yield
-
-
-@contextlib.contextmanager
-def _libraries(codegen: Any, kind: type[JITCodeLibrary]) -> Iterator[None]:
     usual, codegen._library_class = codegen._library_class, kind
     try:
         yield

@@ -20,7 +20,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 
-from hpgraph.semiring.code_library import inner_libraries
+from hpgraph.semiring.code_library import InnerLibrary, libraries
 from hpgraph.semiring.intrinsic import intrinsic
 
 _NAME = "hpgraph_stop"
@@ -94,7 +94,7 @@ class StoppableCompiler(CompilerBase):
 
     def compile_extra(self, func: Any) -> Any:
         """Compile for the types that this compiler was made for."""
-        with inner_libraries(self.state.targetctx.codegen()):
+        with libraries(self.state.targetctx.codegen(), InnerLibrary):
             return super().compile_extra(func)
 
     def define_pipelines(self) -> list[Any]:

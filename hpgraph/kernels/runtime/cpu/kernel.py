@@ -15,6 +15,7 @@ from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
@@ -24,7 +25,7 @@ from hpgraph.core import cache_folder
 from hpgraph.kernels.runtime.cpu import compilation
 from hpgraph.kernels.runtime.cpu.lookups import refreshed_by_need
 from hpgraph.kernels.runtime.cpu.passes import PartCompiler
-from hpgraph.semiring.code_library import KernelLibrary, inner_libraries, whole_libraries
+from hpgraph.semiring.code_library import InnerLibrary, KernelLibrary, libraries
 
 
 def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **options: Any) -> Any:
@@ -76,7 +77,7 @@ class KernelCompiler(PartCompiler):
         codegen = self.state.targetctx.codegen()
         self.state.library = KernelLibrary(codegen, func.__qualname__)
         self.state.library.enable_object_caching()
-        with inner_libraries(codegen), refreshed_by_need(self.state.targetctx):
+        with libraries(codegen, InnerLibrary), refreshed_by_need(self.state.targetctx):
             return super().compile_extra(func)
 
 
@@ -115,7 +116,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         for_key, code = pickle.loads(content)
         if for_key != key:
             return None
-        with whole_libraries(target_context.codegen()):
+        with libraries(target_context.codegen(), JITCodeLibrary):
             return CompileResult._rebuild(target_context, *code)
 
     def save_overload(self, sig: Any, data: Any) -> None:
