@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
+from hpgraph.formats.checks import index_dtype
+
 Int64s = np.ndarray[Any, np.dtype[np.int64]]
+Indices = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+# The numbers of the next neighbours, as many as are asked for.
+Rule = Callable[[Iterator[Any], int], Indices]
+# Neighbours that are numbered together: some arrays of so many lie in a core's cache.
+_BLOCK = 1 << 14
 # Rows of which two neighbours are looked at, and the share of them above which a rule is taken for one.
 _ASKED = 1 << 10
 _MOST = 0.9
-# Places of a table for each value in it: 64 bytes, where a dict has some 100.
-_PLACES = 8
+# Slots of a hash table for each value in it, at the least: of four bytes, where a dict has some 100.
+_SLOTS = 4
+# Below this many values a search is as good.
+_FEW = 16
+# 2^64 over the golden ratio: D. E. Knuth, The Art of Computer Programming, volume 3, section 6.4.
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-def neighbors_of(nodes: list[Any], rows: list[Any]) -> tuple[Int64s, Int64s]:
+def neighbors_of(nodes: list[Any], rows: list[Any]) -> tuple[Int64s, Indices]:
     """Who is next to whom, in the order in which NetworkX lists neighbours; parallel edges count once.
 
     Parameters
@@ -28,87 +40,139 @@ def neighbors_of(nodes: list[Any], rows: list[Any]) -> tuple[Int64s, Int64s]:
     Returns
     -------
     indptr : int64 array of shape (n + 1,)
-    indices : int64 array
+    indices : int32 or int64 array
         Both arcs of an undirected edge are there, as in ``graph.adj``.
 
     Examples
     --------
     >>> neighbors_of(["a", "b"], [{"b": {}, "a": {}}, {"a": {}}])
-    (array([0, 2, 3]), array([1, 0, 0]))
+    (array([0, 2, 3]), array([1, 0, 0], dtype=int32))
     """
     indptr = np.zeros(len(nodes) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=indptr[1:])
-    size = int(indptr[-1])
-    if _are_integers(nodes):
-        ends = np.fromiter(chain.from_iterable(rows), np.int64, size)
-        return indptr, _Places(np.array(nodes, np.int64)).of(ends)
-    found = _by_address(nodes, rows, size) if size > _ASKED else None
-    if found is None and size:
-        found = _by_hash(nodes, rows, size)
-    if found is None:
-        number_of = dict(zip(nodes, range(len(nodes)), strict=True))
-        found = np.fromiter(map(number_of.__getitem__, chain.from_iterable(rows)), np.int64, size)
-    return indptr, found
+    indices = np.empty(indptr[-1], index_dtype(len(nodes)))
+    if indices.size:
+        numbers_of, neighbors = _rule(nodes, rows), chain.from_iterable(rows)
+        for begin in range(0, len(indices), _BLOCK):
+            block = indices[begin : begin + _BLOCK]
+            block[:] = numbers_of(neighbors, len(block))
+    return indptr, indices
 
 
-class _Places:
-    """Where each of some distinct integers lies: by a table where they are close together, else by a search."""
-
-    def __init__(self, known: Int64s) -> None:
-        self.known = known
-        self.lowest, highest = int(known.min()), int(known.max())
-        self.table: Int64s | None = None
-        if highest - self.lowest < _PLACES * len(known):
-            self.table = np.zeros(highest - self.lowest + 1, np.int64)
-            self.table[known - self.lowest] = np.arange(len(known))
-
-    def of(self, wanted: Int64s) -> Int64s:
-        """The place of each; that of a value which is not known is any."""
-        if self.table is not None:
-            return self.table.take(wanted - self.lowest, mode="clip")
-        order, turn = np.argsort(self.known), np.argsort(wanted)
-        # In ascending order the search goes through the known values once, from cache.
-        at = np.searchsorted(self.known[order], wanted[turn])
-        places = np.empty(len(wanted), np.int64)
-        places[turn] = order.take(at, mode="clip")
-        return places
+def _rule(nodes: list[Any], rows: list[Any]) -> Rule:
+    """The quickest that is right for these nodes."""
+    known = _as_integers(nodes)
+    if known is not None:
+        return _integers if np.array_equal(known, np.arange(len(known))) else _by_value(known)
+    return _by_address(nodes, rows) or _by_hash(nodes) or _by_dict(nodes)
 
 
-def _are_integers(nodes: list[Any]) -> bool:
-    return set(map(type, nodes)) == {int} and min(nodes) >= -(1 << 62) and max(nodes) < 1 << 62
-
-
-def _by_address(nodes: list[Any], rows: list[Any], size: int) -> Int64s | None:
-    """By where the objects lie, without a look into them; None unless they are the nodes' objects, as a rule."""
-    known = _addresses(np.fromiter(nodes, object, len(nodes)))
-    places = _Places(known)
-    sample = list(chain.from_iterable(islice(row, 2) for row in rows[:: max(1, len(rows) // _ASKED)]))
-    asked = _addresses(np.fromiter(sample, object, len(sample)))
-    if np.count_nonzero(known[places.of(asked)] == asked) <= _MOST * len(asked):
+def _as_integers(nodes: list[Any]) -> Int64s | None:
+    """The nodes, where they are Python's integers of 64 bits."""
+    if type(nodes[0]) is not int or set(map(type, nodes)) != {int}:
         return None
-    ends = np.fromiter(chain.from_iterable(rows), object, size)
-    wanted = _addresses(ends)
-    numbers = places.of(wanted)
-    others = known[numbers] != wanted
-    if others.any():
-        equal = _by_hash(nodes, [ends[others].tolist()], int(others.sum()))
-        if equal is None:
-            return None
-        numbers[others] = equal
-    return numbers
+    try:
+        return np.fromiter(nodes, np.int64, len(nodes))
+    except OverflowError:
+        return None
 
 
-def _by_hash(nodes: list[Any], rows: list[Any], size: int) -> Int64s | None:
+def _integers(neighbors: Iterator[Any], count: int) -> Indices:
+    return np.fromiter(neighbors, np.int64, count)
+
+
+def _by_value(known: Int64s) -> Rule:
+    places = _Places(known)
+    return lambda neighbors, count: places.of(_integers(neighbors, count))
+
+
+def _by_address(nodes: list[Any], rows: list[Any]) -> Rule | None:
+    """By where the objects lie, without a look into them; None unless they are the nodes' objects, as a rule."""
+    places = _Places(_addresses(np.fromiter(nodes, object, len(nodes))))
+    sample = list(chain.from_iterable(islice(row, 2) for row in rows[:: max(1, len(rows) // _ASKED)]))
+    asked = _addresses(np.fromiter(sample, object, len(sample))) if sample else np.empty(0, np.int64)
+    if np.count_nonzero(places.of(asked) >= 0) <= _MOST * len(asked):
+        return None
+    by_dict: Rule | None = None
+
+    def numbers_of(neighbors: Iterator[Any], count: int) -> Indices:
+        nonlocal by_dict
+        objects = np.fromiter(neighbors, object, count)
+        numbers = places.of(_addresses(objects))
+        others = np.flatnonzero(numbers < 0)
+        if others.size:
+            by_dict = by_dict or _by_dict(nodes)
+            numbers[others] = by_dict(iter(objects[others].tolist()), len(others))
+        return numbers
+
+    return numbers_of
+
+
+def _by_hash(nodes: list[Any]) -> Rule | None:
     """By their hashes, without a look at the nodes that they are equal to; None where two nodes have the same hash."""
     known = np.fromiter(map(hash, nodes), np.int64, len(nodes))
     ascending = np.sort(known)
     if (ascending[1:] == ascending[:-1]).any():
         return None
-    wanted = np.fromiter(map(hash, chain.from_iterable(rows)), np.int64, size)
-    numbers = _Places(known).of(wanted)
-    return numbers if (known[numbers] == wanted).all() else None
+    places = _Places(known)
+    return lambda neighbors, count: places.of(_integers(map(hash, neighbors), count))
+
+
+def _by_dict(nodes: list[Any]) -> Rule:
+    number_of = dict(zip(nodes, range(len(nodes)), strict=True)).__getitem__
+    return lambda neighbors, count: _integers(map(number_of, neighbors), count)
+
+
+class _Places:
+    """Where each of some distinct integers lies among them: multiplicative hashing, all that are asked for at once.
+
+    One value keeps each slot. Those that lost theirs stand in a table of their own, and so on; where half of the values
+    did, which chance does not bring about, they are searched for.
+    """
+
+    def __init__(self, known: Int64s) -> None:
+        self.known = known
+        numbers: Indices = np.arange(len(known), dtype=index_dtype(len(known)))
+        bits = (_SLOTS * len(known)).bit_length()
+        self.shift = np.uint64(64 - bits)
+        self.table = np.zeros(1 << bits, numbers.dtype)
+        slots = self._slots(known)
+        self.table[slots] = numbers
+        self.lost = np.flatnonzero(self.table[slots] != numbers)
+        others = known[self.lost]
+        self.others = _Places(others) if _FEW < len(others) < len(known) // 2 else _Sorted(others)
+
+    def _slots(self, values: Int64s) -> Int64s:
+        product = values.view(np.uint64) * _MULTIPLIER
+        product >>= self.shift
+        return product.view(np.int64)
+
+    def of(self, wanted: Int64s) -> Indices:
+        """The place of each, -1 for what is not known."""
+        places = self.table.take(self._slots(wanted))
+        missed = np.flatnonzero(self.known.take(places) != wanted)
+        if missed.size:
+            found = self.others.of(wanted[missed])
+            places[missed] = -1
+            places[missed[found >= 0]] = self.lost[found[found >= 0]]
+        return places
+
+
+class _Sorted:
+    """The same by a search."""
+
+    def __init__(self, known: Int64s) -> None:
+        self.order = np.argsort(known)
+        self.ascending = known[self.order]
+
+    def of(self, wanted: Int64s) -> Indices:
+        """The place of each, -1 for what is not known."""
+        if not self.order.size:
+            return np.full(len(wanted), -1)
+        at = np.minimum(np.searchsorted(self.ascending, wanted), len(self.order) - 1)
+        return np.where(self.ascending[at] == wanted, self.order[at], -1)
 
 
 def _addresses(objects: np.ndarray[Any, Any]) -> Int64s:
-    # An array of objects holds pointers; an object takes 16 bytes at the least, so sixteenths tell them apart.
-    return np.frombuffer(objects.tobytes(), np.intp) >> 4
+    """An array of objects holds pointers."""
+    return np.frombuffer(objects, np.intp)

@@ -24,9 +24,16 @@ class Alike:
         return isinstance(other, Alike) and self.number == other.number
 
 
+def signed(value: int) -> int:
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
 KINDS: dict[str, Callable[[int], Any]] = {
     "close numbers": lambda i: i - 100,
     "numbers far apart": lambda i: (i - 100) * 1_000_003,
+    # Times the multiplier that numbers are spread with, they are i: too close together to be spread.
+    "numbers of one slot": lambda i: signed(i * pow(0x9E3779B97F4A7C15, -1, 1 << 64)),
+    "largest and smallest": lambda i: signed((1 << 63) - 150 + i),
     "numbers beyond 64 bits": lambda i: (i - 100) << 70,
     "text": lambda i: f"node {i}",
     "pairs": lambda i: (i // 20, i % 20),
@@ -51,6 +58,15 @@ def test_numbers_are_those_of_a_dict(kind: str, anew: float) -> None:
     indptr, indices = neighbors_of(nodes, rows)
     assert indptr.tolist() == [0, *np.cumsum([len(row) for row in rows]).tolist()]
     assert indices.tolist() == [number_of[end] for row in rows for end in row]
+
+
+def test_many_blocks_of_neighbors() -> None:
+    """Read and numbered block by block."""
+    nodes = [f"node {i}" for i in range(500)]
+    order = np.random.default_rng(7).permutation(500).tolist()
+    rows = [{nodes[(i + j) % 500]: {} for j in order} for i in range(100)] + [{}] * 400
+    expected = [(i + j) % 500 for i in range(100) for j in order]
+    assert neighbors_of(nodes, rows)[1].tolist() == expected
 
 
 def test_neighbors_of_one_node_alone() -> None:

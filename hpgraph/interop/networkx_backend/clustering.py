@@ -21,7 +21,9 @@ def _undirected(call: Any) -> str | None:
 
 def _of(G: ConvertedGraph, array: Any, nodes: Any) -> Any:
     """The values of some nodes, as NetworkX gives them: of a single one the value; and 0 as a whole number."""
-    values = [value or 0 for value in to_device(array, "cpu").tolist()]
+    values = to_device(array, "cpu").tolist()
+    if array.dtype.kind == "f":
+        values = [value or 0 for value in values]
     if nodes is None:
         return dict(zip(G, values, strict=True))
     if nodes in G:

@@ -19,17 +19,24 @@ from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import serves
 
 
-def _queue(G: ConvertedGraph, source: int, incoming: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """The nodes in the order in which a queue meets them, and from which it meets each: NetworkX's order.
+def _queue(G: ConvertedGraph, source: int, incoming: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The nodes in the order in which a queue meets them, NetworkX's; their steps; and from which it meets each node.
 
-    The engine searches in parallel and keeps no such order; SciPy's search, which is sequential, goes by the order of
-    neighbours as ours are given.
+    The last goes by the nodes' numbers, the steps by the order. The engine searches in parallel and keeps no such
+    order; SciPy's search, which is sequential, goes by the order of neighbours as ours are given.
     """
     order, before = breadth_first_order(
         G.incoming_in_order if incoming and G.is_directed() else G.outgoing_in_order, source,
         directed=True, return_predecessors=True,
     )  # fmt: skip
-    return order, before
+    place = np.empty(len(G), order.dtype)
+    place[order] = np.arange(len(order), dtype=order.dtype)
+    # Where the queue ends once it has met what the first of its nodes meet. A level ends where the one before does so.
+    met = np.bincount(place[before[order[1:]]], minlength=len(order))
+    ends, bounds = (1 + np.cumsum(met)).data, [0, 1]
+    while bounds[-1] < len(order):
+        bounds.append(ends[bounds[-1] - 1])
+    return order, np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)), before
 
 
 def _levels(G: ConvertedGraph, source: int, incoming: bool = False) -> np.ndarray:
@@ -44,8 +51,7 @@ def _limit(cutoff: float | None) -> float:
 
 
 def _by_steps(G: ConvertedGraph, source: int, cutoff: float | None, incoming: bool = False) -> dict[Any, int]:
-    order, _ = _queue(G, source, incoming)
-    level = _levels(G, source, incoming)[order]
+    order, level, _ = _queue(G, source, incoming)
     inside = int(np.searchsorted(level, _limit(cutoff), "right"))
     return dict(zip(G.named(order[:inside]), level[:inside].tolist(), strict=True))
 
@@ -93,22 +99,15 @@ def all_pairs_shortest_path_length(
     G: ConvertedGraph, cutoff: float | None = None
 ) -> Iterator[tuple[Any, dict[Any, int]]]:
     """As `networkx.all_pairs_shortest_path_length`."""
-    if len(G) == 0:
-        return
-    limit = _limit(cutoff)
-    for sources, levels in _blocks(G.graph(), None if limit == math.inf else limit):
-        for source, level in zip(sources.tolist(), to_device(levels, "cpu"), strict=True):
-            order = _queue(G, source)[0]
-            inside = order[level[order] >= 0]
-            yield G.nodes[source], dict(zip(G.named(inside), level[inside].tolist(), strict=True))
+    for source, node in enumerate(G):
+        yield node, _by_steps(G, source, cutoff)
 
 
 @serves(parallel=True)
 def single_source_shortest_path(G: ConvertedGraph, source: Any, cutoff: float | None = None) -> dict[Any, list[Any]]:
     """As `networkx.single_source_shortest_path`."""
     number = G.number(source, "Source {} not in G")
-    order, before = _queue(G, number)
-    level = _levels(G, number)[order]
+    order, level, before = _queue(G, number)
     inside = order[: int(np.searchsorted(level, _limit(cutoff), "right"))]
     paths = {number: [source]}
     for node, previous in zip(inside[1:].tolist(), before[inside[1:]].tolist(), strict=True):
@@ -215,9 +214,7 @@ def descendants_at_distance(G: ConvertedGraph, source: Any, distance: int) -> se
 @serves(parallel=True, unless=lambda call: None if call["sources"] in call["G"] else "only one source is taken")
 def bfs_layers(G: ConvertedGraph, sources: Any) -> Iterator[list[Any]]:
     """As `networkx.bfs_layers`."""
-    number = G.index[sources]
-    order, _ = _queue(G, number)
-    level = _levels(G, number)[order]
+    order, level, _ = _queue(G, G.index[sources])
     named, ends = G.named(order), np.cumsum(np.bincount(level)).tolist()
     for begin, end in zip([0, *ends], ends, strict=False):
         yield named[begin:end]
