@@ -27,6 +27,11 @@ def test_a_pull_that_stops_soon_is_cheaper():
     assert direction(leaving=5000, leaving_before=500, count=100, waiting=500) == PULL
 
 
+def test_a_pull_pays_for_each_vertex_that_waits():
+    """Half of a tree's vertices wait, with two arcs each; a push reaches one for each two of its arcs."""
+    assert traversal_direction(PUSH, 104, 102, 208, 204, 204, 450, N, 2 * N, ALPHA, BETA) == PUSH
+
+
 def test_the_way_back():
     assert direction(last=PULL, count=40, before=50, looked=0) == PUSH, "the frontier dwindles"
     assert direction(last=PULL, count=40, before=30, looked=0) == PULL, "it is small, but grows"

@@ -9,8 +9,9 @@ who chooses               a push costs                                   a pull 
 ========================  =============================================  ==============================================
 a product, the general    f, each at a random place                      m, one after another: `product_pushes` up to
 loop of supersteps                                                       a share of m, `SHARE` or `ALPHA`
-a traversal on the CPU    f + `REACHED` x the vertices that it will      open vertices x min(m / n, m / f): each stops
-                          reach, by the hit rate of the last superstep   at its first hit: `traversal_direction`
+a traversal on the CPU    f + `REACHED` x the vertices that it will      open vertices x (`REACHED` + min(m / n,
+                          reach, by the hit rate of the last superstep   m / f)): each stops at its first hit:
+                                                                         `traversal_direction`
 a traversal on the GPU    f                                              likewise, above `ALPHA` m; it returns by what
                                                                          the last pull looked at (traversal.cuh)
 ========================  =============================================  ==============================================
@@ -32,7 +33,8 @@ ALPHA, BETA = 0.05, 1 / 18
 # graphs, the lower end where rows stream from the cache.
 SHARE = 0.1
 # Cost of a vertex that a push reaches, in arcs: each of its arrays is one random access. So the cost of a push is its
-# arcs + 8 x the expected new vertices.
+# arcs + 8 x the expected new vertices. A vertex from which a pull looks costs as much: where its row ends, no processor
+# foresees. Measured on twelve kinds of graphs, such a unit takes 0.5 to 1.1 ns in either.
 REACHED = 8
 
 
@@ -104,7 +106,7 @@ def traversal_direction(
         dwindles = count < beta * n and count < count_before
         return PUSH if dwindles or push < looked else PULL
     # With the frontier's arcs spread evenly, an open vertex meets one after arcs / leaving in-arcs.
-    return PULL if waiting * min(arcs / n, arcs / leaving) < push else PUSH
+    return PULL if waiting * (REACHED + min(arcs / n, arcs / leaving)) < push else PUSH
 
 
 def joint_direction(
