@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from busy_stream import made_ready, spin
 from edge_programs import Drift, Ledger, Relay, Rest, Tired
 from graphs_in_pages import streamed
 from reference_algorithms import random_digraph
@@ -14,7 +15,8 @@ from reference_edge_programs import run_slowly
 from test_edge_programs import compare, host, lists
 
 import hpgraph as hpg
-from hpgraph.core.device import to_device
+from hpgraph.core.device import cuda_available, to_device
+from hpgraph.kernels.runtime.cuda.compile import Module
 
 N = 300
 
@@ -48,6 +50,32 @@ def test_everyone_and_phases(matrix, device, tmp_path):
     for program in (always, several):
         found, expected = hpg.run(program, G), hpg.run(program, whole)
         assert host(found.wealth) == host(expected.wealth) and host(found.told) == host(expected.told)
+
+
+@pytest.mark.skipif(not cuda_available(), reason="no CUDA GPU here")
+@pytest.mark.parametrize("behind", ["list", "visit"])
+def test_kept_pages_are_visited_while_buffers_are_made(behind, matrix, tmp_path, monkeypatch):
+    """Buffers made while pages that are kept are being visited take memory that this still works in."""
+    G, whole = streamed(matrix, "cuda", "memory", tmp_path, True), hpg.Graph(matrix, directed=True)
+    briefly = type("Briefly", (Tired,), {"max_iteration": 2})
+    expected = hpg.run(briefly, whole)
+    hpg.run(briefly, G)
+    # As when another program of several has its weights read.
+    G.store(False, False).close()
+    made_ready()
+    function, waiting = Module.function, [behind]
+
+    def slowly(module, name):
+        kernel = function(module, name)
+        if waiting and name.startswith(f"hpgraph::{behind}_groups"):
+            waiting.clear()
+            spin()
+        return kernel
+
+    monkeypatch.setattr(Module, "function", slowly)
+    found = hpg.run(briefly, G)
+    assert not waiting
+    assert host(found.wealth) == host(expected.wealth) and host(found.told) == host(expected.told)
 
 
 @pytest.mark.parametrize(

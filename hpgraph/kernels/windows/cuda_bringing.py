@@ -141,15 +141,16 @@ class Bringing:
             self._kept.begin(wanted)
         while len(self._ring) < self._slots:
             self._ring.append(Slot(self.pages, self._arcs, not self.host.resident))
-        now, count = cupy.cuda.get_current_stream(), len(self._ring)
+        device, now, count = cupy.cuda.Device(), cupy.cuda.get_current_stream(), len(self._ring)
         coming: deque[Any] = deque()
+        done = 0
 
         def start(k: int) -> None:
             slot, stream, run = self._ring[k % count], self._streams[k % len(self._streams)], runs[k]
             # Where its pages lie is settled now: until it has been worked on, none that is kept may go.
             if rows is not None:
                 slot.brought = []
-                coming.append(self._pool.submit(self._bring_on, cupy.cuda.Device().id, runs[k], slot, stream, rows))
+                coming.append(self._pool.submit(self._bring_on, device.id, runs[k], slot, stream, rows))
                 return
             self._kept.busy[run.begin : run.end] = True
             slot.brought = list(gaps(run, self._kept.here))
@@ -161,7 +162,7 @@ class Bringing:
                 self._bring(runs[k], slot, stream, values)
                 coming.append(None)
             else:
-                coming.append(self._pool.submit(self._bring_on, cupy.cuda.Device().id, runs[k], slot, stream, values))
+                coming.append(self._pool.submit(self._bring_on, device.id, runs[k], slot, stream, values))
 
         try:
             for k in range(min(count - 1, len(runs))):
@@ -179,12 +180,22 @@ class Bringing:
                 if rows is None:
                     self._keep(run, slot, now)
                 slot.free.record(now)
-                slot.used = True
+                done += 1
         finally:
             self._kept.busy[:] = False
             for future in coming:
                 if isinstance(future, Future) and not future.cancel():
                     future.exception()
+            if done < len(runs):
+                with device:
+                    self._leave(now)
+
+    def _leave(self, now: Any) -> None:
+        """Have whoever is given the ring's memory next wait for the last window, and for copies that nobody awaits."""
+        for stream in self._streams:
+            now.wait_event(stream.record())
+        for slot in self._ring:
+            slot.free.record(now)
 
     @property
     def _pool(self) -> ThreadPoolExecutor:
@@ -201,9 +212,8 @@ class Bringing:
     def _bring_rows(self, run: Pieces, slot: Slot, stream: Any, rows: np.ndarray) -> None:
         """Read some rows of a run into its pinned buffer, once the device has read what was there."""
         assert slot.pinned is not None
-        if slot.used:
-            slot.free.synchronize()
-            slot.ready.synchronize()
+        slot.free.synchronize()
+        slot.ready.synchronize()
         address, nbytes = self.host.place_rows(run, rows, self._gap, slot.pinned)
         begins = self.pages.offset[run.begin : run.end]
         slot.places = (address + begins - begins[0]).astype(np.uint64)
@@ -215,10 +225,9 @@ class Bringing:
         from cupy.cuda import runtime
 
         pages = self.pages
-        if slot.used:
-            stream.wait_event(slot.free)
+        stream.wait_event(slot.free)
         begin = int(pages.offset[run.begin])
-        if slot.pinned is not None and slot.used:
+        if slot.pinned is not None:
             # The pinned buffer is read by the last copy out of it, or where it is.
             slot.ready.synchronize()
             slot.free.synchronize()

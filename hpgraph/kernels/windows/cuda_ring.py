@@ -93,8 +93,9 @@ class Slot:
             addressed(arcs * pages.dtype.itemsize + (1 << 14)) if from_file and pages.dtype is not None else None
         )
         self.ready = cupy.cuda.Event(disable_timing=True)
+        # The pool hands out memory that what was launched before may still be working on: others' streams have to wait.
         self.free = cupy.cuda.Event(disable_timing=True)
-        self.used = False
+        self.free.record()
         # Stretches of pages that are copied for the window now in it, and where all of its pages lie.
         self.brought: list[tuple[int, int]] = []
         self.places = np.empty(0, np.uint64)
