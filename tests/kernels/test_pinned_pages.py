@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import scipy.sparse
 import hpgraph as hpg
 from hpgraph.core.device import cuda_available
 from hpgraph.kernels.pages import cut
+from hpgraph.kernels.sweep.cuda import _captured
 from hpgraph.kernels.windows import cuda_host
 from hpgraph.kernels.windows.runs import Pieces
 
@@ -59,3 +61,31 @@ def test_arrays_are_copied_rather_than_pinned_where_they_are(pages, monkeypatch)
     del given
     gc.collect()
     assert len(unpinned) == 2, "it is given back"
+
+
+@pytest.mark.skipif(not cuda_available(), reason="no CUDA GPU here")
+def test_nothing_is_unpinned_while_launches_are_captured():
+    """It would wait for the device, and so end the capture; garbage may hold pages whenever it is collected."""
+    import cupy
+
+    pinned, array, limits = [cuda_host.Pinned(8)], cupy.zeros(5), gc.get_threshold()
+    array += 1
+    seen = weakref.ref(pinned[0])
+    there = []
+
+    def work():
+        cycle = [pinned.pop()]
+        cycle.append(cycle)
+        del cycle
+        there.append([[] for _ in range(100)])
+        there.append(seen() is not None)
+        array.__iadd__(1)
+
+    gc.set_threshold(10)
+    try:
+        graph, _ = _captured(work)
+    finally:
+        gc.set_threshold(*limits)
+    graph.launch(cupy.cuda.get_current_stream())
+    gc.collect()
+    assert there[1] and seen() is None and (array == 2).all()

@@ -15,6 +15,7 @@ import numpy as np
 
 from hpgraph.core import work_clock
 from hpgraph.core.errors import CompileError
+from hpgraph.core.garbage import uncollected
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.cuda.compile import Module
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
@@ -284,7 +285,8 @@ def _captured(work: Callable[[], None]) -> tuple[Any, list[Any]]:
         return kept[-1]
 
     stream = cupy.cuda.Stream(non_blocking=True)
-    with cupy.cuda.using_allocator(keep), stream:
+    # To free memory may be to wait for the device, which nobody may do while launches are captured.
+    with uncollected(), cupy.cuda.using_allocator(keep), stream:
         stream.begin_capture()
         try:
             work()

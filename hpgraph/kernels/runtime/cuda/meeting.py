@@ -22,6 +22,7 @@ from hpgraph.core.locks import Lock
 from hpgraph.kernels.runtime.cuda.part import MOST_PARTS, STATION, Elements, Part, Rows
 from hpgraph.kernels.runtime.cuda.persistent import TRACE, Record
 from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.cuda.takeover import slot_of
 from hpgraph.kernels.runtime.program import Beginning
 
 PARTS = Layout(
@@ -82,18 +83,16 @@ class Parts:
         self._kept: dict[Any, Any] = {}
         self.lock = Lock()
         # Kernels write to it when they end: see LocalLimits::tell.
-        self._told = cupy.cuda.alloc_pinned_memory(16)
-        self._words = np.frombuffer(self._told, np.int64, 2)
-        self._words[:] = 0
+        self._told = slot_of(self)
         # The last fields of a struct ``LocalLimits``: no search is left to the host.
-        self.limits = np.int64(1 << 62), np.int32(0), int(self._told.ptr)
+        self.limits = np.int64(1 << 62), np.int32(0), int(self._told.ctypes.data)
         with self.all[0].here:
             self._before, self._end = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
 
     @property
     def arcs_a_superstep(self) -> int:
         """In the mean of the last search that is done; 0 before the first."""
-        return int(self._words[1])
+        return int(self._told[1])
 
     def __iter__(self) -> Iterator[Part]:
         return iter(self.all)

@@ -39,13 +39,17 @@ _pages: list[Any] = []
 _free_slots: list[np.ndarray] = []
 
 
-def _take_slot() -> np.ndarray:
+def slot_of(owner: Any) -> np.ndarray:
+    """Two int64 zeros that kernels may write to, even when their owner is gone; another one then has them."""
     import cupy
 
     if not _free_slots:
         _pages.append(cupy.cuda.alloc_pinned_memory(16 * SLOTS))
         _free_slots.extend(np.frombuffer(_pages[-1], np.int64, 2 * SLOTS).reshape(SLOTS, 2))
-    return _free_slots.pop()
+    slot = _free_slots.pop()
+    slot[:] = 0
+    weakref.finalize(owner, _free_slots.append, slot)
+    return slot
 
 
 class Takeover:
@@ -62,10 +66,8 @@ class Takeover:
         self.patience = int((SETTING_UP + size / LINK + arcs.nnz * HOST_ARC) / SUPERSTEP)
         # A search has no more supersteps than vertices.
         self._waits = self._possible = n > self.patience
-        self._told = _take_slot()
-        self._told[:] = 0
+        self._told = slot_of(self)
         self._address: int = self._told.ctypes.data
-        weakref.finalize(self, _free_slots.append, self._told)
         self._copies: dict[str, CSR] = {}
 
     def waits(self) -> bool:
