@@ -1,14 +1,22 @@
-"""What Numba looks up while it compiles: options that compare quickly, and registrations looked for by need."""
+"""What Numba looks up while it compiles: options, registrations, what calls mean, and who listens to LLVM's lock."""
+
+import operator
 
 import pytest
+from llvmlite import binding
 from numba import types
+from numba.core import event
 from numba.core.compiler import Flags
 from numba.core.cpu import CPUContext
+from numba.core.errors import TypingError
 from numba.core.imputils import builtin_registry
 from numba.core.registry import cpu_target
+from numba.core.targetconfig import ConfigStack
+from numba.core.types import BaseFunction
 from numba.core.typing import signature
 
-from hpgraph.kernels.runtime.cpu.lookups import Options, refreshed_by_need
+from hpgraph.kernels.runtime.cpu import lookups
+from hpgraph.kernels.runtime.cpu.lookups import Options, quick_lookups
 
 
 def _flags(kind, **chosen):
@@ -45,13 +53,13 @@ def test_contexts_look_only_for_what_is_new(monkeypatch):
     monkeypatch.setattr(CPUContext, "refresh", lambda self: (looked.append(self), usual(self)))
     wanted = signature(types.int64, types.int64)
     own = context.subtarget()
-    with refreshed_by_need(own):
+    with quick_lookups(own):
         inner = context.subtarget()
         for each in (own, context, inner):
             each.refresh()
         assert len(looked) == 1
         # A kernel compiled for the sake of another one.
-        with refreshed_by_need(inner):
+        with quick_lookups(inner):
             inner.refresh()
         context.refresh()
         assert len(looked) == 1
@@ -62,3 +70,55 @@ def test_contexts_look_only_for_what_is_new(monkeypatch):
         assert len(looked) == 2
     context.refresh()
     assert len(looked) == 3
+
+
+def test_calls_mean_what_numba_finds(monkeypatch):
+    """Signature and implementation are those that Numba finds, and are found once for each options."""
+    context = cpu_target.typing_context
+    context.refresh()
+    searched = []
+    monkeypatch.setattr(lookups, "_search", lambda *asked: (searched.append(asked), search(*asked))[1])
+    monkeypatch.setattr(lookups, "_calls", {})
+    search, plus = BaseFunction.get_call_type, context.resolve_value_type(operator.add)
+    read = context.resolve_value_type(operator.getitem)
+    array = types.Array(types.int32, 1, "C")
+    asked = [
+        (plus, (types.int64, types.int64)), (plus, (types.int64, types.float32)),
+        (plus, (types.IntegerLiteral(2), types.int64)), (read, (array, types.uint64)),
+        (read, (types.UniTuple(array, 2), types.IntegerLiteral(1))),
+    ]  # fmt: skip
+    wanted = [(search(f, context, args, {}), dict(f._impl_keys)) for f, args in asked]
+    with quick_lookups(cpu_target.target_context.subtarget()):
+        for _ in range(2):
+            for (f, args), (meaning, keys) in zip(asked, wanted, strict=True):
+                f._impl_keys.clear()
+                assert f.get_call_type(context, args, {}) == meaning
+                assert f.get_impl_key(meaning) == keys[meaning.args]
+        assert len(searched) == len(asked)
+        # What is inlined under other options may be other code.
+        with ConfigStack().enter(_flags(Flags, nrt=True)):
+            plus.get_call_type(context, asked[0][1], {})
+        assert len(searched) == len(asked) + 1
+        with pytest.raises(TypingError, match="No implementation"):
+            plus.get_call_type(context, (array, types.unicode_type), {})
+    assert BaseFunction.get_call_type is search
+
+
+def test_nobody_is_told_of_llvm_who_does_not_listen():
+    class Listener(event.Listener):
+        heard = 0
+
+        def on_start(self, started):
+            self.heard += 1
+
+        def on_end(self, ended):
+            pass
+
+    context, listener = cpu_target.target_context.subtarget(), Listener()
+    with event.install_listener("numba:llvm_lock", listener):
+        with quick_lookups(context):
+            binding.parse_assembly("")
+        assert listener.heard > 0
+    with quick_lookups(context):
+        assert not binding.ffi.lib._lock._cblist
+    assert binding.ffi.lib._lock._cblist

@@ -23,7 +23,7 @@ from numba.extending import is_jitted
 
 from hpgraph.core import cache_folder
 from hpgraph.kernels.runtime.cpu import compilation
-from hpgraph.kernels.runtime.cpu.lookups import refreshed_by_need
+from hpgraph.kernels.runtime.cpu.lookups import quick_lookups
 from hpgraph.kernels.runtime.cpu.passes import PartCompiler
 from hpgraph.semiring.code_library import InnerLibrary, KernelLibrary, libraries
 
@@ -77,7 +77,7 @@ class KernelCompiler(PartCompiler):
         codegen = self.state.targetctx.codegen()
         self.state.library = KernelLibrary(codegen, func.__qualname__)
         self.state.library.enable_object_caching()
-        with libraries(codegen, InnerLibrary), refreshed_by_need(self.state.targetctx):
+        with libraries(codegen, InnerLibrary), quick_lookups(self.state.targetctx):
             return super().compile_extra(func)
 
 
