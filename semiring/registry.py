@@ -18,6 +18,11 @@ from hpgraph.semiring.operators import BinaryOp, Kind, Python, UnaryOp
 from hpgraph.semiring.semiring import Semiring
 
 T = TypeVar("T")
+# What others call them, for messages.
+_ELSEWHERE = {
+    "sum": "plus", "add": "plus", "subtract": "minus", "sub": "minus", "product": "times", "prod": "times",
+    "multiply": "times", "mul": "times", "or": "lor", "and": "land", "xor": "lxor",
+}  # fmt: skip
 
 _unary: dict[str, UnaryOp] = dict(UNARY)
 _binary: dict[str, BinaryOp] = dict(BINARY)
@@ -340,7 +345,8 @@ def register_semiring(name: str, add: Monoid | str, multiply: BinaryOp | str | P
 
 def _look_up(name: str, table: dict[str, T], what: str) -> T:
     if name not in table:
-        near = difflib.get_close_matches(name, table, n=3, cutoff=0.5)
+        meant = _ELSEWHERE.get(name)
+        near = [meant] if meant in table else difflib.get_close_matches(name, table, n=3, cutoff=0.5)
         similar = f"; similar: {', '.join(near)}" if near else ""
         raise ValueError(f"no {what} is called {name!r}{similar}")
     return table[name]

@@ -13,6 +13,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+import hpgraph
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = {"hpgraph": "hpgraph", "formats": "hpgraph/formats", "semiring": "hpgraph/semiring"}
 SHIPPED = {".py", ".cuh", ".typed"}
@@ -102,3 +104,15 @@ print(importlib.metadata.version("hpgraph") == hpgraph.__version__)
     *files, same_version = _run(sys.executable, "-c", program, cwd=tmp_path, PYTHONPATH=str(site)).split()
     assert same_version == "True"
     assert [file for file in files if not file.startswith(str(site.resolve()))] == []
+
+
+def test_recipes_agree() -> None:
+    """What conda is told, and the citation, is what the package says of itself."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text()
+    assert f'version: "{hpgraph.__version__}"' in recipe
+    assert f"\nversion: {hpgraph.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    run = recipe.partition("  run:\n")[2].partition("  run_constraints:\n")[0]
+    asked = {line.strip(" -").replace(" ", "") for line in run.splitlines()} - {"__linux"}
+    wanted = [f"python{project['requires-python']}", *project["dependencies"]]
+    assert asked == {requirement.partition(";")[0] for requirement in wanted}

@@ -137,6 +137,25 @@ def test_arrays_side_by_side() -> None:
         G.table()
 
 
+def test_flows_and_components_as_graphs() -> None:
+    carried = hpg.Matrix(np.array([[0, 2, 1], [-2, 0, 2], [-1, -2, 0]]))
+    flow = named(hpg.MaximumFlow(3, carried), people())
+    assert flow.to_pandas().to_dict("list") == {
+        "source": ["ann", "ann", "bob"], "target": ["bob", "eve", "eve"], "flow": [2, 1, 2]
+    }  # fmt: skip
+    assert flow.top(1) == [("ann", "bob", 2)]
+    G = people()
+    parts = hpg.Condensation(G, np.array([0, 1, 1, 1, 2]), G.names)
+    assert parts.to_arrow()["vertex"].to_pylist() == NAMES and parts.top(1) == [(1, 3)]
+
+
+def test_edges_without_a_number() -> None:
+    forest = hpg.SpanningForest(np.array([0]), np.array([1]), None, 2, None)
+    assert forest.to_pandas().to_dict("list") == {"source": [0], "target": [1]}
+    with pytest.raises(ValueError, match="no numbers to go by"):
+        forest.top(1)
+
+
 def test_in_a_notebook() -> None:
     shown = hpg.bfs(people(["<b>", *NAMES[1:]]), "<b>")._repr_html_()
     assert "<td>&lt;b&gt;</td><td>0</td>" in shown and "<th>level</th>" in shown

@@ -206,3 +206,6 @@ def test_shown(device: str) -> None:
     v = hpg.Vector.from_indices([1, 3], [5.0, 6.0], 5).to(device)
     assert repr(v) == f"<Vector of 5, 2 present, float64, {device}>"
     assert repr(hpg.Vector([1, 2])) == "<Vector of 2, all present, int64, cpu>"
+    assert "<tr><td>1</td><td>5</td></tr><tr><td>3</td><td>6</td></tr></tbody>" in v._repr_html_()
+    long = hpg.Vector(np.arange(5000) / 4)._repr_html_()
+    assert long.endswith("<tr><td>9</td><td>2.25</td></tr><tr><td>…</td><td></td></tr></tbody></table>")

@@ -7,6 +7,8 @@ from typing import Any
 
 from hpgraph.algorithms.components import connected_components
 from hpgraph.containers.graph import Graph, as_graph
+from hpgraph.containers.names import Names
+from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.arrays import Array
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
@@ -14,8 +16,8 @@ from hpgraph.core.number import whole
 
 
 @dataclass(frozen=True)
-class Condensation:
-    """A graph's strong components as the vertices of a graph.
+class Condensation(ResultTable, columns=("label",), groups=True):
+    """A graph's strong components as the vertices of a graph; as a table, the component of each vertex.
 
     Attributes
     ----------
@@ -31,6 +33,10 @@ class Condensation:
     graph: Graph
     label: Array
     names: Any
+
+    @property
+    def _names(self) -> Any:  # type: ignore[override]
+        return None if self.names is None else Names(self.names)
 
     def members(self, component: int) -> Any:
         """The vertices of a component: names where the graph has names, else indices, on its device.

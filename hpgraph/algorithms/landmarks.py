@@ -17,6 +17,7 @@ from hpgraph.algorithms.distance_blocks import blocks_from
 from hpgraph.algorithms.lengths import with_lengths
 from hpgraph.algorithms.pair_distances import pair_distances
 from hpgraph.containers.graph import Graph
+from hpgraph.containers.result_table import ResultTable, named
 from hpgraph.containers.vertices import as_collection, id
 from hpgraph.core.device import array_module, check_memory, native, to_device
 from hpgraph.core.misspelt import naming_arguments
@@ -69,8 +70,10 @@ def landmarks(G: Graph | Any, k: Any = 16, *, weight: Any = None) -> Landmarks:
     return Landmarks(graph, _hubs(graph, k), weighted)
 
 
-class Landmarks:
+class Landmarks(ResultTable, columns=("ahead", "back")):
     """Distances from and to a few vertices, and what they say of pairs; made by `hpgraph.landmarks`.
+
+    As a table, a row for each landmark and each vertex.
 
     Attributes
     ----------
@@ -87,11 +90,12 @@ class Landmarks:
 
     def __init__(self, graph: Graph, vertices: np.ndarray, weighted: bool) -> None:
         self.graph, self.vertices, self.weighted = graph, vertices, weighted
+        named(self, graph, vertices)
         entry = graph.out_csr.dtype.itemsize if weighted and graph.out_csr.dtype else 4
         tables = 2 if graph.directed else 1
         check_memory(tables * len(vertices) * graph.n_vertices * entry, "the tables of landmarks", graph.device)
-        self.ahead = self._table(False)
-        self.back = self._table(True) if graph.directed else self.ahead
+        self.ahead = self._distances(False)
+        self.back = self._distances(True) if graph.directed else self.ahead
         # Of arcs: level l is the l-th entry, and no path, -1, the last one.
         deepest = 0 if weighted else max(int(self.ahead.max()), int(self.back.max()))
         levels = np.append(np.arange(deepest + 1, dtype=np.float64), np.inf)
@@ -215,7 +219,7 @@ class Landmarks:
             f"{self.nbytes / 2**20:,.1f} MiB on {self.graph.device}>"
         )
 
-    def _table(self, incoming: bool) -> Any:
+    def _distances(self, incoming: bool) -> Any:
         blocks = blocks_from(self.graph, self.vertices, incoming=incoming, weighted=self.weighted)
         return array_module(self.graph.device).concatenate([block for _, block in blocks])
 

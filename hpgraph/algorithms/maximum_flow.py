@@ -18,6 +18,7 @@ import numpy as np
 
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.public import matrix_of_csr
+from hpgraph.containers.result_table import ResultTable, named
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module, to_device
 from hpgraph.core.misspelt import naming_arguments
@@ -37,8 +38,8 @@ FEWEST = 8
 
 
 @dataclass(frozen=True)
-class MaximumFlow:
-    """A maximum flow.
+class MaximumFlow(ResultTable, columns=("flow", "source", "target"), ends=("source", "target"), edges=True):
+    """A maximum flow; as a table, the arcs along which something goes.
 
     Attributes
     ----------
@@ -50,6 +51,11 @@ class MaximumFlow:
 
     flow_value: int
     flow: Matrix
+
+    def _values(self) -> dict[str, Any]:
+        entries = self.flow.tocoo()
+        along = entries.data > 0
+        return {"flow": entries.data[along], "source": entries.row[along], "target": entries.col[along]}
 
     def __repr__(self) -> str:
         return f"<MaximumFlow: {self.flow_value}>"
@@ -179,7 +185,7 @@ def maximum_flow(G: Graph | Any, source: Any, sink: Any) -> MaximumFlow:
     both, capacity = both_ways(graph)
     value, flow = _flow(both, capacity, s, t)
     net = flow - flow[both.reverse_arcs]
-    return MaximumFlow(value, matrix_of_csr(both.out_csr.with_data(net)))
+    return named(MaximumFlow(value, matrix_of_csr(both.out_csr.with_data(net))), graph)
 
 
 def both_ways(graph: Graph) -> tuple[Graph, Any]:

@@ -182,7 +182,9 @@ class ResultTable:
             raise ValueError(f"k must not be negative, not {k}")
         values = self._values()
         numbers = [name for name in values if name not in self._ends]
-        by = numbers[0] if by is None and numbers else by
+        if not numbers:
+            raise ValueError("there are no numbers to go by: the edges have no weights")
+        by = numbers[0] if by is None else by
         if by not in numbers:
             raise ValueError(f"by must be one of {', '.join(map(repr, numbers))}, not {by!r}")
         chief = to_device(values[by], "cpu").reshape(-1)

@@ -7,10 +7,16 @@ from typing import Any, Self
 import numpy as np
 
 from hpgraph.algebra.tuples import vector_from_tuples
+from hpgraph.containers.html_table import html_table
+from hpgraph.core.device import to_device
 from hpgraph.scipy_api.algebra_methods import Entrywise
 from hpgraph.scipy_api.vector_indexing import Indexing
 from hpgraph.scipy_api.vector_operators import Operators
 from hpgraph.semiring import BinaryOp, Monoid
+
+# Entries that a notebook shows, and places where they are looked for.
+_SHOWN = 10
+_LOOKED_AT = 4096
 
 
 class Vector(Indexing, Operators, Entrywise):
@@ -115,3 +121,11 @@ class Vector(Indexing, Operators, Entrywise):
     def __repr__(self) -> str:
         entries = "all" if self.format == "full" else f"{self.nvals:,}"
         return f"<Vector of {self.size:,}, {entries} present, {self.dtype}, {self.device}>"
+
+    def _repr_html_(self) -> str:
+        # Where entries are no list, one in fifty is present at the least: the first are met soon, or not shown.
+        head = self if self.format == "list" else self[:_LOOKED_AT]
+        indices, values = (to_device(array[:_SHOWN], "cpu").tolist() for array in head.to_indices())
+        rows = [(f"{index:,}", f"{value:g}" if isinstance(value, float) else str(value))
+                for index, value in zip(indices, values, strict=True)]  # fmt: skip
+        return html_table(repr(self)[1:-1], rows + [("…", "")] * (len(rows) < self.nvals))

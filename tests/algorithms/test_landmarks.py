@@ -82,6 +82,9 @@ def test_as_asked(device):
     assert L.distance([], []).shape == (0,)
     assert len(L) == 2 and L.ahead.dtype == np.int8 and L.ahead.shape == (2, 4)
     assert L.nbytes == 16 and "to and from 2 of 4 vertices (b, c)" in repr(L)
+    table = L.to_arrow().to_pydict()
+    assert table["source"] == ["b"] * 4 + ["c"] * 4 and table["vertex"] == ["a", "b", "c", "d"] * 2
+    assert table["ahead"] == [-1, 0, 1, 2, -1, -1, 0, 1] and L.top(1) == [("b", "d", 2)]
     assert "numbers of arcs to 1 of 4 vertices (b)" in repr(hpg.landmarks(G.undirected, 1))
 
 

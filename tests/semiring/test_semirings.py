@@ -43,6 +43,8 @@ def test_every_listed_name_is_a_semiring():
 def test_unknown_names_bring_near_ones():
     with pytest.raises(ValueError, match=r"no semiring is called 'min_pluss'; similar: min_plus"):
         get_semiring("min_pluss")
+    with pytest.raises(ValueError, match=r"no monoid is called 'sum'; similar: plus$"):
+        get_monoid("sum")
     with pytest.raises(ValueError, match=r"no monoid is called 'mim'; similar: min"):
         get_monoid("mim")
     with pytest.raises(ValueError, match=r"no unary operator is called 'sqr'; similar: sqrt"):

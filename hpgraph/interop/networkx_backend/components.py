@@ -27,15 +27,14 @@ def _sets(G: ConvertedGraph) -> Iterator[set[Any]]:
         yield set(named[begin:end])
 
 
-def count_components(G: ConvertedGraph, connection: Any = "weak") -> int:
-    """How many components there are."""
+def _count(G: ConvertedGraph, connection: Any = "weak") -> int:
     return int(_components(G.graph(), connection=connection).count) if len(G) else 0
 
 
 def _is_one(G: ConvertedGraph, connection: Any = "weak") -> bool:
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    return count_components(G, connection) == 1
+    return _count(G, connection) == 1
 
 
 @serves(parallel=True)
@@ -47,13 +46,13 @@ def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
 @serves(parallel=True)
 def number_connected_components(G: ConvertedGraph) -> int:
     """As `networkx.number_connected_components` and `networkx.number_weakly_connected_components`."""
-    return count_components(G)
+    return _count(G)
 
 
 @serves(parallel=True)
 def number_strongly_connected_components(G: ConvertedGraph) -> int:
     """As `networkx.number_strongly_connected_components`."""
-    return count_components(G, "strong")
+    return _count(G, "strong")
 
 
 @serves(parallel=True)

@@ -12,13 +12,13 @@ from hpgraph.algorithms import eccentricity as _eccentricity
 from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length as _blocks
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
-from hpgraph.interop.networkx_backend.components import count_components
+from hpgraph.interop.networkx_backend.components import is_connected, is_strongly_connected
 from hpgraph.interop.networkx_backend.converted import ConvertedGraph
 from hpgraph.interop.networkx_backend.serving import given, serves
 
 
 def _is_connected(G: ConvertedGraph) -> bool:
-    return count_components(G, "strong" if G.is_directed() else "weak") == 1
+    return is_strongly_connected(G) if G.is_directed() else is_connected(G)
 
 
 def _require_connected(G: ConvertedGraph) -> None:
