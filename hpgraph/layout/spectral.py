@@ -44,9 +44,9 @@ def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: An
 
     Notes
     -----
-    Below 500 vertices all eigenvectors are worked out; else those wanted, by Lanczos's method (SciPy's or CuPy's
-    `eigsh`), on the graph's device. Graphs that do not hang together are drawn one part upon the other: take a
-    component.
+    Below 200 vertices, 500 on the GPU, all eigenvectors are worked out; else those wanted, by Lanczos's method (SciPy's
+    or CuPy's `eigsh`), on the graph's device. Graphs that do not hang together are drawn one part upon the other: take
+    a component.
 
     References
     ----------

@@ -31,8 +31,11 @@ _INK, _FAINTEST, _STRONGEST = 250.0, 0.006, 0.65
 _HUB = 4.0
 # Arcs of a directed graph that get a head.
 _HEADS = 300
-# Colours for groups, told apart by readers who see red and green alike (Okabe and Ito, 2008); the eighth is ink.
-_GROUPS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
+# Colours for groups, told apart by readers who see red and green alike (Okabe and Ito, 2008). Then comes ink, and last
+# yellow, which white paper hardly shows: its points have a rim that does.
+_GROUPS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+_YELLOW, _OTHERS = "#F0E442", "#BBBBBB"
+_RIM = 0.5
 
 
 def draw(
@@ -100,12 +103,12 @@ def draw(
     # There will be no axes: what shows behind the points is the figure.
     tones = tones_on(ax.figure.get_facecolor())
     _lines(ax, graph, place, area, tones.line)
-    how = _colours(color, n, order, tones)
+    # Rims of the paper's colour part points that touch; those of many would hide them.
+    rims = {"linewidths": _RIM if n <= 2_000 else 0.0, "edgecolors": tones.paper}
+    how = rims | _colours(color, n, order, tones, rims["linewidths"])
     if n:
-        # Rims of the paper's colour part points that touch; those of many would hide them.
-        rim = 0.5 if n <= 2_000 else 0.0
         x, y = place[order].T
-        ax.scatter(x, y, s=area[order], linewidths=rim, edgecolors=tones.paper, zorder=2, **how)
+        ax.scatter(x, y, s=area[order], zorder=2, **how)
     for vertex in _named(graph, labels, degree, place):
         name = vertex if graph.names is None else graph.names[vertex]
         ax.annotate(
@@ -151,7 +154,7 @@ def _lines(ax: Axes, graph: Graph, place: Any, area: Any, grey: str) -> None:
     ax.add_collection(LineCollection(ends[order], colors=grey, alpha=ink[order], linewidths=thin, zorder=1))
 
 
-def _colours(color: Any, n: int, order: Any, tones: Tones) -> dict[str, Any]:
+def _colours(color: Any, n: int, order: Any, tones: Tones, rim: float) -> dict[str, Any]:
     """How points are coloured, as `scatter` takes it."""
     if color is None:
         return {"color": BLUE}
@@ -164,8 +167,13 @@ def _colours(color: Any, n: int, order: Any, tones: Tones) -> dict[str, Any]:
     groups, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     rank = np.empty(len(groups), np.int64)
     rank[np.argsort(-counts, kind="stable")] = np.arange(len(groups))
-    shown = [*_GROUPS, tones.ink, "#BBBBBB"]
-    return {"c": [shown[min(one, len(shown) - 1)] for one in rank[which][order]]}
+    shown = [*_GROUPS, tones.ink, _YELLOW, _OTHERS]
+    points = [shown[min(one, len(shown) - 1)] for one in rank[which][order].tolist()]
+    return {
+        "c": points,
+        "edgecolors": [tones.line if one == _YELLOW else tones.paper for one in points],
+        "linewidths": [_RIM if one == _YELLOW else rim for one in points],
+    }
 
 
 def _named(graph: Graph, labels: Any, degree: Any, place: Any) -> Any:

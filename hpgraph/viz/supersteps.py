@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = {"push": ORANGE, "pull": BLUE}
+# Points, of 1/72 inch, that the title takes across, and a name in the legend; and a line of names down.
+_TITLE, _NAME, _LINE = 75, 85, 15
 # Beyond so many supersteps bars would be hair lines: points then.
 _MOST_BARS = 60
 
@@ -74,6 +76,11 @@ def trace(trace: Any, ax: Axes | None = None) -> Axes:
         ax.set_ylim(0.5, 3 * max(active.max(), edges.max()))
     ax.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
     dress(ax, title="Supersteps", xlabel="superstep", ylabel="vertices, arcs")
-    # Above the axes: bars may be anywhere below.
-    ax.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2, ncols=3)
+    # Above the axes, as bars may be anywhere below: beside the title, or between it and the axes where they are narrow.
+    names = len(ax.get_legend_handles_labels()[1])
+    beside = ax.get_window_extent().width > (_TITLE + names * _NAME) * ax.figure.dpi / 72
+    side, at, columns = ("lower right", (1, 1), names) if beside else ("lower left", (0, 1), 1)
+    if not beside:
+        ax.set_title(ax.get_title("left"), loc="left", fontsize=11, pad=_LINE * (names + 0.5))
+    ax.legend(frameon=False, fontsize=9, loc=side, bbox_to_anchor=at, borderaxespad=0.2, ncols=columns)
     return ax
