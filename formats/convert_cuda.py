@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import fits, require_cupy
-from hpgraph.core.reductions import quickly_compiled
+from hpgraph.core.reductions import anywhere, count
 from hpgraph.formats.checks import bits_type
 from hpgraph.formats.convert_cpu import duplicate_error
 from hpgraph.formats.launch import ID, THREADS, launch, on_its_device, strided
@@ -128,9 +128,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
     rows, columns = shape
     entries = len(row)
     indptr = _offsets_of(row, rows)
-    with quickly_compiled():
-        rising = bool((row[1:] >= row[:-1]).all())
-    if rising and is_sorted(indptr, col, strictly=True):
+    if not anywhere(row[1:] < row[:-1]) and is_sorted(indptr, col, strictly=True):
         return indptr, col, data
     bits = max(columns - 1, 1).bit_length()
     indices = cupy.empty(entries, dtype=col.dtype)
@@ -140,8 +138,7 @@ def compress(row: Array, col: Array, data: Array | None, shape: tuple[int, int],
     for low, high, first, last in _parts(indptr, entries, bits, _scratch(col.itemsize, data)):
         keys, positions = _sort(*_pick(row, col, None, low, high, bits, last - first, data is not None))
         repeats = keys[1:] == keys[:-1]
-        with quickly_compiled():
-            repeated = int(cupy.count_nonzero(repeats))  # synchronizes, to learn how many entries remain
+        repeated = count(repeats)  # synchronizes, to learn how many entries remain
         merged = None if data is None else data[positions]
         if repeated:
             again = keys[1:][repeats]
@@ -313,7 +310,7 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
         "convert.cuh", f"hash_arcs<{ID[indices.itemsize]}, {value}>", _tiles(entries),
         indptr, len(indptr) - 1, indices, data, entries, difference,
     )  # fmt: skip
-    return not bool(difference.any())
+    return not any(difference.tolist())
 
 
 def copy_segments(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.core.reductions import quickly_compiled
+from hpgraph.core.reductions import total
 
 MEMORY_LIMIT = 1.5
 NO_TAIL_LIMIT = 1.1
@@ -61,8 +61,7 @@ def hyb_width(degrees: Any, entry_bytes: int = 4, *, limit: float = MEMORY_LIMIT
         return 0
     xp = array_module(degrees)
     ordered = xp.sort(degrees.astype(np.int32 if int(degrees.max()) < 2**31 else np.int64, copy=False))
-    with quickly_compiled():
-        entries = int(ordered.sum(dtype=np.int64))
+    entries = int(total(degrees, np.int64))
     longest = int(ordered[-1])
     row_bytes = 12 if rows < 2**31 else 16
     csr_bytes = entries * entry_bytes + 8 * (rows + 1)

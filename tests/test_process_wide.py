@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import sys
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from hpgraph.core.garbage import uncollected
-from hpgraph.core.reductions import quickly_compiled
 
 
 @pytest.fixture
@@ -35,24 +32,6 @@ def test_garbage_is_not_collected_until_the_last_who_wants_none_has_ended(overla
         assert gc.isenabled() == usual
     finally:
         (gc.enable if was else gc.disable)()
-
-
-def test_reductions_are_in_the_end_what_they_were(overlap: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where threads lay out graphs for several GPUs; the settings are those of CuPy, which need not be there."""
-    first, second = overlap
-    set_to: list[list[int]] = [[1]]
-    core: Any = ModuleType("cupy._core")
-    core._accelerator = ModuleType("cupy._core._accelerator")
-    core._accelerator.get_reduction_accelerators = lambda: set_to[-1]
-    core._accelerator.set_reduction_accelerators = set_to.append
-    monkeypatch.setitem(sys.modules, "cupy", ModuleType("cupy"))
-    monkeypatch.setitem(sys.modules, "cupy._core", core)
-    first.enter_context(quickly_compiled())
-    second.enter_context(quickly_compiled())
-    first.close()
-    assert set_to[-1] == []
-    second.close()
-    assert set_to[-1] == [1]
 
 
 def test_as_a_decorator_it_ends_with_each_call() -> None:

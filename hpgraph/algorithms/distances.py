@@ -16,7 +16,7 @@ from hpgraph.containers.graph import Graph
 from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import array_module
-from hpgraph.core.reductions import quickly_compiled
+from hpgraph.core.reductions import anywhere, total
 from hpgraph.engine.definition import Property
 from hpgraph.engine.lanes import run_lanes
 from hpgraph.engine.program import VertexProgram
@@ -99,15 +99,14 @@ class WeightFacts:
 
 
 @attached
-@quickly_compiled()
 def weight_facts(arcs: CSR) -> WeightFacts:
     """Facts about the weights of a graph's arcs, worked out once; waits for the GPU."""
     if arcs.data is None or arcs.nnz == 0:
         return WeightFacts(1.0, 1.0, False, float(arcs.nnz))
     with np.errstate(invalid="ignore", over="ignore"):  # infinities of both signs, weights near the largest
-        mean = float(arcs.data.mean(dtype=np.float64))
+        mean = float(total(arcs.data, np.float64)) / arcs.nnz
         least = float(arcs.data.min())
-        has_nan = bool(np.isnan(mean)) and bool((arcs.data != arcs.data).any())
+        has_nan = bool(np.isnan(mean)) and anywhere(arcs.data != arcs.data)
         longest = mean * arcs.nnz
         if least < 0 or not np.isfinite(mean):
             size = abs(arcs.data.astype(np.float64))

@@ -1,48 +1,87 @@
-"""Sums and counts that CuPy makes without CUB's templates, for what is worked out once a graph.
+"""Whole arrays reduced to one number, on CUDA by what CuPy brings compiled.
 
-CuPy hands reductions with a function of their own, ``count_nonzero``, ``all`` and sums into a wider type among them, to
-CUB, and NVRTC then compiles CUB's headers anew for each: 1.5 to 3 s twice over, on an H200's host. Its own kernels take
-two compilations of 80 ms, and a fraction of a millisecond more on arrays of many millions.
+CuPy hands ``any``, ``all``, ``count_nonzero``, ``mean`` and sums into a wider type to CUB's templates, which NVRTC
+compiles anew for each: 1.5 to 3 s twice over, on an H200's host. Without CUB its kernel for a single number is one
+block, which reads 27 GB/s. Sums and maxima in the type of an array need neither: their kernels are in CuPy's libraries.
+So what is reduced here is brought to such a type first, a stretch of it at a time.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-from hpgraph.core.process_wide import ProcessWide
+import numpy as np
+
+from hpgraph.core.device import is_cuda
+
+# Elements that are converted at a time on CUDA: 128 MB of them, enough to fill a GPU.
+_STRETCH = 1 << 24
 
 
-def quickly_compiled() -> ProcessWide:
-    """Context manager and decorator: reductions in it go by CuPy's own kernels; without CuPy nothing changes.
+def anywhere(mask: Any) -> bool:
+    """Whether any element is true; waits for the GPU.
 
-    Sums, minima and maxima in the type of an array are CUB's all the same, which CuPy brings compiled. The setting is
-    one of the process: what another thread reduces meanwhile is as right by either.
+    Parameters
+    ----------
+    mask : array of bool, contiguous
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
-    >>> with quickly_compiled():
-    ...     sum([1, 2])
-    3
+    >>> anywhere(np.array([False, True]))
+    True
     """
-    return _quickly_compiled
+    if not mask.size:
+        return False
+    return bool(mask.view(np.uint8).max()) if is_cuda(mask) else bool(mask.any())
 
 
-def _switch_off() -> Any:
-    if "cupy" not in sys.modules:
-        return None
-    from cupy._core import _accelerator
+def count(mask: Any) -> int:
+    """How many elements are true; waits for the GPU.
 
-    usual = _accelerator.get_reduction_accelerators()
-    _accelerator.set_reduction_accelerators([])
-    return usual
+    Parameters
+    ----------
+    mask : array of bool
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> count(np.array([True, False, True]))
+    2
+    """
+    return int(total(mask, np.int64)) if is_cuda(mask) else int(np.count_nonzero(mask))
 
 
-def _restore(usual: Any) -> None:
-    if usual is not None:
-        from cupy._core import _accelerator
+def total(array: Any, dtype: Any) -> Any:
+    """The sum of all elements, in a type that may be wider than theirs; waits for the GPU.
 
-        _accelerator.set_reduction_accelerators(usual)
+    Parameters
+    ----------
+    array : array, shape (n,)
+    dtype : {int64, uint64, float64}
+        Of the sum.
 
+    Returns
+    -------
+    NumPy scalar
+        In `dtype`.
 
-_quickly_compiled = ProcessWide(_switch_off, _restore)
+    Examples
+    --------
+    >>> int(total(np.full(3, 100, np.int8), np.int64))
+    300
+    """
+    wide = np.dtype(dtype)
+    if not is_cuda(array):
+        return array.sum(dtype=wide)
+    if array.dtype == wide:
+        return wide.type(array.sum().item())
+    parts = [array[start : start + _STRETCH].astype(wide).sum() for start in range(0, array.size, _STRETCH)]
+    # All are under way before the first is waited for.
+    return np.array([part.item() for part in parts], wide).sum()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.reductions import quickly_compiled
+from hpgraph.core.reductions import count
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
@@ -58,20 +58,19 @@ def row_ends(csr: CSR) -> RowEnds:
 
     module = load("row_stretches.cuh", names=["hpgraph::mark_ends", "hpgraph::count_ends"], title="row ends")
     filled = csr.indptr[1:] > csr.indptr[:-1]
-    with quickly_compiled():
-        count, rows, empty = int(cupy.count_nonzero(filled)), None, None
-    if count < csr.shape[0]:
+    n_filled, rows, empty = count(filled), None, None
+    if n_filled < csr.shape[0]:
         rows, empty = (cupy.flatnonzero(which).astype(np.uint32) for which in (filled, ~filled))
     del filled
     stretches = -(-csr.nnz // STRETCH)
     ends, first = cupy.zeros(-(-csr.nnz // 32), np.uint32), cupy.empty(stretches + 1, np.uint32)
     listed = np.uint64(0) if rows is None else rows
     mark, number = (module.function(f"hpgraph::{name}") for name in ("mark_ends", "count_ends"))
-    mark((-(-count // BLOCK),), (BLOCK,), (csr.indptr, listed, np.int64(count), ends))
+    mark((-(-n_filled // BLOCK),), (BLOCK,), (csr.indptr, listed, np.int64(n_filled), ends))
     number(
-        (-(-(stretches + 1) // BLOCK),), (BLOCK,), (csr.indptr, listed, np.int64(count), np.int64(stretches), first)
+        (-(-(stretches + 1) // BLOCK),), (BLOCK,), (csr.indptr, listed, np.int64(n_filled), np.int64(stretches), first)
     )
-    without = csr.shape[0] - count
+    without = csr.shape[0] - n_filled
     arguments = struct(ends, first, rows, empty, stretches, without)
     arrays = tuple(array for array in (ends, first, rows, empty) if array is not None)
     return RowEnds(arguments, stretches, without, arrays)

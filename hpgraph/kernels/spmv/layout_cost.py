@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hpgraph.core.reductions import quickly_compiled
+from hpgraph.core.reductions import count
 from hpgraph.formats import CSR, hyb_width
 from hpgraph.formats.ell import entry_bytes
 
@@ -137,7 +137,6 @@ class Shape:
     misses: float = 0
 
 
-@quickly_compiled()
 def row_lengths(csr: CSR) -> Shape:
     """The part of a shape that the lengths of the rows tell; on CUDA this waits for the stream.
 
@@ -153,7 +152,7 @@ def row_lengths(csr: CSR) -> Shape:
     degrees = csr.degrees
     width = hyb_width(degrees, entry_bytes(csr))
     longer = degrees[degrees > width]
-    filled, short = (int(found.sum()) for found in (degrees > 0, (degrees > 0) & (degrees <= 4)))
+    filled, short = (count(found) for found in (degrees > 0, (degrees > 0) & (degrees <= 4)))
     index, weight = csr.indices.dtype.itemsize, 0 if csr.data is None else csr.data.dtype.itemsize
     return Shape(
         *csr.shape, csr.nnz, index, weight, 0, 0, width, int(longer.sum()) - width * len(longer), len(longer), filled,

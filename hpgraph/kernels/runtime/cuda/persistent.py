@@ -55,9 +55,16 @@ _SHARED = (HEADER, OUTCOME, _ROW, TRACE.of(), LIMITS.of())
 @attached
 def heavy_pieces(arcs: CSR) -> int:
     """Pieces all heavy vertices together take in the queue; waits for the device, once a graph."""
-    degrees = arcs.degrees
-    heavy = degrees[degrees > PIECE]
-    return int((-(-heavy // PIECE)).sum())
+    return int(_pieces()(arcs.indptr[:-1], arcs.indptr[1:]).sum())
+
+
+@cache
+def _pieces() -> Any:
+    """The pieces of each row that is heavy, else 0: one kernel, where operators would be compiled one by one."""
+    import cupy
+
+    taken = f"pieces = end - begin > {PIECE} ? (end - begin + {PIECE - 1}) / {PIECE} : 0"
+    return cupy.ElementwiseKernel("int64 begin, int64 end", "int64 pieces", taken, "hpgraph_heavy_pieces")
 
 
 def techniques_type(batch: int = BATCH, leaves_early: bool = True) -> str:
