@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import difflib
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from hpgraph import __version__
 from hpgraph.cli import centralities, chances, commands, connectivity, propagation, rankings, structures
 from hpgraph.cli.completion import script
 
 
+class _Parser(argparse.ArgumentParser):
+    """Of a word that is no choice it says which was meant; argparse lists them all."""
+
+    def error(self, message: str) -> NoReturn:
+        said = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        near = difflib.get_close_matches(said[1], re.findall(r"[\w-]+", said[2]), n=2) if said else []
+        if said and near:
+            message = f"{message[: said.start()]}no {said[1]!r} is known: did you mean {' or '.join(near)}?"
+        super().error(message)
+
+
 def parser() -> argparse.ArgumentParser:
     """What reads the command line."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="hpgraph",
         description="Graph analytics on CPU and GPU.",
         epilog="FILE: .mtx (Matrix Market), .el .wel .txt .tsv .csv (edge lists), .parquet .arrow .feather, .graphml, "

@@ -8,7 +8,9 @@ import re
 import subprocess
 import sys
 import time
+from email.message import Message
 from pathlib import Path
+from urllib.error import HTTPError
 
 import networkx as nx
 import numpy as np
@@ -17,7 +19,7 @@ from written import ROADS, table
 
 import hpgraph as hpg
 from hpgraph import __version__
-from hpgraph.cli import main
+from hpgraph.cli import _one_line, main
 
 
 def test_info(roads: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,6 +162,22 @@ def test_completion(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_bundled_graph(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bfs", "debian", "--source", "firefox-esr"]) == 0
     assert "BFS from firefox-esr on cpu" in capsys.readouterr().out
+
+
+def test_a_misspelt_choice(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, says in (
+        (["pagernk", "debian"], "argument COMMAND: no 'pagernk' is known: did you mean pagerank?\n"),
+        (["bfs", "debian", "--source", "perl", "--device", "cudaa"], "no 'cudaa' is known: did you mean cuda?\n"),
+        (["xyzzy", "debian"], "invalid choice: 'xyzzy' (choose from"),
+    ):
+        with pytest.raises(SystemExit):
+            main(words)
+        assert says in capsys.readouterr().err
+
+
+def test_an_address_that_is_not_there_is_named() -> None:
+    missing = HTTPError("http://example.org/web.mtx", 404, "Not Found", Message(), None)
+    assert _one_line(missing) == "http://example.org/web.mtx: HTTP Error 404: Not Found"
 
 
 def test_warmup_compiles_for_later(capsys: pytest.CaptureFixture[str]) -> None:
