@@ -64,6 +64,9 @@ def edges_of_networkx(graph: Any, weight: str | None = "weight") -> dict[str, An
 def rows_of(graph: Any, nodes: list[Any]) -> list[Any]:
     """What ``graph.adj`` has for each node: its neighbours, with the attributes of the edges."""
     adjacency = graph._adj
+    if type(adjacency) is not dict or not type(graph).adjacency.__module__.startswith("networkx.classes."):
+        # A view, whose rows may be shorter than their length says, or a class whose neighbours are not those it holds.
+        return [dict(graph[node]) for node in nodes]
     return list(adjacency.values() if list(adjacency) == nodes else map(adjacency.__getitem__, nodes))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from fractions import Fraction
 
 import networkx as nx
@@ -141,3 +142,26 @@ def test_names_that_are_the_same_objects_or_equal_ones(others):
     assert found.names.tolist() == names
     expected = {(int(u.split()[1]), int(v.split()[1])) for u, v in G.edges}
     assert set(zip(*(end.tolist() for end in found.edges()[:2]), strict=True)) == expected
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_views(kind: type[nx.Graph]) -> None:
+    """Rows of which say that they are longer than they are."""
+    graph = kind(nx.gnp_random_graph(30, 0.3, seed=3))
+    view = nx.subgraph_view(graph, filter_node=lambda node: node % 5 > 0, filter_edge=lambda u, v, *_: (u + v) % 3 > 0)
+    assert view.number_of_edges() > 10
+    back = hpg.to_networkx(hpg.from_networkx(view))
+    expected = nx.DiGraph(view) if view.is_directed() else nx.Graph(view)
+    assert set(back) == set(view) and nx.utils.edges_equal(back.edges(), expected.edges(), directed=view.is_directed())
+
+
+def test_a_graph_that_holds_other_neighbors_than_it_has() -> None:
+    class Complement(nx.Graph):
+        def __getitem__(self, node: int) -> dict[int, dict[str, int]]:
+            return {other: {} for other in self if other != node and other not in self._adj[node]}
+
+        def adjacency(self) -> Iterator[tuple[int, dict[int, dict[str, int]]]]:
+            return ((node, self[node]) for node in self)
+
+    back = hpg.to_networkx(hpg.from_networkx(Complement(nx.path_graph(5))))
+    assert nx.utils.edges_equal(back.edges(), nx.complement(nx.path_graph(5)).edges())
