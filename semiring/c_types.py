@@ -8,19 +8,22 @@ import numpy.typing as npt
 from hpgraph.semiring.dtypes import check_dtype
 
 _C_TYPES = {
-    "bool": "bool",
-    "int8": "signed char",
-    "int16": "short",
-    "int32": "int",
-    "int64": "long long",
-    "uint8": "unsigned char",
-    "uint16": "unsigned short",
-    "uint32": "unsigned int",
-    "uint64": "unsigned long long",
-    "float32": "float",
-    "float64": "double",
-    "complex64": "hpgraph::op::complex<float>",
-    "complex128": "hpgraph::op::complex<double>",
+    np.dtype(name): text
+    for name, text in {
+        "bool": "bool",
+        "int8": "signed char",
+        "int16": "short",
+        "int32": "int",
+        "int64": "long long",
+        "uint8": "unsigned char",
+        "uint16": "unsigned short",
+        "uint32": "unsigned int",
+        "uint64": "unsigned long long",
+        "float32": "float",
+        "float64": "double",
+        "complex64": "hpgraph::op::complex<float>",
+        "complex128": "hpgraph::op::complex<double>",
+    }.items()
 }
 
 
@@ -40,7 +43,7 @@ def c_type(dtype: npt.DTypeLike) -> str:
     >>> c_type("uint16")
     'unsigned short'
     """
-    return _C_TYPES[check_dtype(dtype).name]
+    return _C_TYPES[check_dtype(dtype)]
 
 
 def c_literal(value: np.generic) -> str:

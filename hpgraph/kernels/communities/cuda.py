@@ -23,7 +23,7 @@ from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.kernels.structure.cuda_degree_order import c_type
+from hpgraph.semiring.c_types import c_type
 
 SOURCE = "move_groups.cuh"
 # As in the source: two sets of counters, the barrier's and the number of moves.

@@ -11,7 +11,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.communities.cuda_tables import THREADS
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cuda.compile import load
-from hpgraph.kernels.structure.cuda_degree_order import c_type
+from hpgraph.semiring.c_types import c_type
 
 SOURCE = "group_members.cuh"
 _NOTHING = np.uint64(0)

@@ -9,7 +9,7 @@ import numpy as np
 from hpgraph.formats import Pages
 from hpgraph.kernels.pages.cpu_gaps import GROUP, word_bits
 from hpgraph.kernels.runtime.cuda.compile import load
-from hpgraph.kernels.structure.cuda_degree_order import c_type
+from hpgraph.semiring.c_types import c_type
 
 SOURCE = "gaps.cuh"
 THREADS = 256

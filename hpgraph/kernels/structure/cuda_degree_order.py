@@ -10,16 +10,12 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.structure.orientation import DegreeOrder
+from hpgraph.semiring.c_types import c_type
 
 SOURCE = "degree_order.cuh"
 THREADS = 256
 # Arcs that a block of arc_keys reads.
 TILE = THREADS * 8
-
-
-def c_type(dtype: Any) -> str:
-    """The C++ type of vertex ids."""
-    return "int" if dtype.itemsize == 4 else "long long"
 
 
 def kernel_names(index: str) -> tuple[str, ...]:

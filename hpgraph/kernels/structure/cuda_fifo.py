@@ -9,7 +9,7 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.scatter import minimum_at
-from hpgraph.kernels.structure.cuda_degree_order import c_type
+from hpgraph.semiring.c_types import c_type
 
 SOURCE = "fifo.cuh"
 THREADS = 1024

@@ -9,7 +9,8 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
-from hpgraph.kernels.structure.cuda_degree_order import c_type, rows_before
+from hpgraph.kernels.structure.cuda_degree_order import rows_before
+from hpgraph.semiring.c_types import c_type
 
 SOURCE = "greedy.cuh"
 THREADS = 256

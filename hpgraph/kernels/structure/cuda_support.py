@@ -11,8 +11,8 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.kernels.structure.cuda_degree_order import c_type
 from hpgraph.kernels.structure.cuda_triangles import LONG, MOST_BITS, PIECE, THREADS, part_of, plan
+from hpgraph.semiring.c_types import c_type
 
 SOURCE = "support.cuh"
 BY_RANK, BY_ID, LISTED = range(3)

@@ -16,8 +16,9 @@ from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
-from hpgraph.kernels.structure.cuda_degree_order import c_type, degree_sums, order_by_degree
+from hpgraph.kernels.structure.cuda_degree_order import degree_sums, order_by_degree
 from hpgraph.kernels.structure.orientation import DegreeOrder, worth_ordering
+from hpgraph.semiring.c_types import c_type
 
 SOURCE = "triangles.cuh"
 THREADS = 256

@@ -16,8 +16,8 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import Layout
-from hpgraph.kernels.structure.cuda_degree_order import c_type
 from hpgraph.kernels.structure.cuda_support import Edges, Rows, support_of_edges, support_of_graph
+from hpgraph.semiring.c_types import c_type
 
 SOURCE = "truss.cuh"
 THREADS = 256

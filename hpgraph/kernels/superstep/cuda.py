@@ -176,7 +176,7 @@ class Supersteps:
         self._message.fill(code.reduce.identity_for(code.message))
         offer = functions_of(code).offer
         touched = push(
-            part.sending, offer, code.reduce, self.state, frontier.ids, self._message, **_closed(code, self.state)
+            part.sending, offer, code.reduce, self.state, frontier.ids, self._message, **self._left_out()
         )
         self._received = Bitmask.from_indices(touched, self.n)
         if code.edge_cond is not None:
@@ -195,7 +195,7 @@ class Supersteps:
         self._received = Bitmask.zeros(self.n, "cuda")
         pull(
             part.gathering, functions_of(code).offer, code.reduce, self.state, self._message, active=active,
-            received=self._received, **_closed(code, self.state),
+            received=self._received, **self._left_out(),
         )  # fmt: skip
         if code.edge_cond is not None:
             self._let_through(
@@ -211,6 +211,18 @@ class Supersteps:
         passes = cupy.zeros(self.n, np.uint8)
         product(functions_of(self.code).edge_cond, get_monoid("lor"), passes)
         self._received = Bitmask.from_bool(passes != 0)
+
+    def _closed(self) -> Bitmask | None:
+        """Who receives no more: whoever has settled, or is kept from receiving by `cond`."""
+        kept, settled = _kept(self.code, self.state), self._settled
+        if kept is None or settled is None:
+            return settled if kept is None else kept
+        return kept | settled
+
+    def _left_out(self) -> dict[str, Any]:
+        """The mask of a product."""
+        closed = self._closed()
+        return {} if closed is None else {"mask": closed, "complement": True}
 
     def addressed(self) -> Bitmask:
         """Whom `apply` would update now, and perhaps some that receive no more."""
@@ -259,16 +271,17 @@ def starting(code: ProgramCode, state: tuple[Any, ...], world: tuple[Any, ...]) 
     shown = cupy.zeros(len(chosen.cells), np.uint64)
     if chosen.cells:
         shown.set(held(chosen, (0, *world)))
-    closed = _closed(chosen, (*state, *cells(chosen, shown)))["mask"]
-    return Bitmask.full(len(state[0]), device="cuda").and_not(closed)
+    kept = _kept(chosen, (*state, *cells(chosen, shown)))
+    assert kept is not None
+    return ~kept
 
 
-def _closed(code: ProgramCode, state: tuple[Any, ...]) -> dict[str, Any]:
-    """The mask of a product: whoever `cond` keeps from receiving is left out."""
+def _kept(code: ProgramCode, state: tuple[Any, ...]) -> Bitmask | None:
+    """Whom `cond` keeps from receiving."""
     import cupy
 
     if code.cond is None:
-        return {}
+        return None
     n = len(state[0])
     words = cupy.empty((n + 63) // 64, np.uint64)
     program = cuda_program(code, None)
@@ -277,4 +290,4 @@ def _closed(code: ProgramCode, state: tuple[Any, ...]) -> dict[str, Any]:
     module.function("hpgraph::settle<Program>")(
         (-(-(words.size * 64) // APPLY_THREADS),), (APPLY_THREADS,), (program.struct(state, world), np.int64(n), words)
     )
-    return {"mask": Bitmask(n, words, validate=False), "complement": True}
+    return Bitmask(n, words, validate=False)

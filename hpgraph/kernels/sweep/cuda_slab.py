@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
-from hpgraph.kernels.runtime.cuda.specialization import specialize_for
+from hpgraph.kernels.runtime.cuda.specialization import Specialization, specialize_for
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.techniques import techniques
@@ -50,7 +51,6 @@ def sweep_slab(
     Waits for the device. Takes memory for a second copy of each property that `gather` reads.
     """
     import cupy
-    from cupy.cuda import driver
 
     if not techniques.fused_supersteps or not isinstance(rows, HYB) or len(rows.tail_indices):
         return None
@@ -58,10 +58,9 @@ def sweep_slab(
     slab = rows.ell
     types = tuple(array.dtype for array in state)
     special = specialize_for(rows, functions_of(code).offer, code.reduce, types, code.message, None, False)
-    kernel = made.load("sweep_slab.cuh", (KERNEL,), special.prologue, special.ltoir, cooperative=True).function(KERNEL)
+    kernel, resident = _kernel(made, special, cupy.cuda.runtime.getDevice())
     twice = read_by_gather(code)
     other = tuple(cupy.empty_like(array) if i in twice else array for i, array in enumerate(state))
-    resident = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, BLOCK, 0)
     blocks = min(resident * multiprocessors(), -(-n // BLOCK))
     sums, arrived = cupy.empty((2, blocks, code.aggregates + 2), np.float64), cupy.zeros(1, np.uint32)
     kernel(
@@ -78,3 +77,12 @@ def sweep_slab(
             if theirs is not mine:
                 mine[...] = theirs
     return end
+
+
+@lru_cache(maxsize=64)
+def _kernel(made: SweepProgram, special: Specialization, device: int) -> tuple[Any, int]:
+    """The kernel of a program, found once, and how many of its blocks a multiprocessor holds."""
+    from cupy.cuda import driver
+
+    kernel = made.load("sweep_slab.cuh", (KERNEL,), special.prologue, special.ltoir, cooperative=True).function(KERNEL)
+    return kernel, driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, BLOCK, 0)

@@ -13,7 +13,6 @@ from hpgraph.kernels.runtime.cuda.persistent import load_program
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram, cuda_program
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.program import ProgramCode
-from hpgraph.kernels.structure.cuda_degree_order import c_type
 from hpgraph.kernels.superstep import cuda
 from hpgraph.kernels.superstep.cuda_joined import join_messages
 from hpgraph.kernels.sweep.cuda_program import ignored
@@ -22,6 +21,7 @@ from hpgraph.kernels.windows.cuda_components import components
 from hpgraph.kernels.windows.cuda_ring import MOST_PAGES, least_memory
 from hpgraph.kernels.windows.cuda_store import PageStore
 from hpgraph.kernels.windows.cuda_visits import THREADS, functor_struct, visit
+from hpgraph.semiring.c_types import c_type
 
 __all__ = ["EdgeWindowSupersteps", "PageStore", "WindowSupersteps", "components", "least_memory"]
 
@@ -80,9 +80,8 @@ class WindowSupersteps(cuda.Supersteps):
         """Who may still receive in this superstep: None, unless the first message of all is enough."""
         if not self.code.reduce.ends_on_anything:
             return None
-        closed = cuda._closed(self.code, self.state).get("mask")
-        taken = self._received if closed is None else self._received | closed
-        return ~(taken if self._settled is None else taken | self._settled)
+        closed = self._closed()
+        return ~(self._received if closed is None else self._received | closed)
 
     def push(self, part: Spread, frontier: Frontier) -> None:  # type: ignore[override]
         """The chosen rows send along their arcs.

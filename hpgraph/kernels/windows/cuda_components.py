@@ -9,9 +9,9 @@ import numpy as np
 from hpgraph.formats import Bitmask
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.structure import cuda_components as whole
-from hpgraph.kernels.structure.cuda_degree_order import c_type
 from hpgraph.kernels.windows import Head, Store
 from hpgraph.kernels.windows.cuda_visits import visit
+from hpgraph.semiring.c_types import c_type
 
 SOURCE, THREADS = "spread_components.cuh", 256
 

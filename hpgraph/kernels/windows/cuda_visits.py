@@ -11,8 +11,8 @@ from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram
 from hpgraph.kernels.runtime.cuda.structs import or_null, struct
-from hpgraph.kernels.structure.cuda_degree_order import c_type
 from hpgraph.kernels.windows import Spread
+from hpgraph.semiring.c_types import c_type
 
 SOURCE, THREADS = "spread.cuh", 256
 SURVEY, LIST = "hpgraph::survey_pages", "hpgraph::list_groups"

@@ -77,12 +77,6 @@ __device__ const Kind& of_two(const Kind& first, const Kind& second, bool turned
     return turned ? second : first;
 }
 
-// The same of three, used in turn: one read, one written, one cleared.
-template <class Kind>
-__device__ const Kind& of_three(const Kind (&kinds)[3], int turn) {
-    return turn % 3 == 0 ? kinds[0] : turn % 3 == 1 ? kinds[1] : kinds[2];
-}
-
 // Inclusive prefix sum of the lanes' amounts, by which items are dealt to lanes whoever they belong to.
 struct WarpScan {
     int through, total;  // amounts of the lanes up to this one, and of all

@@ -203,7 +203,14 @@ def kernel(
 
 
 def load_program(program: CUDAProgram, source: str, *names: str) -> Module:
-    """Kernels of a file for a program."""
+    """Kernels of a file for a program, on the current device: found once."""
+    import cupy
+
+    return _loaded(program, source, names, cupy.cuda.runtime.getDevice())
+
+
+@lru_cache(maxsize=256)
+def _loaded(program: CUDAProgram, source: str, names: tuple[str, ...], device: int) -> Module:
     return load(source, prologue=program.prologue, ltoir=program.ltoir, names=names, title=program.code.name)
 
 
