@@ -43,16 +43,31 @@ template <typename Id> __device__ void hook(Id* label, Id u, Id v) {
     }
 }
 
-// Every vertex below its first neighbour, where that is smaller. Rows are those of the `n` vertices from number `base` on, here
-// and below.
+// How near a neighbour is whose label mostly lies in the first-level cache: on the same line, or the one before.
+constexpr i64 NEAR = 32;
+
+// The arc by which a vertex begins below another: the first, which leads to the smallest neighbour; or with `near`, the last
+// among the first few that leads to a smaller one, if that is near by.
+template <typename Id>
+__device__ i64 first_link(const Id* __restrict__ indices, i64 begin, i64 end, i64 v, bool near) {
+    i64 at = begin;
+    if (near)
+        while (at + 1 < end && indices[at + 1] < v) ++at;
+    return at > begin && v - indices[at] >= NEAR ? begin : at;
+}
+
+// Every vertex below a neighbour, where that is smaller. Rows are those of the `n` vertices from number `base` on, here and
+// below. `left`, whether arcs are left for link_rest, begins as false.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
-begin_forest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 base, i64 n, Id* label) {
+begin_forest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 base, i64 n, int neighbours, bool near,
+             Id* label, bool* left) {
     const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = base + row;
+    if (row == 0) *left = false;
     if (row >= n) return;
-    const i64 begin = indptr[row];
-    const Id first = begin < indptr[row + 1] ? indices[begin] : Id(v);
-    label[v] = first < v ? first : Id(v);
+    const i64 begin = indptr[row], end = min(begin + neighbours, indptr[row + 1]);
+    const Id above = begin < end ? indices[first_link(indices, begin, end, v, near)] : Id(v);
+    label[v] = above < v ? above : Id(v);
 }
 
 // Every vertex below one that is up to `hops` above the one above it.
@@ -71,18 +86,21 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) shorten_paths(i64 n, int ho
 }
 
 // The first few arcs of every vertex but the one followed already. Where every arc has its reverse, only those to smaller
-// ids: rows ascend, so they come first, and most arcs to larger ones are among the first of another.
+// ids: rows ascend, so they come first, and most arcs to larger ones are among the first of another. If no row has more of
+// them, as in a road network, all arcs are linked.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
 link_first(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 base, i64 n, int neighbours,
-           bool symmetric, Id* label) {
+           bool symmetric, bool near, Id* label, bool* left) {
     const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = base + row;
     if (row >= n) return;
-    const i64 begin = indptr[row], end = min(begin + neighbours, indptr[row + 1]);
+    const i64 begin = indptr[row], last = indptr[row + 1], end = min(begin + neighbours, last);
+    const i64 done = first_link(indices, begin, end, v, near);
     for (i64 at = begin; at < end; ++at) {
         const Id u = indices[at];
-        if (u < v ? at > begin : !symmetric) hook<Id>(label, Id(v), u);
+        if (u < v ? at != done : !symmetric) hook<Id>(label, Id(v), u);
     }
+    if (end < last && (!symmetric || indices[end] < v) && !*left) *left = true;
 }
 
 // The root that most of a sample of the vertices have; by one block. `near` has for each some vertex above it, or itself.
@@ -106,12 +124,13 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) most_frequent_root(i64 n, I
     note_most_frequent_root(n, label, label, largest);
 }
 
-// The arcs but the first `done`, of vertices outside the tree of `largest` (-1: of all vertices). Rows too long for a
-// warp are listed.
+// The arcs but the first `done`, of vertices outside the tree of `largest` (-1: of all vertices), if any are left. Rows too
+// long for a warp are listed.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
 link_rest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 base, i64 n, int done,
-          const Id* largest, Id* label, Id* listed, u64* tail) {
+          const Id* largest, Id* label, Id* listed, u64* tail, const bool* left) {
+    if (!*left) return;
     const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = base + row;
     const int lane = threadIdx.x & 31;
     i64 begin = 0, end = 0;

@@ -11,14 +11,15 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS
-from hpgraph.kernels.structure.cuda_degree_order import c_type
+from hpgraph.semiring.c_types import c_type
 
 SOURCE = "components.cuh"
 THREADS = 256
 # As in the source: more arcs of a row than this are the whole grid's work.
 WARP_ARCS = 4096
 # Of few arcs a vertex in the mean, the first leads to a neighbour that is seldom near a root: before anything is linked
-# the paths up are long, and a pass that shortens each by so many vertices pays. Among many arcs is one to a small id.
+# the paths up are long, and a pass that shortens each by so many vertices pays. So does beginning at a neighbour near,
+# whose label is in the cache already. Among many arcs is one to a small id.
 FEW_ARCS, HOPS = 8, np.int32(32)
 _NAMES = (
     "begin_forest", "shorten_paths", "link_first", "most_frequent_root", "link_rest", "link_listed", "join_forest",
@@ -85,15 +86,21 @@ class Forest:
 
     def begin(self) -> None:
         """Link the first few arcs of every row."""
+        import cupy
+
         arcs, n = self._rows, len(self.label)
         if not arcs.shape[0]:
             return
-        self._run("begin_forest", arcs.indptr, arcs.indices, self._base, self._size, self.label)
-        if arcs.nnz < FEW_ARCS * arcs.shape[0]:
+        few, self._left = arcs.nnz < FEW_ARCS * arcs.shape[0], cupy.empty(1, np.bool_)
+        near = np.bool_(few and self._symmetric)
+        self._run(
+            "begin_forest", arcs.indptr, arcs.indices, self._base, self._size, self._first, near, self.label, self._left
+        )
+        if few:
             self._run("shorten_paths", np.int64(n), HOPS, self.label, blocks=-(-n // THREADS))
         self._run(
             "link_first", arcs.indptr, arcs.indices, self._base, self._size, self._first, np.bool_(self._symmetric),
-            self.label,
+            near, self.label, self._left,
         )  # fmt: skip
 
     def find_largest(self) -> None:
@@ -116,7 +123,7 @@ class Forest:
         done, tail = np.int32(0) if self._symmetric else self._first, cupy.zeros(1, np.uint64)
         self._run(
             "link_rest", arcs.indptr, arcs.indices, self._base, self._size, done, self.largest, self.label,
-            listed, tail,
+            listed, tail, self._left,
         )  # fmt: skip
         self._run(
             "link_listed", arcs.indptr, arcs.indices, self._base, done, self.label, listed, tail,
