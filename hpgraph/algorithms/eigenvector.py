@@ -23,6 +23,7 @@ from hpgraph.engine.definition import Parameter, Property
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
 from hpgraph.engine.trace import Trace
+from hpgraph.kernels.backend import kernels
 
 
 class Power(VertexProgram):
@@ -129,10 +130,9 @@ def eigenvector_centrality(
     if not 0 < squares < math.inf:
         raise ValueError("weights must not be so large, or so negative, that all numbers overflow or vanish")
     # Both arrays are the run's own.
-    centrality, change = found.value, found.last
-    centrality *= dtype.type(1 / math.sqrt(squares))
-    change -= centrality
-    residual = float(xp.abs(change, out=change).sum(dtype=np.float64)) if found.supersteps else math.inf
+    centrality = found.value
+    change = kernels(graph.device).rescale(centrality, 1 / math.sqrt(squares), found.last)
+    residual = change if found.supersteps else math.inf
     converged = residual < enough
     warn_unless(converged, tol, "eigenvector centrality", found.supersteps, residual)
     return named(CentralityResult(centrality, found.supersteps, residual, converged, found.trace), graph)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hpgraph.core.device import array_module
+from hpgraph.core.device import array_module, to_device
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine import side_by_side
 from hpgraph.engine.divided_ranges import ranged_supersteps
@@ -137,5 +137,11 @@ def _sweep(run: Run) -> tuple[np.ndarray, Any] | str:
     rows = np.empty((len(swept.nanoseconds), 4), np.int64)
     rows[:, :3] = PULL, run.n, entries
     rows[:, 3] = swept.nanoseconds
-    active = None if swept.stopped else array_module(run.device).arange(run.n, dtype=run.sources.dtype)
-    return rows, active
+    return rows, None if swept.stopped else _everyone(run)
+
+
+def _everyone(run: Run) -> Any:
+    """All vertices, which mostly were active from the start."""
+    if len(run.sources) == run.n:
+        return to_device(run.sources, run.device)
+    return array_module(run.device).arange(run.n, dtype=run.sources.dtype)

@@ -20,6 +20,7 @@ from hpgraph.kernels.entries.cuda_kronecker import kron
 from hpgraph.kernels.entries.cuda_marks import keep_entries
 from hpgraph.kernels.entries.cuda_merge import merge
 from hpgraph.kernels.relaxation.cuda import relax
+from hpgraph.kernels.runtime.cuda.rescale import rescale
 from hpgraph.kernels.runtime.cuda.scatter import minimum_at
 from hpgraph.kernels.spgemm.cuda import multiply
 from hpgraph.kernels.spgemm.cuda_masked import masked_work, multiply_by_dots, multiply_by_rows
@@ -85,6 +86,7 @@ __all__ = [
     "push",
     "refine_communities",
     "relax",
+    "rescale",
     "rows_of",
     "select_entries",
     "spanning_forest",

@@ -17,3 +17,6 @@ class Runtime(Protocol):
 
     def minimum_at(self, target: Any, at: Any, values: Any) -> None:
         """``target[at] = min(target[at], values)``, where places may come several times."""
+
+    def rescale(self, values: Any, factor: float, before: Any) -> float:
+        """``values *= factor``, and the sum of all |values - before|; on a GPU waits for it."""
