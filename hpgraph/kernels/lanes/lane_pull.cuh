@@ -66,6 +66,18 @@ struct LanesPull {
             if constexpr (Delivery::BY_ARC) __syncwarp();
             bool open = j < end && want.any() && (!T::EARLY_EXIT || want.without(heard).any());
             const bool looks = open;
+            // Where rows are hardly left early, one that keeps all loads of the warp busy has it to itself: what its arcs bring
+            // is put together once, and not after every 32 of them.
+            if (!Delivery::BY_ARC && round == T::PIECE) {
+                const bool fills = open && end - j >= 32 * SIZE && end - j <= T::PIECE;
+                for (u32 rest = __ballot_sync(ALL, fills); rest; rest &= rest - 1) {
+                    const int owner = __ffs(rest) - 1;
+                    Bits<W> found = from_lane(heard, owner);
+                    search(__shfl_sync(ALL, v, owner), __shfl_sync(ALL, j, owner), __shfl_sync(ALL, end, owner),
+                           from_lane(want, owner), found);
+                    if (lane_of_warp() == owner) heard = found, open = false;
+                }
+            }
             while (__any_sync(ALL, open)) {
                 deal(v, j, open ? (int)min(end - j, most) : 0, want, heard);
                 open = open && j < end && (!T::EARLY_EXIT || want.without(heard).any());
