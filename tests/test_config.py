@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -178,3 +180,18 @@ def test_what_is_announced_is_logged(config: Config, caplog: pytest.LogCaptureFi
 def test_repr_lists_the_settings(config: Config) -> None:
     config.threads = 3
     assert repr(config).startswith("Config(threads=3, progress='auto', verbose=True, cache_dir=")
+
+
+def test_what_compiles_is_logged_in_few_lines(tmp_path: Path) -> None:
+    """Numba would tell a program that logs everything of every instruction."""
+    program = """
+import logging, sys
+logging.basicConfig(level=logging.DEBUG, stream=sys.stdout, format="%(name)s %(levelname)s %(message)s")
+from hpgraph.kernels.runtime.cpu.claim import now
+now()
+"""
+    environment = {**os.environ, "HPGRAPH_CACHE_DIR": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    first, second = done.stdout.splitlines()
+    assert first == "hpgraph INFO compiling kernels for the CPU"
+    assert second.startswith("hpgraph.compile DEBUG compiled hpgraph.kernels.runtime.cpu.claim.now in ")

@@ -37,17 +37,24 @@ def set_up() -> None:
     The threading library is made ready, and a compilation announces itself.
     """
     prepare()
+    # To a program that logs everything Numba would tell of every instruction, for ten times as long as it compiles.
+    told = logging.getLogger("numba")
+    if told.level == logging.NOTSET:
+        told.setLevel(logging.INFO)
     from numba.core import event
 
     class Notice(event.Listener):
         # Events nest, and come from one thread at a time.
         blocks: ClassVar[list[Any]] = []
+        announced = False
 
         def on_start(self, started: Any) -> None:
             # Numba announces a compilation only after it has looked in its cache in vain.
             function = getattr(started.data.get("dispatcher"), "py_func", None)
-            if (getattr(function, "__module__", None) or "").startswith("hpgraph.kernels"):
+            ours = (getattr(function, "__module__", None) or "").startswith("hpgraph.kernels")
+            if ours and not self.announced:
                 config.announce("kernels for the CPU")
+                self.announced = True
             self.blocks.append(contextlib.ExitStack())
             # Compiling takes long, and is no kernel that stops.
             self.blocks[-1].enter_context(_told(function, first=len(self.blocks) == 1))
@@ -59,6 +66,7 @@ def set_up() -> None:
         def on_end(self, ended: Any) -> None:
             if self.blocks:
                 self.blocks.pop().close()
+            self.announced = self.announced and bool(self.blocks)
 
     event.register("numba:compile", Notice())
 
