@@ -23,10 +23,10 @@ from hpgraph.kernels.runtime.cpu.threads import team
 
 # Prefetch distances: in rows, and in entries that stay.
 PREFETCH_ROWS, PREFETCH_ENTRIES = 16, 24
-# Where fewer than one vertex of so many is chosen, entries that stay are found first and numbered afterwards: up to a
-# third less time at a tenth, as much at a quarter to a third, a fifth more at a half. Rows shorter than a line are
-# worth no second look.
-FEW, LONG = 4, 16
+# Where fewer than one vertex of so many is chosen, entries that stay are found first and numbered later: at a tenth
+# that takes up to two fifths less time, however long rows are; at a quarter to a third as much; at a half up to a half
+# more.
+FEW = 4
 
 
 class Entries(NamedTuple):
@@ -70,7 +70,7 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
     offsets = np.zeros(len(rows) + 1, dtype=np.int64)
     ranks = np.empty(2 * len(chosen.words), dtype=np.uint64)
     looked = int(_list(chosen.words, csr.indptr, ranks, rows, offsets))
-    few = FEW * len(rows) < chosen.n and looked >= LONG * len(rows)
+    few = FEW * len(rows) < chosen.n
     width = csr.indices.itemsize + (csr.data.itemsize if csr.data is not None else 0) + 8 * few
     if looked > TASK_ENTRIES:
         check_memory(looked * width, "a part", "cpu")
