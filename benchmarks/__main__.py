@@ -17,6 +17,7 @@ COMMANDS = {
     "centralities": ("centralities", "parts, iterated centralities and clustering beside other libraries"),
     "structures": ("structures", "cores, trusses, forests, sets, colours and searches in depth beside other libraries"),
     "communities": ("communities", "Louvain, Leiden and labels beside other libraries"),
+    "planted": ("planted", "how much searches find of communities that were planted, beside other libraries"),
     "similarity": ("similarity", "neighbourhoods compared, beside other libraries"),
     "sampling": ("similarity", "random walks and samples of neighbours, beside other libraries"),
     "beyond-memory": ("beyond_memory", "topology larger than its memory, streamed from host memory and from a disk"),

@@ -14,7 +14,6 @@ from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real, whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.communities.batches import MOST_BITS
 from hpgraph.kernels.communities.level import Level
 
 
@@ -108,7 +107,7 @@ class _Search:
         hierarchy: list[Any] = []
         while len(hierarchy) < self._limit:
             draw = key + 2 * len(hierarchy)
-            moved, _ = backend.move_vertices(level, label, self._resolution, draw % 2**64, MOST_BITS)
+            moved, _ = backend.move_vertices(level, label, self._resolution, draw % 2**64)
             refined = backend.refine_communities(level, moved, self._resolution, (draw + 1) % 2**64)
             # Under their smallest vertices at each level, they are numbered by these in the end.
             coarse, number = backend.aggregate_communities(level, self._represented(refined))

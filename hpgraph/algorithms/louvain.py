@@ -11,7 +11,6 @@ from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
 from hpgraph.core.number import real
 from hpgraph.kernels.backend import kernels
-from hpgraph.kernels.communities.batches import PAIRING_BITS
 
 
 @naming_arguments
@@ -57,10 +56,11 @@ def louvain(
     Notes
     -----
     NetworkX lets one vertex move after another, in an order drawn once. Here batches of them choose by the same state,
-    drawn anew in each round, and a level ends when a round moves less than 1/25 of the vertices: what is left over, the
-    next level does with whole communities. Weights that are no whole numbers are rounded to multiples of 2⁻⁵⁰ of their
-    sum or less, so that sums are exact in any order. Communities may fall apart into several pieces: those of
-    `hpgraph.leiden` do not. Takes some 50 bytes a vertex, and 20 an arc while the first level is put together.
+    drawn anew in each round, and a level ends when a round moves less than 1/100 of the vertices, or less than 1/25 of
+    those it looks at: what is left over, the next level does with whole communities. Weights that are no whole numbers
+    are rounded to multiples of 2⁻⁵⁰ of their sum or less, so that sums are exact in any order. Communities may
+    fall apart into several pieces: those of `hpgraph.leiden` do not. Takes some 50 bytes a vertex, and 20 an arc while
+    the first level is put together.
 
     References
     ----------
@@ -86,7 +86,7 @@ def louvain(
     quality = modularity_of(level, alone, len(alone), resolution, backend.weight_between(level, alone))
     while len(hierarchy) < limit:
         draw = (key + len(hierarchy)) % 2**64
-        moved, moves = backend.move_vertices(level, alone, resolution, draw, PAIRING_BITS)
+        moved, moves = backend.move_vertices(level, alone, resolution, draw)
         if not moves:
             break
         # Under their smallest vertices at each level, they are numbered by these in the end.

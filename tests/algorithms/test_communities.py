@@ -115,6 +115,19 @@ def test_no_worse_than_networkx(device):
     assert hpg.normalized_mutual_information(hpg.spectral_clustering(G, 5), planted) == 1
 
 
+def test_as_much_is_found_where_communities_hardly_show(device):
+    """Vertices that are alone join each other in whatever batches they are; where they do not, .2357 is found."""
+    g = nx.LFR_benchmark_graph(
+        3000, 2.5, 1.5, 0.55, average_degree=20, max_degree=100, min_community=20, max_community=200, max_iters=1000,
+        seed=1,
+    )  # fmt: skip
+    g = sorted_by_number(g)
+    g.remove_edges_from(list(nx.selfloop_edges(g)))
+    theirs = [nx.community.modularity(g, nx.community.louvain_communities(g, seed=seed)) for seed in range(2)]
+    G = hpg.from_networkx(g).to(device)
+    assert np.mean([hpg.leiden(G, seed=seed).modularity for seed in range(4)]) > np.mean(theirs)
+
+
 def test_labels_grow_where_all_are_equals(device):
     """On a grid all neighbours differ at first: labels spread in parts of many, and do not stay in pairs."""
     found = hpg.label_propagation_communities(hpg.datasets.grid(64).to(device))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class Communities(Protocol):
     """What either backend offers."""
 
-    def move_vertices(self, level: Level, label: Any, resolution: float, seed: int, first_bits: int) -> tuple[Any, int]:
+    def move_vertices(self, level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, int]:
         """Communities of a higher modularity, vertices moving from one to another, and how many moves there were."""
 
     def refine_communities(self, level: Level, within: Any, resolution: float, seed: int) -> Any:

@@ -54,8 +54,8 @@ struct Aggregator {
 
     // What a warp finds in its part of a table goes behind what others have written; `used` is shared by them.
     __device__ void empty(i64 to, u32* used, int first, int stride, const GroupTable<Index, Sum>& table) const {
-        for (u64 base = first - lane_of_warp(); base < table.slots; base += stride) {
-            const u64 slot = base + lane_of_warp();
+        for (u32 base = first - lane_of_warp(); base < table.slots; base += stride) {
+            const u32 slot = base + lane_of_warp();
             Index key;
             Sum sum;
             const bool found = slot < table.slots && table.take(slot, key, sum);
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(GROUP_THREADS) aggregate_by_warp(Aggregation<I
     for (i64 c = (i64)blockIdx.x * GROUP_WARPS + warp; c < a.count; c += (i64)gridDim.x * GROUP_WARPS) {
         const i64 begin = a.begin[c], end = a.begin[c + 1];
         if (begin == end || end - begin > WARP_ENTRIES) continue;
-        const GroupTable<Index, Sum> table{keys, sums, u64(2 * (end - begin))};
+        const GroupTable<Index, Sum> table{keys, sums, u32(2 * (end - begin))};
         if (lane == 0) used[warp] = 0;
         __syncwarp();
         by.gather(c, begin, end, lane, 32, table);

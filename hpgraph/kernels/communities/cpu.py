@@ -3,10 +3,10 @@
 V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities in large networks", J. Stat.
 Mech. (2008). All of a batch choose by the state before it and move together, and sums are of whole numbers, so that the
 answer depends on no thread. The batches are drawn anew in each round, which ends that two neighbours of one batch
-change places; of two vertices alone, only the higher number joins the lower (H. Lu, M. Halappanavar, A. Kalyanaraman,
-"Parallel heuristics for scalable community detection", Parallel Computing 47, 2015). Only those are looked at again of
-whose neighbours some have moved elsewhere (V. A. Traag, "Faster unfolding of communities: speeding up the Louvain
-algorithm", Physical Review E 92, 2015).
+change places; of two vertices alone in one batch, only the higher number joins the lower (H. Lu, M. Halappanavar, A.
+Kalyanaraman, "Parallel heuristics for scalable community detection", Parallel Computing 47, 2015). Only those are
+looked at again of whose neighbours some have moved elsewhere (V. A. Traag, "Faster unfolding of communities: speeding
+up the Louvain algorithm", Physical Review E 92, 2015).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numba import prange
 
 from hpgraph.kernels.communities.batches import (
     FEW_MOVES,
+    FEW_YIELD,
     MANY_MOVES,
-    MOST_BITS,
     REFINING_ROUNDS,
     ROUNDS,
     batch_bits,
@@ -66,7 +66,7 @@ class Rule(NamedTuple):
     directed: bool
     refining: bool
     fetching: bool
-    first_bits: int
+    given: bool
     bits: int
     seed: Any
 
@@ -82,7 +82,7 @@ class Space(NamedTuple):
     counter: Any
 
 
-def move_vertices(level: Level, label: Any, resolution: float, seed: int, first_bits: int) -> tuple[Any, int]:
+def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, int]:
     """Communities of a higher modularity, vertices moving from one to another, and how many moves there were.
 
     Parameters
@@ -94,8 +94,6 @@ def move_vertices(level: Level, label: Any, resolution: float, seed: int, first_
         How much larger communities are made smaller.
     seed : int
         Below 2⁶⁴; it draws the batches, and decides among equals.
-    first_bits : int
-        How many bits of a hash say who belongs to which batch in the first round, at the most.
 
     Returns
     -------
@@ -103,7 +101,7 @@ def move_vertices(level: Level, label: Any, resolution: float, seed: int, first_
         Numbers of vertices, not those of members alone.
     int
     """
-    return _moved(level, label.copy(), label[:0], resolution, seed, ROUNDS, int(FEW_MOVES * len(label)), first_bits)
+    return _moved(level, label.copy(), label[:0], resolution, seed, ROUNDS, FEW_MOVES, FEW_YIELD)
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
@@ -132,11 +130,11 @@ def refine_communities(level: Level, within: Any, resolution: float, seed: int) 
     random one.
     """
     label = np.arange(len(within), dtype=within.dtype)
-    return _moved(level, label, within, resolution, seed, REFINING_ROUNDS, 0, MOST_BITS)[0]
+    return _moved(level, label, within, resolution, seed, REFINING_ROUNDS, 0, 0)[0]
 
 
 def _moved(
-    level: Level, label: Any, within: Any, resolution: float, seed: int, rounds: int, few: int, first_bits: int
+    level: Level, label: Any, within: Any, resolution: float, seed: int, rounds: int, few: float, share: float
 ) -> tuple[Any, int]:
     arcs, n = level.arcs, len(label)
     if arcs.nnz == 0:
@@ -154,7 +152,7 @@ def _moved(
         level.directed,
         refining,
         pays(arcs, joined),
-        min(first_bits, bits),
+        int(np.count_nonzero(groups.size)) < joined,
         bits,
         np.uint64(seed),
     )
@@ -169,22 +167,16 @@ def _moved(
     with team() as threads:
         found = tables(threads, int(degrees.max()))
         moves = _move(
-            Rows(arcs.indptr, arcs.indices, arcs.data), groups, rule, space, found, rounds, few, int(MANY_MOVES * n)
+            Rows(arcs.indptr, arcs.indices, arcs.data), groups, rule, space, found, rounds, (few, share, MANY_MOVES)
         )
     return label, moves
-
-
-@part
-def _bits(rule, round_):
-    """How many bits of a hash say to which batch a vertex belongs in a round."""
-    return rule.bits if round_ else rule.first_bits
 
 
 @part
 def _list(groups, rule, space, round_):
     """Those who are to be looked at, by batch; how many they are."""
     active, listed, starts = space.active, space.listed, space.starts
-    seed, bits = rule.seed, _bits(rule, round_)
+    seed, bits = rule.seed, rule.bits
     starts[:] = 0
     last = starts.size - 1
     for v in range(active.size):
@@ -234,7 +226,7 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
     """Where each of a range of listed vertices goes."""
     label, size = groups.label, groups.size
     keys, sums, used = table
-    seed, bits = rule.seed, _bits(rule, round_)
+    seed, bits = rule.seed, rule.bits
     for i in range(begin, end):
         if rule.fetching:
             fetch(rows, label, space.listed, i, end)
@@ -291,7 +283,9 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
             if score > most or (score == most and best != own and is_before(c, best, v, seed)):
                 most, best = score, c
         if best > own and not rule.refining and peek(size, own) == 1 and peek(size, best) == 1:
-            best = own
+            # Who is alone in a community of another number may be of any batch.
+            apart = vertex(label, best) == best and drawn(best, round_, seed, bits) != batch
+            best = best if apart else own
         space.target[i] = best
 
 
@@ -349,19 +343,23 @@ def _wake_chunks(rows, groups, space, begin, end):
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def _move(rows, groups, rule, space, found, rounds, few, many):
+def _move(rows, groups, rule, space, found, rounds, shares):
     workers = found.keys.shape[0]
-    total, last = 0, groups.label.size
+    few, least, many = shares
+    n = groups.label.size
+    # Where communities are given, few are expected to move.
+    total, last = 0, 0 if rule.given else n
     for round_ in range(rounds):
-        if _list(groups, rule, space, round_) == 0 or is_stopped():
+        listed = _list(groups, rule, space, round_)
+        if listed == 0 or is_stopped():
             break
-        waking = not rule.refining and last <= many
-        moves = 0
+        moves, waking = 0, not rule.refining and last <= many * n
         for batch in range(space.starts.size - 1):
             begin, end = space.starts[batch], space.starts[batch + 1]
             if end - begin <= CHUNK:
                 _choose(rows, groups, rule, space, (found.keys[0], found.sums[0], found.used[0]), begin, end, round_)
                 moves += _go(groups, rule, space, begin, end)
+                waking = waking and moves <= many * n
                 if waking:
                     _wake(rows, groups, space, begin, end)
                 continue
@@ -373,13 +371,14 @@ def _move(rows, groups, rule, space, found, rounds, few, many):
                 at = begin + worker * share
                 fetch_add(space.counter, 16, _go(groups, rule, space, min(at, end), min(end, at + share)))
             moves += space.counter[16]
+            waking = waking and moves <= many * n
             if waking:
                 space.counter[0] = 0
                 for _ in prange(workers):
                     _wake_chunks(rows, groups, space, begin, end)
         total += moves
         last = moves
-        if moves <= few:
+        if moves <= few * n or moves <= least * listed:
             break
         if not waking:
             space.active[:] = space.joined

@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.communities.batches import FEW_MOVES, MANY_MOVES, MOST_BITS, REFINING_ROUNDS, ROUNDS, batch_bits
+from hpgraph.kernels.communities.batches import FEW_MOVES, FEW_YIELD, MANY_MOVES, REFINING_ROUNDS, ROUNDS, batch_bits
 from hpgraph.kernels.communities.cuda_members import Beginning, beginning
 from hpgraph.kernels.communities.cuda_tables import (
     BLOCK_ENTRIES,
@@ -37,8 +37,8 @@ _FIELDS = {
     "active": "*", "listed": "*", "target": "*", "counters": "*",
     "hub_of": "*", "hub_begin": "*", "hub_inside": "*", "hub_done": "*", "hub_keys": "*", "hub_sums": "*",
     "hub_best": "*",
-    "seed": "u64", "few": "i64", "many": "i64", "penalty": "double",
-    "rounds": "int", "first_bits": "int", "bits": "int", "directed": "int", "refining": "int",
+    "seed": "u64", "joined": "i64", "few": "i64", "many": "i64", "share": "double", "penalty": "double",
+    "rounds": "int", "bits": "int", "directed": "int", "refining": "int",
     "by_weight": "int",
 }  # fmt: skip
 
@@ -75,15 +75,15 @@ class _Search(NamedTuple):
 
     seed: int
     few: int
+    share: float
     penalty: float
     rounds: int
-    first_bits: int
     bits: int
     within: Any = None
     by_weight: bool = False
 
 
-def move_vertices(level: Level, label: Any, resolution: float, seed: int, first_bits: int) -> tuple[Any, int]:
+def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, int]:
     """`hpgraph.kernels.communities.cpu.move_vertices` on the GPU; waits for it.
 
     Raises
@@ -91,8 +91,7 @@ def move_vertices(level: Level, label: Any, resolution: float, seed: int, first_
     DeviceMemoryError
         When the work space will not fit.
     """
-    few = int(FEW_MOVES * len(label))
-    return _moved(level, label.copy(), resolution, seed, few=few, first_bits=first_bits)
+    return _moved(level, label.copy(), resolution, seed, few=int(FEW_MOVES * len(label)), share=FEW_YIELD)
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
@@ -106,7 +105,7 @@ def refine_communities(level: Level, within: Any, resolution: float, seed: int) 
     import cupy
 
     label = cupy.arange(len(within), dtype=within.dtype)
-    return _moved(level, label, resolution, seed, few=0, rounds=REFINING_ROUNDS, within=within)[0]
+    return _moved(level, label, resolution, seed, rounds=REFINING_ROUNDS, within=within)[0]
 
 
 def asynchronous_labels(level: Level, seed: int, rounds: int, few: float) -> Any:
@@ -130,9 +129,9 @@ def _moved(
     resolution: float,
     seed: int,
     *,
-    few: int,
+    few: int = 0,
+    share: float = 0.0,
     rounds: int = ROUNDS,
-    first_bits: int = MOST_BITS,
     within: Any = None,
     by_weight: bool = False,
 ) -> tuple[Any, int]:
@@ -142,7 +141,7 @@ def _moved(
         return label, 0
     at_first = beginning(arcs, (level.sent, level.received), label)
     bits = batch_bits(at_first.joined, arcs.nnz)
-    search = _Search(seed, few, level.penalty(resolution), rounds, min(first_bits, bits), bits, within, by_weight)
+    search = _Search(seed, few, share, level.penalty(resolution), rounds, bits, within, by_weight)
     counters = _launch(arcs, level, label, at_first, search)
     return label, int(counters[-1]) if within is None else 0
 
@@ -158,7 +157,7 @@ def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
     label = label.copy()
     if arcs.nnz and rounds:
         pattern = arcs.with_data(None)
-        _launch(pattern, None, label, beginning(pattern, None, label), _Search(0, 0, 0.0, rounds, 0, 0))
+        _launch(pattern, None, label, beginning(pattern, None, label), _Search(0, 0, 0.0, 0.0, rounds, 0))
     return label
 
 
@@ -182,8 +181,9 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, sea
     made = described(
         np.int64(n), arcs.indptr, arcs.indices, arcs.data, *strengths, label, at_first.sent, at_first.received,
         at_first.size, search.within, at_first.active, work[0], work[1], counters, *tables,
-        np.uint64(search.seed), np.int64(search.few), np.int64(int(MANY_MOVES * n)), np.float64(search.penalty),
-        np.int32(search.rounds), np.int32(search.first_bits), np.int32(search.bits),
+        np.uint64(search.seed), np.int64(at_first.joined), np.int64(search.few), np.int64(int(MANY_MOVES * n)),
+        np.float64(search.share), np.float64(search.penalty),
+        np.int32(search.rounds), np.int32(search.bits),
         np.int32(level is not None and level.directed), np.int32(search.within is not None),
         np.int32(search.by_weight),
     )  # fmt: skip

@@ -5,8 +5,8 @@
 
 namespace hpgraph {
 
-// Arcs of a vertex that a thread looks at by itself, and those that a half of a warp does.
-constexpr int FEW_ARCS = 8, HALF_ARCS = 16;
+// Arcs of a vertex that a thread looks at by itself, a half of a warp, and a warp in registers.
+constexpr int FEW_ARCS = 8, HALF_ARCS = 16, TWO_A_LANE = 64;
 constexpr u64 NOBODY = ~0ull;
 // As on the CPU: of the weight around a vertex, what a label must have for one order to decide among equals.
 constexpr double EVIDENCE = 1.0 / 8;
@@ -39,9 +39,9 @@ struct Moving {
     Sum* hub_sums;
     Choice* hub_best;
     u64 seed;
-    i64 few, many;
-    double penalty;
-    int rounds, first_bits, bits, directed, refining, by_weight;
+    i64 joined, few, many;
+    double share, penalty;
+    int rounds, bits, directed, refining, by_weight;
 };
 
 // Among equals chance decides, for each vertex its own; among labels that have enough weight, one order for all.
@@ -61,6 +61,24 @@ __device__ __forceinline__ bool is_better(Choice a, Choice b, Ties ties) {
     return a.label != b.label && group_hash(a.label ^ key) < group_hash(b.label ^ key);
 }
 
+// A whole number for each score, in their order; none is 0.
+__device__ __forceinline__ u64 rank_of(double score) {
+    const u64 bits = u64(__double_as_longlong(score));
+    return bits >> 63 ? ~bits : bits | 1ull << 63;
+}
+
+// The best of a warp, in every lane.
+template <bool FREQUENT>
+__device__ Choice best_of_warp(Choice best, Ties ties) {
+    u32 lanes = __ballot_sync(ALL, has_most(best.label == NOBODY ? 0 : rank_of(best.score)));
+    if (lanes & (lanes - 1)) {
+        const u64 key = FREQUENT ? best.label : group_hash(best.label ^ ties.key(best.score));
+        lanes &= __ballot_sync(ALL, has_most(lanes >> lane_of_warp() & 1 ? ~key : 0));
+    }
+    const int lane = __ffs(lanes) - 1;
+    return {__shfl_sync(ALL, best.score, lane), __shfl_sync(ALL, best.label, lane)};
+}
+
 template <bool FREQUENT, int LANES>
 __device__ Choice best_of_lanes(Choice best, Ties ties) {
     for (int d = LANES / 2; d; d >>= 1) {
@@ -73,12 +91,13 @@ __device__ Choice best_of_lanes(Choice best, Ties ties) {
 template <bool FREQUENT, class Index, class W, class Sum>
 struct Chooser {
     using Table = GroupTable<Index, Sum>;
+    using FarTable = GroupTable<Index, Sum, u64>;
     const Moving<Index, W, Sum>& m;
     int round;
 
     __device__ int batch_of(u64 v) const {
         if (FREQUENT) return 0;
-        return int(group_hash(v + m.seed + u64(round) * 0x9E3779B97F4A7C15ull) >> (64 - (round ? m.bits : m.first_bits)));
+        return int(group_hash(v + m.seed + u64(round) * 0x9E3779B97F4A7C15ull) >> (64 - m.bits));
     }
     __device__ Ties ties_of(Index v) const {
         const u64 chance = m.seed ^ u64(v) * 0x9E3779B97F4A7C15ull;
@@ -93,29 +112,41 @@ struct Chooser {
             __dadd_rn(__dmul_rn(double(sent), double(group_received)), __dmul_rn(double(received), double(group_sent)));
         return __dadd_rn(double(sum), -__dmul_rn(m.penalty, apart));
     }
+    // What a vertex sends and receives, and its community with it.
+    struct Strengths {
+        i64 sent, received, group_sent, group_received;
+    };
+    __device__ Strengths strengths_of(Index v, Index own) const {
+        if (FREQUENT) return {0, 0, 0, 0};
+        const i64 sent = m.sent[v], group_sent = m.group_sent[own];
+        return {sent, m.directed ? m.received[v] : sent, group_sent, m.directed ? m.group_received[own] : group_sent};
+    }
     // What community c, not its own, offers a vertex.
-    __device__ Choice offer(Index v, Index c, i64 sum, i64 sent, i64 received) const {
+    __device__ Choice offer(Index v, Index c, i64 sum, const Strengths& of) const {
         if (FREQUENT) return {double(sum), u64(c)};
         if (m.refining && m.group_size[c] == 1 && batch_of(c) == batch_of(v)) return {0, NOBODY};
         const i64 group_sent = m.group_sent[c];
-        return {score(sum, sent, received, group_sent, m.directed ? m.group_received[c] : group_sent), u64(c)};
+        return {score(sum, of.sent, of.received, group_sent, m.directed ? m.group_received[c] : group_sent), u64(c)};
     }
     // Where a vertex goes, by one thread.
-    __device__ void settle(i64 place, Index v, Index own, i64 inside, Choice best, Ties ties) const {
+    __device__ void settle(i64 place, Index v, Index own, i64 inside, Choice best, Ties ties, const Strengths& of) const {
         if (FREQUENT) {
             const Choice stay{double(inside), u64(own)};
             m.target[place] = inside && is_better<FREQUENT>(stay, best, ties) || best.label == NOBODY ? own : Index(best.label);
             return;
         }
-        const i64 sent = m.sent[v], received = m.received[v];
-        const double stay = score(inside, sent, received, m.group_sent[own] - sent, m.group_received[own] - received);
+        const double stay = score(inside, of.sent, of.received, of.group_sent - of.sent, of.group_received - of.received);
         Index to = best.label != NOBODY && best.score > stay ? Index(best.label) : own;
         if (m.by_weight && best.score == stay && stay >= ties.least && is_better<FREQUENT>(best, {stay, u64(own)}, ties))
             to = Index(best.label);
         if (m.refining) {
             // Somebody may have joined it in this round.
             if (m.group_size[own] != 1) to = own;
-        } else if (to > own && m.group_size[own] == 1 && m.group_size[to] == 1) to = own;
+        } else if (to > own && m.group_size[own] == 1 && m.group_size[to] == 1) {
+            // Who is alone in a community of another number may be of any batch.
+            const bool apart = m.label[to] == to && batch_of(to) != batch_of(v);
+            if (!apart) to = own;
+        }
         m.target[place] = to;
     }
 
@@ -124,6 +155,7 @@ struct Chooser {
         const Index v = m.listed[place], own = m.label[v];
         const i64 begin = m.indptr[v];
         const int degree = int(m.indptr[v + 1] - begin);
+        const Strengths of = strengths_of(v, own);
         Index c[FEW_ARCS];
         Sum w[FEW_ARCS];
         Sum inside = 0;
@@ -137,7 +169,6 @@ struct Chooser {
             if (c[k] == own) inside += w[k];
         }
         const Ties ties = ties_of(v);
-        const i64 sent = FREQUENT ? 0 : m.sent[v], received = FREQUENT ? 0 : m.received[v];
         Choice best{0, NOBODY};
 #pragma unroll
         for (int k = 0; k < FEW_ARCS; ++k) {
@@ -149,10 +180,10 @@ struct Chooser {
                 if (j < k && c[j] == c[k]) first = false;
             }
             if (!first) continue;
-            const Choice one = offer(v, c[k], i64(sum), sent, received);
+            const Choice one = offer(v, c[k], i64(sum), of);
             if (is_better<FREQUENT>(one, best, ties)) best = one;
         }
-        settle(place, v, own, i64(inside), best, ties);
+        settle(place, v, own, i64(inside), best, ties, of);
     }
 
     // LANES lanes a vertex, an arc a lane. All lanes of the warp must call it.
@@ -163,6 +194,7 @@ struct Chooser {
         const i64 begin = live ? m.indptr[v] : 0;
         const int degree = live ? int(m.indptr[v + 1] - begin) : 0;
         const Index own = live ? m.label[v] : 0;
+        const Strengths of = strengths_of(v, own);
         Index c = Index(-1);
         Sum w = 0, sum = 0, inside = 0;
         bool first = true;
@@ -182,9 +214,9 @@ struct Chooser {
         }
         const Ties ties = ties_of(v);
         Choice best{0, NOBODY};
-        if (c != Index(-1) && c != own && first) best = offer(v, c, i64(sum), FREQUENT ? 0 : m.sent[v], FREQUENT ? 0 : m.received[v]);
+        if (c != Index(-1) && c != own && first) best = offer(v, c, i64(sum), of);
         best = best_of_lanes<FREQUENT, LANES>(best, ties);
-        if (live && lane == 0) settle(place, v, own, i64(inside), best, ties);
+        if (live && lane == 0) settle(place, v, own, i64(inside), best, ties, of);
     }
 
     // Adds a stretch of the arcs of v to a table; what leads to its own community is returned, of this thread's arcs.
@@ -211,19 +243,18 @@ struct Chooser {
         return inside;
     }
     // The best of what the slots from `begin` to `end` held, of those that this thread looks at.
-    template <bool FAR>
-    __device__ Choice look(Index v, u64 begin, u64 end, int first, int stride, const Table& table, Ties ties) const {
-        const i64 sent = FREQUENT ? 0 : m.sent[v], received = FREQUENT ? 0 : m.received[v];
+    template <class Slots>
+    __device__ Choice look(Index v, u64 begin, u64 end, int first, int stride, const Slots& table, Ties ties, const Strengths& of) const {
         Choice best{0, NOBODY};
         const auto use = [&](const Index(&key)[AT_ONCE], const Sum(&sum)[AT_ONCE]) {
 #pragma unroll
             for (int k = 0; k < AT_ONCE; ++k) {
                 if (key[k] == Index(-1)) continue;
-                const Choice one = offer(v, key[k], i64(sum[k]), sent, received);
+                const Choice one = offer(v, key[k], i64(sum[k]), of);
                 if (is_better<FREQUENT>(one, best, ties)) best = one;
             }
         };
-        if (FAR) table.take_fours(begin, end, first, stride, use);
+        if constexpr (Slots::FAR) table.take_fours(begin, end, first, stride, use);
         else table.take_all(begin, end, first, stride, use);
         return best;
     }
@@ -253,16 +284,63 @@ struct Chooser {
         }
     }
 
+    // All arcs in the registers of a warp, two a lane: each in turn is shown to all lanes. (As many who have the same label
+    // are found by one instruction, __match_any_sync, which takes longer: some 150 cycles.)
+    __device__ void by_shuffles(i64 place, Row row) const {
+        const int lane = lane_of_warp(), degree = int(row.end - row.begin);
+        const Index v = row.v, own = m.label[v];
+        const Strengths of = strengths_of(v, own);
+        Index u[2], c[2];
+        Sum w[2], sum[2] = {0, 0};
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+            const i64 at = row.begin + lane + 32 * k;
+            u[k] = at < row.end ? m.indices[at] : v, w[k] = at < row.end ? Sum(weight_at(m.weights, at)) : 0;
+        }
+        u64 inside = 0;
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+            c[k] = m.label[u[k]];
+            if (!counts(u[k], v)) c[k] = Index(-1), w[k] = 0;
+            if (c[k] == own) inside += w[k];
+        }
+        for (int i = 0; i < min(degree, 32); ++i) {
+            const Index label = __shfl_sync(ALL, c[0], i);
+            const Sum theirs = WEIGHS_ONE<W> ? Sum(1) : __shfl_sync(ALL, w[0], i);
+            if (label == c[0]) sum[0] += theirs;
+        }
+        // Of a label that is among both, the first ones have it all.
+        for (int i = 0; i < degree - 32; ++i) {
+            const Index label = __shfl_sync(ALL, c[1], i);
+            const Sum theirs = WEIGHS_ONE<W> ? Sum(1) : __shfl_sync(ALL, w[1], i);
+            if (label == c[0]) sum[0] += theirs;
+            if (label == c[1]) sum[1] += theirs;
+        }
+        inside = warp_sum(inside);
+        const Ties ties = ties_of(v);
+        Choice best{0, NOBODY};
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+            if (c[k] == Index(-1) || c[k] == own) continue;
+            const Choice one = offer(v, c[k], i64(sum[k]), of);
+            if (is_better<FREQUENT>(one, best, ties)) best = one;
+        }
+        best = best_of_warp<FREQUENT>(best, ties);
+        if (lane == 0) settle(place, v, own, i64(inside), best, ties, of);
+    }
+
     __device__ void by_warp(i64 place, Row row, Index* keys, Sum* sums) const {
+        if (row.end - row.begin <= TWO_A_LANE) return by_shuffles(place, row);
         const int lane = lane_of_warp();
         const Index v = row.v, own = m.label[v];
-        const Table table{keys, sums, u64(2 * (row.end - row.begin))};
+        const Strengths of = strengths_of(v, own);
+        const Table table{keys, sums, u32(2 * (row.end - row.begin))};
         const Ties ties = ties_of(v);
         u64 inside = gather(v, own, row.begin, row.end, lane, 32, table);
         __syncwarp();
-        const Choice best = best_of_lanes<FREQUENT, 32>(look<false>(v, 0, table.slots, lane, 32, table, ties), ties);
+        const Choice best = best_of_warp<FREQUENT>(look(v, 0, table.slots, lane, 32, table, ties, of), ties);
         inside = warp_sum(inside);
-        if (lane == 0) settle(place, v, own, i64(inside), best, ties);
+        if (lane == 0) settle(place, v, own, i64(inside), best, ties, of);
         __syncwarp();
     }
 
@@ -271,7 +349,7 @@ struct Chooser {
         __shared__ u64 insides[GROUP_WARPS];
         __shared__ Choice bests[GROUP_WARPS];
         inside = warp_sum(inside);
-        best = best_of_lanes<FREQUENT, 32>(best, ties);
+        best = best_of_warp<FREQUENT>(best, ties);
         __syncthreads();
         if (lane_of_warp() == 0) insides[threadIdx.x / 32] = inside, bests[threadIdx.x / 32] = best;
         __syncthreads();
@@ -285,110 +363,15 @@ struct Chooser {
 
     __device__ void by_block(i64 place, Row row, Index* keys, Sum* sums) const {
         const Index v = row.v, own = m.label[v];
-        const Table table{keys, sums, u64(2 * (row.end - row.begin))};
+        const Strengths of = strengths_of(v, own);
+        const Table table{keys, sums, u32(2 * (row.end - row.begin))};
         const Ties ties = ties_of(v);
         u64 inside = gather(v, own, row.begin, row.end, threadIdx.x, GROUP_THREADS, table);
         __syncthreads();
-        Choice best = look<false>(v, 0, table.slots, threadIdx.x, GROUP_THREADS, table, ties);
+        Choice best = look(v, 0, table.slots, threadIdx.x, GROUP_THREADS, table, ties, of);
         join_block(ties, inside, best);
-        if (threadIdx.x == 0) settle(place, v, own, i64(inside), best, ties);
+        if (threadIdx.x == 0) settle(place, v, own, i64(inside), best, ties, of);
         __syncthreads();
-    }
-
-    // The table of one whose arcs several blocks share: never more slots than communities need.
-    __device__ Table table_of(Index hub, u64 groups) const {
-        const i64 begin = m.hub_begin[hub];
-        return {m.hub_keys + begin, m.hub_sums + begin, min(u64(m.hub_begin[hub + 1] - begin), (2 * groups + 64) / 4 * 4)};
-    }
-    // Adds a chunk of its arcs to the table.
-    __device__ void gather_chunk(i64 place, i64 chunk, u64 groups, Index* keys, Sum* sums) const {
-        const Index v = m.listed[place], own = m.label[v], hub = m.hub_of[v];
-        const i64 end = m.indptr[v + 1], begin = m.indptr[v] + chunk * BLOCK_ENTRIES;
-        const Table near{keys, sums, BLOCK_SLOTS};
-        u64 inside = gather(v, own, begin, min(begin + BLOCK_ENTRIES, end), threadIdx.x, GROUP_THREADS, near);
-        inside = warp_sum(inside);
-        if (lane_of_warp() == 0 && inside) atomicAdd(m.hub_inside + hub, inside);
-        __syncthreads();
-        near.empty_into(table_of(hub, groups), threadIdx.x, GROUP_THREADS);
-        __syncthreads();
-    }
-    // The best of a piece of the table; who does the last piece decides.
-    __device__ void look_at_piece(i64 place, i64 piece, i64 pieces, u64 groups) const {
-        __shared__ bool is_last;
-        const Index v = m.listed[place], hub = m.hub_of[v];
-        const Table whole = table_of(hub, groups);
-        const Ties ties = ties_of(v);
-        Choice* const bests = m.hub_best + m.hub_begin[hub] / PIECE_SLOTS + hub;
-        const u64 begin = u64(piece) * PIECE_SLOTS;
-        Choice best = look<true>(v, begin, min(begin + u64(PIECE_SLOTS), whole.slots), threadIdx.x, GROUP_THREADS, whole, ties);
-        u64 inside = 0;
-        join_block(ties, inside, best);
-        if (threadIdx.x == 0) {
-            bests[piece] = best;
-            __threadfence();
-            is_last = atomicAdd(m.hub_done + hub, 1u) == u32(pieces - 1);
-        }
-        __syncthreads();
-        if (!is_last) return;
-        __threadfence();
-        best = {0, NOBODY};
-        for (i64 p = threadIdx.x; p < pieces; p += GROUP_THREADS) {
-            const Choice one{__ldcg(&bests[p].score), __ldcg(&bests[p].label)};
-            if (is_better<FREQUENT>(one, best, ties)) best = one;
-        }
-        join_block(ties, inside, best);
-        if (threadIdx.x == 0) {
-            settle(place, v, m.label[v], i64(atomicExch(m.hub_inside + hub, 0ull)), best, ties);
-            m.hub_done[hub] = 0;
-        }
-        __syncthreads();
-    }
-
-    // Shares out work over the blocks: use(place, k, count) for each k below count(place) of the places from begin to end.
-    template <class Count, class Use>
-    __device__ void share_out(i64 begin, i64 end, i64* ends, Count count, Use use) const {
-        i64 turn = 0;
-        for (i64 tile = begin; tile < end; tile += GROUP_THREADS) {
-            const i64 mine = tile + threadIdx.x;
-            __syncthreads();
-            ends[threadIdx.x] = mine < end ? count(mine) : 0;
-            __syncthreads();
-            for (int d = 1; d < GROUP_THREADS; d *= 2) {
-                const i64 before = threadIdx.x >= d ? ends[threadIdx.x - d] : 0;
-                __syncthreads();
-                ends[threadIdx.x] += before;
-                __syncthreads();
-            }
-            const i64 total = ends[GROUP_THREADS - 1];
-            // Blocks go on where the tile before left off.
-            for (i64 t = (blockIdx.x + gridDim.x - turn % gridDim.x) % gridDim.x; t < total; t += gridDim.x) {
-                int low = 0, high = GROUP_THREADS - 1;
-                while (low < high) {
-                    const int middle = (low + high) / 2;
-                    if (ends[middle] > t) high = middle;
-                    else low = middle + 1;
-                }
-                const i64 first = low ? ends[low - 1] : 0;
-                use(tile + low, t - first, ends[low] - first);
-            }
-            turn += total;
-        }
-        __syncthreads();
-    }
-    __device__ void gather_hubs(i64 begin, i64 end, u64 groups, i64* ends, Index* keys, Sum* sums) const {
-        share_out(
-            begin, end, ends,
-            [&](i64 place) {
-                const Index v = m.listed[place];
-                return (m.indptr[v + 1] - m.indptr[v] + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
-            },
-            [&](i64 place, i64 chunk, i64) { gather_chunk(place, chunk, groups, keys, sums); });
-    }
-    __device__ void look_at_hubs(i64 begin, i64 end, u64 groups, i64* ends) const {
-        share_out(
-            begin, end, ends,
-            [&](i64 place) { return i64(table_of(m.hub_of[m.listed[place]], groups).slots + PIECE_SLOTS - 1) / PIECE_SLOTS; },
-            [&](i64 place, i64 piece, i64 pieces) { look_at_piece(place, piece, pieces, groups); });
     }
 };
 

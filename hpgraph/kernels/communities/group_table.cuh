@@ -21,6 +21,10 @@ __device__ __forceinline__ void fetch_line(const void* from) { asm volatile("pre
 struct One {};
 __device__ __forceinline__ u64 weight_at(const One*, i64) { return 1; }
 __device__ __forceinline__ u64 weight_at(const i64* weights, i64 at) { return (u64)weights[at]; }
+template <class W>
+constexpr bool WEIGHS_ONE = false;
+template <>
+constexpr bool WEIGHS_ONE<One> = true;
 
 // Four elements that lie side by side, past the first-level cache.
 __device__ __forceinline__ void load_four(const u32* from, u32 (&to)[4]) {
@@ -38,30 +42,31 @@ __device__ __forceinline__ void fill_four(T* to, unsigned with) {
     for (int w = 0; w < int(sizeof(T) / 4); ++w) ((uint4*)to)[w] = {with, with, with, with};
 }
 
-// Linear probing. At rest keys are -1 and sums 0.
-template <class Index, class Sum>
+// Linear probing. At rest keys are -1 and sums 0. Slots are numbered in 32 bits, or in 64 those of tables in global memory.
+template <class Index, class Sum, class Slot = u32>
 struct GroupTable {
+    static constexpr bool FAR = sizeof(Slot) == 8;
     Index* keys;
     Sum* sums;
-    u64 slots;
+    Slot slots;
 
     __device__ void clear(int first, int stride) const {
-        for (u64 s = first; s < slots; s += stride) keys[s] = Index(-1), sums[s] = 0;
+        for (Slot s = first; s < slots; s += stride) keys[s] = Index(-1), sums[s] = 0;
     }
-    __device__ u64 slot_of(Index key) const {
+    __device__ Slot slot_of(Index key) const {
         const u32 hash = (u32(key) ^ u32(u64(key) >> 32)) * 0x9E3779B1u;
-        return (u64(hash) * slots) >> 32;
+        return Slot((u64(hash) * slots) >> 32);
     }
-    __device__ u64 after(u64 slot) const { return slot + 1 == slots ? 0 : slot + 1; }
+    __device__ Slot after(Slot slot) const { return slot + 1 == slots ? 0 : slot + 1; }
     // The key that has a slot: this one, where it was free.
-    __device__ Index claim(u64 slot, Index key) const {
+    __device__ Index claim(Slot slot, Index key) const {
         Index seen;
         if constexpr (sizeof(Index) == 4) seen = Index(atomicCAS((u32*)(keys + slot), ~0u, u32(key)));
         else seen = Index(atomicCAS((u64*)(keys + slot), ~0ull, u64(key)));
         return seen == Index(-1) ? key : seen;
     }
     __device__ void add(Index key, Sum amount) const {
-        for (u64 slot = slot_of(key);; slot = after(slot)) {
+        for (Slot slot = slot_of(key);; slot = after(slot)) {
             Index seen = *(volatile Index*)(keys + slot);
             if (seen == Index(-1)) seen = claim(slot, key);
             if (seen == key) {
@@ -71,7 +76,7 @@ struct GroupTable {
         }
     }
     // Take what a slot holds, which is at rest then; past the first-level cache, as other multiprocessors may have written it.
-    __device__ bool take(u64 slot, Index& key, Sum& sum) const {
+    __device__ bool take(Slot slot, Index& key, Sum& sum) const {
         key = *(volatile Index*)(keys + slot);
         if (key == Index(-1)) return false;
         sum = *(volatile Sum*)(sums + slot);
@@ -82,9 +87,9 @@ struct GroupTable {
     // As `take_all`, of a table in global memory that nobody writes to: four slots side by side, in words of 16 bytes. All
     // numbers of slots are multiples of four.
     template <class Use>
-    __device__ void take_fours(u64 begin, u64 end, int first, int stride, Use use) const {
+    __device__ void take_fours(Slot begin, Slot end, int first, int stride, Use use) const {
         static_assert(AT_ONCE == 4, "four slots");
-        for (u64 s = begin + 4 * u64(first); s < end; s += 4 * u64(stride)) {
+        for (Slot s = begin + 4 * Slot(first); s < end; s += 4 * Slot(stride)) {
             Index key[AT_ONCE];
             Sum sum[AT_ONCE];
             load_four(keys + s, key);
@@ -97,31 +102,31 @@ struct GroupTable {
     }
     // Calls use(key, sum) for what the slots from `begin` to `end` held; they are at rest then.
     template <class Use>
-    __device__ void take_all(u64 begin, u64 end, int first, int stride, Use use) const {
-        for (u64 s = begin + first; s < end; s += AT_ONCE * u64(stride)) {
+    __device__ void take_all(Slot begin, Slot end, int first, int stride, Use use) const {
+        for (Slot s = begin + first; s < end; s += AT_ONCE * Slot(stride)) {
             Index key[AT_ONCE];
             Sum sum[AT_ONCE];
 #pragma unroll
             for (int k = 0; k < AT_ONCE; ++k) {
-                const u64 slot = s + k * u64(stride);
+                const Slot slot = s + k * Slot(stride);
                 key[k] = slot < end ? *(volatile Index*)(keys + slot) : Index(-1);
             }
 #pragma unroll
             for (int k = 0; k < AT_ONCE; ++k) {
-                const u64 slot = s + k * u64(stride);
+                const Slot slot = s + k * Slot(stride);
                 sum[k] = 0;
                 if (key[k] != Index(-1)) sum[k] = *(volatile Sum*)(sums + slot);
             }
 #pragma unroll
             for (int k = 0; k < AT_ONCE; ++k) {
-                const u64 slot = s + k * u64(stride);
+                const Slot slot = s + k * Slot(stride);
                 if (key[k] != Index(-1)) keys[slot] = Index(-1), sums[slot] = 0;
             }
             use(key, sum);
         }
     }
     // All that it holds goes into another one, in global memory.
-    __device__ void empty_into(const GroupTable& whole, int first, int stride) const {
+    __device__ void empty_into(const GroupTable<Index, Sum, u64>& whole, int first, int stride) const {
         take_all(0, slots, first, stride, [&](const Index(&key)[AT_ONCE], const Sum(&sum)[AT_ONCE]) {
             u64 slot[AT_ONCE];
             Index seen[AT_ONCE];

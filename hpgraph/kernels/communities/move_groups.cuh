@@ -3,7 +3,7 @@
 // within a batch by how many arcs they have, which says how many threads choose for one.
 #pragma once
 #include "grid_barrier.cuh"
-#include "group_choice.cuh"
+#include "group_hubs.cuh"
 
 namespace hpgraph {
 
@@ -14,10 +14,10 @@ constexpr int PLACED = BUCKETS, MOVES = 2 * BUCKETS, GROUPS = MOVES + 1, SET = M
 constexpr int BARRIER = 2 * SET, TOTAL = BARRIER + 1, COUNTERS = BARRIER + 2;
 
 template <bool FREQUENT, class Index, class W, class Sum>
-struct Mover : Chooser<FREQUENT, Index, W, Sum> {
-    using Chooser<FREQUENT, Index, W, Sum>::m;
+struct Mover : HubChooser<FREQUENT, Index, W, Sum> {
+    using HubChooser<FREQUENT, Index, W, Sum>::m;
 
-    __device__ Mover(const Moving<Index, W, Sum>& moving, int round) : Chooser<FREQUENT, Index, W, Sum>{moving, round} {}
+    __device__ Mover(const Moving<Index, W, Sum>& moving, int round) : HubChooser<FREQUENT, Index, W, Sum>{{moving, round}} {}
 
     __device__ bool is_listed(i64 v) const { return m.active[v] && (FREQUENT || !m.refining || m.group_size[m.label[v]] == 1); }
     __device__ int bucket_of(i64 v) const {
@@ -128,8 +128,9 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
         // What the next round counts in, nobody reads any more.
         if (blockIdx.x == 0)
             for (int i = threadIdx.x; i < SET; i += GROUP_THREADS) m.counters[((round + 1) & 1) * SET + i] = 0;
-        const bool waking = (FREQUENT || !m.refining) && last <= u64(m.many);
-        u64 moves = 0;
+        // Where communities are given, few are expected to move.
+        if (!FREQUENT && round == 0 && groups < u64(m.joined)) last = 0;
+        bool waking = (FREQUENT || !m.refining) && last <= u64(m.many);
         for (int batch = 0; batch < batches; ++batch) {
             const i64* const at = starts + batch * BINS;
             if (at[0] == at[BINS]) continue;
@@ -150,18 +151,18 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
                 mover.look_at_hubs(at[0], at[1], groups, ends);
                 barrier.wait();
             }
-            moves += mover.go(at[0], at[BINS]);
+            const u64 moves = warp_sum(mover.go(at[0], at[BINS]));
+            if (lane_of_warp() == 0 && moves) atomicAdd(tally + 1, moves);
+            __syncthreads();
+            if (threadIdx.x == 0 && tally[1]) atomicAdd(set + MOVES, tally[1]), tally[1] = 0;
             barrier.wait();
+            waking = waking && __ldcg(set + MOVES) <= u64(m.many);
             if (waking) mover.wake(at[0], at[BINS]);
         }
-        moves = warp_sum(moves);
-        if (lane_of_warp() == 0) atomicAdd(tally + 1, moves);
-        __syncthreads();
-        if (threadIdx.x == 0 && tally[1]) atomicAdd(set + MOVES, tally[1]);
         barrier.wait();
         last = __ldcg(set + MOVES);
         total += last;
-        if (last <= u64(m.few)) break;
+        if (last <= u64(m.few) || double(last) <= __dmul_rn(m.share, double(starts[BUCKETS]))) break;
         is_known = FREQUENT && !waking;
         if (!waking && !is_known)
             for (i64 v = low + threadIdx.x; v < high; v += GROUP_THREADS) m.active[v] = m.indptr[v + 1] > m.indptr[v];

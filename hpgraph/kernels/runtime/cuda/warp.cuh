@@ -23,4 +23,17 @@ __device__ inline u64 warp_sum(u64 value) {
     return value;
 }
 
+// Whether no lane of the warp has more.
+__device__ inline bool has_most(u64 value) {
+#if __CUDA_ARCH__ >= 800
+    const u32 high = u32(value >> 32), low = u32(value), most = __reduce_max_sync(ALL, high);
+    const u32 least = __reduce_max_sync(ALL, high == most ? low : 0);
+    return high == most && low == least;
+#else
+    u64 most = value;
+    for (int d = 16; d; d >>= 1) most = max(most, __shfl_xor_sync(ALL, most, d));
+    return value == most;
+#endif
+}
+
 }  // namespace hpgraph

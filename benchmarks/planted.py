@@ -1,0 +1,167 @@
+"""Communities that were planted: how much of them each search finds, and its modularity, beside other libraries.
+
+Graphs are those of A. Lancichinetti, S. Fortunato, F. Radicchi, "Benchmark graphs for testing community detection
+algorithms", Physical Review E 78 (2008), by NetworkX's generator: 5,000 vertices, degrees of 20 on average by a power
+law of exponent 2.5, sizes of communities by one of 1.5. Vertices are numbered at random, anew in each run, since no
+order of them should decide. What is found is said as normalized mutual information (over the mean of the entropies).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import itertools
+import random
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import hpgraph as hpg
+
+from .report import aligned
+
+N, DEGREE, OF_DEGREES, OF_SIZES = 5000, 20, 2.5, 1.5
+
+
+class Kind(NamedTuple):
+    """The largest degree, and the least and the largest size of a community."""
+
+    most: int
+    least: int
+    largest: int
+
+
+KINDS = {"large": Kind(100, 20, 200), "small": Kind(50, 10, 50)}
+
+
+class Planted(NamedTuple):
+    """A graph's edges, each once, and the community of each vertex."""
+
+    edges: Any
+    label: Any
+
+
+def planted(kind: Kind, mixing: float, seed: int) -> Planted:
+    """A graph with planted communities.
+
+    Parameters
+    ----------
+    kind : Kind
+    mixing : float
+        The share of a vertex's edges that lead out of its community.
+    seed : int
+
+    Returns
+    -------
+    Planted
+    """
+    import networkx as nx
+
+    g = nx.LFR_benchmark_graph(
+        N, OF_DEGREES, OF_SIZES, mixing, average_degree=DEGREE, max_degree=kind.most, min_community=kind.least,
+        max_community=kind.largest, max_iters=1000, seed=seed,
+    )  # fmt: skip
+    g.remove_edges_from(list(nx.selfloop_edges(g)))
+    label = np.array([min(members) for _, members in sorted(g.nodes(data="community"))])
+    return Planted(np.array(g.edges), label)
+
+
+def shuffled(given: Planted, seed: int) -> Planted:
+    """The same graph, its vertices numbered at random."""
+    order = np.random.default_rng(seed).permutation(len(given.label))
+    label = np.empty_like(given.label)
+    label[order] = given.label
+    return Planted(order[given.edges], label)
+
+
+Search = Callable[[], Any]
+
+
+def hpgraph_searches(given: Planted, seed: int, device: str) -> Iterator[tuple[str, Search]]:
+    """Ours, with the defaults."""
+    G = hpg.Graph.from_edges(*given.edges.T, n_vertices=len(given.label), directed=False).to(device)
+    yield "louvain", lambda: hpg.louvain(G, seed=seed)
+    yield "leiden", lambda: hpg.leiden(G, seed=seed)
+
+
+def networkit_searches(given: Planted, seed: int, device: str) -> Iterator[tuple[str, Search]]:
+    """networkit's, on one thread, so that they repeat."""
+    import networkit as nk
+
+    nk.setNumberOfThreads(1)
+    nk.setSeed(seed, False)
+    source, target = (np.ascontiguousarray(column) for column in given.edges.T)
+    G = nk.GraphFromCoo((np.ones(len(source)), (source, target)), n=len(given.label))
+    for name, made in (("PLM", nk.community.PLM), ("ParallelLeiden", nk.community.ParallelLeiden)):
+        yield f"networkit {name}", lambda made=made: made(G).run().getPartition().getVector()
+
+
+def igraph_searches(given: Planted, seed: int, device: str) -> Iterator[tuple[str, Search]]:
+    """Igraph's."""
+    import igraph
+
+    G = igraph.Graph(n=len(given.label), edges=given.edges)
+    igraph.set_random_number_generator(random.Random(seed))
+    yield "igraph multilevel", lambda: G.community_multilevel().membership
+    yield "igraph leiden", lambda: G.community_leiden(objective_function="modularity", n_iterations=2).membership
+
+
+def leidenalg_searches(given: Planted, seed: int, device: str) -> Iterator[tuple[str, Search]]:
+    """leidenalg's, in two iterations."""
+    import igraph
+    import leidenalg
+
+    G = igraph.Graph(n=len(given.label), edges=given.edges)
+    kind = leidenalg.ModularityVertexPartition
+    yield "leidenalg", lambda: leidenalg.find_partition(G, kind, seed=seed).membership
+
+
+LIBRARIES = {
+    "hpgraph": hpgraph_searches,
+    "networkit": networkit_searches,
+    "igraph": igraph_searches,
+    "leidenalg": leidenalg_searches,
+}
+
+
+def main(words: Sequence[str]) -> int:
+    """Search, and print a table.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    parser = argparse.ArgumentParser(prog="python -m benchmarks planted", description=__doc__)
+    parser.add_argument("command", choices=["planted"])
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"], help="where hpgraph runs (cpu)")
+    parser.add_argument("--kinds", default="large,small", help="of communities, of " + ", ".join(KINDS))
+    parser.add_argument("--mixing", default="0.5,0.6", help="shares of edges that lead out of a community (0.5,0.6)")
+    parser.add_argument("--graphs", type=int, default=6, help="of each kind and mixing (6)")
+    parser.add_argument("--seeds", type=int, default=4, help="runs on each graph (4)")
+    parser.add_argument("--libraries", help="names separated by commas, of " + ", ".join(LIBRARIES))
+    chosen = parser.parse_args(words)
+    installed = [name for name in LIBRARIES if importlib.util.find_spec(name)]
+    libraries = chosen.libraries.split(",") if chosen.libraries else installed
+    cases = [(kind, float(mixing)) for kind in chosen.kinds.split(",") for mixing in chosen.mixing.split(",")]
+    found: dict[str, dict[tuple[str, float], list[tuple[float, float]]]] = {}
+    for kind, mixing in cases:
+        for number in range(1, chosen.graphs + 1):
+            graph = planted(KINDS[kind], mixing, number)
+            for seed in range(1, chosen.seeds + 1):
+                given = shuffled(graph, seed)
+                G = hpg.Graph.from_edges(*given.edges.T, n_vertices=N, directed=False)
+                searches = (LIBRARIES[library](given, seed, chosen.device) for library in libraries)
+                for name, search in itertools.chain.from_iterable(searches):
+                    label = np.asarray(search())
+                    information = hpg.normalized_mutual_information(label, given.label)
+                    quality = information, hpg.modularity(G, label)
+                    found.setdefault(name, {}).setdefault((kind, mixing), []).append(quality)
+    rows = [["mutual information, modularity", *(f"{kind} {mixing:g}" for kind, mixing in cases)]]
+    for name, by_case in found.items():
+        means = ([statistics.mean(one) for one in zip(*by_case[case], strict=True)] for case in cases)
+        rows.append([name, *(f"{information:.3f} {quality:.4f}" for information, quality in means)])
+    print("\n".join(aligned(rows)))
+    return 0
