@@ -144,7 +144,7 @@ def test_communities(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     rows = json.loads(output.read_text())["communities"]["kron12"]
     assert not any("wrong" in row for row in rows) and all(row["seconds"]["hpgraph"] > 0 for row in rows)
     assert "CDLP, 10 rounds" in capsys.readouterr().out
-    words = ["planted", "--graphs", "1", "--seeds", "1", "--kinds", "small", "--mixing", ".3", "--libraries", "hpgraph"]
+    words = ["planted", "--graphs", "1", "--seeds", "1", "--kinds", "small", "--mixing", ".4", "--libraries", "hpgraph"]
     assert main(words) == 0
     found = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()[2:])
-    assert all(float(found[search].split()[0]) > 0.85 for search in ("louvain", "leiden"))
+    assert all(float(found[search].split()[0]) > 0.8 for search in ("louvain", "leiden"))
