@@ -24,31 +24,37 @@ if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
 
 
-# Calls of each way: the first compiles, and makes copies of the graph. The second is timed.
-TRIALS = 2
+# Calls of each way that are timed, behind one that compiles, copies the graph and lets pools of memory grow: so many at
+# least, which do if one way is clearly quicker, and so many at most. What disturbs a call makes it slower, so the least
+# time of a way counts.
+FEWEST, MOST, CLEARLY = 2, 4, 1.1
 
 
 class Ways:
-    """Which of two ways took less time when it was tried: dividing lanes (True), or not."""
+    """Which of two ways takes less time: dividing lanes (True), or not. Calls try them in turn, until that is known."""
 
     def __init__(self) -> None:
-        self._seconds: dict[bool, list[float]] = {True: [], False: []}
+        self._calls = {True: 0, False: 0}
+        self._least = {True: np.inf, False: np.inf}
 
     @property
     def is_trying(self) -> bool:
         """Whether the next call is still a trial."""
-        return any(len(seconds) < TRIALS for seconds in self._seconds.values())
+        timed = min(self._calls.values()) - 1
+        low, high = sorted(self._least.values())
+        return timed < FEWEST or (timed < MOST and high < CLEARLY * low)
 
     def choose(self) -> bool:
         """The way of the next call."""
-        for way, seconds in self._seconds.items():
-            if len(seconds) < TRIALS:
-                return way
-        return self._seconds[True][-1] <= self._seconds[False][-1]
+        if self.is_trying:
+            return self._calls[True] <= self._calls[False]
+        return self._least[True] <= self._least[False]
 
     def note(self, way: bool, seconds: float) -> None:
         """Remember what a trial took."""
-        self._seconds[way].append(seconds)
+        if self._calls[way]:
+            self._least[way] = min(self._least[way], seconds)
+        self._calls[way] += 1
 
 
 def lanes_on_devices(
