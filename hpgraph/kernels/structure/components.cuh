@@ -134,10 +134,8 @@ link_rest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 ba
     const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = base + row;
     const int lane = threadIdx.x & 31;
     i64 begin = 0, end = 0;
-    if (row < n) {
-        begin = indptr[row] + done, end = indptr[row + 1];
-        if (begin < end && root_of<Id>(label, Id(v)) == *largest) end = begin;
-    }
+    // Most are in that tree: their row pointers need not be loaded.
+    if (row < n && root_of<Id>(label, Id(v)) != *largest) begin = indptr[row] + done, end = indptr[row + 1];
     if (end - begin <= THREAD_ARCS)
         for (i64 at = begin; at < end; ++at) hook<Id>(label, Id(v), indices[at]);
     for (u32 rest = __ballot_sync(~0u, end - begin > THREAD_ARCS); rest; rest &= rest - 1) {
@@ -175,23 +173,38 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) join_forest(i64 n, const Id
     if (above != v) hook<Id>(label, Id(v), above);
 }
 
-// Every vertex right below its root, and how many roots each block has. Who halves the path of another by a stale label
-// must not undo what that one has stored: by the least of both.
-template <typename Id> __global__ void __launch_bounds__(COMPONENT_THREADS) flatten(i64 n, Id* label, Id* roots) {
+// Every vertex right below its root. Who halves the path of another by a stale label must not undo what that one has
+// stored: by the least of both.
+template <typename Id> __global__ void __launch_bounds__(COMPONENT_THREADS) flatten(i64 n, Id* label) {
     const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    bool is_root = false;
-    if (v < n) {
-        Id at = Id(v), above = label[at];
-        is_root = above == at;
-        while (above != at) {
-            const Id next = label[above];
-            if (next != above) atomicMin(label + at, next);
-            at = above;
-            above = next;
-        }
-        if (!is_root) label[v] = at;
+    if (v >= n) return;
+    Id at = Id(v), above = label[at];
+    while (above != at) {
+        const Id next = label[above];
+        if (next != above) atomicMin(label + at, next);
+        at = above;
+        above = next;
     }
-    const int count = __syncthreads_count(is_root);
+    if (at != v) label[v] = at;
+}
+
+// Which of a block's vertices are roots, several a thread, so that as many loads are under way: call(k, v, is_root).
+constexpr int VERTICES_EACH = 4;
+template <typename Id, class Call> __device__ void for_each_root(i64 n, const Id* label, Call call) {
+    const i64 first = i64(blockIdx.x) * VERTICES_EACH * COMPONENT_THREADS + threadIdx.x;
+    const auto vertex = [&](int k) { return first + k * COMPONENT_THREADS; };
+    Id above[VERTICES_EACH];
+#pragma unroll
+    for (int k = 0; k < VERTICES_EACH; ++k) above[k] = vertex(k) < n ? label[vertex(k)] : Id(-1);
+#pragma unroll
+    for (int k = 0; k < VERTICES_EACH; ++k) call(k, vertex(k), above[k] == vertex(k));
+}
+
+// How many roots each block has.
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS) count_roots(i64 n, const Id* __restrict__ label, Id* roots) {
+    int count = 0;
+    for_each_root<Id>(n, label, [&](int, i64, bool is_root) { count += __syncthreads_count(is_root); });
     if (threadIdx.x == 0) roots[blockIdx.x] = Id(count);
 }
 
@@ -199,23 +212,31 @@ template <typename Id> __global__ void __launch_bounds__(COMPONENT_THREADS) flat
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS) number_roots(i64 n, const Id* __restrict__ label,
                                                                   const Id* __restrict__ roots, Id* number) {
-    __shared__ u32 votes[COMPONENT_THREADS / 32];
-    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    const bool is_root = v < n && label[v] == v;
-    const u32 mine = __ballot_sync(~0u, is_root);
+    constexpr int PARTS = COMPONENT_THREADS / 32;
+    __shared__ u32 votes[VERTICES_EACH * PARTS];
     const int warp = threadIdx.x >> 5;
-    if ((threadIdx.x & 31) == 0) votes[warp] = mine;
+    for_each_root<Id>(n, label, [&](int k, i64, bool is_root) {
+        const u32 mine = __ballot_sync(~0u, is_root);
+        if ((threadIdx.x & 31) == 0) votes[k * PARTS + warp] = mine;
+    });
     __syncthreads();
-    if (!is_root) return;
     Id before = blockIdx.x ? roots[blockIdx.x - 1] : Id(0);
-    for (int w = 0; w < warp; ++w) before += __popc(votes[w]);
-    number[v] = before + __popc(mine & ((1u << (threadIdx.x & 31)) - 1));
+    const u32 below = (1u << (threadIdx.x & 31)) - 1;
+    for (int w = 0; w < VERTICES_EACH * PARTS; ++w) {
+        if (w % PARTS == warp && (votes[w] >> (threadIdx.x & 31) & 1)) {
+            const i64 v = (i64(blockIdx.x) * VERTICES_EACH + w / PARTS) * COMPONENT_THREADS + threadIdx.x;
+            number[v] = before + __popc(votes[w] & below);
+        }
+        before += __popc(votes[w]);
+    }
 }
 
+// The other vertices by the numbers of their roots.
 template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS) rename(i64 n, const Id* __restrict__ number, Id* label) {
-    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    if (v < n) label[v] = number[label[v]];
+__global__ void __launch_bounds__(COMPONENT_THREADS) number_others(i64 n, Id* label, Id* number) {
+    for_each_root<Id>(n, label, [&](int, i64 v, bool is_root) {
+        if (v < n && !is_root) number[v] = number[root_of<Id>(label, Id(v))];
+    });
 }
 
 }  // namespace hpgraph

@@ -15,15 +15,15 @@ from hpgraph.semiring.c_types import c_type
 
 SOURCE = "components.cuh"
 THREADS = 256
-# As in the source: more arcs of a row than this are the whole grid's work.
-WARP_ARCS = 4096
+# As in the source: more arcs of a row than this are the whole grid's work; vertices of a thread that looks for roots.
+WARP_ARCS, VERTICES_EACH = 4096, 4
 # Of few arcs a vertex in the mean, the first leads to a neighbour that is seldom near a root: before anything is linked
 # the paths up are long, and a pass that shortens each by so many vertices pays. So does beginning at a neighbour near,
 # whose label is in the cache already. Among many arcs is one to a small id.
 FEW_ARCS, HOPS = 8, np.int32(32)
 _NAMES = (
     "begin_forest", "shorten_paths", "link_first", "most_frequent_root", "link_rest", "link_listed", "join_forest",
-    "flatten", "number_roots", "rename",
+    "flatten", "count_roots", "number_roots", "number_others",
 )  # fmt: skip
 
 
@@ -132,11 +132,8 @@ class Forest:
 
     def flatten(self) -> None:
         """Put every vertex right below its root."""
-        import cupy
-
         n = len(self.label)
-        blocks = -(-n // THREADS)
-        self._run("flatten", np.int64(n), self.label, cupy.empty(blocks, self.label.dtype), blocks=blocks)
+        self._run("flatten", np.int64(n), self.label, blocks=-(-n // THREADS))
 
     def join(self, other: Any) -> None:
         """Join the trees of another forest of the same vertices, which may lie on another GPU."""
@@ -173,20 +170,20 @@ def numbered_trees(label: Any) -> tuple[int, Any]:
     Parameters
     ----------
     label : CuPy array of ids
-        A forest: each vertex points to one with a smaller id, or to itself. Overwritten.
+        A forest: each vertex points to one with a smaller id, or to itself. Paths are shortened.
 
     Returns
     -------
     int, CuPy array
-        How many trees there are, and the number of each vertex's: the array that was given.
+        How many trees there are, and the number of each vertex's.
     """
     import cupy
 
     n, ids = len(label), label.dtype
-    each, number, size = -(-n // THREADS), cupy.empty(n, ids), np.int64(n)
+    each, number, size = -(-n // (VERTICES_EACH * THREADS)), cupy.empty(n, ids), np.int64(n)
     roots = cupy.empty(each, ids)
-    run("flatten", ids, each, size, label, roots)
+    run("count_roots", ids, each, size, label, roots)
     roots = cupy.cumsum(roots, dtype=ids)
     run("number_roots", ids, each, size, label, roots, number)
-    run("rename", ids, each, size, number, label)
-    return int(roots[-1]), label
+    run("number_others", ids, each, size, label, number)
+    return int(roots[-1]), number
