@@ -30,9 +30,9 @@ LONGEST = 32
 LEFT = "left"
 # Names that mean something else where a property or a parameter would be read or given.
 TAKEN = {
-    "id", "superstep", "program", "graph", "active", "direction", "max_iteration", "delta", "ceiling", "run",
-    "properties", "trace", "supersteps", "world", "edges", "activity", "weighted", "reduce", "identity", "idempotent",
-    "message", "aggregators", *FUNCTIONS,
+    "id", "superstep", "program", "graph", "active", "lanes", "direction", "max_iteration", "delta", "ceiling", "apart",
+    "run", "properties", "trace", "supersteps", "world", "edges", "activity", "weighted", "reduce", "identity",
+    "idempotent", "message", "aggregators", *FUNCTIONS,
 }  # fmt: skip
 
 

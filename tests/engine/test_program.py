@@ -59,7 +59,9 @@ def test_wrong_functions_and_types(members, says):
         make(**members)
 
 
-@pytest.mark.parametrize("name", ["id", "active", "trace", "direction", "message", "_x", "lambda", "delta"])
+@pytest.mark.parametrize(
+    "name", ["id", "active", "trace", "direction", "message", "_x", "lambda", "delta", "apart", "lanes"]
+)
 def test_names_that_mean_something_else(name):
     with pytest.raises(ValueError, match=rf"Made\.{name} cannot be called that"):
         make(**{name: Property("int32")})
