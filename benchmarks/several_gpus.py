@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
+from hpgraph.containers.divided_graph import DividedGraph
 from hpgraph.core.device import require_cupy, to_device
 from hpgraph.core.devices import Devices
 from hpgraph.core.errors import ConvergenceWarning
+from hpgraph.engine.divided_lanes import MOST
 from hpgraph.kernels.runtime.cuda.meeting import Parts
 from hpgraph.kernels.runtime.cuda.part import Rows
 
@@ -152,7 +154,7 @@ def components(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
 def searches(case: Case, divided: bool) -> Iterator[tuple[float, Any]]:
     """Breadth-first from 128 vertices at once, past the trials; of the levels, the last search's are compared."""
     starts = (np.resize(case.sources, 128) + np.arange(128)) % case.one.n_vertices
-    for _ in range(4):
+    for _ in range(2 * MOST + 2):
         hpg.bfs(case.graph(divided), sources=starts, parents=False)
     while True:
         seconds, found = timed(case, lambda: hpg.bfs(case.graph(divided), sources=starts, parents=False))
@@ -175,6 +177,7 @@ WORKS: dict[str, Work] = {
     "spmv": spmv,
     "betweenness": betweenness,
     "bfs": each_source(lambda graph, source: hpg.bfs(graph, source).level),
+    "bfs-apart": each_source(lambda graph, source: hpg.bfs(graph, source, apart=isinstance(graph, DividedGraph)).level),
     "sssp": each_source(lambda graph, source: hpg.sssp(graph, source).distance),
     "searches": searches,
     "components": components,
@@ -189,6 +192,8 @@ def measure(work: Work, case: Case, divided: bool, repeats: int) -> tuple[float,
     seconds, answers = [], []
     for _, (took, answer) in zip(range(repeats), runs, strict=False):
         seconds.append(took)
+        if isinstance(answer, hpg.DividedArray):
+            answer = answer.gather()
         answers.append(to_device(answer, "cpu") if hasattr(answer, "dtype") else answer)
     return statistics.median(seconds), answers
 

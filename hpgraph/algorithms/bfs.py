@@ -16,6 +16,8 @@ import numpy as np
 
 from hpgraph.algorithms.levels import Tree, levels_from
 from hpgraph.algorithms.parent_tree import ParentTree
+from hpgraph.containers.divided_graph import DividedGraph
+from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
 from hpgraph.containers.graph import Graph, as_graph
 from hpgraph.containers.result_table import named
 from hpgraph.containers.vertices import id
@@ -108,6 +110,7 @@ def bfs(
     parents: bool = True,
     deterministic: bool = False,
     max_depth: int | None = None,
+    apart: bool = False,
 ) -> BFSResult:
     """Breadth-first search from one vertex, along arcs; or from several at once, each by itself.
 
@@ -130,6 +133,9 @@ def bfs(
         came first. Levels are always the same.
     max_depth : int, optional
         Levels beyond it are not searched.
+    apart : bool, default False
+        On a graph on several GPUs, whether levels and parents stay there, as `hpgraph.DividedArray`; else they come to
+        the first one, which takes a good part of a short search's time.
 
     Returns
     -------
@@ -139,7 +145,8 @@ def bfs(
     Raises
     ------
     IndexError, TypeError, ValueError
-        If `source`, or one of `sources`, is no vertex of the graph, or another argument does not fit.
+        If `source`, or one of `sources`, is no vertex of the graph, or another argument does not fit; `apart` takes a
+        graph on several GPUs, one source, and not `deterministic`.
     DeviceMemoryError
         If the rows of `sources` do not fit the memory.
 
@@ -169,6 +176,10 @@ def bfs(
     graph = as_graph(G)
     if max_depth is not None and whole(max_depth, "max_depth", "a whole number or None") < 0:
         raise ValueError(f"max_depth must not be negative, not {max_depth}")
+    if apart and not isinstance(graph, DividedGraph | DividedStreamedGraph):
+        raise ValueError('apart=True takes a graph on several GPUs: G.to("cuda:0,1")')
+    if apart and (sources is not None or deterministic):
+        raise ValueError("apart=True takes one source, and deterministic=False")
     if sources is not None:
         if source is not None:
             raise TypeError("give either source, one vertex, or sources, a list of them, not both")
@@ -177,7 +188,7 @@ def bfs(
     narrow = graph.id_dtype == np.int32
     # Parents come at no cost beside the levels (on an H200, less than none), so one program serves both.
     program = Tree if narrow else WideTree
-    found = run(program, graph, active=id(start), direction=direction, max_iteration=max_depth)
+    found = run(program, graph, active=id(start), direction=direction, max_iteration=max_depth, apart=apart)
     level, parent = found.properties["level"], found.properties["parent"]
     if parents and deterministic:
         parent = run(SmallestParent, graph, level=level, parent=parent).parent

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.divided_array import gathered
 from hpgraph.containers.names import python_values
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.containers.vertices import checked_index, id
@@ -51,7 +52,7 @@ class ParentTree(ResultTable):
         if self.parent is None:
             raise ValueError("no parents were kept: search with parents=True")
         n = self.parent.shape[-1]
-        at, parent = self._index(vertex, n, "vertex"), self.parent
+        at, parent = self._index(vertex, n, "vertex"), gathered(self.parent)
         if parent.ndim == 2:
             parent = parent[self._lane(source, n)]
         elif source is not None and int(parent[(start := self._index(source, n, "source"))]) != start:

@@ -88,7 +88,8 @@ def _where(run: Run, form: Form) -> tuple[Run, Form]:
     """A run on shards, on all devices side by side or, where supersteps are too small for them, on the first."""
     arcs: Any = run.arcs
     together = techniques.side_by_side
-    size = sum(values.itemsize for values in run.state)
+    # What comes home of a vertex: a relaxation's has to, as kernels keep it for the next.
+    size = 0 if run.apart and form.loop == TRAVERSAL else sum(values.itemsize for values in run.state)
     if not together or not side_by_side.is_worth_it(arcs, form.loop == TRAVERSAL, size):
         try:
             alone = replace(run, arcs=arcs.on_one_device(form.code.message.itemsize))

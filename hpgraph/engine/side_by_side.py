@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hpgraph.engine.divided_arcs import DividedArcs
     from hpgraph.engine.state import Run
     from hpgraph.formats import CSR
-    from hpgraph.kernels.runtime.cuda.meeting import Parts
+    from hpgraph.kernels.runtime.cuda.meeting import DividedRecord, Parts
     from hpgraph.kernels.runtime.program import ProgramCode
 
 # Arcs a vertex in the mean up to which frontiers are expected to be thin, as on road networks, until a search has told;
@@ -33,8 +33,8 @@ FEW_ARCS, FEW_SUPERSTEPS = 8, 7
 # Measured on two H200, NVLink: arcs of a superstep that one device sends along in a second, in a traversal (which looks
 # at few of them where it pulls) and in a relaxation; by how many seconds a superstep is longer on several devices, and
 # a call; and bytes of results a second that come home from another one.
-ARCS_A_SECOND = {True: 5e11, False: 8e10}
-MEETINGS, CALL, LINK = 1.5e-5, 6e-5, 3.9e11
+ARCS_A_SECOND = {True: 8e11, False: 8e10}
+MEETINGS, CALL, LINK = 1e-5, 6e-5, 3.9e11
 
 
 def unserved(run: Run, code: ProgramCode, *, from_source: bool) -> str | None:
@@ -251,15 +251,18 @@ def traverse(run: Run, code: ProgramCode) -> Callable[[], np.ndarray]:
     """Run a program whose first message wins; gives what fetches the trace rows."""
     from hpgraph.kernels.traversal.cuda_divided import traverse
 
-    policy = run.policy
-    rows: Callable[[], np.ndarray] = _in_order_of_shards(
+    policy, arcs = run.policy, cast(Any, run.arcs)
+    record: DividedRecord = _in_order_of_shards(
         run,
         lambda parts, state, sources: traverse(
             code, parts, state, run.beginnings, tuple(run.world.values()), sources,
-            alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=run.limit,
+            alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=run.limit, apart=run.apart,
         ),
+        brings=not run.apart,
     )  # fmt: skip
-    return rows
+    if run.apart:
+        run.pieces = tuple(map(arcs.graph.in_pieces, zip(*record.pieces, strict=True)))
+    return record
 
 
 def relax(run: Run, code: ProgramCode) -> tuple[Callable[[], np.ndarray], Any]:
@@ -278,8 +281,8 @@ def relax(run: Run, code: ProgramCode) -> tuple[Callable[[], np.ndarray], Any]:
     return rows, active if order is None else array_module(active).sort(order[active])
 
 
-def _in_order_of_shards(run: Run, go: Callable[[Parts, tuple[Any, ...], Any], Any]) -> Any:
-    """Run on properties and sources by the numbers that shards have for vertices."""
+def _in_order_of_shards(run: Run, go: Callable[[Parts, tuple[Any, ...], Any], Any], brings: bool = True) -> Any:
+    """Run on properties and sources by the numbers that shards have for vertices; what comes out is brought back."""
     arcs: Any = run.arcs
     graph = arcs.graph
     with graph.shards[0].device.here:
@@ -290,6 +293,7 @@ def _in_order_of_shards(run: Run, go: Callable[[Parts, tuple[Any, ...], Any], An
             for values, begin in zip(run.state, run.beginnings, strict=True)
         )
         outcome = go(parts_of(arcs), own, graph.place[array_module(graph.place).asarray(run.sources)])
-        for values, found in zip(run.state, own, strict=True):
-            values[...] = graph.in_own_order(found)
+        if brings:
+            for values, found in zip(run.state, own, strict=True):
+                values[...] = graph.in_own_order(found)
         return outcome

@@ -160,6 +160,10 @@ def test_values_stay_apart(places, G):
             assert (host(piece) == host(expected)[host(values.vertices(number))]).all()
         assert (np.asarray(values) == host(expected)).all() and (host(values.gather()) == host(expected)).all()
     assert far.top(20) == together.top(20)
+    tree, searched = hpg.bfs(G, 3, apart=True), hpg.bfs(G, 3)
+    assert isinstance(tree.parent, hpg.DividedArray) and (np.asarray(tree.level) == host(searched.level)).all()
+    farthest = int(host(searched.level).argmax())
+    assert len(tree.path_to(farthest)) == len(searched.path_to(farthest))
     # They begin the next run, or enter a product, whose bounds are others.
     rank = hpg.pagerank(G, apart=True).rank
     for name in ("start", "personalization"):
@@ -179,6 +183,11 @@ def test_what_cannot_stay_apart(places):
     for call in (lambda: hpg.pagerank(whole, apart=True), lambda: hpg.run(programs.Widest, whole, apart=True)):
         with pytest.raises(ValueError, match="apart=True takes a graph on several GPUs"):
             call()
+    with pytest.raises(ValueError, match="apart=True takes a graph on several GPUs"):
+        hpg.bfs(whole, 0, apart=True)
+    for options in ({"sources": [0, 1]}, {"source": 0, "deterministic": True}):
+        with pytest.raises(ValueError, match="one source"):
+            hpg.bfs(graph, apart=True, **options)
     with pytest.raises(ValueError, match="one start"):
         hpg.run(programs.Widest, graph, active=[[1], [2]], apart=True)
     with pytest.raises(ValueError, match="one personalization"):

@@ -96,6 +96,12 @@ def test_searches_side_by_side(kind: str) -> None:
                 found = hpg.bfs(divided, source, direction=direction)
                 assert "side by side" in str(found.trace.loop)
                 _check_tree(to_device(found.level, "cpu"), to_device(found.parent, "cpu"), arcs, source)
+                # Every vertex that is reached sends in one superstep, also where it was reached by letter.
+                assert found.trace.active.sum() == (to_device(found.level, "cpu") >= 0).sum()
+                there = hpg.bfs(divided, source, direction=direction, apart=True)
+                assert "side by side" in str(there.trace.loop)
+                assert [len(piece) for piece in there.level.pieces] == np.diff(divided.bounds).tolist()
+                _check_tree(np.asarray(there.level), np.asarray(there.parent), arcs, source)
             shallow = hpg.bfs(divided, source, max_depth=1)
             assert int(shallow.level.max()) <= 1
             for delta in (None, 3.0):

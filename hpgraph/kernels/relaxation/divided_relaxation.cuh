@@ -159,13 +159,13 @@ relax_divided(const Program program, const i64 n, const i64 all_arcs, const Arcs
             const Index v = mine ? space.listed[i] : 0;
             const Value value = mine ? *(volatile Value*)(program.p0 + v) : Value();
             if (mine) queued(bits_turned)[v >> 5] = 0;
-            space.post.send(meeting, mine, v, value);
+            space.post.send(meeting, 0, mine, v, value);
         }
         meet(far_tail);
         if (now.sent) {
             if (thread == 0) *listed_tail = 0;
             Collector<T, Index> more(out.indptr, of_two(space.queue, space.following, queue_turned), tally);
-            space.post.read_all(meeting, [&](bool has_letter, const Letter<Index, Value>& letter) {
+            space.post.read_all(meeting, 0, [&](bool has_letter, const Letter<Index, Value>& letter) {
                 const Index v[1] = {letter.vertex};
                 const Value message[1] = {letter.message};
                 bool live[1] = {has_letter};

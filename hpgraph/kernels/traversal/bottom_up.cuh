@@ -223,8 +223,11 @@ __device__ u64 bottom_up_step(const Program& program, i64 step, i64 begin, i64 w
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     PullShare& share = shares[threadIdx.x >> 5];
     Pull<T, Program, Index, Weight> pull{program, out, in, Quads<Index>(in.indices), active, step, found};
-    for (i64 first = begin + warp; first < words; first += 32 * warps) {
-        const i64 word = first + lane_of_warp() * warps;
+    // All warps have as many shares, of as many words: a last one that few of them had would take as long as any.
+    const u32 all = (u32)(words - begin), rounds = max(1u, (all + 32 * (u32)warps - 1) / (32 * (u32)warps));
+    const u32 most = rounds * (u32)warps, each = (all + most - 1) / most;
+    for (i64 first = begin + warp; first < words; first += each * warps) {
+        const i64 word = lane_of_warp() < each ? first + lane_of_warp() * warps : words;
         const u32 done = word < words ? settled[word] : ALL;
         pull.work_off(share, first, warps, done);
         if (word < words) {

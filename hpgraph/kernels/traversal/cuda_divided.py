@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cuda.meeting import POST, SHARED, Launch, Parts, letter_dtype
+from hpgraph.kernels.runtime.cuda.meeting import POST, SHARED, DividedRecord, Launch, Parts, letter_dtype
 from hpgraph.kernels.runtime.cuda.part import MOST_PARTS, Elements, Part
 from hpgraph.kernels.runtime.cuda.persistent import (
     FRONTIER,
@@ -40,7 +39,8 @@ def traverse(
     beta: float,
     forced: int,
     limit: int,
-) -> Callable[[], np.ndarray]:
+    apart: bool = False,
+) -> DividedRecord:
     """Run a program whose first message wins; see `hpgraph.kernels.traversal.cpu.traverse`.
 
     Parameters
@@ -52,10 +52,12 @@ def traverse(
         The properties, on the first part's device; changed in place.
     beginnings, world, sources, alpha, beta, forced, limit
         As on one GPU.
+    apart : bool, default False
+        As for `Parts.run`.
 
     Returns
     -------
-    callable
+    DividedRecord
         Fetches the trace rows.
     """
     some = parts.all[0].rows.out
@@ -76,7 +78,7 @@ def traverse(
         starts = sources_struct(part.sources(sources))
         return Launch(launch, (mine, n, rows.sending, rows.gathering, starts, policy, space, trace))
 
-    return parts.run(prepare, state, beginnings)
+    return parts.run(prepare, state, beginnings, apart=apart)
 
 
 def _space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> list[int]:
@@ -89,5 +91,5 @@ def _space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> list[i
     queues = [part.room(f"{name} of traversals", size) for name, size in sizes.items()]
     return [
         rows.unheard.data.ptr - rows.first // 8, part.room("settled", row), *fronts, *queues,
-        *parts.post(part, letter_dtype(ids, message)),
+        *parts.post(part, letter_dtype(ids, message), places=2),
     ]  # fmt: skip

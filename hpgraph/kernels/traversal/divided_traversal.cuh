@@ -38,23 +38,20 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
     Header* const header = &meeting.station->header;
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
-    const i64 first = parts.first(), last = parts.last(), begin = parts.first_word(), end = parts.last_word();
+    const i64 begin = parts.first_word(), end = parts.last_word();
 
     for (i64 w = thread; w < (n + 31) / 32; w += threads)
         if (w < begin || w >= end) space.settled[w] = 0;
-    for (i64 v = first + thread; v < 32 * end; v += threads) {
-        if (v < last) program.fill(v);
-        const u32 bits = __ballot_sync(ALL, v >= last || !program.cond(v));
-        if (lane == 0) space.settled[v >> 5] = bits | space.unheard[v >> 5];
-    }
+    fill_words(program, space.unheard, begin, end, parts.last(), [&](i64 word, u32 bits) { space.settled[word] = bits; });
     meeting.wait();
     u32 phase = 0;
     // What all parts have found, and of this one's queue how long it is.
     Report now;
     Tally own{};
     const auto tell = [&](Report& report) {
-        const volatile Tally& tally = header->tally[phase % 3];
+        const volatile Tally &tally = header->tally[phase % 3], &before = header->tally[(phase + 2) % 3];
         report.count = tally.count, report.arcs = tally.arcs, report.looked = tally.looked;
+        report.count_before = before.count, report.arcs_before = before.arcs;
     };
     const auto know_own = [&] {
         if (!meeting.lost) own = *(Tally*)&header->tally[phase % 3];
@@ -78,8 +75,8 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
     trace.begin();
     int direction = PUSH;
     bool queued = true;
-    i64 step = 0, previous = 0, sent = 0;
-    i64 unseen = policy.arcs - now.arcs;  // arcs that leave vertices not yet reached
+    i64 step = 0, previous = 0;
+    i64 sent = 0;  // arcs that leave the frontiers before
     bool queue_turned = false, bits_turned = false;
     const auto queue = [&] { return of_two(space.queue, space.following, queue_turned); };
     const auto following = [&] { return of_two(space.following, space.queue, queue_turned); };
@@ -88,7 +85,8 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
         return mine && program.receive(v, message, step);
     };
     while (now.count && step < policy.limit && !meeting.lost) {
-        direction = policy.turn(direction, now, previous, unseen, n);
+        // The third: arcs that leave vertices not yet reached.
+        direction = policy.turn(direction, now, previous, policy.arcs - sent - (i64)now.arcs, n);
         previous = now.count;
 
         if (direction == PUSH && !queued) {
@@ -111,8 +109,6 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
         ++step, ++phase;
         Tally* const tally = &header->tally[phase % 3];
         if (thread == 0) header->tally[(phase + 1) % 3] = Tally{};
-        const i64 count = now.count, arcs = now.arcs;
-        sent += arcs;
         Collector<T, Index> found(out.indptr, following(), tally);
         if (direction == PULL) {
             u32* const next = front(!bits_turned);
@@ -135,7 +131,7 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
                 v = has_one ? out.indices[one.arc] : 0;
                 const bool mine = has_one && parts.owns(v);
                 const Message message = has_one ? program.gather(one.source, out.weight(one.arc), v) : Message();
-                space.post.send(meeting, has_one && !mine, v, message);
+                space.post.send(meeting, step & 1, has_one && !mine, v, message);
                 return receive(mine, v, message);
             };
             const auto visit = [&](const Batch<Index, T::BATCH>& batch) {
@@ -158,9 +154,14 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
             const bool has_one = claims.rest(one), changed = take(has_one, one, target);
             found.finish(sums, changed, target);
             now = meeting.meet(tell);
+            queue_turned = !queue_turned;
+        }
+        const i64 count = now.count_before, arcs = now.arcs_before;
+        sent += arcs;
+        if (direction == PUSH) {
             if (now.sent) {
-                Collector<T, Index> more(out.indptr, following(), tally);
-                space.post.read_all(meeting, [&](bool has_letter, const Letter<Index, Message>& letter) {
+                Collector<T, Index> more(out.indptr, queue(), &header->tally[phase % 3]);
+                space.post.read_all(meeting, step & 1, [&](bool has_letter, const Letter<Index, Message>& letter) {
                     const Index v = letter.vertex;
                     const u32 flag = 1u << (v & 31);
                     const bool comes_first = has_letter && !(space.settled[v >> 5] & flag) &&
@@ -168,13 +169,22 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
                     more.add(receive(comes_first, v, letter.message), v);
                 });
                 more.finish(sums, false, 0);
-                now = meeting.meet(tell);
+                // Nobody need wait for what others make of their letters: how many there were will do to decide by, as if
+                // each came first, and as many arcs left its vertex as leave others. The next meeting tells.
+                if (step < policy.limit) {
+                    const float each = now.count ? __fdividef((float)now.arcs, (float)now.count)
+                                                 : __fdividef((float)policy.arcs, (float)n);
+                    now.arcs += (u64)(each * (float)now.sent), now.count += now.sent;
+                    meeting.wait();
+                } else {
+                    now = meeting.meet(tell);
+                }
             }
-            queue_turned = !queue_turned;
             know_own();
         }
-        unseen -= now.arcs;
-        trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
+        // None, if all letters of the superstep before came to vertices that were reached.
+        if (count) trace.add(step, direction, count, direction == PUSH ? arcs : (i64)now.looked);
+        else --step;
     }
     trace.end(step, now.count && step < policy.limit ? now.count : 0);
     if (thread == 0) {

@@ -77,6 +77,29 @@ __device__ u32 claim(const Program& program, const Arcs<Index, Weight>& out, u32
     return claimed;
 }
 
+// What vertices of the words from `begin` to `end`, of those below `n`, have first, and who of them receives nothing: nobody
+// waits for a vertex without in-arcs, nor for one that `cond` keeps from receiving. keep(word, bits) stores that. Several
+// words of a warp are under way at once.
+template <class Program, class Keep>
+__device__ void fill_words(const Program& program, const u32* unheard, i64 begin, i64 end, i64 n, Keep keep) {
+    constexpr int AT_ONCE = 8;
+    const int lane = lane_of_warp();
+    const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
+    for (i64 word = begin + warp * AT_ONCE; word < end; word += warps * AT_ONCE) {
+        const bool keeps = lane < AT_ONCE && word + lane < end;
+        u32 bits = keeps ? unheard[word + lane] : 0;
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+            const i64 v = (word + k) * 32 + lane;
+            const bool exists = word + k < end && v < n;
+            if (exists) program.fill(v);
+            const u32 closed = __ballot_sync(ALL, !exists || !program.cond(v));
+            if (lane == k) bits |= closed;
+        }
+        if (keeps) keep(word + lane, bits);
+    }
+}
+
 // An arc whose message came first.
 template <class Index>
 struct Claim {
@@ -127,12 +150,9 @@ traverse(const Program program, const i64 n, const Arcs<Index, Weight> out, cons
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
 
-    // Nobody waits for a vertex without in-arcs, nor for one that `cond` keeps from receiving.
-    for (i64 v = thread; v < (n + 31) / 32 * 32; v += threads) {
-        if (v < n) program.fill(v);
-        const u32 bits = __ballot_sync(ALL, v >= n || !program.cond(v));
-        if (lane == 0) space.settled[v >> 5] = bits | space.unheard[v >> 5], space.active[v >> 5] = 0;
-    }
+    fill_words(program, space.unheard, 0, (n + 31) / 32, n, [&](i64 word, u32 bits) {
+        space.settled[word] = bits, space.active[word] = 0;
+    });
     barrier.wait();
     {
         Collector<T, Index> found(out.indptr, space.queue, &space.header->tally[0]);

@@ -21,6 +21,7 @@ constexpr u64 LIMIT = 60000000000ull;
 // What a part tells another at a meeting.
 struct Report {
     u64 count, arcs, looked;    // of its tally
+    u64 count_before, arcs_before;  // of that of the superstep before
     u64 sent, letters;          // letters to anybody, and to the reader
     u64 waiting, repeated;      // of its far pile, and of its bucket
     u64 least;                  // bits of the least value in its far pile
@@ -118,6 +119,7 @@ struct Meeting {
             for (int part = 0; part < parts.count; ++part) {
                 const Report& told = heard(part);
                 joint.count += told.count, joint.arcs += told.arcs, joint.looked += told.looked;
+                joint.count_before += told.count_before, joint.arcs_before += told.arcs_before;
                 joint.sent += told.sent, joint.waiting += told.waiting, joint.repeated += told.repeated;
             }
         }
@@ -143,6 +145,7 @@ private:
             station->assembly.letters[part] = 0;
             Report* const there = slot(part, parts.me);
             there->count = report.count, there->arcs = report.arcs, there->looked = report.looked;
+            there->count_before = report.count_before, there->arcs_before = report.arcs_before;
             there->sent = report.sent, there->letters = report.letters;
             there->waiting = report.waiting, there->repeated = report.repeated, there->least = report.least;
         }
@@ -177,14 +180,14 @@ struct Letter {
     Message message;
 };
 
-// Where letters go, and come from.
+// Where letters go, and come from; two places, as those of a superstep may still be read while the next one's are sent.
 template <class Index, class Message>
 struct Post {
-    Letter<Index, Message>* to[MOST_PARTS];    // in the memory of the part that receives
-    Letter<Index, Message>* from[MOST_PARTS];  // in this part's
+    Letter<Index, Message>* to[2][MOST_PARTS];    // in the memory of the part that receives
+    Letter<Index, Message>* from[2][MOST_PARTS];  // in this part's
 
     // A letter from each lane that has one, to whoever owns the vertex; by the whole warp.
-    __device__ void send(Meeting& meeting, bool mine, Index v, Message message) const {
+    __device__ void send(Meeting& meeting, int place, bool mine, Index v, Message message) const {
         const Parts& parts = meeting.parts;
         for (int part = 0; part < parts.count; ++part) {
             const u32 votes = __ballot_sync(ALL, mine && parts.owns(part, v));
@@ -193,19 +196,19 @@ struct Post {
             u64 base = 0;
             if (lane_of_warp() == 0) base = atomicAdd(&meeting.station->assembly.letters[part], (u64)__popc(votes));
             base = __shfl_sync(ALL, base, 0) + __popc(votes & lanes_below());
-            if (votes >> lane_of_warp() & 1) to[part][base] = Letter<Index, Message>{v, message};
+            if (votes >> lane_of_warp() & 1) to[place][part][base] = Letter<Index, Message>{v, message};
         }
     }
 
     // read(has_one, letter), by whole warps, until all letters of the last meeting are read.
     template <class Read>
-    __device__ void read_all(const Meeting& meeting, Read read) const {
+    __device__ void read_all(const Meeting& meeting, int place, Read read) const {
         const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x, threads = (u64)gridDim.x * THREADS;
         for (int part = 0; part < meeting.parts.count; ++part) {
             const u64 letters = meeting.lost ? 0 : meeting.heard(part).letters;
             for (u64 i = thread; i - lane_of_warp() < letters; i += threads) {
                 const bool has_one = i < letters;
-                read(has_one, has_one ? from[part][i] : Letter<Index, Message>{});
+                read(has_one, has_one ? from[place][part][i] : Letter<Index, Message>{});
             }
         }
     }

@@ -30,7 +30,7 @@ PARTS = Layout(
     reports=("*", MOST_PARTS),
 ).of()  # fmt: skip
 LETTER = Layout("Letter<{Index}, {Message}>", vertex="Index", message="Message")
-POST = Layout("Post<{Index}, {Message}>", **{"to": ("*", MOST_PARTS), "from": ("*", MOST_PARTS)})
+POST = Layout("Post<{Index}, {Message}>", **{"to": ("*", 2 * MOST_PARTS), "from": ("*", 2 * MOST_PARTS)})
 # What the kernels of a launch find besides.
 SHARED = (PARTS, STATION)
 
@@ -114,18 +114,19 @@ class Parts:
                 places.append(part.room(name, size))
         return _padded(places)
 
-    def post(self, part: Part, letter: np.dtype) -> list[int]:
-        """The fields of a struct ``Post``: a place for one letter a vertex from every part to every other."""
+    def post(self, part: Part, letter: np.dtype, places: int = 1) -> list[int]:
+        """The fields of a struct ``Post``: room for a letter a vertex from every part to every other, so many times."""
 
-        def place(to: Part, sender: Part) -> int:
+        def at(to: Part, sender: Part, place: int) -> int:
             if to is sender:
                 return 0
             with to.here:
                 size = (to.rows.last - to.rows.first) * letter.itemsize
-                return to.room(f"letters of {letter.itemsize} bytes from {sender.number}", size)
+                return to.room(f"letters of {letter.itemsize} bytes from {sender.number}, {place % places}", size)
 
-        sent = [place(to, part) for to in self.all]
-        return [*_padded(sent), *_padded([place(part, sender) for sender in self.all])]
+        sent = [_padded([at(to, part, place) for to in self.all]) for place in range(2)]
+        come = [_padded([at(part, sender, place) for sender in self.all]) for place in range(2)]
+        return [*sent[0], *sent[1], *come[0], *come[1]]
 
     def run(
         self,
@@ -134,6 +135,7 @@ class Parts:
         beginnings: tuple[Beginning | None, ...] = (),
         *,
         whole: bool = False,
+        apart: bool = False,
     ) -> DividedRecord:
         """Run a kernel on every part, behind the current stream's work; that stream then waits for them.
 
@@ -143,6 +145,8 @@ class Parts:
             Takes a part, its properties and the struct ``Trace``, with its device and stream the current ones.
         state, beginnings, whole
             See `Part.properties`. What comes out lies in the arrays of `state`.
+        apart : bool, default False
+            Leave it on the devices, in arrays of its own, and what `state` holds of it is of no use. Not with `whole`.
 
         Returns
         -------
@@ -156,6 +160,7 @@ class Parts:
 
         head, *others = self.all
         caller, record = cupy.cuda.get_current_stream(), Record(self.n)
+        pieces: list[tuple[Any, ...]] = []
 
         def ready(part: Part) -> tuple[Part, tuple[Elements, ...], Launch]:
             stream = caller if part is head else part.stream
@@ -164,7 +169,9 @@ class Parts:
                     stream.wait_event(event)
             if part is not head:
                 stream.wait_event(self._before)
-            own = part.properties(state, beginnings, self.n, whole)
+            if apart:
+                pieces.append(part.pieces(state))
+            own = part.properties(state, beginnings, self.n, whole, pieces[-1] if apart else ())
             return part, own, prepare(part, own, part.untold if part.number else TRACE.of()(*record.fields))
 
         with _launching:
@@ -179,7 +186,8 @@ class Parts:
             self._launch_all(found)
             for part, own, _ in found[1:]:
                 with part.here:
-                    part.give(state, own)
+                    if not apart:
+                        part.give(state, own)
                     part.done.record(part.stream)
                     # Whatever of the part is freed on its device may be used anew, but not before that.
                     cupy.cuda.runtime.streamWaitEvent(0, part.done.ptr)
@@ -189,7 +197,7 @@ class Parts:
             for part in others:
                 _last[part.rows.device][part.stream.ptr] = part.done
             _last[head.rows.device][caller.ptr] = self._end
-        return DividedRecord(record, self._end)
+        return DividedRecord(record, self._end, pieces)
 
     def _launch_all(self, found: list[tuple[Part, tuple[Elements, ...], Launch]]) -> None:
         """Launch one kernel after the other; if one fails, those before it end, and what they leave is cleared."""
@@ -243,10 +251,12 @@ class DividedRecord:
         The first one's.
     end : cupy.cuda.Event
         When it is there.
+    pieces : list of tuples of arrays
+        What each part has of the properties, where they were left apart.
     """
 
-    def __init__(self, record: Record, end: Any) -> None:
-        self._record, self._end = record, end
+    def __init__(self, record: Record, end: Any, pieces: list[tuple[Any, ...]]) -> None:
+        self._record, self._end, self.pieces = record, end, pieces
 
     def counts(self) -> tuple[int, int]:
         """Supersteps done and vertices left active; waits for the kernels."""

@@ -17,7 +17,7 @@ from hpgraph.kernels.structure.empty_rows import empty_rows
 
 # As in meeting.cuh.
 MOST_PARTS = 8
-_REPORT_WORDS = 9
+_REPORT_WORDS = 11
 _ASSEMBLY = Layout("Assembly", arrived="unsigned", lost="unsigned", letters=("u64", MOST_PARTS))
 STATION = Layout("Station", header=HEADER_FIELDS, assembly=_ASSEMBLY).of()
 
@@ -172,7 +172,12 @@ class Part:
             aside.synchronize()
 
     def properties(
-        self, state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...], n: int, whole: bool
+        self,
+        state: tuple[Any, ...],
+        beginnings: tuple[Beginning | None, ...],
+        n: int,
+        whole: bool,
+        pieces: tuple[Any, ...] = (),
     ) -> tuple[Elements, ...]:
         """Its properties, here: on the first part's device the very arrays given, elsewhere memory for its own range.
 
@@ -185,6 +190,8 @@ class Part:
         n : int
         whole : bool
             Whether it has places for the vertices of others too, which only the first part shares with the arrays.
+        pieces : tuple of CuPy arrays, optional
+            That memory, where the caller has it.
         """
         if self.number == 0 or (self.is_home and not whole):
             return tuple([Elements(values.data.ptr) for values in state])
@@ -192,11 +199,20 @@ class Part:
         own = []
         for i, (values, beginning) in enumerate(zip(state, beginnings, strict=True)):
             begin, size = first * values.itemsize, (last - first) * values.itemsize
-            place = self.room(f"property {i}{' of all' if whole else ''}", size)
+            place = pieces[i].data.ptr if pieces else self.room(f"property {i}{' of all' if whole else ''}", size)
             if beginning is None:
                 self.copy(values.data.ptr + begin, place, size)
             own.append(Elements(place - begin))
         return tuple(own)
+
+    def pieces(self, state: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Arrays for what its own vertices have of properties, here: those given, on the first part's device."""
+        import cupy
+
+        first, last = self.rows.first, self.rows.last
+        if self.is_home:
+            return tuple(values[first:last] for values in state)
+        return tuple(cupy.empty(last - first, values.dtype) for values in state)
 
     def give(self, state: tuple[Any, ...], own: tuple[Elements, ...]) -> None:
         """Bring what it has of its vertices to the first part's device, behind its kernel."""
