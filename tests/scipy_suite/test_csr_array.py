@@ -51,7 +51,7 @@ def _left_out(reason: str) -> Any:
 
 
 class TestMatrix(type("Kept", (base.TestCSR,), {name: _left_out(reason) for name, reason in LEFT_OUT.items()})):
-    math_dtypes: ClassVar[list[Any]] = [np.bool_, np.int_, np.float64, np.complex128]
+    math_dtypes: ClassVar[list[Any]] = [np.bool_, np.float64, np.complex128]
 
     @classmethod
     def spcreator(cls, *args: Any, **kwargs: Any) -> Any:
@@ -66,7 +66,7 @@ class TestMatrix(type("Kept", (base.TestCSR,), {name: _left_out(reason) for name
             monkeypatch.setattr(base, "supported_dtypes", [np.bool_, np.float32])
         if request.node.originalname == "test_maximum_minimum":
             # Each with int8, float64 and complex128.
-            monkeypatch.setattr(type(self), "math_dtypes", [np.bool_, np.float64])
+            monkeypatch.setattr(type(self), "math_dtypes", [np.float64])
 
     @classmethod
     def setup_class(cls) -> None:

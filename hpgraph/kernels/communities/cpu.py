@@ -172,7 +172,7 @@ def _moved(
     return label, moves
 
 
-@part
+@part(whole=True)
 def _list(groups, rule, space, round_):
     """Those who are to be looked at, by batch; how many they are."""
     active, listed, starts = space.active, space.listed, space.starts
@@ -202,7 +202,7 @@ def _list(groups, rule, space, round_):
     return total
 
 
-@part
+@part(whole=True)
 def _fetch_own(groups, sent, listed, i, end):
     """What is known of the vertices that come next."""
     if i + 2 * AHEAD < end:
@@ -213,7 +213,7 @@ def _fetch_own(groups, sent, listed, i, end):
         prefetch(groups.sent, vertex(groups.label, vertex(listed, i + AHEAD)))
 
 
-@part
+@part(whole=True)
 def _score(groups, sent, received, penalty, c, weight):
     """What the modularity gains if a vertex is in a community that it is joined to by so much."""
     apart = np.float64(sent) * np.float64(peek(groups.received, c))
@@ -221,7 +221,7 @@ def _score(groups, sent, received, penalty, c, weight):
     return np.float64(weight) - penalty * apart
 
 
-@part
+@part(whole=True)
 def _choose(rows, groups, rule, space, table, begin, end, round_):
     """Where each of a range of listed vertices goes."""
     label, size = groups.label, groups.size
@@ -289,7 +289,7 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
         space.target[i] = best
 
 
-@part
+@part(whole=True)
 def _go(groups, rule, space, begin, end):
     """The moves of a range of listed vertices; who stays has a target of -1 from then on. How many there were."""
     moves = 0
@@ -312,7 +312,7 @@ def _go(groups, rule, space, begin, end):
     return moves
 
 
-@part
+@part(whole=True)
 def _wake(rows, groups, space, begin, end):
     """The neighbours of those who moved, where they are not in the same community, are to be looked at."""
     for i in range(begin, end):
@@ -325,7 +325,7 @@ def _wake(rows, groups, space, begin, end):
                     space.active[u] = True
 
 
-@part
+@part(whole=True)
 def _choose_chunks(rows, groups, rule, space, found, worker, begin, end, round_):
     at = begin + next_task(space.counter, CHUNK)
     while at < end:
@@ -334,7 +334,7 @@ def _choose_chunks(rows, groups, rule, space, found, worker, begin, end, round_)
         at = begin + next_task(space.counter, CHUNK)
 
 
-@part
+@part(whole=True)
 def _wake_chunks(rows, groups, space, begin, end):
     at = begin + next_task(space.counter, CHUNK)
     while at < end:

@@ -27,7 +27,7 @@ def pays(arcs: CSR, joined: int) -> bool:
     return arcs.nnz > LINE * joined
 
 
-@part
+@part(whole=True)
 def fetch(rows, label, listed, i, end):
     """Fetches what stands behind ``listed[i]``: first row pointers, later rows, then the labels of neighbours."""
     if i + 2 * AHEAD < end:

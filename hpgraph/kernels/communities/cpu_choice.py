@@ -43,7 +43,7 @@ def tables(workers: int, most: int) -> Tables:
     )
 
 
-@part
+@part(whole=True)
 def mask_for(most):
     """Slots for so many keys, less one: few of them taken where the table is small all the same."""
     slots = 8
@@ -54,7 +54,7 @@ def mask_for(most):
 
 # What follows, a new key or none and then the sum, each caller writes out: in a part, or an inlined function, it takes
 # up to 2.6 times as long with a branch, and up to 1.13 times without one.
-@part
+@part(whole=True)
 def slot_of(keys, mask, key):
     """Where a key is, or is to be: linear probing."""
     slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask

@@ -8,10 +8,10 @@ from typing import Any
 from numba import njit, types
 from numba.extending import is_jitted
 
-from hpgraph.kernels.runtime.cpu.passes import PartCompiler
+from hpgraph.kernels.runtime.cpu.passes import PartCompiler, WholePartCompiler
 
 
-def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+def part(function: Callable[..., Any] | None = None, *, whole: bool = False, **options: Any) -> Any:
     """`numba.njit` for a function that Python never calls itself; a decorator, with or without options.
 
     It has no entry for Python or C, which Numba would compile beside each function, and is compiled once for all
@@ -21,6 +21,9 @@ def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     ----------
     function : function
         What kernels call.
+    whole : bool, default False
+        Optimize it with what it calls before it is linked into a kernel: longer to compile, and quicker to run where
+        measured (`hpgraph.semiring.code_library`).
     **options
         As `numba.njit` takes them.
 
@@ -29,10 +32,9 @@ def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     Numba's dispatcher, or a decorator that makes one
     """
     if function is None:
-        return lambda function: part(function, **options)
-    dispatcher = njit(
-        function, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler, **options
-    )
+        return lambda function: part(function, whole=whole, **options)
+    compiler = WholePartCompiler if whole else PartCompiler
+    dispatcher = njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=compiler, **options)
     if not is_jitted(dispatcher):
         # Under NUMBA_DISABLE_JIT it is the function itself.
         return dispatcher
