@@ -56,7 +56,7 @@ def louvain(
     Notes
     -----
     NetworkX lets one vertex move after another, in an order drawn once. Here batches of them choose by the same state,
-    drawn anew in each round, and a level ends when a round moves less than 1/100 of the vertices, or less than 1/25 of
+    drawn anew in each round, and a level ends when a round moves less than 1/200 of the vertices, or less than 1/25 of
     those it looks at: what is left over, the next level does with whole communities. Weights that are no whole numbers
     are rounded to multiples of 2⁻⁵⁰ of their sum or less, so that sums are exact in any order. Communities may
     fall apart into several pieces: those of `hpgraph.leiden` do not. Takes some 50 bytes a vertex, and 20 an arc while

@@ -97,8 +97,8 @@ def test_no_worse_than_networkx(device):
         g = CASES[case]
         G = hpg.from_networkx(g).to(device)
         theirs = min(nx.community.modularity(g, nx.community.louvain_communities(g, seed=seed)) for seed in range(3))
-        assert hpg.louvain(G).modularity > theirs - 0.01
-        assert hpg.leiden(G).modularity > theirs - 0.005
+        assert np.mean([hpg.louvain(G, seed=seed).modularity for seed in range(3)]) > theirs - 0.01
+        assert np.mean([hpg.leiden(G, seed=seed).modularity for seed in range(3)]) > theirs - 0.005
     planted = np.arange(200) // 40
     G = hpg.from_networkx(CASES["planted"]).to(device)
     for search in (hpg.louvain, hpg.leiden):

@@ -14,7 +14,7 @@ FEWEST, MOST_BITS = 4, 6
 # those it looked at: what is left, the next level does at less cost. With both, planted communities are found as by
 # rounds to the end (`python -m benchmarks planted`). Where there are none, as in uniform random graphs, a few moves
 # wake nearly all for long, and the yield ends it; where few are looked at, a round costs its batches all the same.
-FEW_MOVES, FEW_YIELD = 1 / 100, 1 / 25
+FEW_MOVES, FEW_YIELD = 1 / 200, 1 / 25
 ROUNDS = 32
 # Rounds of refinement: who has not found anybody after these stays alone. The modularity is that of 8 rounds (kron18
 # .0902, cnr-2000 .9130); of a single one it is .0004 less.
