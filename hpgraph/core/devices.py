@@ -236,6 +236,9 @@ def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
     if not is_cuda(target):
         target[...] = source
         return
+    if not target.size:
+        # Empty arrays have no address that the driver would take.
+        return
     cupy = require_cupy()
     here, there = device_index(target), device_index(source)
     if here == there:
