@@ -198,5 +198,9 @@ def _sum(rows, number, groups, made, lengths, found, bounds, counter):
 @njit(parallel=LOOPS, cache=True, nogil=True)
 def _close_up(ends, indptr, wide, weight, indices, data):
     for c in prange(indptr.size - 1):
-        for k in range(indptr[c + 1] - indptr[c]):
-            indices[indptr[c] + k], data[indptr[c] + k] = wide[ends[c] + k], weight[ends[c] + k]
+        begin, end = peek(indptr, c), peek(indptr, c + 1)
+        back = peek(ends, c) - begin
+        for at in range(begin, end):
+            put(indices, at, peek(wide, back + at))
+        for at in range(begin, end):
+            put(data, at, peek(weight, back + at))
