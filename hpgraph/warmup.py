@@ -16,6 +16,7 @@ import numpy as np
 import hpgraph as hpg
 from hpgraph.core.device import array_module, normalize_device
 from hpgraph.core.progress import progress_bar, ticking
+from hpgraph.warmup_examples import example_calls
 
 Calls = Callable[[str], Sequence[tuple[str, Callable[[], Any]]]]
 # The types that graphs have in practice; any other compiles when it is first met.
@@ -166,10 +167,10 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
         matrix = hpg.Matrix(weighted[kind])
         calls.append((f"A @ x, {kind}", partial(matrix.__matmul__, x)))
         calls.append((f"A @ A, {kind}", partial(matrix.__matmul__, matrix)))
-        if kind == "float32":
+        if kind == _FLOATS[0]:
             calls += [(f"A.mxv, {name}, {kind}", partial(matrix.mxv, x, name)) for name in _SEMIRINGS]
             calls.append((f"A.mxm, plus_pair, {kind}", partial(matrix.mxm, matrix, "plus_pair")))
-    return calls
+    return calls + example_calls() if device == "cpu" else calls
 
 
 def _weighted(graph: hpg.Graph, kind: str) -> hpg.Graph:

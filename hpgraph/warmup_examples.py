@@ -1,0 +1,128 @@
+"""What README and notebooks call on the CPU that `hpgraph.warmup` does not: small graphs, matrices, bundled ones."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hpgraph as hpg
+
+
+def example_calls() -> list[tuple[str, Callable[[], Any]]]:
+    """The calls, by name.
+
+    Returns
+    -------
+    list of (str, callable)
+
+    Examples
+    --------
+    >>> [what for what, call in example_calls()][:2]
+    ['BFS, small graph', 'SSSP, small graph']
+    """
+    debian = hpg.datasets.debian()
+    both = debian.undirected
+    rng = np.random.default_rng(1)
+    source, target = rng.integers(0, 50, (2, 200))
+    web = hpg.Graph.from_edges(source, target, rng.random(200), n_vertices=50)
+    groups = hpg.datasets.kron(9)
+    return [
+        ("BFS, small graph", partial(hpg.bfs, web, 0)),
+        ("SSSP, small graph", partial(hpg.sssp, web, 0)),
+        ("PageRank, small graph", partial(hpg.pagerank, web)),
+        ("triangle count, small graph", partial(hpg.triangle_count, web)),
+        ("core numbers, small graph", partial(hpg.core_number, web)),
+        ("louvain, small graph", partial(hpg.louvain, groups)),
+        ("labels, small graph", partial(hpg.label_propagation_communities, groups)),
+        ("Leiden", lambda: hpg.modularity(both, hpg.leiden(both, seed=1))),
+        ("clusters by eigenvectors", partial(hpg.spectral_clustering, groups, 6)),
+        ("betweenness, directed", partial(hpg.betweenness_centrality, debian, sources=500, seed=7)),
+        ("landmarks", partial(hpg.landmarks, both)),
+        ("sets of edges", partial(_sets, debian)),
+        ("in-arcs, float32", lambda: hpg.Graph.from_edges([0], [1], np.ones(1, np.float32)).in_csr),
+        ("samples of a sample", lambda: hpg.sample_neighbors(both, ["bash", "python3"], [3, 2], seed=7)),
+        ("walks with a bias", lambda: hpg.node2vec_walk(both, length=8, p=0.5, q=2.0, seed=3)),
+        ("k-hop", lambda: hpg.layout.force_atlas2(hpg.k_hop(debian, "python3", 3), max_iter=1)),
+        ("layouts of a part", _layouts),
+        ("small matrices", partial(_matrices, web)),
+        ("any_pair, a frontier", partial(_levels, both)),
+        ("row @ A", partial(_ranks, debian)),
+        ("plus_pair, masked", partial(_triangles, both)),
+        ("A + B, A @ B, int32", partial(_votes, both)),
+        ("pages", _pages),
+    ]
+
+
+def _sets(debian: hpg.Graph) -> None:
+    some = debian.subgraph(["libc6", "libgcc-s1", "gcc-12-base", "perl"])
+    debian.filter(vertices=debian.in_degree > 100)
+    some.add_edges(["perl"], ["dash"]) | debian.subgraph(["dash", "dpkg"])
+    some.has_edge(hpg.id([0, 1]), hpg.id([1, 2]))
+
+
+def _layouts() -> None:
+    road = hpg.datasets.grid(100, removed=0.1)
+    label = hpg.connected_components(road).label
+    road = road.subgraph(np.flatnonzero(label == np.bincount(label).argmax()), names=False)
+    hpg.layout.spectral(road)
+    hpg.layout.force_atlas2(road, max_iter=1)
+
+
+def _matrices(web: hpg.Graph) -> None:
+    A = hpg.hyb_array(web.out_csr.to_scipy())
+    ones = np.ones(A.shape[0])
+    A @ ones, A.mxv(ones, "min_plus"), A.mxm(A, "min_plus", mask=A), hpg.tril(A, -1)
+    B = hpg.hyb_array(hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], [4, 7, 9], directed=False).out_csr.to_scipy())
+    loads = np.ones(B.shape[0], np.float32)
+    B @ loads, B.mxv(loads, "max_min")
+    lattice = hpg.datasets.grid(100, removed=0.1)
+    hpg.hyb_array(lattice.out_csr.to_scipy()) @ np.ones(lattice.n_vertices)
+
+
+def _levels(network: hpg.Graph) -> None:
+    A = hpg.Matrix(network).select("offdiag").structure
+    level = np.full(A.shape[0], -1)
+    frontier = hpg.Vector.from_indices([network.index_of("libc6")], [True], A.shape[0])
+    for depth in range(4):
+        level[frontier.to_indices()[0]] = depth
+        frontier = A.vxm(frontier, "any_pair", mask=level < 0)
+
+
+def _ranks(packages: hpg.Graph) -> None:
+    A = hpg.Matrix(packages).structure
+    shares = A.astype(float).multiply(1 / np.maximum(A.sum(axis=1), 1)[:, np.newaxis])
+    np.ones(A.shape[0]) @ shares
+
+
+def _triangles(network: hpg.Graph) -> None:
+    A = hpg.Matrix(network).select("offdiag").structure
+    L = hpg.tril(A, -1)
+    hpg.mxm(L, L.T, "plus_pair", mask=L).sum()
+    hpg.triangle_count(network)
+    # Of many edges and of few.
+    for k in (2, 10):
+        A = A.mxm(A, "plus_pair", mask=A).select("valuege", k).structure
+    A.mxm(A, "plus_pair", mask=A)
+
+
+def _votes(network: hpg.Graph) -> None:
+    A, n = hpg.Matrix(network).select("offdiag").structure, network.n_vertices
+    voters = A.astype("int32") + hpg.eye(n, dtype="int32")
+    (voters @ hpg.Matrix.from_coo(np.arange(n), np.arange(n), np.ones(n, "int32"), (n, n))).argmax(axis=1)
+
+
+def _pages() -> None:
+    small = hpg.datasets.social(17)
+    with tempfile.TemporaryDirectory() as folder:
+        pages = Path(folder) / "social.hpg"
+        hpg.write(small, pages)
+        # Less than it takes whole.
+        graph = hpg.open(pages, host_memory="9MiB")
+        for given in (graph, small):
+            hpg.bfs(given, 0)
+            hpg.pagerank(given, max_iteration=2, tol=0)
