@@ -16,7 +16,7 @@ from hpgraph.kernels.runtime.cuda.compile import Module
 # Files that take tens of seconds with an empty cache, the longest first. To several processes a file is one piece of
 # work, and one that begins last keeps all of them waiting. What is not listed follows, in the usual order.
 LONGEST = (
-    "test_doctests.py", "test_notebooks.py", "cli/test_cli.py", "test_benchmark_commands.py", "algebra/test_mxm.py",
+    "test_doctests.py", "test_notebooks.py", "test_warmup.py", "test_benchmark_commands.py", "algebra/test_mxm.py",
     "algebra/test_against_graphblas.py", "algorithms/test_triangles.py", "engine/test_streaming.py",
     "engine/test_run.py", "engine/test_stale.py", "scipy_suite/test_csr_array.py", "test_interrupt.py",
     "engine/test_forms.py", "kernels/test_product.py", "engine/test_edge_programs.py", "test_complex.py",
@@ -24,7 +24,7 @@ LONGEST = (
     "fuzz/test_compiled_code.py", "kernels/test_lanes_compile.py", "test_cache_folder.py",
     "kernels/test_traversal_compile.py", "algorithms/test_bfs_sources.py", "algorithms/test_sssp.py",
     "kernels/test_cpu_cache.py", "test_mxv.py", "cluster/test_faults.py", "test_concurrency.py", "test_docs.py",
-    "kernels/test_edges_compile.py", "test_packaging.py",
+    "kernels/test_edges_compile.py", "test_packaging.py", "cli/test_cli.py",
 )  # fmt: skip
 
 
