@@ -40,8 +40,9 @@ from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.semiring.atomics import fetch_add
 from hpgraph.semiring.stop import is_stopped
 
-# Vertices that one thread takes at a time.
-CHUNK = 256
+# Vertices that one thread takes at a time, at the most; and the arcs of a batch that one thread does alone, since it
+# takes as long to share them out.
+CHUNK, ALONE = 256, 4096
 
 
 class Groups(NamedTuple):
@@ -72,12 +73,13 @@ class Rule(NamedTuple):
 
 
 class Space(NamedTuple):
-    """Who is to be looked at, and has arcs; those of a round by batch; where they go; counters."""
+    """Who is to be looked at, and has arcs; those of a round by batch, and their arcs; where they go; counters."""
 
     active: Any
     joined: Any
     listed: Any
     starts: Any
+    work: Any
     target: Any
     counter: Any
 
@@ -161,6 +163,7 @@ def _moved(
         degrees > 0,
         np.empty(n, ids),
         np.empty((1 << bits) + 1, np.int64),
+        np.empty(1 << bits, np.int64),
         np.empty(n, ids),
         np.zeros(32, np.int64),
     )
@@ -173,18 +176,21 @@ def _moved(
 
 
 @part(whole=True)
-def _list(groups, rule, space, round_):
+def _list(rows, groups, rule, space, round_):
     """Those who are to be looked at, by batch; how many they are."""
     active, listed, starts = space.active, space.listed, space.starts
     seed, bits = rule.seed, rule.bits
     starts[:] = 0
+    space.work[:] = 0
     last = starts.size - 1
     for v in range(active.size):
         if active[v]:
             if rule.refining and groups.size[groups.label[v]] != 1:
                 active[v] = False
             else:
-                starts[drawn(v, round_, seed, bits)] += 1
+                batch = drawn(v, round_, seed, bits)
+                starts[batch] += 1
+                space.work[batch] += peek(rows.indptr, v + 1) - peek(rows.indptr, v)
     total = 0
     for batch in range(last):
         count = starts[batch]
@@ -326,20 +332,20 @@ def _wake(rows, groups, space, begin, end):
 
 
 @part(whole=True)
-def _choose_chunks(rows, groups, rule, space, found, worker, begin, end, round_):
-    at = begin + next_task(space.counter, CHUNK)
+def _choose_chunks(rows, groups, rule, space, found, worker, begin, end, round_, chunk):
+    at = begin + next_task(space.counter, chunk)
     while at < end:
         table = found.keys[worker], found.sums[worker], found.used[worker]
-        _choose(rows, groups, rule, space, table, at, min(end, at + CHUNK), round_)
-        at = begin + next_task(space.counter, CHUNK)
+        _choose(rows, groups, rule, space, table, at, min(end, at + chunk), round_)
+        at = begin + next_task(space.counter, chunk)
 
 
 @part(whole=True)
-def _wake_chunks(rows, groups, space, begin, end):
-    at = begin + next_task(space.counter, CHUNK)
+def _wake_chunks(rows, groups, space, begin, end, chunk):
+    at = begin + next_task(space.counter, chunk)
     while at < end:
-        _wake(rows, groups, space, at, min(end, at + CHUNK))
-        at = begin + next_task(space.counter, CHUNK)
+        _wake(rows, groups, space, at, min(end, at + chunk))
+        at = begin + next_task(space.counter, chunk)
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True)
@@ -350,13 +356,13 @@ def _move(rows, groups, rule, space, found, rounds, shares):
     # Where communities are given, few are expected to move.
     total, last = 0, 0 if rule.given else n
     for round_ in range(rounds):
-        listed = _list(groups, rule, space, round_)
+        listed = _list(rows, groups, rule, space, round_)
         if listed == 0 or is_stopped():
             break
         moves, waking = 0, not rule.refining and last <= many * n
         for batch in range(space.starts.size - 1):
             begin, end = space.starts[batch], space.starts[batch + 1]
-            if end - begin <= CHUNK:
+            if space.work[batch] <= ALONE:
                 _choose(rows, groups, rule, space, (found.keys[0], found.sums[0], found.used[0]), begin, end, round_)
                 moves += _go(groups, rule, space, begin, end)
                 waking = waking and moves <= many * n
@@ -364,8 +370,9 @@ def _move(rows, groups, rule, space, found, rounds, shares):
                     _wake(rows, groups, space, begin, end)
                 continue
             space.counter[:] = 0
+            chunk = max(1, min(CHUNK, (end - begin) // (8 * workers)))
             for worker in prange(workers):
-                _choose_chunks(rows, groups, rule, space, found, np.int64(worker), begin, end, round_)
+                _choose_chunks(rows, groups, rule, space, found, np.int64(worker), begin, end, round_, chunk)
             for worker in prange(workers):
                 share = (end - begin + workers - 1) // workers
                 at = begin + worker * share
@@ -375,7 +382,7 @@ def _move(rows, groups, rule, space, found, rounds, shares):
             if waking:
                 space.counter[0] = 0
                 for _ in prange(workers):
-                    _wake_chunks(rows, groups, space, begin, end)
+                    _wake_chunks(rows, groups, space, begin, end, chunk)
         total += moves
         last = moves
         if moves <= few * n or moves <= least * listed:
