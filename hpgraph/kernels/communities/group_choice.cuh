@@ -284,8 +284,7 @@ struct Chooser {
         }
     }
 
-    // All arcs in the registers of a warp, two a lane: each in turn is shown to all lanes. (As many who have the same label
-    // are found by one instruction, __match_any_sync, which takes longer: some 150 cycles.)
+    // All arcs in the registers of a warp, two a lane: each in turn is shown to all lanes.
     __device__ void by_shuffles(i64 place, Row row) const {
         const int lane = lane_of_warp(), degree = int(row.end - row.begin);
         const Index v = row.v, own = m.label[v];

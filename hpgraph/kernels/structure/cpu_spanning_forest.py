@@ -92,7 +92,7 @@ def _most_vertices(root: Any) -> int:
     return most if np.count_nonzero(root == most) * 2 > len(root) else -1
 
 
-@part
+@part(whole=True)
 def _lighter(a, b):
     """Whether one weight is less than another; NaN is not less than any."""
     return a < b or (a == a and b != b)
@@ -126,7 +126,7 @@ def _find_lightest(indptr, indices, data, root, active, lightest):
                     weight[v] = data[found]
 
 
-@part
+@part(whole=True)
 def _comes_first(lightest, u, v):
     """Whether the lightest arc of u comes before that of v."""
     if lightest.weight.size > 0:
