@@ -56,7 +56,7 @@ $(VENV)/installed-demo: pyproject.toml | $(BIN)/python
 demo: $(VENV)/installed-demo
 	@$(BIN)/python -m hpgraph.demo $(ARGS)
 
-# Most of the time goes into compiling kernels, one thread each: two processes, a file of tests at a time to each, in the
+# Half of the time goes into compiling kernels, one thread each: two processes, a file of tests at a time to each, in the
 # order of tests/conftest.py, which has the longest first.
 # Were one to die, pytest-xdist would hand on its files and then wait for tests that nobody has: the run ends there instead.
 test: install

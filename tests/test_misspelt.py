@@ -72,7 +72,7 @@ def test_arguments_that_nothing_stands_for() -> None:
         hpg.sssp(([0], [1]), 0, weight="km")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="no argument 'device': it runs where the graph lies"):
         hpg.bfs(([0], [1]), 0, device="cuda")  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="no argument 'q'; it has G, deterministic, direction, "):
+    with pytest.raises(TypeError, match="no argument 'q'; it has G, apart, deterministic, direction, "):
         hpg.bfs(([0], [1]), 0, q=1)  # type: ignore[call-arg]
 
 
