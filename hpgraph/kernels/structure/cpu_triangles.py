@@ -20,7 +20,6 @@ from numba import prange
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.bits import lowest_bit, popcount
 from hpgraph.kernels.runtime.cpu.kernel import njit
-from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.tasks import next_task
@@ -108,7 +107,7 @@ def _common(few, marks, lower, begin, stop, row_start, u, v, tally):
     return found
 
 
-@part
+@njit(inline="always")
 def _mark_chunks(indptr, indices, order, rank, row_start, lower, tally, following):
     """What one thread does: take middle vertices v, chunk by chunk, until none is left; how many triangles they have.
 
@@ -170,7 +169,7 @@ def _count(indptr, indices, order, rank, row_start, lower, tallies, threads):
     return total
 
 
-@part
+@njit(inline="always")
 def _walk_chunks(indptr, indices, tally, following):
     """What one thread does: take vertices u, chunk by chunk, until none is left; how many triangles those have."""
     n = indptr.size - 1
