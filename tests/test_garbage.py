@@ -1,4 +1,4 @@
-"""Settings of the process that are others for a while, where those who want it overlap without nesting."""
+"""Garbage is not collected for a while, where those who want it overlap without nesting."""
 
 from __future__ import annotations
 
