@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.c_types import REAL_TYPES
 from hpgraph.core.device import fits, require_cupy
 from hpgraph.core.reductions import anywhere, count
 from hpgraph.formats.checks import bits_type
@@ -28,19 +29,6 @@ _LEAST_PART = 1 << 20
 _RADIX_ENTRIES = 1 << 24
 _DIGIT_BITS = 10
 _WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
-_TYPE = {
-    "bool": "bool",
-    "int8": "signed char",
-    "int16": "short",
-    "int32": "int",
-    "int64": "long long",
-    "uint8": "unsigned char",
-    "uint16": "unsigned short",
-    "uint32": "unsigned int",
-    "uint64": "unsigned long long",
-    "float32": "float",
-    "float64": "double",
-}
 
 
 def _tiles(entries: int) -> int:
@@ -172,7 +160,7 @@ def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates
         return merged
     how = "Least" if duplicates == "min" else "Sum"
     launch(
-        "convert.cuh", f"merge_runs<{_TYPE[data.dtype.name]}, hpgraph::{how}>", strided(len(heads)),
+        "convert.cuh", f"merge_runs<{REAL_TYPES[data.dtype]}, hpgraph::{how}>", strided(len(heads)),
         data, positions, len(positions), heads, len(heads), merged,
     )  # fmt: skip
     return merged
@@ -305,7 +293,7 @@ def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     if data is not None and data.dtype.kind == "c":
         return all(is_symmetric(indptr, indices, part.copy()) for part in (data.real, data.imag))
     difference = require_cupy().zeros(2, dtype=np.uint64)
-    value = "bool" if data is None else _TYPE[data.dtype.name]
+    value = "bool" if data is None else REAL_TYPES[data.dtype]
     launch(
         "convert.cuh", f"hash_arcs<{ID[indices.itemsize]}, {value}>", _tiles(entries),
         indptr, len(indptr) - 1, indices, data, entries, difference,

@@ -5,25 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from hpgraph.core.c_types import REAL_TYPES
 from hpgraph.semiring.dtypes import check_dtype
 
-_C_TYPES = {
-    np.dtype(name): text
-    for name, text in {
-        "bool": "bool",
-        "int8": "signed char",
-        "int16": "short",
-        "int32": "int",
-        "int64": "long long",
-        "uint8": "unsigned char",
-        "uint16": "unsigned short",
-        "uint32": "unsigned int",
-        "uint64": "unsigned long long",
-        "float32": "float",
-        "float64": "double",
-        "complex64": "hpgraph::op::complex<float>",
-        "complex128": "hpgraph::op::complex<double>",
-    }.items()
+_C_TYPES = REAL_TYPES | {
+    np.dtype(np.complex64): "hpgraph::op::complex<float>",
+    np.dtype(np.complex128): "hpgraph::op::complex<double>",
 }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import hpgraph.formats
+from hpgraph.core.c_types import REAL_TYPES
 from hpgraph.formats import bits_cuda, convert_cuda, launch, slab_cuda
 
 FOLDER = Path(hpgraph.formats.__file__).parent
@@ -16,7 +17,7 @@ FILES = ["convert.cuh", "radix.cuh", "bitmask.cuh"]
 TYPES = {
     "I": list(launch.ID.values()),
     "V": list(convert_cuda._WORD.values()),
-    "T": list(convert_cuda._TYPE.values()),
+    "T": list(REAL_TYPES.values()),
     "Merge": ["hpgraph::Sum", "hpgraph::Least"],
 }
 

@@ -1,0 +1,22 @@
+"""What C++ calls the types of real numbers, for kernels' templates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+REAL_TYPES = {
+    np.dtype(name): text
+    for name, text in {
+        "bool": "bool",
+        "int8": "signed char",
+        "int16": "short",
+        "int32": "int",
+        "int64": "long long",
+        "uint8": "unsigned char",
+        "uint16": "unsigned short",
+        "uint32": "unsigned int",
+        "uint64": "unsigned long long",
+        "float32": "float",
+        "float64": "double",
+    }.items()
+}
