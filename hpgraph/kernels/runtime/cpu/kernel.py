@@ -24,13 +24,11 @@ from numba.extending import is_jitted
 from hpgraph.core import cache_folder
 from hpgraph.kernels.runtime.cpu import compilation
 from hpgraph.kernels.runtime.cpu.lookups import quick_lookups
-from hpgraph.kernels.runtime.cpu.passes import PartCompiler, WholePartCompiler
+from hpgraph.kernels.runtime.cpu.passes import PartCompiler
 from hpgraph.semiring.code_library import InnerLibrary, KernelLibrary, libraries
 
 
-def njit(
-    function: Callable[..., Any] | None = None, *, cache: bool = False, whole: bool = False, **options: Any
-) -> Any:
+def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **options: Any) -> Any:
     """`numba.njit`, but for where and how ``cache=True`` keeps the code; a decorator, with or without options.
 
     Parameters
@@ -39,8 +37,6 @@ def njit(
         The kernel.
     cache : bool, default False
         Keep the code for the next process. Without it the kernel can be called by other kernels alone.
-    whole : bool, default False
-        Without `cache`: as for `hpgraph.kernels.runtime.cpu.part.part`.
     **options
         As `numba.njit` takes them.
 
@@ -49,11 +45,10 @@ def njit(
     Numba's dispatcher, or a decorator that makes one
     """
     if function is None:
-        return lambda function: njit(function, cache=cache, whole=whole, **options)
+        return lambda function: njit(function, cache=cache, **options)
     if not cache:
         # Up to half of the time to compile a small function goes into ways to call it from Python and from C.
-        compiler = WholePartCompiler if whole else PartCompiler
-        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": compiler}
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
     else:
         options |= {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
     dispatcher = numba.njit(function, **options)
