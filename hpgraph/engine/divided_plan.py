@@ -90,18 +90,29 @@ def plan_of(graph: DividedGraph, declared: Declarations, initial: dict[str, Any]
     BudgetError
         When the graph's `memory` is too little for either.
     """
-    n, each = graph.n_vertices, bytes_of_vertex(declared, initial)
+    each, everyone = bytes_of_vertex(declared, initial), declared.activity == "all"
+    # What fits once is taken to fit again: to ask the driver takes longer than a search's kernels.
+    kept: dict[tuple[int, bool], Plan] = graph.once("plans", dict)
+    plan = kept.get((each, everyone))
+    if plan is None:
+        plan = _plan(graph, declared.name, each, everyone)
+        if plan.replicated:
+            kept[each, everyone] = plan
+    return plan
+
+
+def _plan(graph: DividedGraph, name: str, each: int, everyone: bool) -> Plan:
+    n = graph.n_vertices
     widest = max(shard.last - shard.first for shard in graph.shards)
     topology = max(shard.nbytes for shard in graph.shards)
     arcs = max(shard.in_csr.nnz for shard in graph.shards)
     of_arc = graph.id_dtype.itemsize + (graph.dtype.itemsize if graph.weighted and graph.dtype is not None else 0)
     # Offsets of all rows; where a superstep may push, the arcs once more by who sends.
-    pushing = 0 if declared.activity == "all" else arcs * of_arc + 8 * (n + 1)
+    pushing = 0 if everyone else arcs * of_arc + 8 * (n + 1)
     replicated = topology + 8 * (n + 1) + pushing + n * each
     if graph.memory is None:
-        # The driver takes longer to answer than a search's kernels to run: it is asked once.
         extra = replicated - topology
-        if graph.once(f"room for {extra} bytes", lambda: all(_fits(shard, extra) for shard in graph.shards)):
+        if all(_fits(shard, extra) for shard in graph.shards):
             return Plan(True, n, "")
         memory = min(_free(shard) + shard.nbytes for shard in graph.shards)
     else:
@@ -116,7 +127,7 @@ def plan_of(graph: DividedGraph, declared: Declarations, initial: dict[str, Any]
     if memory < least:
         least, strategy = min((least, "S"), (replicated, "P"))
         raise BudgetError(
-            f"{declared.name} does not fit {readable(memory)} a device: on {len(graph.shards)} of them memory={least} "
+            f"{name} does not fit {readable(memory)} a device: on {len(graph.shards)} of them memory={least} "
             f"is the least that does (strategy {strategy})"
         )
     room = min(others, (memory - own) // (each + 16))
