@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cuda_build import GENERATIONS, compiles
+from cuda_build import GENERATIONS, LOCAL, compiles
 
 from hpgraph.algorithms.distances import SingleDistances
 from hpgraph.algorithms.levels import Tree
@@ -29,7 +29,7 @@ def test_a_traversal_in_parts() -> None:
     layouts = traversal.POLICY, cuda_divided.SPACE.of(Index=IDS, Message=code.message), *SHARED
     name = f"hpgraph::traverse_divided<Program, int, hpgraph::Pattern, {persistent.techniques_type()}>"
     compiles(
-        "divided_traversal.cuh", program.prologue, program.ltoir, (name,), GENERATIONS[0],
+        "divided_traversal.cuh", program.prologue, program.ltoir, (name,), GENERATIONS[0], LOCAL + 64,
         checks=persistent.checks(*layouts),
     )  # fmt: skip
 

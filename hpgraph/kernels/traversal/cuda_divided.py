@@ -22,7 +22,7 @@ from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.kernels.traversal.cuda import POLICY, policy_struct
 
 SPACE = Layout(
-    "DividedTraversalSpace<{Index}, {Message}>", unheard="*", settled="*", fronts=("*", 2 * MOST_PARTS),
+    "DividedTraversalSpace<{Index}, {Message}>", unheard="*", mail=("*", 3 * MOST_PARTS), fronts=("*", 2 * MOST_PARTS),
     queue=FRONTIER, following=FRONTIER, post=POST,
 )  # fmt: skip
 
@@ -86,10 +86,12 @@ def _space(parts: Parts, part: Part, ids: np.dtype, message: np.dtype) -> list[i
     row, rows = (parts.n + 63) // 64 * 8, part.rows
     vertices = (rows.last - rows.first) * ids.itemsize
     pieces = max(heavy_pieces(rows.out), heavy_pieces(rows.in_)) * 2 * ids.itemsize
+    messages = parts.shared(f"messages of {message.itemsize} bytes", parts.n * message.itemsize)
+    mail = [*parts.shared("settled", row), *parts.shared("settled before", row), *messages]
     fronts = [*parts.shared("active", row), *parts.shared("next", row)]
     sizes = {"queue": vertices, "pieces": pieces, "following": vertices, "following pieces": pieces}
     queues = [part.room(f"{name} of traversals", size) for name, size in sizes.items()]
     return [
-        rows.unheard.data.ptr - rows.first // 8, part.room("settled", row), *fronts, *queues,
+        rows.unheard.data.ptr - rows.first // 8, *mail, *fronts, *queues,
         *parts.post(part, letter_dtype(ids, message), places=2),
     ]  # fmt: skip

@@ -3,18 +3,19 @@
 //
 // A part settles and queues its own vertices alone. Everybody has the frontier of a pull as bits, of all vertices, and looks
 // for them from its own rows. A push claims others' vertices in a bit array of the part's own first, so that each is
-// written to at most once from each part, and a letter goes to the owner, who takes the first. All parts decide alike,
-// on sums of what all have found.
+// written to at most once from each part, and a letter goes to the owner, who takes the first; where it reaches many, the
+// owner fetches the messages instead (two_pass_push.cuh). All parts decide alike, on sums of what all have found.
 #pragma once
 #include "traversal.cuh"
 #include "meeting.cuh"
+#include "two_pass_push.cuh"
 
 namespace hpgraph {
 
 template <class Index, class Message>
 struct DividedTraversalSpace {
     const u32* unheard;  // which of this part's vertices have no in-arcs, by the id of the vertex
-    u32* settled;        // of this part's vertices; of others', who has been written to
+    Mail<Message> mail;
     u32* fronts[2][MOST_PARTS];  // in each part's memory: who is active, and who is next
     Frontier<Index> queue, following;
     Post<Index, Message> post;
@@ -39,10 +40,11 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     const int lane = lane_of_warp();
     const i64 begin = parts.first_word(), end = parts.last_word();
+    u32* const settled = space.mail.settled[parts.me];
 
     for (i64 w = thread; w < (n + 31) / 32; w += threads)
-        if (w < begin || w >= end) space.settled[w] = 0;
-    fill_words(program, space.unheard, begin, end, parts.last(), [&](i64 word, u32 bits) { space.settled[word] = bits; });
+        if (w < begin || w >= end) settled[w] = 0;
+    fill_words(program, space.unheard, begin, end, parts.last(), [&](i64 word, u32 bits) { settled[word] = bits; });
     meeting.wait();
     u32 phase = 0;
     // What all parts have found, and of this one's queue how long it is.
@@ -64,7 +66,7 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
             const Index v = is_source ? sources[i] : 0;
             const bool mine = is_source && parts.owns(v);
             if (mine) program.start(v);
-            if (is_source) atomicOr(space.settled + (v >> 5), 1u << (v & 31));
+            if (is_source) atomicOr(settled + (v >> 5), 1u << (v & 31));
             found.add(mine, v);
         }
         found.finish(sums, false, 0);
@@ -113,12 +115,12 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
         if (direction == PULL) {
             u32* const next = front(!bits_turned);
             found.finish_pull(sums, bottom_up_step<T>(program, step, begin, end, in, out, front(bits_turned),
-                                                      space.settled, next, shares, found));
+                                                      settled, next, shares, found));
             meeting.wait();
             const u64 put_off = meeting.lost ? 0 : *(volatile u64*)&tally->put_off;
             if (put_off) {
                 Collector<T, Index> more(out.indptr, following(), tally);
-                more.finish_pull(sums, pull_put_off<T>(program, step, in, out, front(bits_turned), space.settled, next,
+                more.finish_pull(sums, pull_put_off<T>(program, step, in, out, front(bits_turned), settled, next,
                                                        put_off, more));
                 meeting.wait();
             }
@@ -134,10 +136,22 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
                 space.post.send(meeting, step & 1, has_one && !mine, v, message);
                 return receive(mine, v, message);
             };
+            const bool reaches_many = (i64)now.arcs > n / PASS_COST;
+            if (reaches_many) {
+                for (i64 w = thread; w < (n + 31) / 32; w += threads) space.mail.before[parts.me][w] = settled[w];
+                meeting.wait();
+            }
             const auto visit = [&](const Batch<Index, T::BATCH>& batch) {
                 Index v[T::BATCH];
-                for (u32 claimed = claim(program, out, space.settled, batch, v); __any_sync(ALL, claimed);
-                     claimed &= claimed - 1) {
+                u32 claimed = claim(program, out, settled, batch, v);
+                if (reaches_many) {
+                    Message* const messages = space.mail.messages[parts.me];
+#pragma unroll
+                    for (int k = 0; k < T::BATCH; ++k)
+                        if (claimed >> k & 1) messages[v[k]] = program.gather(batch.source[k], out.weight(batch.arc[k]), v[k]);
+                    return;
+                }
+                for (; __any_sync(ALL, claimed); claimed &= claimed - 1) {
                     const int k = __ffs(claimed) - 1;
                     claims.add(claimed, Claim<Index>{pick(batch.arc, k), pick(batch.source, k)},
                                [&](bool has_one, const Claim<Index>& one) {
@@ -147,14 +161,24 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
                                });
                 }
             };
-            if (is_short<T>(own)) for_each_arc_of_short<T, Index>(out, queue().light, own, visit);
+            if (!reaches_many && is_short<T>(own)) for_each_arc_of_short<T, Index>(out, queue().light, own, visit);
             else for_each_arc<T, Index>(out, queue(), own.light, own.pieces, visit);
-            Claim<Index> one;
-            Index target;
-            const bool has_one = claims.rest(one), changed = take(has_one, one, target);
-            found.finish(sums, changed, target);
+            if (reaches_many) {
+                meeting.wrote = true;
+                meeting.meet([](Report&) {});
+                take_messages(program, step, begin, end, out.indptr, parts, space.mail, front(!bits_turned), found);
+                found.finish_pull(sums, 0);
+                bits_turned = !bits_turned, queued = false;
+                meeting.wait();
+                share_words(meeting, space.fronts[bits_turned]);
+            } else {
+                Claim<Index> one;
+                Index target;
+                const bool has_one = claims.rest(one), changed = take(has_one, one, target);
+                found.finish(sums, changed, target);
+                queue_turned = !queue_turned;
+            }
             now = meeting.meet(tell);
-            queue_turned = !queue_turned;
         }
         const i64 count = now.count_before, arcs = now.arcs_before;
         sent += arcs;
@@ -164,8 +188,8 @@ traverse_divided(const Program program, const i64 n, const Arcs<Index, Weight> o
                 space.post.read_all(meeting, step & 1, [&](bool has_letter, const Letter<Index, Message>& letter) {
                     const Index v = letter.vertex;
                     const u32 flag = 1u << (v & 31);
-                    const bool comes_first = has_letter && !(space.settled[v >> 5] & flag) &&
-                                             !(atomicOr(space.settled + (v >> 5), flag) & flag);
+                    const bool comes_first = has_letter && !(settled[v >> 5] & flag) &&
+                                             !(atomicOr(settled + (v >> 5), flag) & flag);
                     more.add(receive(comes_first, v, letter.message), v);
                 });
                 more.finish(sums, false, 0);
