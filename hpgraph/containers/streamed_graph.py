@@ -121,9 +121,13 @@ class StreamedGraph(StreamedLookup):
         made._names = graph._names
         return made
 
+    def pages(self, by_target: bool) -> Pages | None:
+        """The pages by source, or by target; None where there are none such."""
+        return self._in if by_target else self._out
+
     def store(self, by_target: bool, weighted: bool) -> Store | None:
-        """Where the arcs by source, or by target, come from; None where there are no such pages."""
-        pages = self._in if by_target else self._out
+        """Where the arcs by source, or by target, come from; None where there are no such pages. Not to be kept."""
+        pages = self.pages(by_target)
         if pages is None:
             return None
         key = id(pages), weighted
@@ -139,7 +143,7 @@ class StreamedGraph(StreamedLookup):
 
     def any_store(self, by_target: bool) -> Store | None:
         """Where the arcs come from, with or without weights as they are read already."""
-        pages = self._in if by_target else self._out
+        pages = self.pages(by_target)
         there = [weighted for of, weighted in self._stores if of == id(pages)]
         return self.store(by_target, there[0] if there else self.weighted)
 

@@ -45,7 +45,7 @@ class ShardPages(PagedArcs):
 
     def sent(self, frontier: Frontier) -> list[Survey] | None:
         """What a push of its own vertices would bring; None where the pages lie the other way."""
-        if not all(side.by_sender is not None for side in self._sides):
+        if not all(side.has_sender for side in self._sides):
             return None
         bits = self.own if frontier.everyone else frontier.bits & self.own
         mine = Frontier(frontier.n, bits=bits)
@@ -53,7 +53,7 @@ class ShardPages(PagedArcs):
 
     def gathered(self, steps: Any) -> list[Survey] | None:
         """What a pull of its own vertices would bring; None likewise."""
-        if any(side.by_target is None for side in self._sides):
+        if not all(side.has_target for side in self._sides):
             return None
         if not steps.takes_one:
             return [side.target.survey(None) for side in self._sides]
@@ -63,8 +63,7 @@ class ShardPages(PagedArcs):
     @property
     def arcs(self) -> int:
         """How many there are."""
-        stores = [side.by_sender if side.by_target is None else side.by_target for side in self._sides]
-        return sum(store.pages.nnz for store in stores if store is not None)
+        return sum(side.arcs for side in self._sides)
 
 
 class DividedPages:

@@ -63,7 +63,7 @@ class PagedArcs:
     def sending(self) -> Resident:
         """What is resident of the arcs by the vertex that sends: offsets, types, how many there are."""
         side = self._sides[0]
-        return (side.by_sender or side.by_target).resident  # type: ignore[union-attr]
+        return (side.sender if side.has_sender else side.target).resident
 
     def direction(
         self, frontier: Frontier, policy: Direction, may_push: bool, steps: WindowSupersteps
@@ -77,16 +77,16 @@ class PagedArcs:
         sides = self._sides
         sent: list[Survey] | None = None
         leaving = 0
-        if may_push and policy.mode != "pull" and all(side.by_sender is not None for side in sides):
+        if may_push and policy.mode != "pull" and all(side.has_sender for side in sides):
             sent = [side.sender.survey(frontier, spread=True) for side in sides]
             frontier.arcs = leaving = sum(one.arcs for one in sent)
-        if any(side.by_target is None for side in sides):
+        if not all(side.has_target for side in sides):
             if sent is None:
                 raise StreamingError("this gathers along arcs, and the graph has pages by source alone")
             return self._chosen(True, sent)
         if sent is not None and policy.mode == "push":
             return self._chosen(True, sent)
-        there = sum(side.target.resident.nnz for side in sides)
+        there = sum(side.arcs for side in sides)
         sparse = sent is not None and product_pushes(leaving, there, policy.alpha)
         sending = np.inf if sent is None else sum(one.seconds for one in sent)
         if steps.takes_one:
@@ -135,7 +135,9 @@ class PagedArcs:
         Window or Spread
         """
         taken = Traffic(0, 0, 0, 0.0)
-        for store, wanted in self._next:
+        # Not kept: the graph may give these stores back before the next superstep.
+        chosen, self._next = self._next, []
+        for store, wanted in chosen:
             before = store.moved
             yield from store.visits(wanted) if push or steps.takes_one else store.windows(wanted)
             taken = Traffic(
@@ -151,20 +153,31 @@ class PagedArcs:
 
 
 class _Side:
-    """The pages of arcs by who sends and by who gathers: of a directed graph one way along them, or the other."""
+    """The pages of arcs by who sends and by who gathers: of a directed graph one way along them, or the other.
+
+    The graph is asked for its stores each time. They share its budget, and it gives those with weights back where a
+    program without asks, or the other way round: who kept one would hold memory beside that budget.
+    """
 
     def __init__(self, graph: StreamedGraph, backwards: bool, weighted: bool) -> None:
-        self.by_sender = graph.store(backwards, weighted)
-        self.by_target = graph.store(not backwards, weighted)
+        self._graph, self._backwards, self._weighted = graph, backwards, weighted
+        by_sender, by_target = graph.pages(backwards), graph.pages(not backwards)
+        self.has_sender, self.has_target = by_sender is not None, by_target is not None
+        either = by_sender if by_target is None else by_target
+        assert either is not None
+        self.arcs = either.nnz
 
     @property
     def sender(self) -> Store:
         """By who sends."""
-        assert self.by_sender is not None
-        return self.by_sender
+        return self._store(self._backwards)
 
     @property
     def target(self) -> Store:
         """By who gathers."""
-        assert self.by_target is not None
-        return self.by_target
+        return self._store(not self._backwards)
+
+    def _store(self, by_target: bool) -> Store:
+        store = self._graph.store(by_target, self._weighted)
+        assert store is not None
+        return store

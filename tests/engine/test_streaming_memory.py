@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
+from graphs_in_pages import in_file
 
 import hpgraph as hpg
-from hpgraph.core.device import cuda_available
+from hpgraph.core.device import cuda_available, to_device
 from hpgraph.formats import CSR
+from hpgraph.kernels.pages import cut
 
 # What a run takes besides the budget: what belongs to vertices, and what libraries hold.
 REST = 12 << 20
@@ -76,3 +79,58 @@ def test_the_gpu_s_pool_stays_within_a_budget(tmp_path):
             with pytest.raises(MemoryError):
                 graph.in_memory()
         assert topology <= memory + REST // 4, "what is left when runs are over is the graph's"
+
+
+class Lightest(hpg.VertexProgram):
+    least = hpg.Property("float32", initial=np.inf)
+    edges, reduce, activity, max_iteration = "in", "min", "all", 1
+
+    def gather(source, weight, target):
+        return weight
+
+    def update(vertex, message):
+        return message
+
+
+class Beside(hpg.VertexProgram):
+    beside = hpg.Property("float32", initial=0.0)
+    least = hpg.Property("float32")
+    edges, weighted, reduce, activity, max_iteration = "in", False, "max", "all", 1
+
+    def gather(source, weight, target):
+        return source.least
+
+    def update(vertex, message):
+        return message, vertex.least
+
+
+def test_phases_with_and_without_weights_share_a_budget(device, tmp_path):
+    n, memory, held = 20_000, 3 << 20, []
+    plain = circulant(n, 25).out_csr
+    rows = np.repeat(np.arange(n), 50)
+    weights = ((rows * plain.indices) % 997).astype(np.float32)
+    pages = in_file(cut(CSR(plain.shape, plain.indptr, plain.indices, weights), arcs_per_page=4096), tmp_path, "out")
+
+    def bytes_held():
+        if device == "cpu":
+            return tracemalloc.get_traced_memory()[0]
+        import cupy
+
+        return cupy.get_default_memory_pool().used_bytes()
+
+    both = hpg.Phases([Lightest, Beside], until=lambda world: held.append(bytes_held()) or len(held) == 3)
+    for traces in (False, True):  # first it compiles
+        if traces:
+            tracemalloc.start()
+        held.clear()
+        before = bytes_held()
+        try:
+            r = hpg.run(both, hpg.StreamedGraph(pages, directed=False, device=device, memory=memory))
+        finally:
+            tracemalloc.stop()
+    assert max(held) - before > memory // 2, "pages are kept"
+    assert max(held) - before <= memory + 8 * 4 * n, "and what belongs to vertices"
+    least, beside = np.full(n, np.inf, np.float32), np.zeros(n, np.float32)
+    np.minimum.at(least, rows, weights)
+    np.maximum.at(beside, rows, least[plain.indices])
+    assert np.array_equal(to_device(r.beside, "cpu"), beside)
