@@ -393,7 +393,7 @@ class BlockRun:
         for said in self.exchange.fold(step, outgoing, self.code.message).values():
             with compiling_once(self.job.key, f"bring{self.everyone}"):
                 if self.everyone:
-                    steps.bring_all(own, put(said.values[0]))
+                    steps.join_all(own, put(said.values[0]))
                 else:
                     ids = np.arange(self.n_own, dtype=np.uint32) if said.ids is None else said.ids
-                    steps.bring(own, put(ids), put(said.values[0]))
+                    steps.join_listed(own, put(ids), put(said.values[0]))

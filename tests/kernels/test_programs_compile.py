@@ -128,7 +128,7 @@ def test_over_blocks():
     """What is told as a vertex's id is the vertex, not its number in the block."""
     made = cuda_program(block_code(code_of(Drawing)), np.dtype("float32"))
     compiles("apply.cuh", made.prologue, made.ltoir, APPLY)
-    compiles("block.cuh", made.prologue, made.ltoir, cuda_block.KERNELS)
+    compiles("joined.cuh", made.prologue, made.ltoir, cuda_block.KERNELS)
 
 
 class Step(hpg.VertexProgram):

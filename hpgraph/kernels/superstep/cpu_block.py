@@ -8,22 +8,21 @@ import numpy as np
 from numba import prange
 
 from hpgraph.formats import CSR, Bitmask
-from hpgraph.kernels.runtime.cpu.claim import mark, test
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.prefetch import peek_each, put_each
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.spmv.cpu import pull
-from hpgraph.kernels.spmv.cpu_fold import join
 from hpgraph.kernels.superstep.cpu import Supersteps
 from hpgraph.kernels.superstep.cpu_frontier import BLOCK
+from hpgraph.kernels.superstep.cpu_joined import join_all, join_listed
 from hpgraph.kernels.sweep.cpu_sums import add_each
 from hpgraph.semiring.jit import call
 
 
 class BlockSupersteps(Supersteps):
-    """`hpgraph.kernels.superstep.cpu.Supersteps` of which messages can be taken, and to which they can be brought."""
+    """`hpgraph.kernels.superstep.cpu.Supersteps` of which messages can be taken, and to which others can be joined."""
 
     def take(self, vertices: slice, words: slice) -> tuple[np.ndarray, np.ndarray]:
         """Take out what a range of vertices has received.
@@ -53,7 +52,7 @@ class BlockSupersteps(Supersteps):
         """What a range of vertices has received, those with nothing the identity; after a pull from everyone."""
         return self._inbox.message[vertices]
 
-    def bring(self, vertices: slice, ids: np.ndarray, messages: np.ndarray) -> None:
+    def join_listed(self, vertices: slice, ids: np.ndarray, messages: np.ndarray) -> None:
         """Join messages to those of a range of vertices.
 
         Parameters
@@ -63,12 +62,12 @@ class BlockSupersteps(Supersteps):
             Who, counted from the beginning of the range.
         messages : array
         """
-        inbox = self._inbox
-        bring_some(self._functions.reduce, inbox.message, inbox.received, inbox.identity, vertices.start, ids, messages)
+        inbox, reduce = self._inbox, self._functions.reduce
+        join_listed(reduce, inbox.message, inbox.received, inbox.identity, vertices.start, ids, messages)
 
-    def bring_all(self, vertices: slice, messages: np.ndarray) -> None:
+    def join_all(self, vertices: slice, messages: np.ndarray) -> None:
         """The same, one message for each vertex of the range, none of which counts as received."""
-        bring_many(self._functions.reduce, self._inbox.message[vertices], messages)
+        join_all(self._functions.reduce, self._inbox.message[vertices], messages)
 
     def pull_all(self, rows: CSR) -> None:
         """Messages of everyone to the first vertices, none of which counts as received.
@@ -138,22 +137,3 @@ def update_each(renew, tally, nothing, properties, nowhere, ids, message, world,
         end = min((block + 1) * BLOCK, message.size)
         _update_block(renew, tally, nothing, properties, nowhere, ids, message, world, step, block * BLOCK, end,
                       sums[block])  # fmt: skip
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def bring_some(reduce, message, received, identity, first, ids, sent):
-    """Join messages to those of the vertices `first` + `ids`, each once."""
-    for k in range(ids.size):
-        v = first + np.int64(ids[k])
-        if test(received, v):
-            message[v] = join(reduce, message[v], sent[k])
-        else:
-            mark(received, v)
-            message[v] = join(reduce, identity, sent[k])
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def bring_many(reduce, message, sent):
-    """Join messages one by one."""
-    for v in range(message.size):
-        message[v] = join(reduce, message[v], sent[v])

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from hpgraph.formats import Bitmask
+from hpgraph.kernels.runtime.cpu.claim import mark, test
+from hpgraph.kernels.runtime.cpu.kernel import njit
+from hpgraph.kernels.spmv.cpu_fold import join
 from hpgraph.kernels.superstep.cpu import Supersteps
-from hpgraph.kernels.superstep.cpu_block import bring_some
 
 
 class JoinedSupersteps(Supersteps):
@@ -39,6 +41,23 @@ class JoinedSupersteps(Supersteps):
             A multiple of 64.
         """
         inbox, ids = self._inbox, received.to_indices()
-        bring_some(
-            self._functions.reduce, inbox.message, inbox.received, inbox.identity, first, ids, messages[ids]
-        )  # fmt: skip
+        join_listed(self._functions.reduce, inbox.message, inbox.received, inbox.identity, first, ids, messages[ids])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def join_listed(reduce, message, received, identity, first, ids, sent):
+    """Join messages to those of the vertices `first` + `ids`, each once."""
+    for k in range(ids.size):
+        v = first + np.int64(ids[k])
+        if test(received, v):
+            message[v] = join(reduce, message[v], sent[k])
+        else:
+            mark(received, v)
+            message[v] = join(reduce, identity, sent[k])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def join_all(reduce, message, sent):
+    """Join messages one by one."""
+    for v in range(message.size):
+        message[v] = join(reduce, message[v], sent[v])

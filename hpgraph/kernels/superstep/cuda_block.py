@@ -14,7 +14,7 @@ from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.superstep.cuda import Supersteps
 
 _THREADS = 256
-KERNELS = ("hpgraph::bring<Program>", "hpgraph::bring_all<Program>")
+KERNELS = ("hpgraph::join_listed<Program>", "hpgraph::join_all<Program>")
 
 
 class BlockSupersteps(Supersteps):
@@ -35,7 +35,7 @@ class BlockSupersteps(Supersteps):
         """What a range of vertices has received, those with nothing the identity; after `pull_all`."""
         return self._message[vertices]
 
-    def bring(self, vertices: slice, ids: Any, messages: Any) -> None:
+    def join_listed(self, vertices: slice, ids: Any, messages: Any) -> None:
         """Join messages to those of a range of vertices: who, counted from the beginning of the range, each once."""
         if len(ids):
             code = self.code
@@ -45,13 +45,13 @@ class BlockSupersteps(Supersteps):
                 np.int64(len(ids)), identity, np.bool_(code.reduce.ends_on_anything),
             )  # fmt: skip
 
-    def bring_all(self, vertices: slice, messages: Any) -> None:
+    def join_all(self, vertices: slice, messages: Any) -> None:
         """The same, one message for each vertex of the range, none of which counts as received."""
         if len(messages):
             self._launch(1, len(messages), self._message[vertices], messages, np.int64(len(messages)))
 
     def _launch(self, number: int, count: int, *arguments: Any) -> None:
-        module = load_program(cuda_program(self.code, None), "block.cuh", *KERNELS)
+        module = load_program(cuda_program(self.code, None), "joined.cuh", *KERNELS)
         module.function(KERNELS[number])((-(-count // _THREADS),), (_THREADS,), arguments)
 
     def pull_all(self, rows: CSR) -> None:

@@ -1,4 +1,4 @@
-// Messages that were worked out in another go, or on another GPU, joined to those that are there.
+// Messages that were worked out in another go, on another GPU or for another block, joined to those that are there.
 #pragma once
 #include "types.cuh"
 
@@ -6,6 +6,7 @@ namespace hpgraph {
 
 constexpr int JOIN_THREADS = 256;
 
+// To all vertices that some bits say have one.
 template <class Program>
 __global__ void __launch_bounds__(JOIN_THREADS)
 join_messages(i64 n, const typename Program::Message* other, const u32* other_received,
@@ -16,6 +17,26 @@ join_messages(i64 n, const typename Program::Message* other, const u32* other_re
     const u32 here = received[v >> 5], there = other_received[v >> 5];
     if (v < n && (there >> lane & 1)) message[v] = here >> lane & 1 ? Program::join(message[v], other[v]) : other[v];
     if (lane == 0) received[v >> 5] = here | there;
+}
+
+// Messages to the vertices first + ids[k], each once. The first message of all is joined to the identity or, where
+// there is none that it would replace, taken as it is.
+template <class Program>
+__global__ void join_listed(typename Program::Message* message, u32* received, i64 first, const u32* ids,
+                            const typename Program::Message* sent, i64 count, typename Program::Message identity, bool any) {
+    const i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= count) return;
+    const i64 v = first + ids[k];
+    const u32 bit = 1u << (v & 31), before = atomicOr(received + (v >> 5), bit);
+    if (before & bit) message[v] = Program::join(message[v], sent[k]);
+    else message[v] = any ? sent[k] : Program::join(identity, sent[k]);
+}
+
+// A message for each of consecutive vertices, all of which have one.
+template <class Program>
+__global__ void join_all(typename Program::Message* message, const typename Program::Message* sent, i64 count) {
+    const i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < count) message[k] = Program::join(message[k], sent[k]);
 }
 
 }  // namespace hpgraph

@@ -25,8 +25,8 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cpu import operators, plain
 from hpgraph.kernels.spmv.cpu_fold import convert, fold
 from hpgraph.kernels.superstep import cpu
-from hpgraph.kernels.superstep.cpu_block import bring_some
 from hpgraph.kernels.superstep.cpu_frontier import SHORT, _is_settled, _receive
+from hpgraph.kernels.superstep.cpu_joined import join_listed
 from hpgraph.kernels.windows import Head, Window
 from hpgraph.kernels.windows.cpu_components import components
 from hpgraph.kernels.windows.cpu_ring import least_memory
@@ -141,7 +141,7 @@ class WindowSupersteps(cpu.Supersteps):
         if inbox.settled is not None:
             words = words & ~inbox.settled[first // 64 : first // 64 + len(words)]
         ids = Bitmask(received.n, words, validate=False).to_indices()
-        bring_some(self._functions.reduce, inbox.message, inbox.received, inbox.identity, first, ids, messages[ids])
+        join_listed(self._functions.reduce, inbox.message, inbox.received, inbox.identity, first, ids, messages[ids])
 
     def keep(self, own: Bitmask) -> None:
         """Forget what others than these have received."""
