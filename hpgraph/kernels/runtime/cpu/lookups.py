@@ -3,7 +3,9 @@
 It asks what has been registered since it last asked whenever it reads the fields of an array, twenty times a function.
 It keeps implementations under the options of whoever calls, which it compares as dicts made for the purpose. It tries
 one template of an operator after another, with and without literals, wherever a function adds two integers or reads an
-array: four of five times what has just been found. And it makes two events of each call into LLVM, heard or not.
+array: four of five times what has just been found. It lists the variables of each instruction ten times, comparing all
+that an instruction holds with five classes. It has LLVM read a module for the size of a type. And it makes two events
+of each call into LLVM, heard or not.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from llvmlite.binding import ffi
-from numba.core import event
+from numba.core import event, ir
+from numba.core.base import BaseContext
 from numba.core.compiler import Flags
 from numba.core.registry import cpu_target
 from numba.core.targetconfig import ConfigStack
@@ -49,7 +52,10 @@ def quick_lookups(context: Any) -> Iterator[None]:
     context : numba.core.cpu.CPUContext
         Of the compilation. Used under Numba's lock alone.
     """
-    with _refreshed_by_need(context), _remembered_calls(), _without_events_of_llvm():
+    with (
+        _refreshed_by_need(context), _remembered_calls(), _remembered_sizes(), _listed_variables(),
+        _without_events_of_llvm(),
+    ):  # fmt: skip
         yield
 
 
@@ -132,10 +138,70 @@ def _options_number() -> int:
     return len(_options) - 1
 
 
+# Of types of LLVM, all of one layout: that of this machine.
+_sizes: dict[Any, int] = {}
+_size_in_numba = BaseContext.get_abi_sizeof
+
+
+@contextlib.contextmanager
+def _remembered_sizes() -> Iterator[None]:
+    """LLVM is asked once for the size of a type: each time it reads a module that holds one variable."""
+    outer = BaseContext.get_abi_sizeof
+    BaseContext.get_abi_sizeof = _size  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        BaseContext.get_abi_sizeof = outer  # type: ignore[method-assign]
+
+
+def _size(context: Any, kind: Any) -> int:
+    found = _sizes.get(kind)
+    if found is None:
+        found = _sizes[kind] = _size_in_numba(context, kind)
+    return found
+
+
+# What an instruction may hold its variables in; and the classes met so far that are none of these.
+_HOLDERS = ir.Var, ir.Inst, list, tuple, dict
+_empty: set[type] = set()
+_list_in_numba = ir.Inst._rec_list_vars
+
+
+@contextlib.contextmanager
+def _listed_variables() -> Iterator[None]:
+    """An instruction's variables are found by the classes of what it holds, each class looked at once."""
+    outer = ir.Inst._rec_list_vars
+    ir.Inst._rec_list_vars = _list_variables  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        ir.Inst._rec_list_vars = outer  # type: ignore[method-assign]
+
+
+def _list_variables(instruction: Any, held: Any) -> list[Any]:
+    kind = type(held)
+    if kind is not dict and kind is not list and kind is not tuple:
+        return _list_in_numba(instruction, held)
+    found = []
+    for each in held.values() if kind is dict else held:
+        kind = type(each)
+        if kind is ir.Var:
+            found.append(each)
+        elif kind not in _empty:
+            if issubclass(kind, _HOLDERS):
+                found += _list_variables(instruction, each)
+            else:
+                _empty.add(kind)
+    return found
+
+
 @contextlib.contextmanager
 def _without_events_of_llvm() -> Iterator[None]:
-    """LLVM's lock is taken and left without events, unless somebody listens to them."""
-    if event._registered["numba:llvm_lock"]:
+    """LLVM's lock is taken and left without events, unless somebody listens to them.
+
+    Each dispatcher that compiles does, to time itself: nobody here asks what it measured.
+    """
+    if any(type(listener) is not event.TimingListener for listener in event._registered["numba:llvm_lock"]):
         yield
         return
     lock = ffi.lib._lock
