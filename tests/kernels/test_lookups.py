@@ -1,12 +1,13 @@
-"""What Numba looks up while it compiles: options, registrations, what calls mean, and who listens to LLVM's lock."""
+"""What Numba looks up while it compiles: options, registrations, calls, sizes, variables, and who listens to LLVM."""
 
 import operator
 
 import pytest
 from llvmlite import binding
 from numba import types
-from numba.core import event
-from numba.core.compiler import Flags
+from numba.core import event, ir
+from numba.core.base import BaseContext
+from numba.core.compiler import Flags, run_frontend
 from numba.core.cpu import CPUContext
 from numba.core.errors import TypingError
 from numba.core.imputils import builtin_registry
@@ -17,6 +18,8 @@ from numba.core.typing import signature
 
 from hpgraph.kernels.runtime.cpu import lookups
 from hpgraph.kernels.runtime.cpu.lookups import Options, quick_lookups
+
+usual_list = ir.Inst._rec_list_vars
 
 
 def _flags(kind, **chosen):
@@ -104,6 +107,40 @@ def test_calls_mean_what_numba_finds(monkeypatch):
     assert BaseFunction.get_call_type is search
 
 
+def _summed(rows, scale, part=(1, 2)):
+    total = 0.0
+    for place, row in enumerate(rows):
+        if place in part:
+            total += max(row[0], scale) * len(row)
+    return {"sum": total, "none": None}, [total, (scale, part)]
+
+
+def test_instructions_list_the_variables_that_numba_lists():
+    blocks = run_frontend(_summed).blocks.values()
+    statements = [statement for block in blocks for statement in block.body]
+    wanted = [statement.list_vars() for statement in statements]
+    with quick_lookups(cpu_target.target_context.subtarget()):
+        listed = [statement.list_vars() for statement in statements]
+        assert ir.Inst._rec_list_vars is not usual_list
+    assert [[id(variable) for variable in each] for each in listed] == [[id(v) for v in each] for each in wanted]
+    assert sum(map(len, wanted)) > 50
+    assert ir.Inst._rec_list_vars is usual_list
+
+
+def test_sizes_are_asked_for_once(monkeypatch):
+    context = cpu_target.target_context
+    usual, asked = BaseContext.get_abi_sizeof, []
+    kinds = [types.int8, types.float64, types.UniTuple(types.int32, 3), types.Array(types.int32, 2, "C")]
+    wanted = [usual(context, context.get_value_type(kind)) for kind in kinds]
+    monkeypatch.setattr(lookups, "_size_in_numba", lambda *given: (asked.append(given), usual(*given))[1])
+    monkeypatch.setattr(lookups, "_sizes", {})
+    with quick_lookups(context.subtarget()):
+        for _ in range(2):
+            assert [context.get_abi_sizeof(context.get_value_type(kind)) for kind in kinds] == wanted
+    assert len(asked) == len(kinds) and len(set(wanted)) == len(kinds)
+    assert BaseContext.get_abi_sizeof is usual
+
+
 def test_nobody_is_told_of_llvm_who_does_not_listen():
     class Listener(event.Listener):
         heard = 0
@@ -119,6 +156,7 @@ def test_nobody_is_told_of_llvm_who_does_not_listen():
         with quick_lookups(context):
             binding.parse_assembly("")
         assert listener.heard > 0
-    with quick_lookups(context):
+    # Each dispatcher that compiles times itself.
+    with event.install_timer("numba:llvm_lock", lambda seconds: None), quick_lookups(context):
         assert not binding.ffi.lib._lock._cblist
     assert binding.ffi.lib._lock._cblist
