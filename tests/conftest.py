@@ -6,12 +6,10 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hpgraph.core.device import cuda_available
-from hpgraph.kernels.runtime.cuda.compile import Module
 
 # Files that take tens of seconds with an empty cache, the longest first. To several processes a file is one piece of
 # work, and one that begins last keeps all of them waiting. What is not listed follows, in the usual order.
@@ -32,34 +30,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest files."""
     places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
-
-
-class Checked:
-    """A kernel that refuses None: CuPy 13 leaves to chance what a parameter then is (see `or_null` of structs.py)."""
-
-    def __init__(self, kernel: Any) -> None:
-        self.__dict__["given"] = kernel
-
-    def __call__(self, grid: Any, block: Any, arguments: Any, **options: Any) -> None:
-        for place, argument in enumerate(arguments := tuple(arguments)):
-            if argument is None:
-                raise TypeError(f"argument {place} of a kernel is None: pass or_null(...)")
-        self.given(grid, block, arguments, **options)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.given, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self.given, name, value)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_argument_is_left_to_chance() -> Iterator[None]:
-    """Check what kernels are launched with, whichever test launches them."""
-    function = Module.function
-    Module.function = lambda module, name: Checked(function(module, name))  # type: ignore[method-assign]
-    yield
-    Module.function = function  # type: ignore[method-assign]
 
 
 @pytest.fixture(params=["cpu", "cuda"])

@@ -230,7 +230,7 @@ class _Search:
             self.exponents = cupy.zeros(self.n * self.stride, np.int32)
         reach = cupy.zeros(64, np.uint64)
         if self.weighted or len(sums.reach):
-            reached = sums.reached if len(sums.reached) else np.uint64(0)
+            reached = sums.reached if len(sums.reached) else None
             self._launch(places, "reach", grid, THREADS, self._state(), reached, reach)
         if len(sums.reach):
             sums.reach[:] = reach[: self.count]

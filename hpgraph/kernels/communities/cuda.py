@@ -173,8 +173,6 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, sea
     module = load(SOURCE, names=(name,), cooperative=True, title="communities", checks=described.checks)
     kernel = module.function(name)
     width = ids.itemsize + (4 if sums == "unsigned" else 8)
-    if kernel.max_dynamic_shared_size_bytes < BLOCK_SLOTS * width:
-        kernel.max_dynamic_shared_size_bytes = BLOCK_SLOTS * width
     check_memory(n * (1 + 3 * ids.itemsize), "the work space of communities", "cuda")
     counters = cupy.zeros(COUNTERS, np.uint64)
     work, tables = cupy.empty((2, n), ids), _tables(arcs, at_first.hubs, sums)

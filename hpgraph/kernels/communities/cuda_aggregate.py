@@ -90,9 +90,6 @@ def _arcs(level: Level, by: Members) -> CSR:
         np.int64(count), wide, summed, lengths, table_begin, *tables,
     )  # fmt: skip
     blocks = 4 * multiprocessors()
-    for kernel in (by_warp, by_chunk):
-        if kernel.max_dynamic_shared_size_bytes < room:
-            kernel.max_dynamic_shared_size_bytes = room
     by_warp((min(2 * blocks, -(-count // WARPS)),), (THREADS,), (made,), shared_mem=room)
     # Without chunks nothing is done.
     by_chunk((min(blocks, -(-arcs.nnz // WARP_ENTRIES)),), (THREADS,), (made, chunk_ends), shared_mem=room)
@@ -123,6 +120,5 @@ def weight_between(level: Level, label: Any) -> int:
     total = cupy.zeros(1, np.uint64)
     label = label.astype(arcs.indices.dtype, copy=False)
     arguments = arcs.indptr, arcs.indices, arcs.data, np.int64(len(label)), np.int64(arcs.nnz), label, total
-    given = tuple(np.uint64(0) if value is None else value for value in arguments)
-    _module(types).function(kernel_names(*types)[4])((-(-arcs.nnz // TILE),), (THREADS,), given)
+    _module(types).function(kernel_names(*types)[4])((-(-arcs.nnz // TILE),), (THREADS,), arguments)
     return int(total[0])

@@ -14,7 +14,6 @@ from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.semiring.c_types import c_type
 
 SOURCE = "group_members.cuh"
-_NOTHING = np.uint64(0)
 
 
 class Beginning(NamedTuple):
@@ -156,8 +155,7 @@ def group_strengths(level: Level, label: Any, count: int) -> tuple[Any, Any]:
 
 def _launch(name: str, ids: np.dtype[Any], work: int, *arguments: Any) -> None:
     names = kernel_names(c_type(ids))
-    given = tuple(_NOTHING if value is None else value for value in arguments)
     if work:
         which = next(full for full in names if full.startswith(f"hpgraph::{name}"))
         kernel = load(SOURCE, names=names, title="members of communities").function(which)
-        kernel((-(-work // THREADS),), (THREADS,), given)
+        kernel((-(-work // THREADS),), (THREADS,), arguments)

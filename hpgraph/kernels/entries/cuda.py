@@ -18,7 +18,6 @@ MAP = "hpgraph::map_entries<Map>"
 MARK = "hpgraph::mark_entries<Map>"
 ZIP = "hpgraph::zip_entries<Zip>"
 _FLAG = {True: "true", False: "false"}
-_NULL = np.uint64(0)
 
 
 @functools.lru_cache(maxsize=512)
@@ -127,7 +126,7 @@ def _run_map(name: str, blocks: int, csr: CSR, function: Any, thunk: Any, out: A
         csr.indptr,
         np.int64(csr.shape[0]),
         csr.indices,
-        _NULL if csr.data is None else csr.data,
+        csr.data,
         np.int64(csr.nnz),
         function.y_dtype.type(thunk),
         out,
@@ -155,7 +154,7 @@ def zip_entries(
     if len(out):
         code = zip_code(both, left, right)
         module = _module(cupy.cuda.runtime.getDevice(), code, ZIP, f"{both.name} of vectors")
-        x_words, y_words = (_NULL if present is None else present.words for present in (x_present, y_present))
+        x_words, y_words = (None if present is None else present.words for present in (x_present, y_present))
         arguments = (
             cupy.ascontiguousarray(x),
             x_words,

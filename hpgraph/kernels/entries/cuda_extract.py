@@ -17,7 +17,6 @@ THREADS = 256
 TILE = THREADS * 4
 _ID = {4: "int", 8: "long long"}
 _WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
-_NULL = np.uint64(0)
 
 
 def kernel_names(index: str, word: str) -> tuple[str, ...]:
@@ -126,7 +125,5 @@ def _launch(csr: CSR, kernel: str, items: int, *arguments: Any) -> None:
     index, word = _ID[csr.indices.itemsize], _WORD[1 if csr.data is None else csr.data.itemsize]
     module = _module(require_cupy().cuda.runtime.getDevice(), index, word)
     function = module.function("hpgraph::" + kernel.format(I=index, V=word))
-    given = tuple(
-        _NULL if value is None else np.int64(value) if isinstance(value, int) else value for value in arguments
-    )
+    given = tuple(np.int64(value) if isinstance(value, int) else value for value in arguments)
     function((-(-items // THREADS),), (THREADS,), given)

@@ -15,7 +15,6 @@ from hpgraph.kernels.runtime.cuda.compile import Module, load
 
 SOURCE = "induced.cuh"
 _WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
-_NULL = np.uint64(0)
 
 
 def kernel_names(index: str, word: str) -> tuple[str, ...]:
@@ -89,7 +88,5 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
 
 
 def _run(kernel: Any, items: int, *arguments: Any) -> None:
-    given = tuple(
-        _NULL if value is None else np.int64(value) if isinstance(value, int) else value for value in arguments
-    )
+    given = tuple(np.int64(value) if isinstance(value, int) else value for value in arguments)
     kernel((-(-items // THREADS),), (THREADS,), given)

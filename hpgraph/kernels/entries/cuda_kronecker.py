@@ -76,10 +76,9 @@ def kron(a: CSR, b: CSR, op: Any, types: tuple[Any, Any], shape: tuple[int, int]
         )
         name = "hpgraph::kron_entries<Kronecker>"
         module = load(SOURCE, prologue=code[0], ltoir=code[1], names=(name,), title="Kronecker products")
-        null = np.uint64(0)
         arguments = (
-            indptr, np.int64(shape[0]), np.int64(nnz), a.indptr, a.indices, null if a.data is None else a.data,
-            b.indptr, b.indices, null if b.data is None else b.data, np.int64(b.shape[0]), np.int64(b.shape[1]),
+            indptr, np.int64(shape[0]), np.int64(nnz), a.indptr, a.indices, a.data,
+            b.indptr, b.indices, b.data, np.int64(b.shape[0]), np.int64(b.shape[1]),
             indices, data,
         )  # fmt: skip
         module.function(name)((-(-nnz // TILE),), (THREADS,), arguments)

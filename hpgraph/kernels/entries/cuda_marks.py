@@ -16,7 +16,6 @@ SOURCE = "keep.cuh"
 THREADS = 256
 # Entries of a tile: as in tiles.cuh.
 TILE = 8 * THREADS
-_NULL = np.uint64(0)
 _WORD = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "ulonglong2"}
 
 
@@ -118,11 +117,10 @@ def keep_marked(csr: CSR, marks: Marks) -> CSR:
     name = f"hpgraph::keep_marked<{index_type(csr.indices.dtype)}, {_WORD[width]}>"
     indptr, indices = cupy.empty(len(csr.indptr), np.int64), cupy.empty(kept, csr.indices.dtype)
     data = None if csr.data is None else cupy.empty(kept, csr.data.dtype)
-    given, made = (_NULL if values is None else values for values in (csr.data, data))
     kernel = _kernel(cupy.cuda.runtime.getDevice(), name)
     blocks = -(-max(csr.nnz, len(csr.indptr)) // TILE)
     rows, entries = np.int64(csr.shape[0]), np.int64(csr.nnz)
-    arguments = csr.indptr, rows, csr.indices, given, entries, marks.argument, indptr, indices, made
+    arguments = csr.indptr, rows, csr.indices, csr.data, entries, marks.argument, indptr, indices, data
     kernel((blocks,), (THREADS,), arguments)
     return CSR(csr.shape, indptr, indices, data, validate=False)
 

@@ -140,7 +140,7 @@ def merge(
     check_memory(nnz * (ids.itemsize + (0 if dtype is None else dtype.itemsize)), f"a result of {nnz} entries", "cuda")
     indices = cupy.empty(nnz, ids)
     data = None if dtype is None else cupy.empty(nnz, dtype)
-    place = indices, np.uint64(0) if data is None else data
+    place = indices, data
     if nnz and (both is not None or left is not None):
         run("merge_left", -(-a.nnz // TILE), *operands, left_rank, marked, left_fill, *place)
     if nnz and right_rank is not None:

@@ -257,8 +257,6 @@ def _relax(
         blocks = -(-len(of_start) // 256)
         if blocks:
             kernels["together"]((blocks,), (256,), (starts.vertices, starts.lanes, np.int64(len(of_start)), fields))
-    if kernels["relax"].max_dynamic_shared_size_bytes < shared:
-        kernels["relax"].max_dynamic_shared_size_bytes = shared
     kernels["relax"](
         (multiprocessors(),), (threads,), (given, np.int64(n), np.int32(k), arcs, priority, np.int64(limit), fields),
         shared_mem=shared,

@@ -19,7 +19,6 @@ __all__ = ["running_sums", "sample", "walks"]
 
 WALKS = "walks.cuh"
 THREADS = 256
-_NULL = np.uint64(0)
 
 
 def walk_name(index: str, weighted: bool, biased: bool) -> str:
@@ -94,7 +93,7 @@ def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bia
     found = cupy.empty((count, length + 1), arcs.indices.dtype)
     walking = _walking(cupy.cuda.runtime.getDevice(), index, sums is not None, bias is not None)
     chances = tuple(np.float64(chance) for chance in bias or Bias(1.0, 1.0, 1.0))
-    running = _NULL if sums is None else sums.running
+    running = None if sums is None else sums.running
     _run(
         walking, count, arcs.indptr, arcs.indices, running, starts, np.int64(count), np.int64(length), word(seed),
         *chances, found,

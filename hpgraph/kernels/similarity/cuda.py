@@ -20,7 +20,6 @@ LEAST_SPAN, MOST_STRETCHES = 256, 1 << 20
 # As in the source.
 ONE, VALUE, LESSER, PRODUCT = range(4)
 _ID = {4: "int", 8: "long long"}
-_NULL = np.uint64(0)
 
 
 def prologue() -> str:
@@ -87,12 +86,11 @@ def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: in
         adding(
             (-(-stretches // (THREADS // 32)),), (THREADS,),
             (
-                rows.indptr, rows.indices, rows.data if weighted else _NULL,
-                _NULL if common.values is None else common.values, longer, shorter, offsets, count, np.int64(span),
-                found, head, tail,
+                rows.indptr, rows.indices, rows.data if weighted else None, common.values, longer, shorter,
+                offsets, count, np.int64(span), found, head, tail,
             ),
         )  # fmt: skip
-    ends = longer, shorter, sizes if measure != COMMON else _NULL
+    ends = longer, shorter, sizes if measure != COMMON else None
     measuring(
         (blocks,), (THREADS,), (offsets, count, np.int64(span), head, tail, *ends, np.int32(measure), found)
     )

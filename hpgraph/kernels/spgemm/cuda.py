@@ -128,13 +128,8 @@ def run(module: Module, name: str, blocks: int, threads: int, shared: int, *argu
     *arguments
         As CuPy's kernels take them.
     """
-    if not blocks:
-        return
-    kernel = module.function(f"hpgraph::{name}")
-    if shared > 48 * 1024:
-        # Beyond 48 KiB a kernel must ask for its shared memory.
-        kernel.max_dynamic_shared_size_bytes = shared
-    kernel((blocks,), (threads,), arguments, shared_mem=shared)
+    if blocks:
+        module.function(f"hpgraph::{name}")((blocks,), (threads,), arguments, shared_mem=shared)
 
 
 def windows_of(columns: int) -> tuple[int, int]:
@@ -244,10 +239,8 @@ class _Tasks:
         self.rows, self.columns = rows, columns
 
     def _sort(self, listed: str, sizes: Any, starts: Any, totals: Any, list_: Any, task_row: Any) -> None:
-        null = np.uint64(0)
-        arguments = (null if array is None else array for array in (sizes, starts, totals, list_, task_row))
         run(self.module, f"sort_tasks<{listed}>", -(-self.rows // THREADS), THREADS, 0, self.pairs, self.first_task,
-            np.int64(self.rows), np.int64(self.columns), *arguments)  # fmt: skip
+            np.int64(self.rows), np.int64(self.columns), sizes, starts, totals, list_, task_row)  # fmt: skip
 
     def count(self, sizes: Any) -> tuple[list[int], int]:
         """How many tasks there are of each kind, and in all; waits for the device."""

@@ -81,10 +81,10 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
         )  # fmt: skip
 
     reach, turned = cupy.empty(places, ids), cupy.zeros(columns + 1, np.int64)
-    blocks, null = -(-places // PLACES), np.uint64(0)
+    blocks = -(-places // PLACES)
     plain = operands(reach, None, None, None)
     run(module, "turn_places<Multiply, false>", blocks, THREADS, 0, plain, np.int64(rows), np.int64(places), turned[1:],
-        null, null)  # fmt: skip
+        None, None)  # fmt: skip
     turned = cupy.cumsum(turned)
     n_turned = int(turned[-1])
     turned_row, turned_place = cupy.empty(n_turned, ids), cupy.empty(n_turned, np.int64)

@@ -251,7 +251,7 @@ def pull_rows(module: Module, gather: Any, tail: Any, binned: Bins, sets: Any, o
     """
     import cupy
 
-    part = found = np.uint64(0)
+    part = found = None
     if binned.pieces:
         part, found = cupy.empty((binned.pieces, *out.shape[1:]), out.dtype), cupy.empty(binned.pieces, np.bool_)
     launch(module, "pull_tail", binned.blocks, gather, tail, binned.arguments, sets, out, part, found)

@@ -200,14 +200,11 @@ def gather_partials(product: BlockedProduct, state: tuple[Any, ...]) -> Any:
     layout, module = product.layout, blocked_kernels(product.special, product.staged)
     stretches = len(layout.block)
     partial, open_ = cupy.empty(layout.partials, product.dtype), cupy.empty(stretches, product.dtype)
-    weights = np.uint64(0) if layout.weights is None else layout.weights
     first, join = (module.function(f"hpgraph::{name}<Blocked>") for name in KERNELS[:2])
     shared = layout.per_block * product.staged.itemsize + GATHERERS // 32 * CHUNK * product.dtype.itemsize
-    if first.max_dynamic_shared_size_bytes < shared:
-        first.max_dynamic_shared_size_bytes = shared
     first(
         (len(layout.share) - 1,), (GATHERERS,),
-        (product.special.gather.arguments(state), layout.arguments, weights, partial, open_), shared_mem=shared,
+        (product.special.gather.arguments(state), layout.arguments, layout.weights, partial, open_), shared_mem=shared,
     )  # fmt: skip
     join((-(-stretches // BLOCK),), (BLOCK,), (layout.arguments, open_, partial))
     return partial
@@ -241,6 +238,4 @@ def multiply_by_blocks(product: BlockedProduct, state: tuple[Any, ...], out: Any
     partial = gather_partials(product, state)
     layout, (blocks, shared) = product.layout, add_shape(product)
     add = blocked_kernels(product.special, product.staged).function(f"hpgraph::{KERNELS[2]}<Blocked>")
-    if add.max_dynamic_shared_size_bytes < shared:
-        add.max_dynamic_shared_size_bytes = shared
     add((blocks,), (BLOCK,), (partial, layout.row, layout.groups, out), shared_mem=shared)

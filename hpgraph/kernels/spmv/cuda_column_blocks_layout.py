@@ -19,7 +19,7 @@ from hpgraph.formats import CSR, RowFormat
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
-from hpgraph.kernels.runtime.cuda.structs import or_null, struct
+from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.spmv.layout_cost import RATES, Shape, blocks_seconds
 
 # As in column_blocks.cuh, column_blocks_build.cuh and spmv.cuh.
@@ -289,8 +289,6 @@ def _weight_type(csr: CSR) -> str:
 
 def _launch(csr: CSR, name: str, blocks: int, *arguments: Any, threads: int = BLOCK, shared: int = 0) -> None:
     kernel = _module(_index(csr), _weight_type(csr)).function(f"hpgraph::{name}")
-    if shared > 48 << 10:
-        kernel.max_dynamic_shared_size_bytes = shared
     kernel((blocks,), (threads,), arguments, shared_mem=shared)
 
 
@@ -307,7 +305,7 @@ def _sample(csr: CSR, rank: Any, n_blocks: int, shift: int) -> int:
     tally = cupy.zeros(1, np.uint64)
     _launch(
         csr, f"sample_blocks<{_index(csr)}>", -(-stretches // (every * BLOCK // 32)), csr.indices, csr.indptr,
-        np.int64(csr.shape[0]), or_null(rank), np.int64(csr.nnz), np.int64(every), np.int32(n_blocks), np.int32(shift),
+        np.int64(csr.shape[0]), rank, np.int64(csr.nnz), np.int64(every), np.int32(n_blocks), np.int32(shift),
         tally, shared=BLOCK // 32 * n_blocks * 4,
     )  # fmt: skip
     return min(int(tally[0]) * every, csr.nnz)
@@ -321,7 +319,7 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
     pieces = -(-csr.nnz // PORTION)
     counts = cupy.empty((n_blocks, pieces), np.uint32)
     _launch(
-        csr, f"count_blocks<{_index(csr)}>", pieces, csr.indices, or_null(rank), np.int64(csr.nnz), np.int64(pieces),
+        csr, f"count_blocks<{_index(csr)}>", pieces, csr.indices, rank, np.int64(csr.nnz), np.int64(pieces),
         np.int32(n_blocks), np.int32(shift), counts, threads=PLACERS, shared=4 * n_blocks,
     )  # fmt: skip
     # Each block begins at a stretch of its own.
@@ -339,9 +337,9 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
     row_at = cupy.full(slots, 0xFFFFFFFF, np.uint32)
     weights = None if csr.data is None else cupy.zeros(slots, csr.data.dtype)
     _launch(
-        csr, f"place_arcs<{_index(csr)}, {_weight_type(csr)}>", pieces, csr.indices, row_of, or_null(csr.data),
-        or_null(rank), np.int64(csr.nnz), np.int64(pieces), np.int32(n_blocks), np.int32(shift), offsets, arcs, row_at,
-        or_null(weights), threads=PLACERS, shared=8 * PORTION + (4 + 2 * PLACERS // 32) * n_blocks,
+        csr, f"place_arcs<{_index(csr)}, {_weight_type(csr)}>", pieces, csr.indices, row_of, csr.data,
+        rank, np.int64(csr.nnz), np.int64(pieces), np.int32(n_blocks), np.int32(shift), offsets, arcs, row_at,
+        weights, threads=PLACERS, shared=8 * PORTION + (4 + 2 * PLACERS // 32) * n_blocks,
     )  # fmt: skip
     del offsets
     block = (cupy.searchsorted(first_stretch, cupy.arange(stretches), side="right") - 1).astype(np.uint32)

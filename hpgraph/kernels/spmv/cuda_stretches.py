@@ -64,11 +64,10 @@ def row_ends(csr: CSR) -> RowEnds:
     del filled
     stretches = -(-csr.nnz // STRETCH)
     ends, first = cupy.zeros(-(-csr.nnz // 32), np.uint32), cupy.empty(stretches + 1, np.uint32)
-    listed = np.uint64(0) if rows is None else rows
     mark, number = (module.function(f"hpgraph::{name}") for name in ("mark_ends", "count_ends"))
-    mark((-(-n_filled // BLOCK),), (BLOCK,), (csr.indptr, listed, np.int64(n_filled), ends))
+    mark((-(-n_filled // BLOCK),), (BLOCK,), (csr.indptr, rows, np.int64(n_filled), ends))
     number(
-        (-(-(stretches + 1) // BLOCK),), (BLOCK,), (csr.indptr, listed, np.int64(n_filled), np.int64(stretches), first)
+        (-(-(stretches + 1) // BLOCK),), (BLOCK,), (csr.indptr, rows, np.int64(n_filled), np.int64(stretches), first)
     )
     without = csr.shape[0] - n_filled
     arguments = struct(ends, first, rows, empty, stretches, without)

@@ -80,8 +80,7 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
     key, ends = (cupy.empty(n, np.uint64) for _ in range(2))
     trees = layout(root, above, source, arc, chosen, key, ends)
     counts = cupy.empty(3, np.uint64)
-    data = np.uint64(0) if arcs.data is None else arcs.data
-    size, each, rows = np.int64(n), -(-n // THREADS), (arcs.indptr, arcs.indices, data)
+    size, each, rows = np.int64(n), -(-n // THREADS), (arcs.indptr, arcs.indices, arcs.data)
 
     def launch(name: str, blocks: int, *arguments: Any) -> None:
         module.function(names[name])((blocks,), (THREADS,), arguments)
@@ -97,8 +96,8 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any]:
         # In the first round all rows are read: where none is long, none will be.
         if has_long:
             launch(f"find_lightest_listed {first}", 2 * multiprocessors(), *rows, trees, listed, counts)
-        launch("settle_ties", blocks, arcs.indices, data, who, left_out, trees)
-        launch("join_trees", blocks, arcs.indices, data, who, left_out, trees, next_list, counts)
+        launch("settle_ties", blocks, arcs.indices, arcs.data, who, left_out, trees)
+        launch("join_trees", blocks, arcs.indices, arcs.data, who, left_out, trees, next_list, counts)
         long_rows, joined, here = counts.tolist()
         if not joined or not here:
             break

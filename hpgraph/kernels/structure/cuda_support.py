@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core import reductions
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -143,9 +144,8 @@ def support_of_edges(edges: Edges, cap: int) -> Any:
 
     rows = edges.rows
     # As by degree order in a graph: most wedges lie in rows that are as long as the mean of those that hold anything.
-    filled, longest = cupy.stack(
-        [cupy.count_nonzero(cupy.diff(rows.indptr)), cupy.diff(edges.upper_indptr).max()]
-    ).tolist()
+    filled = reductions.count(rows.indptr[1:] > rows.indptr[:-1])
+    longest = int(cupy.diff(edges.upper_indptr).max())
     mean = len(edges) / filled
     lanes = 32 if mean >= 32 else 16 if mean >= 8 else 8
     given = edges.upper_indptr, None, None, None, edges.upper, edges.row

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core import reductions
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import Module, load
@@ -87,7 +88,7 @@ def truss(arcs: CSR, k: int) -> Any:
     edges, count = None, len(rows.lower) if rows.order is not None else arcs.nnz // 2
     while True:
         enough = support >= cap
-        left = int(cupy.count_nonzero(enough))
+        left = reductions.count(enough)
         if left == 0:
             return inside
         if 2 * left > count:

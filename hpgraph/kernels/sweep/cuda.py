@@ -219,8 +219,6 @@ def _by_blocks(
     blocks, shared = add_shape(product)
     sums = cupy.empty((blocks, made.code.aggregates + 2), np.float64)
     kernel, layout = module.function(names[0]), product.layout
-    if kernel.max_dynamic_shared_size_bytes < shared:
-        kernel.max_dynamic_shared_size_bytes = shared
     partial: list[Any] = []
 
     def gather() -> None:

@@ -85,4 +85,4 @@ def _kernel(made: SweepProgram, special: Specialization, device: int) -> tuple[A
     from cupy.cuda import driver
 
     kernel = made.load("sweep_slab.cuh", (KERNEL,), special.prologue, special.ltoir, cooperative=True).function(KERNEL)
-    return kernel, driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, BLOCK, 0)
+    return kernel, driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.raw.kernel.ptr, BLOCK, 0)

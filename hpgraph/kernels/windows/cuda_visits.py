@@ -10,7 +10,7 @@ from hpgraph.kernels.pages.cpu_gaps import GROUP, word_bits
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram
-from hpgraph.kernels.runtime.cuda.structs import or_null, struct
+from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.windows import Spread
 from hpgraph.semiring.c_types import c_type
 
@@ -42,7 +42,7 @@ def survey(indptr: Any, tables: tuple[Any, ...], rows: Any, more: Any) -> np.nda
     found = cupy.empty((pages, 2), np.int64)
     if pages:
         module = load(SOURCE, names=(SURVEY, LIST), title="pages")
-        arguments = indptr, first_arc, first_row, last_row, or_null(rows), or_null(more), found
+        arguments = indptr, first_arc, first_row, last_row, rows, more, found
         module.function(SURVEY)((pages,), (THREADS,), arguments)
     return found.get()
 
@@ -73,7 +73,7 @@ def visit(
     begin, end = part.rows
     module.function(LIST)(
         (-(-(end - begin // 32 * 32) // THREADS),), (THREADS,),
-        (part.indptr, part.first_arc, np.int64(pages.n_pages), part.chosen, or_null(part.bits), or_null(part.more),
+        (part.indptr, part.first_arc, np.int64(pages.n_pages), part.chosen, part.bits, part.more,
          np.int64(begin), np.int64(end), items, tail, np.uint64(room)),
     )  # fmt: skip
     gaps = str(pages.encoding == "gaps").lower()

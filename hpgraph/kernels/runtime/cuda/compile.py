@@ -19,6 +19,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hpgraph.core import cache_folder, work_clock
 from hpgraph.core.config import config
 from hpgraph.kernels.runtime.cuda.machine_code import MENDS
@@ -27,6 +29,42 @@ from hpgraph.semiring.cuda import LinkedCode
 
 _lock = threading.RLock()
 _modules: dict[tuple[Any, ...], Module] = {}
+_NULL = np.uint64(0)
+
+
+class Kernel:
+    """A kernel of a loaded module, called to be launched on CuPy's current stream.
+
+    Parameters
+    ----------
+    raw : cupy.RawKernel
+    """
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+        self._shared = 0
+
+    def __call__(
+        self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Iterable[Any], shared_mem: int = 0
+    ) -> None:
+        """Launch it; see `cupy.RawKernel`.
+
+        Parameters
+        ----------
+        grid, block : tuple of int
+            Blocks, and threads of a block.
+        arguments : iterable of CuPy arrays, NumPy scalars, structs and None
+            None is a null pointer.
+        shared_mem : int, default 0
+            Bytes of dynamic shared memory a block has.
+        """
+        if shared_mem > self._shared:
+            # Beyond 48 KiB a kernel must ask for it.
+            self.raw.max_dynamic_shared_size_bytes = self._shared = shared_mem
+        # CuPy before 14 gives a parameter no value at all where its argument is None: the kernel finds there whatever
+        # was left by others (https://github.com/cupy/cupy/issues/9046).
+        given = tuple([_NULL if argument is None else argument for argument in arguments])
+        self.raw(grid, block, given, shared_mem=shared_mem)
 
 
 class Module:
@@ -47,10 +85,10 @@ class Module:
 
         self._module = cupy.RawModule(path=os.fspath(path), enable_cooperative_groups=cooperative)
         self._symbols = symbols
-        self._functions: dict[str, Any] = {}
+        self._functions: dict[str, Kernel] = {}
 
-    def function(self, name: str) -> Any:
-        """The kernel of a name expression, to be called as ``kernel(grid, block, arguments, shared_mem=0)``.
+    def function(self, name: str) -> Kernel:
+        """The kernel of a name expression.
 
         Parameters
         ----------
@@ -59,8 +97,7 @@ class Module:
 
         Returns
         -------
-        cupy.RawKernel
-            It launches on CuPy's current stream.
+        Kernel
 
         Raises
         ------
@@ -71,7 +108,7 @@ class Module:
         if kernel is None:
             if name not in self._symbols:
                 raise KeyError(f"no kernel {name!r} in this module; it has {', '.join(self._symbols)}")
-            kernel = self._functions[name] = self._module.get_function(self._symbols[name])
+            kernel = self._functions[name] = Kernel(self._module.get_function(self._symbols[name]))
         return kernel
 
 

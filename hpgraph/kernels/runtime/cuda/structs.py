@@ -11,8 +11,6 @@ import numpy as np
 
 from hpgraph.semiring.cuda import c_type
 
-_NULL = np.uint64(0)
-
 
 def struct(*fields: Any) -> np.ndarray:
     """A C struct of the given fields, laid out as a C compiler would.
@@ -39,23 +37,6 @@ def struct(*fields: Any) -> np.ndarray:
         values[i] = 0 if fields[i] is None else fields[i].data.ptr
     # CuPy takes a structured type apart in Python at every launch: bytes it passes on as they are.
     return np.ndarray((), void, bytearray(pack(*values)))
-
-
-def or_null(array: Any) -> Any:
-    """An array as the argument of a launch, or a null pointer for None.
-
-    CuPy before 14 gives a parameter no value at all where its argument is None: the kernel finds there whatever was
-    left by others (https://github.com/cupy/cupy/issues/9046).
-
-    Parameters
-    ----------
-    array : CuPy array or None
-
-    Returns
-    -------
-    CuPy array or numpy.uint64
-    """
-    return _NULL if array is None else array
 
 
 @cache
