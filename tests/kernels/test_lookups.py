@@ -18,6 +18,7 @@ from numba.core.typing import signature
 
 from hpgraph.kernels.runtime.cpu import lookups
 from hpgraph.kernels.runtime.cpu.lookups import Options, quick_lookups
+from hpgraph.kernels.runtime.cpu.part import part
 
 usual_list = ir.Inst._rec_list_vars
 
@@ -160,3 +161,15 @@ def test_nobody_is_told_of_llvm_who_does_not_listen():
     with event.install_timer("numba:llvm_lock", lambda seconds: None), quick_lookups(context):
         assert not binding.ffi.lib._lock._cblist
     assert binding.ffi.lib._lock._cblist
+
+
+def test_passes_are_announced_to_those_who_listen():
+    @part
+    def double(a):
+        return 2 * a
+
+    with event.install_recorder("numba:run_pass") as recorder:
+        double.compile((types.int64,))
+    assert "nopython_type_inference" in " ".join(each.data["name"] for _, each in recorder.buffer)
+    double.compile((types.float64,))
+    assert {str(each.return_type) for each in double.nopython_signatures} == {"int64", "float64"}

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from numba.core import errors, event
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import PassManager
 from numba.core.typed_passes import InlineOverloads, NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes
 
@@ -15,6 +17,20 @@ from hpgraph.semiring.code_library import InnerLibrary, LinkedLibrary
 # Functions within functions and array comprehensions, overloads that are inlined as Python, array expressions that
 # become one loop: kernels are written as loops. Looking for them takes a sixteenth of the time to compile.
 _UNUSED = (InlineClosureLikes, InlineOverloads, NopythonRewrites)
+
+
+class Passes(PassManager):  # type: ignore[misc]
+    """Numba's passes one after the other, without events, timers, printing and checks of the passes themselves."""
+
+    def _runPass(self, index: int, pss: Any, internal_state: Any) -> None:
+        if event._registered["numba:run_pass"] or self._print_before or self._print_after or self._print_wrap:
+            super()._runPass(index, pss, internal_state)
+            return
+        pss.analysis = self._analysis
+        with errors.new_error_context("Pass {name}", name=pss.name()):  # type: ignore[attr-defined]
+            pss.run_initialization(internal_state)
+            pss.run_pass(internal_state)
+            pss.run_finalizer(internal_state)
 
 
 class PartCompiler(CompilerBase):  # type: ignore[misc]
@@ -35,8 +51,9 @@ class PartCompiler(CompilerBase):  # type: ignore[misc]
 
     def define_pipelines(self) -> list[Any]:
         """Numba's usual passes, but for the unused ones."""
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [(each, what) for each, what in passes.passes if each not in _UNUSED]
+        usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes = Passes(usual.pipeline_name)
+        passes.passes = [(each, what) for each, what in usual.passes if each not in _UNUSED]
         passes.finalize()
         return [passes]
 
