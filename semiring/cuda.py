@@ -1,7 +1,8 @@
 """Operators, monoids, products and Python functions as CUDA C++ types, for the kernels' templates.
 
-A built-in operator is a struct of ``operators.cuh``; a Python function is declared as ``extern "C"`` and linked in as
-LTO-IR. Either way the template sees a type with a static ``apply``.
+A built-in operator is a struct of ``operators.cuh``. A Python function is written down in C++ where it only computes
+and decides; any other is declared as ``extern "C"`` and linked in as LTO-IR. Either way the template sees a type with
+a static ``apply``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from hpgraph.semiring.function import Function
 from hpgraph.semiring.monoid import Monoid
 from hpgraph.semiring.operators import BinaryOp, UnaryOp
 from hpgraph.semiring.semiring import Gather
+from hpgraph.semiring.tracing import byte_type, traced
 
 INCLUDE = '#include "operators.cuh"\n'
 
@@ -218,10 +220,10 @@ def gather_functor(
             value = _apply(op, weight, state[0], result, "weight", "s0[source]")
         return DeviceCode(name, INCLUDE + _struct(name, c_type(result), parameters, f"return {value};"))
     types = (tuple(f"{dtype.name}*" for dtype in state), index_dtype, weight, index_dtype)
-    declaration, call, code = _linked(gather, types, result)
-    arguments = [*(f"({c_type(dtype)}*)s{i}" for i, dtype in enumerate(state)), "source", "weight", "target"]
+    text, call, code = _called(gather, types, result, name)
+    arguments = [*(f"({byte_type(dtype)}*)s{i}" for i, dtype in enumerate(state)), "source", "weight", "target"]
     body = f"return {call.format(', '.join(arguments))};"
-    return DeviceCode(name, INCLUDE + declaration + _struct(name, c_type(result), parameters, body), (code,))
+    return DeviceCode(name, INCLUDE + text + _struct(name, c_type(result), parameters, body), code)
 
 
 def entry_functor(function: EntryFunction, name: str) -> DeviceCode:
@@ -295,13 +297,13 @@ def function_functor(
     CompileError
         Not here, but when the LTO-IR is produced, if the function does not compile.
     """
-    declaration, call, code = _linked(function, tuple(argument_dtypes), return_dtype)
+    text, call, code = _called(function, tuple(argument_dtypes), return_dtype, name)
     kinds = [_parameter_type(dtype) for dtype in _flat(argument_dtypes)]
     parameters = ", ".join(f"{kind} a{i}" for i, kind in enumerate(kinds))
-    value = call.format(", ".join(f"a{i}" for i in range(len(kinds))))
+    value = call.format(", ".join(f"(unsigned char*)a{i}" if k == "bool*" else f"a{i}" for i, k in enumerate(kinds)))
     result = "void" if return_dtype is None else c_type(return_dtype)
     body = f"{value};" if return_dtype is None else f"return {value};"
-    return DeviceCode(name, INCLUDE + declaration + _struct(name, result, parameters, body), (code,))
+    return DeviceCode(name, INCLUDE + text + _struct(name, result, parameters, body), code)
 
 
 def _struct(name: str, result: str, parameters: str, body: str) -> str:
@@ -323,25 +325,61 @@ def _apply(op: BinaryOp, a_dtype: Any, b_dtype: Any, final: np.dtype, a: str, b:
     return f"({c_type(final)}){value}" if natural == c_type(final) else f"({c_type(final)})({natural}){value}"
 
 
-def _linked(function: Function, types: tuple[Any, ...], result: Any) -> tuple[str, str, LinkedCode]:
-    """Declaration of a Python function, how to call it (``{}``: its arguments), and its code to link."""
-    flat = [_parameter_type(dtype) for dtype in _flat(types)]
-    if any("complex" in kind for kind in (*flat, "" if result is None else c_type(result))):
+def device_function(
+    function: Function, types: tuple[Any, ...], result: npt.DTypeLike | None, symbol: str
+) -> tuple[str, tuple[LinkedCode, ...]]:
+    """A Python function under a name in C++: written down in C++ where it can be, else Numba's code of it.
+
+    Parameters
+    ----------
+    function : Function
+    types : tuple
+        As for `Function.cuda`, but no Numba types.
+    result : dtype-like or None
+    symbol : str
+
+    Returns
+    -------
+    str
+        C++ text that defines the function, or declares it. A bool is an ``unsigned char`` there.
+    tuple of LinkedCode
+        The code to link where it is declared only; it is compiled only if no finished kernel is cached.
+
+    Examples
+    --------
+    >>> text, code = device_function(Function(lambda a, b: a * b), (np.float32, np.float32), np.float32, "product")
+    >>> print(text.splitlines()[0], len(code))
+    __device__ __forceinline__ float product(float a0, float a1) { 0
+    >>> text, code = device_function(Function(lambda a: a % 3), (np.int64,), np.int64, "rest")
+    >>> print(text.strip(), len(code))
+    extern "C" __device__ long long rest(long long); 1
+    """
+    returned = None if result is None else check_dtype(result)
+    text = traced(function.python, types, returned, symbol)
+    if text is not None:
+        return text, ()
+    parameters = ", ".join(_parameter_type(kind, byte_type) for kind in _flat(types))
+    declared = "void" if returned is None else byte_type(returned)
+    key = f"{declared} {symbol}({parameters}) {_nesting(types)}: {function.key}"
+    code = LinkedCode(key, lambda: function.cuda(types, result, symbol), function.is_lasting)
+    return f'extern "C" __device__ {declared} {symbol}({parameters});\n', (code,)
+
+
+def _called(
+    function: Function, types: tuple[Any, ...], result: Any, name: str
+) -> tuple[str, str, tuple[LinkedCode, ...]]:
+    """A Python function in C++ for a struct of that name, how to call it (``{}``: its arguments), its code to link."""
+    kinds = [_parameter_type(kind) for kind in (*_flat(types), *(() if result is None else (result,)))]
+    if any("complex" in kind for kind in kinds):
         raise TypeError(
             f"{function.name} is a Python function of complex numbers, which cannot be linked into a kernel on the GPU:"
             ' give a built-in operator, or move the operands by .to("cpu")'
         )
-    returned = "void" if result is None else c_type(result)
-    identity = f"{function.key}({', '.join(flat)}) -> {returned} {_nesting(types)}"
+    identity = f"{name} {function.key}({', '.join(kinds)}) {_nesting(types)} {result is None}"
     symbol = f"hpgraph_{hashlib.sha256(identity.encode()).hexdigest()[:24]}"
-    # A bool is one byte in the interface with Numba's code.
-    declared = [kind.replace("bool", "unsigned char") if kind == "bool" else kind for kind in flat]
-    declaration = f'extern "C" __device__ {"unsigned char" if returned == "bool" else returned} {symbol}('
-    declaration += f"{', '.join(declared)});\n"
-    call = f"{'(bool)' if returned == 'bool' else ''}{symbol}({{}})"
-    return declaration, call, LinkedCode(
-        identity, lambda: function.cuda(types, result, symbol), function.is_lasting
-    )
+    text, code = device_function(function, types, result, symbol)
+    is_bool = result is not None and np.dtype(result) == np.bool_
+    return text, f"{'(bool)' if is_bool else ''}{symbol}({{}})", code
 
 
 def _flat(types: Sequence[Any]) -> list[Any]:
@@ -355,7 +393,6 @@ def _nesting(types: tuple[Any, ...]) -> str:
     return "(" + "".join(_nesting(dtype) if isinstance(dtype, tuple) else "." for dtype in types) + ")"
 
 
-def _parameter_type(dtype: Any) -> str:
-    if isinstance(dtype, str) and dtype.rstrip().endswith("*"):
-        return c_type(dtype.rstrip()[:-1].strip()) + "*"
-    return c_type(dtype)
+def _parameter_type(kind: Any, typed: Callable[[Any], str] = c_type) -> str:
+    is_pointer = isinstance(kind, str) and kind.endswith("*")
+    return typed(np.dtype(kind[:-1])) + "*" if is_pointer else typed(np.dtype(kind))

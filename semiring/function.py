@@ -2,7 +2,8 @@
 
 On the CPU a kernel takes a `Function` as an ordinary argument: its Numba type carries its key, so the kernel is
 compiled once per function, the function is inlined into it, and the next process finds the compiled kernel on disk
-again (`hpgraph.semiring.jit`). On the GPU the function becomes LTO-IR that nvJitLink inlines into a CUDA C++ kernel.
+again (`hpgraph.semiring.jit`). On the GPU the function is written down in C++ (`hpgraph.semiring.tracing`), or becomes
+LTO-IR that nvJitLink inlines into a CUDA C++ kernel (`hpgraph.semiring.lto`).
 """
 
 from __future__ import annotations

@@ -161,11 +161,11 @@ def test_linked_code_is_made_on_demand_and_named_by_what_decides_it():
     with pytest.raises(TypeError, match="nothing"):
         code.ltoir[0].produce()
     keys = {
-        function_functor(Function(lambda a, b: a + b), types, "float32", "Sum").ltoir[0].key
+        function_functor(Function(lambda a, b: a % b), types, "float32", "Sum").ltoir[0].key
         for types in (("float32", "float32"), ("float32", "int32"), (("float32*",), "int32"), ("float32*", "int32"))
     }
     assert len(keys) == 4
-    assert function_functor(Function(lambda a, b: a + b), ("int8", "int8"), "int8", "A").ltoir[0].key not in keys
+    assert function_functor(Function(lambda a, b: a % b), ("int8", "int8"), "int8", "A").ltoir[0].key not in keys
 
 
 USERS = """
@@ -209,7 +209,8 @@ def users_codes() -> list[DeviceCode]:
 @pytest.mark.parametrize("arch", GENERATIONS)
 def test_users_functions_link_without_a_gpu(arch):
     codes = users_codes()
-    assert [len(code.ltoir) for code in codes] == [0, 0, 1, 1, 1]
+    # What calls NumPy's functions is Numba's to compile.
+    assert [len(code.ltoir) for code in codes] == [0, 0, 1, 0, 0]
     assert_whole(build(USERS, codes, arch), {"run"})
 
 

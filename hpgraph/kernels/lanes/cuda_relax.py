@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from hpgraph.kernels.runtime.cuda.persistent import (
     techniques_type,
     weight_dtype,
 )
+from hpgraph.kernels.runtime.cuda.program import device_functions
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode, begin_lanes, bucket_bounds
 from hpgraph.kernels.runtime.techniques import techniques
@@ -73,16 +74,13 @@ class ValueProgram:
         }
 
     @cached_property
+    def _code(self) -> tuple[str, tuple[LinkedCode, ...]]:
+        return device_functions(self._functions)
+
+    @property
     def ltoir(self) -> tuple[LinkedCode, ...]:
-        """The functions' code, compiled only if no finished kernel is cached."""
-        return tuple(
-            LinkedCode(
-                f"{name}{arguments}->{result}:{function.key}",
-                partial(function.cuda, arguments, result, name),
-                function.is_lasting,
-            )
-            for name, (function, arguments, result) in self._functions.items()
-        )
+        """The code of functions that C++ only declares, compiled only if no finished kernel is cached."""
+        return self._code[1]
 
     @cached_property
     def prologue(self) -> str:
@@ -92,10 +90,7 @@ class ValueProgram:
         given, ids = "u, source, weight, v, target", "static __device__"
         least = str(self.code.reduce == get_monoid("min")).lower()
         return f"""
-extern "C" __device__ {value} hpg_gather({arc});
-extern "C" __device__ {value} hpg_reduce({value}, {value});
-extern "C" __device__ unsigned char hpg_allows({arc});
-struct Program {{
+{self._code[0]}struct Program {{
     {value}* p0;
     typedef {value} Message;
     static constexpr bool LEAST = {least};

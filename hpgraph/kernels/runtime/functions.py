@@ -60,7 +60,7 @@ class ProgramFunctions:
 
     def _differs(self, old: list[str]) -> str:
         """Whether new0, new1, ... are changes. A value that turns into NaN is none: it differs from itself for ever."""
-        return " or ".join(f"(new{i} != {old[i]} and new{i} == new{i})" for i in self._each)
+        return " | ".join(f"(new{i} != {old[i]}) & (new{i} == new{i})" for i in self._each)
 
     def _vertex_of(self, id_: str, values: list[str]) -> str:
         return f"Vertex({', '.join([id_, *values])})"

@@ -62,7 +62,7 @@ class ShapedFunctions(ProgramFunctions):
         pairs = []
         for i, k in enumerate(self._lengths):
             pairs += [(f"new{i}[{j}]", f"{old[i]}[{j}]") for j in range(k)] if k else [(f"new{i}", old[i])]
-        return " or ".join(f"({new} != {was} and {new} == {new})" for new, was in pairs)
+        return " | ".join(f"({new} != {was}) & ({new} == {new})" for new, was in pairs)
 
     @cached_property
     def gather(self) -> Function:

@@ -10,12 +10,13 @@ import numpy as np
 
 from hpgraph.core.errors import CompileError
 from hpgraph.kernels.runtime.cuda.compile import Module, load
-from hpgraph.kernels.runtime.cuda.program import CUDAProgram, device_type
+from hpgraph.kernels.runtime.cuda.program import CUDAProgram
 from hpgraph.kernels.runtime.functions import ProgramFunctions
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.semiring.cuda import LinkedCode
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.reads import reads, unread
+from hpgraph.semiring.tracing import byte_type
 
 # Bit for bit, so that what is stored is what was computed: a zero may change its sign.
 DIFFER = """
@@ -98,7 +99,7 @@ class SweepProgram(CUDAProgram):
         fixed = len(self._world) - self.code.aggregates
         takes = "".join(f" w{fixed + i} = sums[{i}];" for i in range(self.code.aggregates))
         world = "".join(f"w{i}, " for i in range(len(self._world)))
-        types = [device_type(dtype) for dtype in self._properties]
+        types = [byte_type(dtype) for dtype in self._properties]
         fresh = ", ".join(f"&n{i}" for i in range(len(types)))
         before = ", ".join(f"b{i}" for i in range(len(types)))
         loads = ", ".join(f"p{i}[v]" for i in range(len(types)))

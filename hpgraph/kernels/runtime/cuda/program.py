@@ -1,12 +1,11 @@
 """A vertex program as C++: a struct of pointers to its property arrays, whose methods call the compiled functions.
 
-Numba compiles each function to LTO-IR under a C name; the struct that the prologue declares hands it the pointers.
-Linking inlines the calls, and loads of properties that a function does not read disappear.
+Each function has a name in C++, and the struct that the prologue declares hands it the pointers. The calls are inlined,
+by the compiler or where Numba's code is linked, and loads of properties that a function does not read disappear.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -17,8 +16,9 @@ from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.semiring import get_monoid
 from hpgraph.semiring.c_types import c_type
-from hpgraph.semiring.cuda import LinkedCode
+from hpgraph.semiring.cuda import LinkedCode, device_function
 from hpgraph.semiring.function import Function
+from hpgraph.semiring.tracing import byte_type
 
 _ID = np.dtype(np.int64)
 _BOOL = np.dtype(np.bool_)
@@ -101,34 +101,37 @@ class CUDAProgram:
         return found
 
     @cached_property
+    def _code(self) -> tuple[str, tuple[LinkedCode, ...]]:
+        return device_functions(self._functions)
+
+    @property
     def ltoir(self) -> tuple[LinkedCode, ...]:
-        """The functions' code, compiled only if no finished kernel is cached."""
-        return linked_code(self._functions)
+        """The code of functions that C++ only declares, compiled only if no finished kernel is cached."""
+        return self._code[1]
 
     @cached_property
     def prologue(self) -> str:
-        """C++ text: the functions' declarations, and the struct ``Program``."""
-        m = device_type(self.code.message)
-        arc = f"long long u, {device_type(self.weight)} weight, long long v"
-        fields = [f"{device_type(dtype)}* p{i};" for i, dtype in enumerate(self._state)]
-        fields += [f"{device_type(dtype)} w{i};" for i, dtype in enumerate(self._world)]
+        """C++ text: the functions, and the struct ``Program``."""
+        m = byte_type(self.code.message)
+        arc = f"long long u, {byte_type(self.weight)} weight, long long v"
+        fields = [f"{byte_type(dtype)}* p{i};" for i, dtype in enumerate(self._state)]
+        fields += [f"{byte_type(dtype)} w{i};" for i, dtype in enumerate(self._world)]
         # How a property begins: 0 as it is, 1 filled, 2 with another value at the sources, 3 with their ids there.
         for i, dtype in enumerate(self._properties):
-            fields += [f"{device_type(dtype)} fill{i}, start{i};", f"unsigned char begins{i};"]
+            fields += [f"{byte_type(dtype)} fill{i}, start{i};", f"unsigned char begins{i};"]
         fills = [f"        if (begins{i}) p{i}[v] = fill{i};" for i in range(len(self._properties))]
         starts = [
-            f"        if (begins{i} > 1) p{i}[v] = begins{i} == 3 ? ({device_type(dtype)})v : start{i};"
+            f"        if (begins{i} > 1) p{i}[v] = begins{i} == 3 ? ({byte_type(dtype)})v : start{i};"
             for i, dtype in enumerate(self._properties)
         ]
-        before = [f"        const {device_type(dtype)} b{i} = p{i}[v];" for i, dtype in enumerate(self._properties)]
+        before = [f"        const {byte_type(dtype)} b{i} = p{i}[v];" for i, dtype in enumerate(self._properties)]
         adds = []
         if self.code.aggregate is not None:
             values = f"{self._list('p', self._named)}, {self._list('b', self._properties)}"
             adds = [f"        hpg_aggregate({values}, v{self._w}, step, sums);"]
         return "\n".join(
             [
-                *(declaration(name, *types) for name, (_, *types) in self._functions.items()),
-                "struct Program {",
+                self._code[0] + "struct Program {",
                 *(f"    {field}" for field in fields),
                 f"    typedef {m} Message;",
                 f"    static constexpr int SUMS = {self.code.aggregates};",
@@ -185,9 +188,9 @@ class CUDAProgram:
 
     def _updates(self, name: str, values: list[str]) -> list[str]:
         """A method that updates copies of a vertex's properties, so that they stay in registers, and stores them."""
-        types = [device_type(dtype) for dtype in self._properties]
+        types = [byte_type(dtype) for dtype in self._properties]
         copies = [f"        {kind} c{i} = {value};" for i, (kind, value) in enumerate(zip(types, values, strict=True))]
-        addresses, message = ", ".join(f"&c{i}" for i in range(len(types))), device_type(self.code.message)
+        addresses, message = ", ".join(f"&c{i}" for i in range(len(types))), byte_type(self.code.message)
         return [
             f"    __device__ bool {name}(long long v, {message} message, long long step) const {{",
             *copies,
@@ -226,56 +229,23 @@ def _cpp(flag: bool) -> str:
     return "true" if flag else "false"
 
 
-def device_type(dtype: Any) -> str:
-    """The C type Numba's device functions use: a bool is a byte."""
-    return "unsigned char" if dtype == _BOOL else c_type(dtype)
-
-
-def declaration(name: str, arguments: tuple[Any, ...], result: Any) -> str:
-    """The C declaration of a function that Numba compiles.
-
-    Parameters
-    ----------
-    name : str
-    arguments : tuple
-        As for `Function.cuda`: dtypes, pointers as strings, tuples of these.
-    result : numpy.dtype or None
-
-    Returns
-    -------
-    str
-    """
-    flat: list[Any] = []
-    for argument in arguments:
-        flat += argument if isinstance(argument, tuple) else (argument,)
-    types = [f"{device_type(np.dtype(a[:-1]))}*" if isinstance(a, str) else device_type(a) for a in flat]
-    return f'extern "C" __device__ {"void" if result is None else device_type(result)} {name}({", ".join(types)});'
-
-
-def linked_code(functions: dict[str, tuple[Function, tuple[Any, ...], Any]]) -> tuple[LinkedCode, ...]:
-    """The code of functions, compiled only if no finished kernel is cached.
+def device_functions(
+    functions: dict[str, tuple[Function, tuple[Any, ...], Any]]
+) -> tuple[str, tuple[LinkedCode, ...]]:
+    """Functions under their names in C++.
 
     Parameters
     ----------
     functions : dict
-        By C name: the function, the types of its arguments and of its result.
+        By name: the function, the types of its arguments and of its result.
 
     Returns
     -------
-    tuple of LinkedCode
+    str, tuple of LinkedCode
+        As of `hpgraph.semiring.cuda.device_function`.
     """
-    return tuple(
-        LinkedCode(
-            f"{name}{arguments}->{result}:{function.key}",
-            _producer(function, arguments, result, name),
-            function.is_lasting,
-        )
-        for name, (function, arguments, result) in functions.items()
-    )
-
-
-def _producer(function: Function, arguments: tuple[Any, ...], result: Any, name: str) -> Callable[[], bytes]:
-    return lambda: function.cuda(arguments, result, name)
+    made = [device_function(*function, name) for name, function in functions.items()]
+    return "".join(text for text, _ in made), tuple(code for _, linked in made for code in linked)
 
 
 @lru_cache(maxsize=256)

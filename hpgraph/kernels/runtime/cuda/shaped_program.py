@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.runtime.cuda.program import declaration, device_type, linked_code
+from hpgraph.kernels.runtime.cuda.program import device_functions
 from hpgraph.kernels.runtime.cuda.specialization import Specialization
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.program import ProgramCode
@@ -15,6 +15,7 @@ from hpgraph.kernels.runtime.shaped_functions import shaped_functions_of
 from hpgraph.semiring.c_types import c_literal, c_type
 from hpgraph.semiring.cuda import LinkedCode
 from hpgraph.semiring.function import Function
+from hpgraph.semiring.tracing import byte_type
 
 _ID = np.dtype(np.int64)
 _BOOL = np.dtype(np.bool_)
@@ -94,27 +95,30 @@ class ShapedProgram:
         return found
 
     @cached_property
+    def _code(self) -> tuple[str, tuple[LinkedCode, ...]]:
+        return device_functions(self._functions)
+
+    @property
     def ltoir(self) -> tuple[LinkedCode, ...]:
-        """The functions' code, compiled only if no finished kernel is cached."""
-        return linked_code(self._functions)
+        """The code of functions that C++ only declares, compiled only if no finished kernel is cached."""
+        return self._code[1]
 
     @cached_property
     def prologue(self) -> str:
-        """C++ text: the functions' declarations, and the structs."""
-        number, weight = device_type(self.code.message), c_type(self._weight)
+        """C++ text: the functions, and the structs."""
+        number, weight = byte_type(self.code.message), c_type(self._weight)
         everything = ", ".join(f"p{i}" for i in range(len(self._state)))
         own = ", ".join(f"p{i}" for i in range(len(self._properties)))
         world = "".join(f", w{i}" for i in range(len(self._world)))
-        fields = [f"    {device_type(dtype)}* p{i};" for i, dtype in enumerate(self._state)]
-        fields += [f"    {device_type(dtype)} w{i};" for i, dtype in enumerate(self._world)]
+        fields = [f"    {byte_type(dtype)}* p{i};" for i, dtype in enumerate(self._state)]
+        fields += [f"    {byte_type(dtype)} w{i};" for i, dtype in enumerate(self._world)]
         chooses = "hpg_edge_cond" in self._functions
         edge_cond = f"hpg_edge_cond({everything}, u, weight, v)" if chooses else "true"
         cond = f"hpg_cond({everything}, v)" if self.code.cond is not None else "true"
         adds = f"hpg_contribute({own}, v{world}, step, sums);" if self.code.aggregate is not None else ""
         # Where edge_cond lets nothing through, a product gathers what is neutral.
         return f"""#include "several.cuh"
-{chr(10).join(declaration(name, *types) for name, (_, *types) in self._functions.items())}
-struct Program {{
+{self._code[0]}struct Program {{
 {chr(10).join(fields)}
     typedef {number} Number;
     typedef {weight} Weight;

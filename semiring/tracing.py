@@ -1,0 +1,397 @@
+"""Python functions as C++ text, written down while they run on symbols: what needs neither Numba nor a linker.
+
+A function that computes and decides, but has no loop, is run once for each way through it; both sides of a decision
+are worked out and one is chosen. Values have the types that Numba gives them, so that the answers are those of the
+CPU. Whatever else a function does is refused, and left to Numba: see `hpgraph.semiring.cuda.device_function`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import sys
+from collections.abc import Callable, Sequence
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from hpgraph.semiring.c_types import c_literal, c_type
+from hpgraph.semiring.references import global_names
+from hpgraph.semiring.snapshot import copy_function
+
+# Ways through one function; values worked out in all, and calls.
+MOST_WAYS, MOST_VALUES = 16, 256
+# Other built-in functions ask what Python makes of a value, which here is a symbol.
+_BUILTIN = {"abs", "bool", "float", "int", "max", "min"}
+_BOOL, _INT64, _FLOAT32, _FLOAT64 = (np.dtype(name) for name in ("bool", "int64", "float32", "float64"))
+_LITERALS = {bool: _BOOL, int: _INT64, float: _FLOAT64}
+
+
+class Refused(Exception):
+    """A function does what is left to Numba."""
+
+
+def traced(function: FunctionType, types: Sequence[Any], result: np.dtype | None, symbol: str) -> str | None:
+    """The C++ definition of a Python function.
+
+    Parameters
+    ----------
+    function : function
+        Nothing that it refers to changes any more.
+    types : sequence
+        One entry a parameter: a dtype, ``"float32*"`` for a pointer to such, or a tuple of these, whose members are
+        separate parameters in C++.
+    result : dtype or None
+        What the result is converted to; None for a function that returns nothing.
+    symbol : str
+        Its name in C++.
+
+    Returns
+    -------
+    str or None
+        A bool is an ``unsigned char`` as argument and as result, as in the interface of Numba's code. None for a
+        function that is left to Numba.
+
+    Examples
+    --------
+    >>> print(traced(lambda a, b: b if b < a else a, ("float32", "float32"), np.dtype("float32"), "least"), end="")
+    __device__ __forceinline__ float least(float a0, float a1) {
+        const bool t0 = a1 < a0;
+        const float t1 = t0 ? a1 : a0;
+        return t1;
+    }
+    >>> traced(lambda a: a // 2, ("int64",), np.dtype("int64"), "half") is None
+    True
+    """
+    text = Text()
+    try:
+        arguments = [text.argument(kind) for kind in types]
+        returned = copy_function(function, lambda python: Traced(python, text))(*arguments)
+        if result is not None:
+            text.lines.append(f"return {text.converted(returned, result).name};")
+    except Exception:  # whatever symbols cannot do; if nobody can, Numba's complaint is the one that explains it
+        return None
+    kind = "void" if result is None else byte_type(result)
+    body = "".join(f"    {line}\n" for line in text.lines)
+    return f"__device__ __forceinline__ {kind} {symbol}({', '.join(text.parameters)}) {{\n{body}}}\n"
+
+
+def byte_type(dtype: Any) -> str:
+    """The C type of a value between C++ and Numba's code: a bool is a byte."""
+    return "unsigned char" if dtype == _BOOL else c_type(dtype)
+
+
+class Text:
+    """The lines of a function in C++ as they come into being, and the ways through the functions that it calls."""
+
+    def __init__(self) -> None:
+        self.parameters: list[str] = []
+        self.lines: list[str] = []
+        self.ways: list[Ways] = []
+        self.calls = 0
+        self._known: dict[tuple[str, np.dtype], Value] = {}
+        self._loaded: dict[str, Value] = {}
+
+    def argument(self, kind: Any) -> Any:
+        """What stands for a parameter, or a tuple of such."""
+        if isinstance(kind, tuple):
+            return tuple(self.argument(member) for member in kind)
+        name, is_pointer = f"a{len(self.parameters)}", isinstance(kind, str) and kind.endswith("*")
+        dtype = np.dtype(kind[:-1] if is_pointer else kind)
+        self.parameters.append(f"{byte_type(dtype)}{'*' if is_pointer else ''} {name}")
+        if is_pointer:
+            return Pointer(self, name, dtype)
+        return self.value(f"{name} != 0", dtype) if dtype == _BOOL else Value(self, name, dtype)
+
+    def value(self, expression: str, dtype: np.dtype) -> Value:
+        """A value that depends on others alone; the same one for the same expression."""
+        found = self._known.get((expression, dtype))
+        if found is None:
+            found = self._known[expression, dtype] = self._named(expression, dtype)
+        return found
+
+    def _named(self, expression: str, dtype: np.dtype) -> Value:
+        if len(self.lines) == MOST_VALUES:
+            raise Refused
+        name = f"t{len(self.lines)}"
+        self.lines.append(f"const {c_type(dtype)} {name} = {expression};")
+        return Value(self, name, dtype)
+
+    def load(self, place: str, dtype: np.dtype) -> Value:
+        """What lies in memory. Only the function that was asked for touches it, and before anything is decided."""
+        self._check_undecided()
+        if place not in self._loaded:
+            self._loaded[place] = self._named(f"{place} != 0" if dtype == _BOOL else place, dtype)
+        return self._loaded[place]
+
+    def store(self, place: str, value: Value) -> None:
+        """Write to memory, likewise."""
+        self._check_undecided()
+        self._loaded.clear()
+        self.ways[-1].has_stored = True
+        self.lines.append(f"{place} = {value.name};")
+
+    def _check_undecided(self) -> None:
+        if any(ways.decided for ways in self.ways):
+            raise Refused
+
+    def of(self, value: Any) -> Value:
+        """A value of the function, or a constant as one."""
+        if isinstance(value, Value):
+            return value
+        dtype = value.dtype if isinstance(value, np.generic) else _LITERALS[type(value)]
+        return Value(self, c_literal(dtype.type(value)), dtype)
+
+    def converted(self, value: Any, dtype: np.dtype) -> Value:
+        """A value in another type."""
+        found = self.of(value)
+        if found.dtype == dtype:
+            return found
+        return self.value(f"{found.name} != 0" if dtype == _BOOL else f"({c_type(dtype)}){found.name}", dtype)
+
+    def chosen(self, condition: Value, one: Any, other: Any) -> Any:
+        """One of two results, or of each of their members."""
+        if isinstance(one, tuple):
+            if type(one) is not type(other) or len(one) != len(other):
+                raise Refused
+            members = [self.chosen(condition, *pair) for pair in zip(one, other, strict=True)]
+            return one._make(members) if hasattr(one, "_make") else tuple(members)
+        a, b = self.of(one), self.of(other)
+        dtype = a.dtype if a.dtype == b.dtype else _met(a.dtype, b.dtype)
+        a, b = self.converted(a, dtype), self.converted(b, dtype)
+        return a if a.name == b.name else self.value(f"{condition.name} ? {a.name} : {b.name}", dtype)
+
+
+def _met(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type in which Numba computes with two numbers, or that of a variable that may be either."""
+    kinds = {a.kind, b.kind}
+    if kinds <= {"b", "i"}:
+        return _INT64
+    if a == b and a.kind == "f":
+        return a
+    if kinds <= {"b", "i", "f"} and (_FLOAT64 in (a, b) or (a if b.kind == "f" else b).itemsize >= 4):
+        return _FLOAT64
+    raise Refused
+
+
+def _operator(method: str, sign: str) -> tuple[Callable[[Any, Any], Value], Callable[[Any, Any], Value]]:
+    """An operator of Python's, and the same with its operands the other way round."""
+
+    def forwards(a: Any, b: Any) -> Value:
+        found: Value = getattr(a, method)(sign, a, b)
+        return found
+
+    def backwards(b: Any, a: Any) -> Value:
+        found: Value = getattr(b, method)(sign, a, b)
+        return found
+
+    return forwards, backwards
+
+
+class Value:
+    """A number that is known when the kernel runs.
+
+    Parameters
+    ----------
+    text : Text
+    name : str
+        An expression that may stand anywhere.
+    dtype : numpy.dtype
+    """
+
+    # NumPy's functions would call this one's methods.
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, text: Text, name: str, dtype: np.dtype) -> None:
+        self.text, self.name, self.dtype = text, name, dtype
+
+    def __bool__(self) -> bool:
+        return self.text.ways[-1].decide(self.text.converted(self, _BOOL))
+
+    def _compute(self, pattern: str, a: Any, b: Any, computing: np.dtype, result: np.dtype) -> Value:
+        names = (self.text.converted(operand, computing).name for operand in (a, b))
+        return self.text.value(pattern.format(*names), result)
+
+    def _meeting(self, a: Any, b: Any) -> tuple[np.dtype, np.dtype]:
+        """The types of two operands, taken down."""
+        found = self.text.of(a).dtype, self.text.of(b).dtype
+        self.text.ways[-1].note(found)
+        return found
+
+    def _arithmetic(self, sign: str, a: Any, b: Any) -> Value:
+        dtype = _met(*self._meeting(a, b))
+        # Signed numbers wrap around.
+        wide = f"(long long)((unsigned long long){{}} {sign} (unsigned long long){{}})"
+        return self._compute(wide if dtype == _INT64 else f"{{}} {sign} {{}}", a, b, dtype, dtype)
+
+    def _divided(self, sign: str, a: Any, b: Any) -> Value:
+        dtype = _met(*self._meeting(a, b))
+        dtype = _FLOAT64 if dtype == _INT64 else dtype
+        return self._compute(f"{{}} {sign} {{}}", a, b, dtype, dtype)
+
+    def _logic(self, sign: str, a: Any, b: Any) -> Value:
+        one, other = self._meeting(a, b)
+        if {one.kind, other.kind} not in ({"b"}, {"i"}):
+            raise Refused
+        dtype = _BOOL if one == _BOOL else _INT64
+        return self._compute(f"{{}} {sign} {{}}", a, b, dtype, dtype)
+
+    def _compared(self, sign: str, a: Any, b: Any) -> Value:
+        return self._compute(f"{{}} {sign} {{}}", a, b, _met(*self._meeting(a, b)), _BOOL)
+
+    def __neg__(self) -> Value:
+        if self.dtype.kind == "f":
+            return self.text.value(f"-{self.name}", self.dtype)
+        return self._arithmetic("-", 0, self)
+
+    def __abs__(self) -> Value:
+        if self.dtype.kind != "f":
+            raise Refused
+        return self.text.value(f"{'fabsf' if self.dtype == _FLOAT32 else 'fabs'}({self.name})", self.dtype)
+
+    __add__, __radd__ = _operator("_arithmetic", "+")
+    __sub__, __rsub__ = _operator("_arithmetic", "-")
+    __mul__, __rmul__ = _operator("_arithmetic", "*")
+    __truediv__, __rtruediv__ = _operator("_divided", "/")
+    __and__, __rand__ = _operator("_logic", "&")
+    __or__, __ror__ = _operator("_logic", "|")
+    __xor__, __rxor__ = _operator("_logic", "^")
+    # Python asks the other operand by the mirrored sign.
+    __lt__, __le__, __gt__, __ge__, __eq__, __ne__ = (  # type: ignore[assignment]
+        _operator("_compared", sign)[0] for sign in ("<", "<=", ">", ">=", "==", "!=")
+    )
+
+
+class Pointer:
+    """An array in memory.
+
+    Parameters
+    ----------
+    text : Text
+    name : str
+    dtype : numpy.dtype
+        Of its elements.
+    """
+
+    def __init__(self, text: Text, name: str, dtype: np.dtype) -> None:
+        self._text, self._name, self._dtype = text, name, dtype
+
+    def _place(self, index: Any) -> str:
+        return f"{self._name}[{self._text.converted(index, _INT64).name}]"
+
+    def __getitem__(self, index: Any) -> Value:
+        return self._text.load(self._place(index), self._dtype)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._text.store(self._place(index), self._text.converted(value, self._dtype))
+
+
+class Ways:
+    """The ways through one call of a function: one after the other, each as it decides.
+
+    Where two ways come to the same place with other types, Numba would have met them before it.
+    """
+
+    def __init__(self) -> None:
+        self.decided: list[tuple[Value, bool]] = []
+        self.has_stored = False
+        self._again: list[bool] = []
+        self._types: dict[tuple[CodeType, int], tuple[np.dtype, np.dtype]] = {}
+
+    def decide(self, condition: Value) -> bool:
+        """What is taken for true on this way."""
+        if self.has_stored:
+            raise Refused  # another way would store again
+        at = len(self.decided)
+        answer = self._again[at] if at < len(self._again) else True
+        self.decided.append((condition, answer))
+        return answer
+
+    def note(self, dtypes: tuple[np.dtype, np.dtype]) -> None:
+        """Take down the types of operands, by the place where Python is."""
+        frame: Any = sys._getframe(1)
+        while frame.f_globals is globals():
+            frame = frame.f_back
+        if self._types.setdefault((frame.f_code, frame.f_lasti), dtypes) != dtypes:
+            raise Refused
+
+    def turn(self) -> bool:
+        """Begin the next way, if there is one."""
+        self._again = [answer for _, answer in self.decided]
+        while self._again and not self._again[-1]:
+            self._again.pop()
+        if not self._again:
+            return False
+        self._again[-1] = False
+        self.decided = []
+        return True
+
+
+class Traced:
+    """A Python function that runs on symbols.
+
+    Parameters
+    ----------
+    python : function
+        A copy that nobody else has.
+    text : Text
+    """
+
+    def __init__(self, python: FunctionType, text: Text) -> None:
+        self._python, self._text = python, text
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What it returns: one result, chosen by all that it decides."""
+        text, ways, found = self._text, Ways(), []
+        self._prepare()
+        text.calls += 1
+        if text.calls > MOST_VALUES:
+            raise Refused  # it may call itself
+        text.ways.append(ways)
+        while True:
+            found.append((self._python(*arguments), ways.decided))
+            if len(found) > MOST_WAYS:
+                raise Refused
+            if not ways.turn():
+                break
+        text.ways.pop()
+        return self._joined(found, 0)
+
+    def _joined(self, found: list[tuple[Any, list[tuple[Value, bool]]]], depth: int) -> Any:
+        if len(found) == 1:
+            return found[0][0]
+        condition = found[0][1][depth][0]
+        sides = ([way for way in found if way[1][depth][1] is side] for side in (True, False))
+        return self._text.chosen(condition, *(self._joined(side, depth + 1) for side in sides))
+
+    def _prepare(self) -> None:
+        code, names = self._python.__code__, self._python.__globals__
+        nested = any(isinstance(constant, CodeType) for constant in code.co_consts)
+        loops = any("BACKWARD" in instruction.opname for instruction in dis.get_instructions(code))
+        if nested or loops or code.co_exceptiontable:
+            raise Refused
+        for cell in self._python.__closure__ or ():
+            cell.cell_contents = self._called(cell.cell_contents)
+        for name in global_names(code):
+            if name not in names and name not in _BUILTIN:
+                raise Refused
+            names[name] = self._called(names.get(name, getattr(builtins, name, None)))
+
+    def _called(self, value: Any) -> Any:
+        """A type converts symbols, too; all else stays."""
+        if not isinstance(value, type) or not issubclass(value, bool | int | float | np.number | np.bool_):
+            return value
+        text, dtype = self._text, _LITERALS[value] if value in _LITERALS else np.dtype(value)
+
+        def convert(given: Any) -> Value:
+            found = text.of(given)
+            if value in (int, float):
+                if found.dtype.kind == "b":
+                    raise Refused
+                # Of its kind already, whatever its size.
+                return found if found.dtype.kind == dtype.kind else text.converted(found, dtype)
+            return text.converted(found, dtype)
+
+        return convert
