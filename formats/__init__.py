@@ -14,14 +14,15 @@ from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import ELL
 from hpgraph.formats.frontier import Frontier
 from hpgraph.formats.hyb import HYB
+from hpgraph.formats.lengths import Lengths, lengths_of
 from hpgraph.formats.pages import Pages
 from hpgraph.formats.sell import SELL
 from hpgraph.formats.storage import Storage
 from hpgraph.formats.width import hyb_width
 
 __all__ = [
-    "COO", "CSR", "ELL", "HYB", "SELL", "Bitmask", "Frontier", "Pages", "RowFormat", "Storage",
-    "hyb_width", "index_dtype",
+    "COO", "CSR", "ELL", "HYB", "SELL", "Bitmask", "Frontier", "Lengths", "Pages", "RowFormat", "Storage",
+    "hyb_width", "index_dtype", "lengths_of",
 ]  # fmt: skip
 
 # What a matrix's products read row by row.

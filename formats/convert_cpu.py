@@ -132,6 +132,12 @@ def inspect_rows(indptr: Array, indices: Array, columns: int) -> tuple[bool, boo
     return bool(first.min() >= 0 and last.max() < columns), rises
 
 
+def count_lengths(indptr: Array, few: int) -> tuple[Array, Array]:
+    """How many rows have each length below `few`, and the lengths of the other rows, in any order."""
+    lengths = np.diff(indptr)
+    return np.bincount(np.minimum(lengths, few), minlength=few + 1)[:few], lengths[lengths >= few]
+
+
 def is_symmetric(indptr: Array, indices: Array, data: Array | None) -> bool:
     """Whether the rows are those of the transpose, as sets of (column, value)."""
     vertices = len(indptr) - 1

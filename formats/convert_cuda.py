@@ -24,6 +24,8 @@ Array = Any
 Rows = tuple[Array, Array, Array | None]
 
 _TILE = 4096
+# Blocks that count rows: each adds what it has found to the same numbers.
+_COUNTERS = 1 << 11
 _LEAST_PART = 1 << 20
 # Most entries of a transpose that is radix-sorted by column, where memory has room; and the most bits of a digit.
 _RADIX_ENTRIES = 1 << 24
@@ -282,6 +284,18 @@ def inspect_rows(indptr: Array, indices: Array, columns: int) -> tuple[bool, boo
     )  # fmt: skip
     outside, falls = found.tolist()
     return not outside, not falls
+
+
+@on_its_device
+def count_lengths(indptr: Array, few: int) -> tuple[Any, Any]:
+    """How many rows have each length below `few`, and the lengths of the other rows, in any order; in NumPy."""
+    cupy = require_cupy()
+    rows = len(indptr) - 1
+    counts = cupy.zeros(few + 1, dtype=np.int64)
+    longer = cupy.empty(int(indptr[-1]) // few + 1, dtype=np.int64)
+    launch("lengths.cuh", "count_lengths", min(strided(max(rows, 1)), _COUNTERS), indptr, rows, few, counts, longer)
+    found = counts.get()
+    return found[:few], longer[: int(found[few])].get()
 
 
 @on_its_device

@@ -22,6 +22,7 @@ from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, as_values
 from hpgraph.formats.csr import CSR
 from hpgraph.formats.ell import ELL, entry_bytes
 from hpgraph.formats.interchange import scipy_of_csr
+from hpgraph.formats.lengths import lengths_of
 from hpgraph.formats.ownership import own
 from hpgraph.formats.storage import Storage, backend
 from hpgraph.formats.width import hyb_width
@@ -162,7 +163,7 @@ class HYB(Storage):
         rows, entries = csr.shape[0], csr.nnz
         one = entry_bytes(csr)
         if width is None:
-            width = hyb_width(csr.degrees, one)
+            width = hyb_width(lengths_of(csr.indptr), one)
         elif width < 0:
             raise ValueError(f"width must not be negative, not {width}")
         slots = width * rows

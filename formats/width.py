@@ -8,12 +8,9 @@ where rows are long but few there is no slab, as a thread for each would leave a
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from hpgraph.core.device import array_module
-from hpgraph.core.reductions import total
+from hpgraph.formats.lengths import Lengths
 
 MEMORY_LIMIT = 1.5
 NO_TAIL_LIMIT = 1.1
@@ -22,13 +19,12 @@ NO_TAIL_LIMIT = 1.1
 SHORT_ROW, MANY_ROWS = 32, 1 << 17
 
 
-def hyb_width(degrees: Any, entry_bytes: int = 4, *, limit: float = MEMORY_LIMIT) -> int:
+def hyb_width(lengths: Lengths, entry_bytes: int = 4, *, limit: float = MEMORY_LIMIT) -> int:
     """Columns of the slab for rows of the given lengths.
 
     Parameters
     ----------
-    degrees : array of integers, shape (rows,)
-        Entries of each row; reading the answer on CUDA waits for the stream.
+    lengths : Lengths
     entry_bytes : int, default 4
         Bytes of one entry: its index, and its value if it has one.
     limit : float, default 1.5
@@ -50,29 +46,28 @@ def hyb_width(degrees: Any, entry_bytes: int = 4, *, limit: float = MEMORY_LIMIT
     Examples
     --------
     >>> import numpy as np
-    >>> from hpgraph.formats import hyb_width
-    >>> hyb_width(np.array([2, 3, 3, 4, 2, 4]))
+    >>> from hpgraph.formats import hyb_width, lengths_of
+    >>> hyb_width(lengths_of(np.array([0, 2, 5, 8, 12, 14, 18])))
     4
-    >>> hyb_width(np.array([1, 2, 2, 40, 1, 2]))
+    >>> hyb_width(lengths_of(np.array([0, 1, 3, 5, 45, 46, 48])))
     2
     """
-    rows = len(degrees)
+    length, many = lengths
+    rows, entries = int(many.sum()), int(length @ many)
     if rows == 0:
         return 0
-    xp = array_module(degrees)
-    ordered = xp.sort(degrees.astype(np.int32 if int(degrees.max()) < 2**31 else np.int64, copy=False))
-    entries = int(total(degrees, np.int64))
-    longest = int(ordered[-1])
+    longest = int(length[-1])
     row_bytes = 12 if rows < 2**31 else 16
     csr_bytes = entries * entry_bytes + 8 * (rows + 1)
     if longest * rows * entry_bytes <= min(limit, NO_TAIL_LIMIT) * csr_bytes:
         return longest if _enough(rows, longest) else 0
-    third = int(ordered[rows - -(-rows // 3)])
+    # Rows up to each length.
+    through = many.cumsum()
+    third = int(length[np.searchsorted(through, rows - -(-rows // 3), side="right")])
     # How many rows are longer than 0, 1, ..., third; the entries of slab columns 0..K-1 are the sum of the first K.
-    longer = rows - xp.searchsorted(ordered, xp.arange(third + 1, dtype=ordered.dtype), side="right")
-    longer = longer if xp is np else longer.get()
-    in_slab = np.concatenate(([0], longer.cumsum()[:-1]))
     width = np.arange(third + 1)
+    longer = rows - np.concatenate(([0], through))[np.searchsorted(length, width, side="right")]
+    in_slab = np.concatenate(([0], longer.cumsum()[:-1]))
     hyb_bytes = width * rows * entry_bytes + (entries - in_slab) * entry_bytes + longer * row_bytes
     fits = np.flatnonzero(hyb_bytes <= limit * csr_bytes)
     found = int(fits[-1]) if len(fits) else 0

@@ -13,7 +13,7 @@ from hpgraph.core.c_types import REAL_TYPES
 from hpgraph.formats import bits_cuda, convert_cuda, launch, slab_cuda
 
 FOLDER = Path(hpgraph.formats.__file__).parent
-FILES = ["convert.cuh", "radix.cuh", "bitmask.cuh"]
+FILES = ["convert.cuh", "radix.cuh", "bitmask.cuh", "lengths.cuh"]
 TYPES = {
     "I": list(launch.ID.values()),
     "V": list(convert_cuda._WORD.values()),
@@ -62,6 +62,6 @@ def test_kernels_of_every_type_are_instantiated(file):
 
 def test_every_kernel_asked_for_exists():
     sources = "".join(Path(module.__file__).read_text() for module in (convert_cuda, slab_cuda, bits_cuda))
-    asked = set(re.findall(r'"(?:convert|radix|bitmask)\.cuh",\s*f?"(\w+)', sources))
+    asked = set(re.findall(r'"(?:convert|radix|bitmask|lengths)\.cuh",\s*f?"(\w+)', sources))
     present = {re.sub(r"hpgraph::|<.*", "", name) for file in FILES for name in kernels(file)}
     assert asked == present

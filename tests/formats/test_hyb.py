@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_formats import entries_of, host
 
-from hpgraph.formats import COO, CSR, ELL, HYB, hyb_width
+from hpgraph.formats import COO, CSR, ELL, HYB, hyb_width, lengths_of
 
 
 def random_csr(put, rows=60, columns=50, density=0.1, dtype="float32", seed=0):
@@ -131,12 +131,26 @@ def test_hyb_astype(put):
     assert ones.astype("float32") is ones
 
 
+def lengths_with(degrees, put):
+    return lengths_of(put(np.concatenate(([0], np.cumsum(degrees, dtype=np.int64)))))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 33, 5000])
+def test_rows_are_counted_by_length(rows, put):
+    rng = np.random.default_rng(rows)
+    # Lengths that nearly all rows have, some that are counted apart, and some beyond what is counted.
+    degrees = np.where(rng.random(rows) < 0.9, rng.integers(0, 3, rows), rng.integers(0, 9000, rows))
+    found = lengths_with(degrees, put)
+    length, many = np.unique(degrees, return_counts=True)
+    assert found.length.tolist() == length.tolist() and found.rows.tolist() == many.tolist()
+
+
 def test_width_is_the_one_third_rule(put):
     # Of 9 rows, 3 hold 6 or more; long rows elsewhere make CSR large enough for the padding.
-    assert hyb_width(put([1, 2, 3, 4, 5, 5, 6, 60, 70])) == 6
-    assert hyb_width(put([3, 3, 3])) == 3
-    assert hyb_width(put([0, 0, 0])) == 0
-    assert hyb_width(put(np.empty(0, dtype=np.int64))) == 0
+    assert hyb_width(lengths_with([1, 2, 3, 4, 5, 5, 6, 60, 70], put)) == 6
+    assert hyb_width(lengths_with([3, 3, 3], put)) == 3
+    assert hyb_width(lengths_with([0, 0, 0], put)) == 0
+    assert hyb_width(lengths_with([], put)) == 0
 
 
 def test_width_leaves_no_tail_on_a_road_network(put):
@@ -162,7 +176,7 @@ def test_width_keeps_its_limit_wherever_it_can(degrees, limit, entry):
         over = np.maximum(degrees - width, 0)
         return width * len(degrees) * entry + over.sum() * entry + (over > 0).sum() * 12
 
-    width = hyb_width(degrees, entry, limit=limit)
+    width = hyb_width(lengths_with(degrees, np.asarray), entry, limit=limit)
     third = max(k for k in range(degrees.max() + 1) if 3 * (degrees >= k).sum() >= len(degrees))
     assert cost(width) <= limit * csr or width == 0
     if width > third:
@@ -176,10 +190,10 @@ def test_width_keeps_its_limit_wherever_it_can(degrees, limit, entry):
 )
 def test_few_long_rows_have_no_slab(rows, entries, width, put):
     """A thread for each would leave most of a GPU idle."""
-    assert hyb_width(put(np.full(rows, entries))) == width
+    assert hyb_width(lengths_with(np.full(rows, entries), put)) == width
     uneven = np.full(rows, entries)
     uneven[: rows // 4] *= 4
-    assert hyb_width(put(uneven)) == width
+    assert hyb_width(lengths_with(uneven, put)) == width
 
 
 def test_memory_of_a_heavy_tail(put):

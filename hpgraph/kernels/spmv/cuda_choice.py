@@ -58,18 +58,21 @@ def shape_of(csr: CSR, operand: int, result: int) -> Shape:
     Shape
     """
     known = _shapes(csr)
-    if None not in known:
-        known[None] = row_lengths(csr)
     if (operand, result) not in known:
         local = locality(csr, operand) if 1 < operand <= 32 else locality(csr, 4)
         known[operand, result] = replace(
-            known[None], operand=operand, result=result, sectors=local.sectors, misses=local.misses
+            _lengths(csr), operand=operand, result=result, sectors=local.sectors, misses=local.misses
         )
     return known[operand, result]
 
 
 @attached
-def _shapes(csr: CSR) -> dict[tuple[int, int] | None, Shape]:
+def _lengths(csr: CSR) -> Shape:
+    return row_lengths(csr)
+
+
+@attached
+def _shapes(csr: CSR) -> dict[tuple[int, int], Shape]:
     return {}
 
 
@@ -164,9 +167,8 @@ def reads_slab(csr: CSR, operand: int, result: int) -> bool:
     predicted.pop("sell", None)
     if "blocks" in predicted:
         return False
-    lengths = shape_of(csr, operand, result)
     # Sweeps over what is all slab are one kernel.
-    return lengths.tail == 0 or (len(predicted) > 0 and min(predicted, key=predicted.__getitem__) == "hyb")
+    return _lengths(csr).tail == 0 or (len(predicted) > 0 and min(predicted, key=predicted.__getitem__) == "hyb")
 
 
 def may_time(exact: bool) -> bool:

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hpgraph.core.reductions import count
-from hpgraph.formats import CSR, hyb_width
+from hpgraph.formats import CSR, hyb_width, lengths_of
 from hpgraph.formats.ell import entry_bytes
 
 
@@ -149,14 +148,13 @@ def row_lengths(csr: CSR) -> Shape:
     Shape
         Of vectors of no size, and without locality.
     """
-    degrees = csr.degrees
-    width = hyb_width(degrees, entry_bytes(csr))
-    longer = degrees[degrees > width]
-    filled, short = (count(found) for found in (degrees > 0, (degrees > 0) & (degrees <= 4)))
+    length, rows = lengths = lengths_of(csr.indptr)
+    width = hyb_width(lengths, entry_bytes(csr))
+    longer, short = length > width, (length > 0) & (length <= 4)
     index, weight = csr.indices.dtype.itemsize, 0 if csr.data is None else csr.data.dtype.itemsize
     return Shape(
-        *csr.shape, csr.nnz, index, weight, 0, 0, width, int(longer.sum()) - width * len(longer), len(longer), filled,
-        short, int(degrees.max()) if len(degrees) else 0,
+        *csr.shape, csr.nnz, index, weight, 0, 0, width, int((length - width)[longer] @ rows[longer]),
+        int(rows[longer].sum()), int(rows[length > 0].sum()), int(rows[short].sum()), int(length.max(initial=0)),
     )  # fmt: skip
 
 

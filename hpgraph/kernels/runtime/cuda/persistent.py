@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.formats import CSR, HYB
+from hpgraph.formats import CSR, HYB, lengths_of
 from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
@@ -55,16 +55,8 @@ _SHARED = (HEADER, OUTCOME, _ROW, TRACE.of(), LIMITS.of())
 @attached
 def heavy_pieces(arcs: CSR) -> int:
     """Pieces all heavy vertices together take in the queue; waits for the device, once a graph."""
-    return int(_pieces()(arcs.indptr[:-1], arcs.indptr[1:]).sum())
-
-
-@cache
-def _pieces() -> Any:
-    """The pieces of each row that is heavy, else 0: one kernel, where operators would be compiled one by one."""
-    import cupy
-
-    taken = f"pieces = end - begin > {PIECE} ? (end - begin + {PIECE - 1}) / {PIECE} : 0"
-    return cupy.ElementwiseKernel("int64 begin, int64 end", "int64 pieces", taken, "hpgraph_heavy_pieces")
+    length, rows = lengths_of(arcs.indptr)
+    return int((-(-length // PIECE) * rows)[length > PIECE].sum())
 
 
 def techniques_type(batch: int = BATCH, leaves_early: bool = True) -> str:

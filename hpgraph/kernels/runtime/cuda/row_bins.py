@@ -13,6 +13,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, HYB
 from hpgraph.kernels.runtime.attached import attached
+from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.techniques import techniques
 
@@ -22,6 +23,10 @@ BLOCK = 256
 # The bins: how many lanes share a row, and the most entries that it may have.
 LANES = ((32, PIECE), (16, 128), (8, 32), (4, 16), (1, 4))
 _UNBOUNDED = np.iinfo(np.int64).max
+# Rows that a warp bins, as in row_bins.cuh; the bins' numbers, counted from 1, with that of long rows; and the kernels.
+BINNED = 1024
+KINDS = range(1, len(LANES) + 2)
+KERNELS = tuple(f"hpgraph::{name}" for name in ("bin_rows<false>", "bin_rows<true>", "count_pieces", "list_pieces"))
 
 
 @dataclass(frozen=True)
@@ -100,32 +105,37 @@ def make_bins(indptr: Any, split: bool = True) -> Bins:
     """
     import cupy
 
-    lengths = indptr[1:] - indptr[:-1]
+    rows = len(indptr) - 1
     longest = PIECE if split else _UNBOUNDED
-    highs = [longest, *(high for _, high in LANES[1:])]
-    lows = [*highs[1:], -1]
-    bins = [cupy.flatnonzero((lengths > low) & (lengths <= high)) for high, low in zip(highs, lows, strict=True)]
-    slots = cupy.concatenate(bins).astype(np.uint32)
-    long_slots = cupy.flatnonzero(lengths > longest)
-    pieces = -(-lengths[long_slots] // PIECE)
-    first_piece = cupy.zeros(len(long_slots) + 1, np.int64)
-    if len(long_slots):
-        first_piece[1:] = cupy.cumsum(pieces)
-    n_pieces = int(first_piece[-1])
-    # Piece p belongs to the long row whose pieces begin last at or before it.
-    owner = cupy.searchsorted(first_piece, cupy.arange(n_pieces), side="right") - 1
-    piece_slot = long_slots[owner].astype(np.uint32)
-    piece_order = (cupy.arange(n_pieces) - first_piece[owner]).astype(np.uint32)
-    counts = [len(found) for found in bins]
-    ends = [-(-n_pieces // (BLOCK // 32))]
-    for (lanes, _), count in zip(LANES, counts, strict=True):
-        ends.append(ends[-1] + -(-count // (BLOCK // lanes)))
-    arguments = struct(slots, piece_slot, piece_order, n_pieces, *counts, *ends[: len(LANES)])
-    long_slots = long_slots.astype(np.uint32)
+    ends = struct(longest, *(most for _, most in LANES[1:]))
+    module = load("row_bins.cuh", names=KERNELS, title="rows by their length")
+    counting, listing, count_pieces, list_pieces = (module.function(name) for name in KERNELS)
+    grid, block = (max(1, -(-rows // (BINNED * BLOCK // 32))),), (BLOCK,)
+    warps = grid[0] * BLOCK // 32
+    counts, slots = cupy.empty(len(KINDS) * warps, np.int64), cupy.empty(rows, np.uint32)
+    counting(grid, block, (indptr, np.int64(rows), ends, counts, None))
+    through = cupy.cumsum(counts)
+    listing(grid, block, (indptr, np.int64(rows), ends, through, slots))
+    *found, n_long = np.diff([int(through[kind * warps - 1]) for kind in KINDS], prepend=0).tolist()
+    long_slots = slots[rows - n_long :]
+    first_piece = cupy.zeros(n_long + 1, np.int64)
+    n_pieces = 0
+    if n_long:
+        pieces = cupy.empty_like(first_piece)
+        count_pieces((-(-n_long // BLOCK),), block, (indptr, long_slots, np.int64(n_long), pieces))
+        first_piece = cupy.cumsum(pieces)
+        n_pieces = int(first_piece[-1])
+    piece_slot, piece_order = cupy.empty(n_pieces, np.uint32), cupy.empty(n_pieces, np.uint32)
+    if n_long:
+        arguments = long_slots, np.int64(n_long), first_piece, piece_slot, piece_order
+        list_pieces((-(-n_long * 32 // BLOCK),), block, arguments)
+    blocks = [-(-n_pieces // (BLOCK // 32))]
+    for (lanes, _), count in zip(LANES, found, strict=True):
+        blocks.append(blocks[-1] + -(-count // (BLOCK // lanes)))
+    layout = struct(slots, piece_slot, piece_order, n_pieces, *found, *blocks[: len(LANES)])
     return Bins(
-        arguments, ends[-1], len(lengths), n_pieces, len(long_slots), slots, piece_slot, piece_order, long_slots,
-        first_piece,
-    )  # fmt: skip
+        layout, blocks[-1], rows, n_pieces, n_long, slots, piece_slot, piece_order, long_slots, first_piece
+    )
 
 
 def bins(rows: CSR | HYB) -> Bins:
