@@ -56,7 +56,8 @@ def threads_and_batch(seen: int, arcs: int, n: int, gpus: int = 1) -> tuple[int,
     gpus : int
         How many grids share a superstep.
     """
-    many = seen > gpus * wave() if seen else arcs > DENSE * n
+    expected = seen or (arcs if arcs > DENSE * n else 0)
+    many = expected > gpus * wave()
     return (THREADS_OF_MANY_ARCS, BATCH_OF_MANY_ARCS) if many else (THREADS, BATCH)
 
 
