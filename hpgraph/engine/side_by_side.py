@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 FEW_ARCS, FEW_SUPERSTEPS = 8, 7
 # Measured on two H200, NVLink: arcs of a superstep that one device sends along in a second, in a traversal (which looks
 # at few of them where it pulls) and in a relaxation; by how many seconds a superstep is longer on several devices, and
-# a call (100 µs of the host's, 40 between the first launch and the last); and bytes of results a second that come home
-# from another one.
+# a call (60 µs of the host's, 10 between the first launch and the last, and the first meeting); and bytes of results a
+# second that come home from another one.
 ARCS_A_SECOND = {True: 8e11, False: 8e10}
-MEETINGS, CALL, LINK = 1e-5, 1.4e-4, 3.9e11
+MEETINGS, CALL, LINK = 1e-5, 1.2e-4, 3.9e11
 
 
 def unserved(run: Run, code: ProgramCode, *, from_source: bool) -> str | None:

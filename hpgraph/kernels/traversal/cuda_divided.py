@@ -66,14 +66,17 @@ def traverse(
     policy = policy_struct(parts.n, parts.arcs, alpha, beta, forced, limit, False, parts.limits)
     n = np.int64(parts.n)
 
-    def prepare(part: Part, own: tuple[Elements, ...], trace: np.ndarray) -> Launch:
-        rows = part.rows
-        key = "traversal", part.number, code.message
-        space = parts.once(key, lambda: layout(*_space(parts, part, ids, code.message)))
+    def found(part: Part) -> tuple[Any, np.ndarray]:
+        space = parts.once(("traversal", part.number, code.message), lambda: _space(parts, part, ids, code.message))
         launch = kernel(
-            program, "divided_traversal.cuh", "traverse_divided", "", ids, some.data is None, chosen, rows.device,
+            program, "divided_traversal.cuh", "traverse_divided", "", ids, some.data is None, chosen, part.rows.device,
             layouts=(POLICY, layout, *SHARED), beside=part.beside,
         )  # fmt: skip
+        return launch, layout(*space)
+
+    def prepare(part: Part, own: tuple[Elements, ...], trace: np.ndarray) -> Launch:
+        rows = part.rows
+        launch, space = parts.once(("traversal", part.number, program, chosen), lambda: found(part))
         mine = program.struct(own, world, beginnings)
         starts = sources_struct(part.sources(sources))
         return Launch(launch, (mine, n, rows.sending, rows.gathering, starts, policy, space, trace))

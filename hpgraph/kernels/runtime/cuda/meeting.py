@@ -19,6 +19,7 @@ import numpy as np
 
 from hpgraph.core.garbage import uncollected
 from hpgraph.core.locks import Lock
+from hpgraph.kernels.runtime.cuda.launching import Prepared
 from hpgraph.kernels.runtime.cuda.part import MOST_PARTS, STATION, Elements, Part, Rows
 from hpgraph.kernels.runtime.cuda.persistent import TRACE, Record
 from hpgraph.kernels.runtime.cuda.structs import Layout
@@ -47,9 +48,25 @@ class Launch(NamedTuple):
     kernel: Callable[..., None]
     arguments: tuple[Any, ...]
 
-    def __call__(self, team: np.ndarray, number: int) -> None:
-        """Launch it."""
-        self.kernel((*self.arguments, team, np.uint64(number)))
+    def prepared(self, team: np.ndarray, part: Part) -> Prepared:
+        """It lacks the number; the part's device is the current one."""
+        arguments = (*self.arguments, team)
+        known = part.prepared.get(self.kernel)
+        if known is None:
+            sizes = [argument.nbytes for argument in arguments]
+            known = part.prepared[self.kernel] = Prepared(self.kernel, sizes, part.beside == 1)
+        known.fill(arguments)
+        return known
+
+
+class _Ready(NamedTuple):
+    """A part with its properties, what is launched on it, and on which stream."""
+
+    part: Part
+    own: tuple[Elements, ...]
+    launch: Launch
+    prepared: Prepared
+    stream: int
 
 
 class Parts:
@@ -162,7 +179,7 @@ class Parts:
         caller, record = cupy.cuda.get_current_stream(), Record(self.n)
         pieces: list[tuple[Any, ...]] = []
 
-        def ready(part: Part) -> tuple[Part, tuple[Elements, ...], Launch]:
+        def ready(part: Part) -> _Ready:
             stream = caller if part is head else part.stream
             for handle, event in _last.get(part.rows.device, {}).items():
                 if handle != stream.ptr or (part is head and handle not in _LASTING):
@@ -172,7 +189,8 @@ class Parts:
             if apart:
                 pieces.append(part.pieces(state))
             own = part.properties(state, beginnings, self.n, whole, pieces[-1] if apart else ())
-            return part, own, prepare(part, own, part.untold if part.number else TRACE.of()(*record.fields))
+            launch = prepare(part, own, part.untold if part.number else TRACE.of()(*record.fields))
+            return _Ready(part, own, launch, launch.prepared(self._teams[part.number], part), stream.ptr)
 
         with _launching:
             self._before.record(caller)
@@ -181,10 +199,10 @@ class Parts:
             for part in others:
                 with part.here:
                     found.append(ready(part))
-            if any(launch.kernel not in part.known for part, _, launch in found):
+            if any(one.launch.kernel not in one.part.known for one in found):
                 self._try_alone(found)
             self._launch_all(found)
-            for part, own, _ in found[1:]:
+            for part, own, *_ in found[1:]:
                 with part.here:
                     if not apart:
                         part.give(state, own)
@@ -199,15 +217,15 @@ class Parts:
             _last[head.rows.device][caller.ptr] = self._end
         return DividedRecord(record, self._end, pieces)
 
-    def _launch_all(self, found: list[tuple[Part, tuple[Elements, ...], Launch]]) -> None:
+    def _launch_all(self, found: list[_Ready]) -> None:
         """Launch one kernel after the other; if one fails, those before it end, and what they leave is cleared."""
         number, launched = next(self._numbers), []
         try:
             # To free memory may be to wait for its device.
             with uncollected():
-                for part, _, launch in found:
+                for part, _, _, prepared, stream in found:
                     with part.here if part.number else nullcontext():
-                        launch(self._teams[part.number], number)
+                        prepared.launch(stream, number)
                     launched.append(part)
         except BaseException:
             # They wait for one that will not come.
@@ -216,14 +234,15 @@ class Parts:
             self._clear_stations()
             raise
 
-    def _try_alone(self, found: list[tuple[Part, tuple[Elements, ...], Launch]]) -> None:
+    def _try_alone(self, found: list[_Ready]) -> None:
         """Run kernels that are new where they are, each as that of a part without vertices that meets nobody."""
-        for part, _, launch in found:
+        for part, _, launch, *_ in found:
             if launch.kernel not in part.known:
                 team = PARTS(0, 1, *[0] * (MOST_PARTS + 1), part.stations, *_padded([part.reports]))
                 self._clear_stations()
                 with part.here:
-                    launch(team, next(self._numbers))
+                    launch.prepared(team, part).launch(part.stream.ptr, next(self._numbers))
+                    launch.prepared(self._teams[part.number], part)
                 part.known.add(launch.kernel)
         self._clear_stations()
 

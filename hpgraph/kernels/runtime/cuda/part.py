@@ -10,6 +10,7 @@ import numpy as np
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
+from hpgraph.kernels.runtime.cuda.launching import Prepared
 from hpgraph.kernels.runtime.cuda.persistent import HEADER_FIELDS, OUTCOME
 from hpgraph.kernels.runtime.cuda.structs import Layout, struct
 from hpgraph.kernels.runtime.program import Beginning
@@ -109,8 +110,9 @@ class Part:
 
         self.rows, self.number, self.beside, self.is_home = rows, number, beside, is_home
         self.stream = _stream(rows.device, turn)
-        # Kernels that have run here before.
+        # Kernels that have run here before, and the memory for their arguments.
         self.known: set[Any] = set()
+        self.prepared: dict[Any, Prepared] = {}
         self._memory: dict[str, tuple[int, Any]] = {}
         with self.here:
             # Reports of launches that are over are told by their number: this is cleared once.

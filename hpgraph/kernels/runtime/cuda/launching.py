@@ -1,0 +1,62 @@
+"""Launches whose arguments lie ready in memory, so that several devices get theirs right after each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+# Of a parameter in the block of all of them; no struct that is passed asks for more.
+_ALIGNMENT = 16
+
+
+class Prepared:
+    """A kernel on the current device, and the memory for its arguments, of which the last is a number.
+
+    CuPy's way of launching takes arguments apart each time, some 20 µs for those of a search; the driver's own takes 4.
+
+    Parameters
+    ----------
+    kernel : functools.partial
+        Of a `cupy.RawKernel`, with its grid and its block.
+    sizes : sequence of int
+        Bytes of each argument but the number.
+    cooperative : bool
+    """
+
+    def __init__(self, kernel: Callable[..., None], sizes: Sequence[int], cooperative: bool) -> None:
+        import cupy
+
+        assert isinstance(kernel, partial)
+        raw: Any = kernel.func
+        (grid,), (block,) = kernel.args
+        self._shape = raw.kernel.ptr, grid, 1, 1, block, 1, 1, 0
+        driver = cupy.cuda.driver
+        self._launch = driver.launchCooperativeKernel if cooperative else driver.launchKernel
+        # The other way of launching has a place for arguments given otherwise.
+        self._rest: tuple[int, ...] = () if cooperative else (0,)
+        ends = np.cumsum([0, *(-(-size // _ALIGNMENT) * _ALIGNMENT for size in sizes)])
+        block_of_all = np.zeros(int(ends[-1]) + 8, np.uint8)
+        self._bytes = block_of_all.data
+        self._slices = [slice(begin, begin + size) for begin, size in zip(ends.tolist(), sizes, strict=False)]
+        self._number = block_of_all[ends[-1] :].view(np.uint64)
+        self._pointers = ends.astype(np.uint64) + np.uint64(block_of_all.ctypes.data)
+        self._address = int(self._pointers.ctypes.data)
+
+    def fill(self, arguments: Sequence[Any]) -> None:
+        """Put arguments where the launch finds them.
+
+        Parameters
+        ----------
+        arguments : sequence of NumPy scalars and arrays of shape ()
+            All but the number.
+        """
+        for where, argument in zip(self._slices, arguments, strict=True):
+            self._bytes[where] = argument.tobytes()
+
+    def launch(self, stream: int, number: int) -> None:
+        """Launch it on a stream of the kernel's device, which is the current one."""
+        self._number[0] = number
+        self._launch(*self._shape, stream, self._address, *self._rest)
