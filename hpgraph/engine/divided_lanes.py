@@ -1,27 +1,38 @@
-"""Many starts on a graph in shards: each device has the whole graph, and a part of the starts.
+"""Many starts on a graph in shards: each device has the whole graph, and a part of the rows or of the starts.
 
-An arc is read once for all lanes, so half of the lanes take more than half of the time; and what they find has to come
-home, a value for each vertex and lane. Which of it weighs more depends on the graph and on how many lanes there are, so
-both ways are tried: divided, and all lanes on one device.
+GPUs that reach each other's memory share the rows of one joint search, where messages are all alike; see
+`hpgraph.kernels.lanes.cuda_together`. If not, each has a part of the starts. But an arc is read once for all lanes, so
+half of the lanes take more than half of the time; and what they find has to come home, a value for each vertex and
+lane. What pays depends on the graph and the number of lanes, so both ways are tried: on all devices, and on one.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hpgraph.core.device import array_module, require_cupy
 from hpgraph.core.devices import Devices, bring, copy_between
-from hpgraph.core.each_device import on_each, shares
+from hpgraph.core.each_device import on_each
+from hpgraph.core.each_device import shares as equal_shares
+from hpgraph.core.errors import DeviceMemoryError
+from hpgraph.engine.arcs_of_graph import arcs_of
+from hpgraph.engine.forms import TRAVERSAL, form_of
 from hpgraph.engine.result import LanesResult
+from hpgraph.engine.side_by_side import apart
+from hpgraph.kernels.backend import lanes_together
 from hpgraph.kernels.lanes import Starts
+from hpgraph.kernels.runtime.techniques import techniques
 
 if TYPE_CHECKING:
     from hpgraph.containers.divided_graph import DividedGraph
     from hpgraph.containers.graph import Graph
+    from hpgraph.engine.declarations import Declarations
+    from hpgraph.kernels.runtime.cuda.meeting import Parts
+    from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 
 
 # Calls of each way that are timed, behind one that compiles, copies the graph and lets pools of memory grow: so many at
@@ -31,7 +42,7 @@ FEWEST, MOST, CLEARLY = 2, 4, 1.1
 
 
 class Ways:
-    """Which of two ways takes less time: dividing lanes (True), or not. Calls try them in turn, until that is known."""
+    """Which of two ways takes less time: all devices (True), or one. Calls try them in turn, until that is known."""
 
     def __init__(self) -> None:
         self._calls = {True: 0, False: 0}
@@ -50,6 +61,10 @@ class Ways:
             return self._calls[True] <= self._calls[False]
         return self._least[True] <= self._least[False]
 
+    def rule_out(self, way: bool) -> None:
+        """No call goes that way any more."""
+        self._calls[way] = MOST + 1
+
     def note(self, way: bool, seconds: float) -> None:
         """Remember what a trial took."""
         if self._calls[way]:
@@ -57,8 +72,47 @@ class Ways:
         self._calls[way] += 1
 
 
+def shared_by_rows(
+    graph: DividedGraph, declared: Declarations, code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int
+) -> Callable[[], Parts] | None:
+    """What gives the devices as a team that shares searches by the rows they look through, where it can.
+
+    Parameters
+    ----------
+    graph : DividedGraph
+    declared : Declarations
+    code : ProgramCode
+    beginnings : tuple of Beginning or None
+    lanes : int
+
+    Returns
+    -------
+    callable or None
+        It raises a `DeviceMemoryError` when the whole graph will not fit each device; then one of them searches.
+    """
+    sharing = lanes_together(graph.device)
+    if sharing is None or not techniques.side_by_side or apart(graph) is not None:
+        return None
+    if form_of(declared, code).loop != TRAVERSAL or not sharing.may_share(code, beginnings, lanes):
+        return None
+
+    def build() -> Parts:
+        from hpgraph.kernels.runtime.cuda.meeting import Parts
+        from hpgraph.kernels.runtime.cuda.part import Rows
+
+        rows = []
+        for shard, replica in zip(graph.shards, graph.replicas, strict=True):
+            with shard.device.here:
+                arcs: Any = arcs_of(replica, declared, code)
+                index = require_cupy().cuda.runtime.getDevice()
+                rows.append(Rows(index, shard.first, shard.last, arcs.sending, arcs.by_target))
+        return Parts(rows)
+
+    return lambda: graph.once(f"team for lanes, {declared.edges}, {declared.weighted}", build)
+
+
 def lanes_on_devices(
-    graph: DividedGraph, starts: Starts, name: str, go: Callable[[Graph, Starts], LanesResult]
+    graph: DividedGraph, starts: Starts, name: str, shares: Callable[[], Parts] | None, go: Callable[..., LanesResult]
 ) -> LanesResult:
     """Run lanes on all devices at once, or on the first one, whichever was faster when they were tried.
 
@@ -69,8 +123,10 @@ def lanes_on_devices(
         In NumPy.
     name : str
         Of the program.
+    shares : callable or None
+        See `shared_by_rows`.
     go : callable
-        Runs some lanes on a graph that lies on one device.
+        Runs some lanes on a graph that lies on one device; with a team, if it is given one.
 
     Returns
     -------
@@ -89,9 +145,14 @@ def lanes_on_devices(
     home = graph.shards[0].device
 
     def found() -> LanesResult:
-        if way:
+        if way and shares is None:
             return divided_lanes(graph, starts, go)
         with home.here:
+            if way and shares is not None:
+                try:
+                    return go(graph.whole, starts, shares())
+                except DeviceMemoryError:
+                    ways.rule_out(True)
             return go(graph.whole, starts)
 
     if not ways.is_trying:
@@ -129,7 +190,7 @@ def divided_lanes(graph: DividedGraph, starts: Starts, go: Callable[[Graph, Star
         When the whole graph will not fit each device.
     """
     replicas, devices, k = graph.replicas, [shard.device for shard in graph.shards], starts.k
-    parts = shares(k, len(devices))
+    parts = equal_shares(k, len(devices))
     results = on_each(devices[: len(parts)], lambda number: go(replicas[number], _some(starts, parts[number])))
     home = devices[0]
     with home.here:

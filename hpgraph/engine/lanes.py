@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hpgraph.containers.divided_graph import DividedGraph
-from hpgraph.core.device import array_module, check_memory, fits
+from hpgraph.core.device import array_module, check_memory, device_of, fits
 from hpgraph.core.errors import DeviceMemoryError
 from hpgraph.engine.arcs_of_graph import arcs_of
 from hpgraph.engine.complaint import naming_what_does_not_compile
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.direction import Direction
-from hpgraph.engine.divided_lanes import lanes_on_devices
+from hpgraph.engine.divided_lanes import lanes_on_devices, shared_by_rows
 from hpgraph.engine.forms import RELAXATION, TRAVERSAL, Form, check_order, form_for, form_of
 from hpgraph.engine.grouping import groups, lanes_at_most, order_of
 from hpgraph.engine.lane_state import Column, columns, first_of, some_of, starts_of
@@ -28,13 +28,14 @@ from hpgraph.engine.loops import go
 from hpgraph.engine.result import LanesResult
 from hpgraph.engine.state import Run, limit_of, parameters
 from hpgraph.engine.trace import Trace
-from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels
+from hpgraph.kernels.backend import joint_relaxation, joint_traversal, kernels, lanes_together
 from hpgraph.kernels.lanes import Starts
 
 if TYPE_CHECKING:
     from hpgraph.containers.graph import Graph
     from hpgraph.engine.program import VertexProgram
     from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
+    from hpgraph.kernels.runtime.cuda.meeting import Parts
 
 
 def are_lanes(active: Any, graph: Graph) -> bool:
@@ -68,6 +69,7 @@ def run_lanes(
     delta: float | None = None,
     ceiling: float | None = None,
     whole: bool = True,
+    _team: Parts | None = None,
     **initial: Any,
 ) -> LanesResult:
     """Run a vertex program from many starts.
@@ -85,6 +87,8 @@ def run_lanes(
         As for `hpgraph.run`; the same for all lanes.
     whole : bool
         Whether the other groups run, too, once the limit of supersteps has ended one.
+    _team : Parts, optional
+        Devices with a copy each of the graph, this one's first, that share the searches.
     **initial
         Initial properties (arrays of shape (n,) or (k, n), or scalars) and parameters (scalars) by name.
 
@@ -104,11 +108,15 @@ def run_lanes(
     if isinstance(graph, DividedGraph) and k > 1 and not any(np.ndim(value) for value in initial.values()):
         options = {"lanes": lanes, "direction": policy, "max_iteration": max_iteration, "delta": delta,
                    "ceiling": ceiling, "whole": whole, **initial}  # fmt: skip
+        begins = columns(declared, graph, dict(initial), k)
+        own_code = declared.code(tuple(column.dtype for column in begins.values()))
+        shares = shared_by_rows(graph, declared, own_code, tuple(column.beginning for column in begins.values()), k)
         with contextlib.suppress(DeviceMemoryError):
             # Where the graph does not fit each device, lanes go one after the other on all of them.
             return lanes_on_devices(
-                graph, starts, declared.name, lambda own, some: run_lanes(program, own, some, **options)
-            )
+                graph, starts, declared.name, shares,
+                lambda own, some, team=None: run_lanes(program, own, some, _team=team, **options),
+            )  # fmt: skip
     begun = columns(declared, graph, initial, k)
     world = parameters(declared, initial)
     code = declared.code(tuple(column.dtype for column in begun.values()))
@@ -142,7 +150,7 @@ def run_lanes(
         for group in groups(order, most, declared.name):
             rows = tuple(_rows(found.properties[name], column, group) for name, column in begun.items())
             if joint and len(group) > 1:
-                _together(joint, run, form, rows, some_of(starts, group, device), found)
+                _together(joint, run, form, rows, some_of(starts, group, device), found, _team)
             elif relaxing and len(group) > 1:
                 _relax_together(relaxing, run, form, rows[0], some_of(starts, group, device), group, found)
             else:
@@ -188,14 +196,20 @@ def _rows(results: Any, column: Column, group: np.ndarray) -> Any:
 
 
 def _together(
-    joint: JointTraversal, run: Run, form: Form, rows: tuple[Any, ...], starts: Starts, found: LanesResult
-) -> None:
+    joint: JointTraversal, run: Run, form: Form, rows: tuple[Any, ...], starts: Starts, found: LanesResult,
+    team: Parts | None = None,
+) -> None:  # fmt: skip
     """One group of a program whose first message wins."""
-    arcs, policy = run.arcs, run.policy
-    outcome = joint.traverse_lanes(
-        form.code, arcs.sending, arcs.by_target, tuple(values.T for values in rows), run.beginnings,
-        tuple(run.world.values()), starts, alpha=policy.alpha, beta=policy.beta, forced=policy.forced, limit=run.limit,
-    )  # fmt: skip
+    arcs, policy, state, world = run.arcs, run.policy, tuple(values.T for values in rows), tuple(run.world.values())
+    how: dict[str, Any] = {"alpha": policy.alpha, "beta": policy.beta, "forced": policy.forced, "limit": run.limit}
+    sharing = lanes_together(device_of(*rows)) if team is not None else None
+    if sharing is not None and team is not None and sharing.may_share(form.code, run.beginnings, starts.k):
+        outcome = sharing.traverse_lanes_together(form.code, team, state, run.beginnings, world, starts, **how)
+        form = form._replace(why=f"{form.why}; on {len(team)} devices that share the rows")
+    else:
+        outcome = joint.traverse_lanes(
+            form.code, arcs.sending, arcs.by_target, state, run.beginnings, world, starts, **how
+        )
     found.unfinished |= outcome.unfinished
     found.traces.append(Trace(outcome.rows, form))
 

@@ -11,7 +11,7 @@ from hpgraph.kernels.betweenness import Betweenness
 from hpgraph.kernels.communities import Communities
 from hpgraph.kernels.edges import EdgePrograms
 from hpgraph.kernels.entries import Entries
-from hpgraph.kernels.lanes import JointRelaxation, JointTraversal
+from hpgraph.kernels.lanes import JointRelaxation, JointTraversal, LanesTogether
 from hpgraph.kernels.lanes.ranks import JointRanks
 from hpgraph.kernels.layout import Layout
 from hpgraph.kernels.relaxation import Relaxation
@@ -90,6 +90,23 @@ def joint_traversal(device: str) -> JointTraversal:
     module
     """
     return cast(JointTraversal, importlib.import_module(f"hpgraph.kernels.lanes.{normalize_device(device)}"))
+
+
+def lanes_together(device: str) -> LanesTogether | None:
+    """The kernels by which several devices share the searches of many lanes.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Returns
+    -------
+    module or None
+        None on the CPU, where one device has all threads.
+    """
+    if normalize_device(device) == "cpu":
+        return None
+    return cast(LanesTogether, importlib.import_module("hpgraph.kernels.lanes.cuda_together"))
 
 
 def joint_relaxation(device: str) -> JointRelaxation:

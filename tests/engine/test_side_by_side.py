@@ -255,9 +255,44 @@ def test_lanes_are_divided(device: str) -> None:
     sources = [0, 7, 7, 1500, 2099]
     found = hpg.bfs(divided, sources=sources, parents=False)
     np.testing.assert_array_equal(to_device(found.level, "cpu"), hpg.bfs(graph, sources=sources, parents=False).level)
-    assert len(found.traces) == 3
+    # GPUs share the rows, and take every superstep together.
+    assert len(found.traces) == (1 if device == "cuda" else 3)
     one = hpg.bfs(divided, sources=[4], parents=False)
     np.testing.assert_array_equal(to_device(one.level, "cpu"), hpg.bfs(graph, sources=[4], parents=False).level)
+
+
+@needs_cuda
+@pytest.mark.parametrize("kind", KINDS)
+def test_searches_in_lanes_that_share_rows(kind: str) -> None:
+    graph = _graph(kind)
+    n = graph.n_vertices
+    want = np.where(np.isinf(far := dijkstra(_arrays(graph), unweighted=True)), -1, far).astype(np.int64)
+    for devices in _places():
+        for k in (2, 64, 65, 128):
+            sources = np.random.default_rng(k).integers(0, n, k)
+            for direction in ("auto", "push", "pull"):
+                # Anew for each, so that the next call is the first, which several GPUs have.
+                divided = divide(graph.to("cuda"), devices)
+                found = hpg.bfs(divided, sources=sources, parents=False, direction=direction)
+                # More levels than a byte holds are searched for again, the other way.
+                assert kind == "path" or "share the rows" in str(found.traces[0].loop)
+                np.testing.assert_array_equal(to_device(found.level, "cpu"), want[sources])
+                # Whoever is reached is settled once, in one lane and superstep.
+                assert found.traces[0].rows[:, 4].sum() == (want[sources] > 0).sum()
+            shallow = hpg.bfs(divide(graph.to("cuda"), devices), sources=sources, parents=False, max_depth=2)
+            np.testing.assert_array_equal(
+                to_device(shallow.level, "cpu"), np.where(want[sources] <= 2, want[sources], -1)
+            )
+
+
+@needs_cuda
+def test_the_same_searches_in_lanes_again() -> None:
+    graph = _graph("hubs")
+    sources = np.random.default_rng(5).integers(0, graph.n_vertices, 100)
+    want = hpg.bfs(graph, sources=sources, parents=False).level
+    divided = divide(graph.to("cuda"), _places()[-1])
+    for _ in range(30):
+        np.testing.assert_array_equal(to_device(hpg.bfs(divided, sources=sources, parents=False).level, "cpu"), want)
 
 
 def test_lanes_go_the_way_that_was_faster() -> None:

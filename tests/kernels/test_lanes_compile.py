@@ -7,13 +7,14 @@ import pytest
 from cuda_build import GENERATIONS, compiles, translates
 
 import hpgraph as hpg
-from hpgraph.algorithms.levels import Tree
+from hpgraph.algorithms.levels import Tree, _program
 from hpgraph.engine.declarations import declarations_of
 from hpgraph.engine.definition import Property
 from hpgraph.engine.survey import Levels
 from hpgraph.kernels.lanes import cuda as lanes
-from hpgraph.kernels.lanes import cuda_bands
+from hpgraph.kernels.lanes import cuda_bands, cuda_together
 from hpgraph.kernels.runtime.cuda import persistent
+from hpgraph.kernels.runtime.cuda.meeting import SHARED
 from hpgraph.kernels.runtime.cuda.program import cuda_program
 
 pytest.importorskip("cuda.core")
@@ -69,6 +70,14 @@ def test_survey_and_structs_lie_as_the_host_fills_them(index, words):
         translates("lanes.cuh", before(), (), (name,), checks=held)
     else:
         compiles("lanes.cuh", before(), (), (name,), local=LOCAL, checks=held)
+
+
+@pytest.mark.parametrize("words", [1, 2])
+def test_searches_that_share_rows(words):
+    made = cuda_program(code_of(_program("int8", "", False)), None)
+    name = f"hpgraph::traverse_lanes_together<Program, int, hpgraph::Pattern, {words}>"
+    held = persistent.checks(*lanes.layouts(np.dtype("int32")), cuda_together.SHARE, cuda_together.FRONTS, *SHARED)
+    compiles("lanes_together.cuh", before() + made.prologue, made.ltoir, (name,), local=LOCAL, checks=held)
 
 
 def test_messages_that_differ_by_arc():

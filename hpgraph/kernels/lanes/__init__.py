@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hpgraph.formats import CSR
+    from hpgraph.kernels.runtime.cuda.meeting import Parts
     from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 
 
@@ -125,6 +126,29 @@ class JointTraversal(Protocol):
         self, out: CSR, in_: CSR, starts: Starts, *, alpha: float, beta: float, forced: int, limit: int
     ) -> Totals:
         """Breadth-first search in every lane, of which only totals are kept: nothing of size n x k but bits."""
+
+
+class LanesTogether(Protocol):
+    """The same on several devices, each of which has the whole graph."""
+
+    def may_share(self, code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int) -> bool:
+        """Whether so many searches of a program can be shared by rows, as all messages of a superstep are alike."""
+
+    def traverse_lanes_together(
+        self,
+        code: ProgramCode,
+        parts: Parts,
+        state: tuple[Any, ...],
+        beginnings: tuple[Beginning | None, ...],
+        world: tuple[Any, ...],
+        starts: Starts,
+        *,
+        alpha: float,
+        beta: float,
+        forced: int,
+        limit: int,
+    ) -> JointOutcome:
+        """What `JointTraversal.traverse_lanes` does; each of `parts` has all rows."""
 
 
 class JointRelaxation(Protocol):

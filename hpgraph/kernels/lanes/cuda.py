@@ -132,10 +132,25 @@ def _looks(in_: CSR) -> tuple[np.float64, ...]:
     return tuple(np.float64(total / max(_listening(in_), 1)) for total in sums)
 
 
-class _Work:
-    """Work space of one launch, cleared where it must be, and the structs that describe it."""
+class Work:
+    """Work space of one launch, cleared where it must be, and the structs that describe it.
 
-    def __init__(self, out: CSR, in_: CSR, starts: Starts, beyond: int = 0, waits: bool = False) -> None:
+    Parameters
+    ----------
+    out, in_ : CSR
+    starts : Starts
+    beyond : int
+        Bytes besides, cleared.
+    waits : bool
+        Whether messages may wait for the end.
+    fronts : tuple of two addresses, optional
+        Where the frontiers' bits go, if not into memory of CuPy's pool.
+    """
+
+    def __init__(
+        self, out: CSR, in_: CSR, starts: Starts, beyond: int = 0, waits: bool = False,
+        fronts: tuple[int, int] | None = None,
+    ) -> None:  # fmt: skip
         import cupy
 
         n, ids, count = out.shape[0], out.indices.dtype, len(starts.vertices)
@@ -143,22 +158,25 @@ class _Work:
         room, bits = max(self._few, count, min(n, SENDERS) * starts.k), 8 * n * self.words
         errands = room * _ERRAND.of(Index=ids).size
         pieces = max(heavy_pieces(out), heavy_pieces(in_)) * 2 * ids.itemsize
+        own_fronts = bits * (fronts is None)
         cleared = HEADER.size, beyond, bits
-        rest = bits, bits, errands, errands, n * ids.itemsize, pieces, HISTORIES * bits * waits, bits
+        rest = (
+            own_fronts, own_fronts, errands, errands, n * ids.itemsize, pieces, HISTORIES * bits * waits, bits,
+        )  # fmt: skip
         ends = [0]
         for size in (*cleared, *rest):
             ends.append(ends[-1] + -(-size // 256) * 256)
         self._memory = cupy.cuda.alloc(ends[-1])
         self._memory.memset_async(0, ends[len(cleared)])
         places = [self._memory.ptr + end for end in ends[:-1]]
-        header, self.beyond, self.reached, front, next_, one, other, light, pieces_at, self.history, parked = places
+        header, self.beyond, self.reached, *own, one, other, light, pieces_at, self.history, parked = places
         self.histories = header + HEADER.offset("histories")
         self.record = Record(n)
         self.pairs = cupy.empty(self.record.capacity, np.int64)
         self._bands = bands(in_) if len(out.indices) >= MANY_ARCS * n else Bands(1, None)
         self._graph = n, len(out.indices), _listening(in_), _looks(in_)
         self.space = SPACE.of(Index=ids)(
-            header, self.reached, front, next_, one, room, other, room, light, pieces_at, self.history,
+            header, self.reached, *(fronts or own), one, room, other, room, light, pieces_at, self.history,
             parked, self._bands.ends, self._bands.number, *self.record.fields, self.pairs,
         )  # fmt: skip
         self.starts = STARTS.of(Index=ids)(starts.vertices, starts.lanes, count, starts.k)
@@ -237,7 +255,7 @@ def _launches(starts: Starts) -> list[tuple[slice, Starts]]:
     return found
 
 
-def _rows_of(launches: list[_Work]) -> Callable[[], np.ndarray]:
+def _rows_of(launches: list[Work]) -> Callable[[], np.ndarray]:
     """Fetches the trace: of several launches the same supersteps together."""
     if len(launches) == 1:
         return launches[0].rows
@@ -257,7 +275,7 @@ def _rows_of(launches: list[_Work]) -> Callable[[], np.ndarray]:
 def _traverse(
     code: ProgramCode, out: CSR, in_: CSR, state: tuple[Any, ...], beginnings: tuple[Beginning | None, ...],
     world: tuple[Any, ...], starts: Starts, *, alpha: float, beta: float, forced: int, limit: int,
-) -> _Work:  # fmt: skip
+) -> Work:  # fmt: skip
     """One launch."""
     import cupy
 
@@ -270,12 +288,12 @@ def _traverse(
             samples.append(cupy.full(HISTORIES + 1, beginning.fill, values.dtype))
         elif beginning is not None:
             _fill(flat[-1], beginning.fill)
-    program, work = cuda_program(code, weight_dtype(out)), _Work(out, in_, starts, waits=waits)
+    program, work = cuda_program(code, weight_dtype(out)), Work(out, in_, starts, waits=waits)
     n, ids = out.shape[0], out.indices.dtype
     by_arc = "true" if differ_by_arc(code) else "false"
     kernel(
         program, "lanes.cuh", "traverse_lanes", f", {work.words}, {by_arc}", ids, out.data is None,
-        _chosen(), cupy.cuda.runtime.getDevice(), threads_for(out), layouts(ids),
+        chosen(), cupy.cuda.runtime.getDevice(), threads_for(out), layouts(ids),
     )(
         (
             program.struct(tuple(flat), world, beginnings), program.struct(tuple(samples or flat), world, beginnings),
@@ -284,11 +302,11 @@ def _traverse(
         ),
     )  # fmt: skip
     for values, sample in zip(flat, samples, strict=False):
-        _write_history(values, sample, n, starts.k, work)
+        write_history(values, sample, n, starts.k, work)
     return work
 
 
-def _chosen() -> str:
+def chosen() -> str:
     """The techniques that take part; leaving a row when all lanes have heard is one of its own."""
     return techniques_type(leaves_early=techniques.early_termination)
 
@@ -304,7 +322,7 @@ def _history_kernel(itemsize: int, aligned: bool, words: int, device: int) -> Ca
     return partial(module.function(name), (8 * multiprocessors(),), (HISTORY_THREADS,))
 
 
-def _write_history(values: Any, sample: Any, n: int, k: int, work: _Work) -> None:
+def write_history(values: Any, sample: Any, n: int, k: int, work: Work) -> None:
     """What has waited of a property, and what it began with where nobody came."""
     import cupy
 
@@ -335,9 +353,9 @@ def survey_lanes(
     reached, total, farthest, inverse = sums[0], sums[1], sums[2], sums[3].view(np.float64)
     launches = []
     for lanes, some in _launches(starts):
-        work = _Work(out, in_, some, 2 * 8 * MOST_LANES)
+        work = Work(out, in_, some, 2 * 8 * MOST_LANES)
         launches.append(work)
-        _survey_kernel(ids, work.words, _chosen(), cupy.cuda.runtime.getDevice(), threads_for(out))(
+        _survey_kernel(ids, work.words, chosen(), cupy.cuda.runtime.getDevice(), threads_for(out))(
             (
                 np.int64(n), arcs_struct(out), arcs_struct(in_), work.starts,
                 work.policy(alpha, beta, forced, limit, False), work.space,

@@ -20,10 +20,23 @@ struct Bands {
 };
 constexpr int BANDED = 256;
 
+// Rows that this GPU searches, of several that share a search: every so many tiles of 32, so that whichever rows are long, all
+// GPUs have as many of them. Alone it has all.
+struct RowShare {
+    static constexpr int GRAIN = 64;
+    i64 part, parts;
+    i64 tiles;  // of its own, those beyond the last row counted
+
+    __device__ i64 tile(i64 i) const { return (i / GRAIN * parts + part) * GRAIN + i % GRAIN; }
+    __device__ bool owns(i64 v) const { return (u32)(v / (32 * GRAIN)) % (u32)parts == (u32)part; }
+};
+
+__device__ inline RowShare all_rows(i64 n) { return {0, 1, (n + 31) / 32}; }
+
 // Neighbours of a row in the first round at the least.
 constexpr int FIRST_ROUND = 4;
 
-template <class T, int W, class Delivery, class Index, class Weight>
+template <class T, int W, class Team, class Delivery, class Index, class Weight>
 struct LanesPull {
     // Neighbours of a lane that are under way at once.
     static constexpr int SIZE = 4;
@@ -37,14 +50,16 @@ struct LanesPull {
     LanesSums<W>& sums;
     Piece<Index>* list;  // of what is put off
     u64* tail;
+    const RowShare& share;
+    const Team& team;
     int spare = SPARE;
 
-    // All vertices, their neighbours in a band; `next` receives what they hear, or, where it is delivered by arcs, what that
+    // All vertices of the share, their neighbours in a band; `next` receives what they hear, or, where it is delivered by arcs, what that
     // changes.
     __device__ void all_rows(const Bands& bands, int band) {
-        const i64 tiles = (n + 31) / 32, warps = (i64)gridDim.x * WARPS;
-        for (i64 tile = blockIdx.x + (i64)gridDim.x * (threadIdx.x >> 5); tile < tiles; tile += warps) {
-            const i64 v = tile * 32 + lane_of_warp();
+        const i64 warps = (i64)gridDim.x * WARPS;
+        for (i64 i = blockIdx.x + (i64)gridDim.x * (threadIdx.x >> 5); i < share.tiles; i += warps) {
+            const i64 v = share.tile(i) * 32 + lane_of_warp();
             const bool exists = v < n;
             i64 begin = 0, j = 0, end = 0, most = round;
             Bits<W> want{}, heard{};
@@ -94,6 +109,8 @@ struct LanesPull {
                 if (put_off) open = false;
             }
             if (!Delivery::BY_ARC && exists && (looks || band == 0)) store_bits(next, v, heard);
+            if constexpr (Team::TOGETHER)
+                if (exists && band + 1 == bands.count) team.tell(v, looks || band == 0 ? heard : load_bits<W>(next, v));
         }
     }
 

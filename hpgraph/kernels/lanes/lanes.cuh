@@ -48,17 +48,31 @@ struct Queued {
         : count(tally.count), arcs(tally.arcs), light(tally.light), pieces(tally.pieces) {}
 };
 
-template <class T, int W, class Delivery, class Index, class Weight>
-__device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arcs<Index, Weight>& out,
-                                const Arcs<Index, Weight>& in, const LaneStarts<Index>& starts,
-                                const LanesPolicy& policy, const LanesSpace<Index>& space) {
+// One GPU searches; several do in lanes_together.cuh.
+struct Alone {
+    static constexpr bool TOGETHER = false;
+    GridBarrier& barrier;
+
+    __device__ bool lost() const { return false; }
+    __device__ void next_is(int) {}
+    template <class Index>
+    __device__ void share_rows(bool, i64, const Piece<Index>*, u64) const {}
+    __device__ void end(const LanesTally*) const { barrier.wait(); }
+    __device__ void agree(Queued&) const {}
+    __device__ u64 looked(const LanesTally& tally) const { return tally.looked; }
+};
+
+template <class T, int W, class Team, class Delivery, class Index, class Weight>
+__device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare& share, const Delivery& delivery,
+                                const i64 n, const Arcs<Index, Weight>& out, const Arcs<Index, Weight>& in,
+                                const LaneStarts<Index>& starts, const LanesPolicy& policy,
+                                const LanesSpace<Index>& space) {
     __shared__ LanesBlock<W> block;
     __shared__ LaneClasses<W> classes;
     __shared__ ApartTally tallies[3];
     __shared__ bool changes;
     if (threadIdx.x == 0) block.filled = 0;
     __syncthreads();
-    GridBarrier barrier(&space.header->barrier);
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     bool errands_turned = false, front_turned = false;
     const auto front = [&] { return of_two(space.front[0], space.front[1], front_turned); };
@@ -109,7 +123,7 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
                                                  space.pairs, n, starts.k, policy.limit);
     };
 
-    while ((now.count || parked < NOT_PARKED) && step < policy.limit) {
+    while ((now.count || parked < NOT_PARKED) && step < policy.limit && !team.lost()) {
         if (scattered == PARTING) {
             const auto apart = lanes_apart();
             const bool is_first = first_apart < 0;
@@ -201,8 +215,10 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
                 // The queue of a joint frontier is not wanted any more.
                 u64* const tail = &last->put_off;
                 const int round = pulling.needed < each ? max(FIRST_ROUND, (int)pulling.needed / 2) : T::PIECE;
-                LanesPull<T, W, Delivery, Index, Weight> pull{delivery, in, front(), space.reached, next(), n, step,
-                                                              classes.listening, round, sums, space.queue.pieces, tail};
+                team.next_is(!front_turned);
+                LanesPull<T, W, Team, Delivery, Index, Weight> pull{delivery, in, front(), space.reached, next(), n, step,
+                                                              classes.listening, round, sums, space.queue.pieces, tail,
+                                                              share, team};
                 // Where most rows are left early, they are in one band.
                 const Bands bands{space.bands.ends, pulling.needed < each / 2 ? 1 : space.bands.count};
                 for (int band = 0; band < bands.count; ++band) {
@@ -226,13 +242,14 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
                 barrier.wait();
                 const Tally all{now.count, now.arcs, 0, *light, *pieces, 0};
                 Telling<T, W, Delivery, Index, Weight> telling{delivery, out, front(), classes.telling, space.reached,
-                                                               next(), pulls, step, sums};
+                                                               next(), pulls, step, sums, share};
                 if (!pulls && is_short<T>(all))
                     for_each_arc_of_short<T, Index>(out, space.queue.light, all, telling);
                 else
                     for_each_arc<T, Index>(out, space.queue, all.light, all.pieces, telling);
                 barrier.wait();
             }
+            if (pulls) team.share_rows(pulling.lowest != 0, n * W, space.queue.pieces, last->put_off);
             LanesTally* const tally = next_tally();
             settle<T, W>(delivery, out, in, n, step, space.reached, next(), history, changes, sums);
             histories += history != nullptr;
@@ -241,14 +258,14 @@ __device__ void search_in_lanes(const Delivery& delivery, const i64 n, const Arc
             front_turned = !front_turned, queued = false;
         }
         if constexpr (Delivery::COUNTS) delivery.bring(step);
-        barrier.wait();
+        team.end(&space.header->tally[phase % 3]);
         previous = count;
         const LanesTally& left = space.header->tally[phase % 3];
-        now = Queued(left);
-        const bool parts = few && parked == NOT_PARKED && left.pairs < 2 * now.count && should_part(starts.k, now.arcs);
+        now = Queued(left), team.agree(now);
+        const bool parts = !Team::TOGETHER && few && parked == NOT_PARKED && left.pairs < 2 * now.count && should_part(starts.k, now.arcs);
         scattered = parts ? scattered + 1 : 0;
         if (!Trace::is_writer()) continue;
-        const i64 looked = direction == TOP_DOWN ? arcs : (i64)left.looked;
+        const i64 looked = direction == TOP_DOWN ? arcs : (i64)team.looked(left);
         if (first_apart < 0) space.trace.add(step, direction, count, looked);
         if (step > space.trace.room) continue;
         if (first_apart < 0) {
@@ -272,6 +289,8 @@ __global__ void __launch_bounds__(THREADS, 1)
 traverse_lanes(const Program program, const Program samples, const i64 n, const Arcs<Index, Weight> out,
                const Arcs<Index, Weight> in, const LaneStarts<Index> starts, const LanesPolicy policy,
                const LanesSpace<Index> space) {
+    GridBarrier barrier(&space.header->barrier);
+    Alone alone{barrier};
     const Messages<Program, by_arc> messages{program, samples, n};
     if constexpr (Program::CHOOSES_VERTICES) {
         // Whom `cond` keeps from receiving. Starts may be under way already: their bits are set in any case.
@@ -283,7 +302,7 @@ traverse_lanes(const Program program, const Program samples, const i64 n, const 
                 if (bits) atomicOr(space.reached + v * W + word, bits);
             }
     }
-    search_in_lanes<T, W>(messages, n, out, in, starts, policy, space);
+    search_in_lanes<T, W>(alone, barrier, all_rows(n), messages, n, out, in, starts, policy, space);
 }
 
 struct SurveySpace {
@@ -296,11 +315,13 @@ template <class Index, int W, class T = Techniques<>>
 __global__ void __launch_bounds__(THREADS, 1)
 survey_lanes(const i64 n, const Arcs<Index, Pattern> out, const Arcs<Index, Pattern> in, const LaneStarts<Index> starts,
              const LanesPolicy policy, const LanesSpace<Index> space, const SurveySpace totals) {
+    GridBarrier barrier(&space.header->barrier);
+    Alone alone{barrier};
     __shared__ u32 counts[64 * W];
     for (int i = threadIdx.x; i < 64 * W; i += THREADS) counts[i] = 0;
     const Counts<W> counting{counts, {totals.of_level[0], totals.of_level[1]}, starts.k,
                              totals.reached, totals.total, totals.farthest, totals.inverse};
-    search_in_lanes<T, W>(counting, n, out, in, starts, policy, space);
+    search_in_lanes<T, W>(alone, barrier, all_rows(n), counting, n, out, in, starts, policy, space);
 }
 
 }  // namespace hpgraph

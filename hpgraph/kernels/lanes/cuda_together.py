@@ -1,0 +1,145 @@
+"""Many searches at once on several GPUs, each of which has the whole graph: one persistent kernel on each.
+
+They share what takes long, the rows that pulls look through; see lanes_together.cuh. What they find is written on the
+first GPU, which knows all bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hpgraph.core.device import check_memory
+from hpgraph.kernels.lanes import JointOutcome, Starts
+from hpgraph.kernels.lanes.cuda import (
+    HISTORIES,
+    MOST_LANES,
+    Work,
+    chosen,
+    layouts,
+    may_wait,
+    threads_for,
+    work_space,
+    write_history,
+)
+from hpgraph.kernels.runtime.cuda.meeting import SHARED, Launch, Parts
+from hpgraph.kernels.runtime.cuda.part import MOST_PARTS, Part
+from hpgraph.kernels.runtime.cuda.persistent import arcs_struct, kernel, weight_dtype
+from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.runtime.cuda.structs import Layout
+from hpgraph.kernels.runtime.program import Beginning, ProgramCode
+
+# As in lane_pull.cuh.
+_GRAIN = 64
+SHARE = Layout("RowShare", part="i64", parts="i64", tiles="i64").of()
+FRONTS = Layout("LaneFronts", of=("*", 2 * MOST_PARTS)).of()
+
+
+def may_share(code: ProgramCode, beginnings: tuple[Beginning | None, ...], lanes: int) -> bool:
+    """Whether searches of a program can be shared by rows: messages of a superstep are alike, and one launch takes all.
+
+    Parameters
+    ----------
+    code : ProgramCode
+    beginnings : tuple of Beginning or None
+    lanes : int
+
+    Returns
+    -------
+    bool
+    """
+    return 1 < lanes <= MOST_LANES and may_wait(code, beginnings)
+
+
+def traverse_lanes_together(
+    code: ProgramCode,
+    parts: Parts,
+    state: tuple[Any, ...],
+    beginnings: tuple[Beginning | None, ...],
+    world: tuple[Any, ...],
+    starts: Starts,
+    *,
+    alpha: float,
+    beta: float,
+    forced: int,
+    limit: int,
+) -> JointOutcome:
+    """What `traverse_lanes` does, on several GPUs.
+
+    Parameters
+    ----------
+    code : ProgramCode
+        One that `may_share`.
+    parts : Parts
+        Each with all rows.
+    state : tuple of CuPy arrays of shape (n, k) in Fortran order
+        On the first part's device; they are filled first.
+    beginnings, world, alpha, beta, forced, limit
+        As on one GPU.
+    starts : Starts
+        On the first part's device.
+
+    Returns
+    -------
+    JointOutcome
+
+    Raises
+    ------
+    DeviceMemoryError
+        When a GPU has too little for its part.
+    """
+    import cupy
+
+    some = parts.all[0].rows.out
+    n, ids = parts.n, some.indices.dtype
+    program = cuda_program(code, weight_dtype(some))
+    words = 1 if starts.k <= 64 else 2
+    # Pairs of words are written at once.
+    row = -(-n * words // 2) * 16
+    fronts = [parts.shared(f"{name} of lanes", row) for name in ("front", "next")]
+    tiles = -(-n // (32 * _GRAIN))
+    scratch = work_space(n, starts.k, ids) + sum(values.nbytes for values in state)
+    what = "what a GPU that shares searches in lanes works in"
+    works: list[Work] = []
+    kept: list[Any] = []
+    flat = tuple(values.T.reshape(-1) for values in state)
+
+    def prepare(part: Part, own: Any, trace: np.ndarray) -> Launch:
+        rows, number = part.rows, part.number
+        if number:
+            # To ask the driver takes long: what fits once is taken to fit again.
+            parts.once(("room for lanes", number, starts.k, scratch), lambda: check_memory(scratch, what, "cuda"))
+        here = Starts(part.sources(starts.vertices), part.sources(starts.lanes), starts.k)
+        work = Work(rows.out, rows.in_, here, waits=True, fronts=(fronts[0][number], fronts[1][number]))
+        samples = tuple(
+            cupy.full(HISTORIES + 1, beginning.fill, values.dtype)
+            for values, beginning in zip(flat, beginnings, strict=True)
+            if beginning is not None
+        )
+        # What the others would write is known to the first, too.
+        mine = tuple(values if number == 0 else cupy.empty(values.shape, values.dtype) for values in flat)
+        works.append(work)
+        kept.append((here, samples, mine))
+        launch = kernel(
+            program, "lanes_together.cuh", "traverse_lanes_together", f", {words}", ids, rows.out.data is None,
+            chosen(), rows.device, threads_for(rows.out), (*layouts(ids), SHARE, FRONTS, *SHARED), part.beside,
+        )  # fmt: skip
+        share = SHARE(number, len(parts), -(-(tiles - number) // len(parts)) * _GRAIN)
+        return Launch(launch, (
+            program.struct(mine, world, beginnings), program.struct(samples, world, beginnings), np.int64(n),
+            arcs_struct(rows.out), arcs_struct(rows.in_), work.starts, work.policy(alpha, beta, forced, limit, True),
+            work.space, share, FRONTS(*fronts[0], *fronts[1]),
+        ))  # fmt: skip
+
+    record = parts.run(prepare)
+    work, (_, samples, _) = works[0], kept[0]
+    for values, sample in zip(flat, samples, strict=True):
+        write_history(values, sample, n, starts.k, work)
+    unfinished = limit < n and work.record.counts()[1] > 0
+
+    def rows() -> np.ndarray:
+        record.wait()
+        return work.rows()
+
+    return JointOutcome(rows, unfinished)

@@ -1,0 +1,100 @@
+// The searches of lanes.cuh on several GPUs at once, each of which has the whole graph: one kernel on each of them, all from
+// the first superstep to the last (meeting.cuh).
+//
+// All of them hold all bits and take every superstep alike, but for the one thing that takes long: where vertices listen, each
+// GPU looks through its share of the rows, and writes what they have heard into the others' memory. So what travels is the
+// bits of a frontier, once for each superstep that pulls; all else is done again on each GPU rather than sent.
+#pragma once
+#include "lanes.cuh"
+#include "meeting.cuh"
+
+namespace hpgraph {
+
+struct LaneFronts {
+    u64* of[2][MOST_PARTS];  // of every GPU what LanesSpace has in `front`
+};
+
+template <int W>
+struct Together {
+    static constexpr bool TOGETHER = true;
+    Meeting& meeting;
+    const RowShare& share;
+    const LaneFronts& fronts;
+    int next = 0;  // which of the two fronts is filled
+
+    __device__ void next_is(int which) { next = which; }
+
+    // What a row of this GPU has heard, to all others.
+    __device__ void tell(i64 v, const Bits<W>& heard) const {
+        for (int part = 0; part < meeting.parts.count; ++part)
+            if (part != meeting.parts.me) store_bits(fronts.of[next][part], v, heard);
+    }
+
+    __device__ bool lost() const { return meeting.lost; }
+
+    // What rows of this GPU have heard since they were told of: all of them, or those that were put off. What others' have
+    // heard is there.
+    template <class Index>
+    __device__ void share_rows(bool all, i64 words, const Piece<Index>* list, u64 put_off) const {
+        meeting.wrote = true;
+        const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x, threads = (u64)gridDim.x * THREADS;
+        const u64* const own = fronts.of[next][meeting.parts.me];
+        if (all) share_all(own, words);
+        else
+            for (u64 p = thread; p < put_off; p += threads)
+                if (list[p].number == 0) tell(list[p].vertex, load_shared_bits<W>(own, list[p].vertex));
+        meeting.meet([](Report&) {});
+    }
+
+    __device__ void share_all(const u64* from, i64 words) const {
+        constexpr int BLOCK = RowShare::GRAIN * 32 * W / 2;  // pairs of words
+        const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
+        const ulonglong2* const own = (const ulonglong2*)from;
+        for (i64 i = thread; i < share.tiles / RowShare::GRAIN * BLOCK; i += threads) {
+            const i64 place = (i / BLOCK * share.parts + share.part) * BLOCK + i % BLOCK;
+            if (2 * place >= words) continue;
+            const ulonglong2 pair = __ldcg(own + place);
+            for (int part = 0; part < meeting.parts.count; ++part)
+                if (part != meeting.parts.me) ((ulonglong2*)fronts.of[next][part])[place] = pair;
+        }
+    }
+
+    // The end of a superstep.
+    __device__ void end(const LanesTally* tally) const {
+        const volatile LanesTally& found = *tally;
+        meeting.meet([&](Report& report) {
+            report.count = found.count, report.arcs = found.arcs, report.looked = found.looked;
+        });
+    }
+
+    // In how many errands few lanes go on depends on who came first: all decide by those of the first GPU.
+    __device__ void agree(Queued& now) const {
+        now.count = meeting.lost ? 0 : meeting.heard(0).count;
+        now.arcs = meeting.lost ? 0 : meeting.heard(0).arcs;
+    }
+
+    __device__ u64 looked(const LanesTally&) const {
+        u64 sum = 0;
+        for (int part = 0; part < meeting.parts.count; ++part) sum += meeting.heard(part).looked;
+        return sum;
+    }
+};
+
+template <class Program, class Index, class Weight, int W, class T = Techniques<>>
+__global__ void __launch_bounds__(THREADS, 1)
+traverse_lanes_together(const Program program, const Program samples, const i64 n, const Arcs<Index, Weight> out,
+                        const Arcs<Index, Weight> in, const LaneStarts<Index> starts, const LanesPolicy policy,
+                        const LanesSpace<Index> space, const RowShare share, const LaneFronts fronts, const Parts parts,
+                        const u64 launch) {
+    // A launch by itself finds out whether the kernel can run here.
+    if (parts.count != share.parts) return;
+    __shared__ BlockFlags flags;
+    Meeting meeting(parts, launch, flags);
+    GridBarrier barrier(&space.header->barrier);
+    Together<W> team{meeting, share, fronts};
+    const Messages<Program, false> messages{program, samples, n};
+    search_in_lanes<T, W>(team, barrier, share, messages, n, out, in, starts, policy, space);
+    if (blockIdx.x == 0 && threadIdx.x == 0) space.trace.outcome->passed[0] = meeting.lost;
+}
+
+}  // namespace hpgraph
