@@ -15,19 +15,18 @@ import numpy as np
 
 from hpgraph.engine.definition import (
     LEFT,
-    TAKEN,
     Definition,
     Parameter,
     Property,
     check_definition,
     declared,
     function_of,
-    is_plain,
     message_type,
     pair_types,
     reduces_pairs,
     updates_alone,
 )
+from hpgraph.engine.program_checks import check_attributes
 from hpgraph.engine.values import scalar, type_of
 from hpgraph.kernels.runtime.packed_pair import PAIRS, WORD, PackedPair
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
@@ -38,7 +37,6 @@ from hpgraph.semiring.snapshot import Snapshot, copy_functions
 if TYPE_CHECKING:
     from hpgraph.engine.forms import Form
 
-_EDGES = ("in", "out", "all")
 _ATTRIBUTES = (
     "edges", "activity", "weighted", "max_iteration", "reduce", "identity", "idempotent", "message", "aggregators",
 )  # fmt: skip
@@ -179,7 +177,7 @@ class Declarations:
 
     def _check(self, program: type[Definition]) -> None:
         """Refuse attributes that have no sense, or none together."""
-        _check_attributes(program)
+        check_attributes(program)
 
     def _read_reduce(self, program: type[Definition]) -> None:
         called = f"{self.name}.{program._combines}"
@@ -314,61 +312,3 @@ def _tuple(value: Any, dtype: np.dtype, name: str, length: int) -> tuple[Any, ..
 def _nothing(source: Any, weight: Any, target: Any) -> int:
     """The message of a step without arcs, which nobody sends."""
     return 0
-
-
-def _check_step(program: type[Definition]) -> None:
-    """Refuse, of a program without `gather` and `reduce`, all but what a step without arcs has."""
-    name, update = program.__name__, function_of(program, "update")
-    if update is None or len(inspect.signature(update).parameters) > 2:
-        raise TypeError(
-            f"{name} has no gather(source, weight, target); without gather and reduce it is a step of vertices alone, "
-            "and must have update(vertex) or update(vertex, world)"
-        )
-    for other in ("cond", "edge_cond"):
-        if function_of(program, other) is not None:
-            say = "starts(vertex) says who is updated"
-            raise TypeError(f"{name}.{other} is for messages, but {name} has no gather; {say}")
-
-
-def _check_attributes(program: type[Definition]) -> None:
-    name = program.__name__
-    if program.edges not in _EDGES:
-        raise ValueError(f'{name}.edges must be "in", "out" or "all", not {program.edges!r}')
-    if program.activity not in ("changed", "all"):
-        raise ValueError(f'{name}.activity must be "changed" or "all", not {program.activity!r}')
-    if not declared(program, Property):
-        raise TypeError(f"{name} has no vertex property; declare one: value = hpg.Property('float64')")
-    if updates_alone(program):
-        _check_step(program)
-    elif function_of(program, "gather") is None:
-        raise TypeError(f"{name} has no gather(source, weight, target)")
-    elif program.reduce is None:
-        raise TypeError(f'{name} has no reduce; set it to a monoid\'s name such as "min", or to a function')
-    check_aggregators(program)
-    if function_of(program, "sends") is not None and program.activity == "all":
-        raise ValueError(f'{name}.sends says who is active: that needs activity = "changed", not "all"')
-    if function_of(program, "update") is None and reduces_pairs(program):
-        raise TypeError(f'{name}.reduce is "{program.reduce}", so it needs update(vertex, key, payload)')
-    shaped = any(prop.length for prop in declared(program, Property).values())
-    if function_of(program, "update") is None and (shaped or isinstance(program.message, tuple)):
-        raise TypeError(f"{name} has tuples at vertices or as messages, so it needs update(vertex, message)")
-    if function_of(program, "update") is None and len(declared(program, Property)) > 1:
-        raise TypeError(f"{name} has several properties, so it needs update(vertex, message)")
-
-
-def check_aggregators(program: type[Definition]) -> None:
-    """Refuse names of sums that are none, or mean something else.
-
-    Raises
-    ------
-    TypeError, ValueError
-    """
-    name, names = program.__name__, program.aggregators
-    if not isinstance(names, tuple) or not all(isinstance(a, str) and a.isidentifier() for a in names):
-        raise TypeError(f"{name}.aggregators must be a tuple of names, not {names!r}")
-    taken = TAKEN.union(program._functions, *(declared(program, kind) for kind in program._kinds))
-    for i, aggregator in enumerate(names):
-        if aggregator in taken or aggregator in names[:i] or not is_plain(aggregator):
-            raise ValueError(f"{name}: no aggregator can be called {aggregator!r}; choose another name")
-    if bool(names) != (function_of(program, "aggregate") is not None):
-        raise TypeError(f"{name} must have both aggregators and aggregate(before, vertex), or neither")

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hpgraph.engine.declarations import Declarations, check_aggregators, declarations_of
+from hpgraph.engine.declarations import Declarations, declarations_of
 from hpgraph.engine.definition import (
     LEFT,
-    Property,
     declared,
     function_of,
     message_type,
@@ -17,6 +16,7 @@ from hpgraph.engine.definition import (
     reduces_pairs,
 )
 from hpgraph.engine.edge_definition import EdgeDefinition, EdgeProperty
+from hpgraph.engine.program_checks import check_aggregators, check_properties, check_update
 from hpgraph.kernels.edges.program import EdgeProgramCode
 from hpgraph.kernels.runtime.packed_pair import WORD, PackedPair
 from hpgraph.semiring.monoid import without_terminal
@@ -119,10 +119,7 @@ class EdgeDeclarations(Declarations):
             if getattr(program, attribute) is not getattr(EdgeDefinition, attribute):
                 instead = "combiner" if attribute == "reduce" else "G.reverse()"
                 raise ValueError(f"{name}.{attribute} is an attribute of a VertexProgram; here it is {instead}")
-        if program.activity not in ("changed", "all"):
-            raise ValueError(f'{name}.activity must be "changed" or "all", not {program.activity!r}')
-        if not declared(program, Property):
-            raise TypeError(f"{name} has no vertex property; declare one: value = hpg.Property('float64')")
+        check_properties(program)
         if function_of(program, "edge_compute") is None:
             raise TypeError(f"{name} has no edge_compute(source, edge, target)")
         if program.combiner is None:  # type: ignore[attr-defined]
@@ -135,13 +132,7 @@ class EdgeDeclarations(Declarations):
             raise TypeError(f"{name} has reply_cond, but no reply(source, edge, target) that it would be for")
         if function_of(program, "vote_to_halt") is not None and program.activity == "all":
             raise ValueError(f'{name}.vote_to_halt says who is active: that needs activity = "changed", not "all"')
-        if function_of(program, "vertex_compute") is None and reduces_pairs(program):
-            raise TypeError(f"{name} combines pairs, so it needs vertex_compute(vertex, key, payload)")
-        shaped = any(prop.length for prop in declared(program, Property).values())
-        if function_of(program, "vertex_compute") is None and (shaped or isinstance(program.message, tuple)):
-            raise TypeError(f"{name} has tuples at vertices or as messages: it needs vertex_compute(vertex, message)")
-        if function_of(program, "vertex_compute") is None and len(declared(program, Property)) > 1:
-            raise TypeError(f"{name} has several properties, so it needs vertex_compute(vertex, message)")
+        check_update(program, "vertex_compute")
 
 
 def edge_declarations_of(program: EdgeDefinition | type[EdgeDefinition]) -> EdgeDeclarations:

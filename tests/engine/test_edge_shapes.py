@@ -69,7 +69,7 @@ def test_tuples_in_phases(device):
 @pytest.mark.parametrize(
     ("members", "error", "says"),
     [
-        ({"vertex_compute": None}, TypeError, "Drift has tuples at vertices or as messages: it needs vertex_compute"),
+        ({"vertex_compute": None}, TypeError, "Drift has tuples at vertices or as messages, so it needs"),
         ({"message": ("int64", 40)}, ValueError, "the shape of Drift.message must be from 1 to 32"),
         ({"edge_compute": lambda source, edge, target: ((1, 2), 3)}, hpg.CompileError,
          "it must return a tuple: the message, a tuple of 3 int64, then the new pull"),

@@ -150,7 +150,7 @@ def make(**members):
         ({"message": ("float32", "int64")}, "payloads of argmin are int64"),
         ({"weight": Property("float64"), "source": Property("int32")}, "keys of argmin are float64"),
         ({"update": lambda vertex, message: message}, "update(vertex, key, payload) or update(vertex, key, payload, w"),
-        ({"update": None}, 'Made.reduce is "argmin", so it needs update(vertex, key, payload)'),
+        ({"update": None}, "Made joins pairs, so it needs update(vertex, key, payload)"),
     ],
 )
 def test_what_does_not_fit(members, says):
