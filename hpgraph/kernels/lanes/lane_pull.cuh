@@ -36,6 +36,11 @@ __device__ inline RowShare all_rows(i64 n) { return {0, 1, (n + 31) / 32}; }
 // Neighbours of a row in the first round at the least.
 constexpr int FIRST_ROUND = 4;
 
+// Where messages differ by their arc, which arc brings each bit of eight rows is put down first: of rows of up to so many
+// arcs, as their number in a byte. Then the messages to eight neighbouring vertices in one lane go to memory together, as
+// one sector; one by one they would be eight, long since written out when the next comes.
+constexpr int NOTED_ROWS = 8, NOTED = 256;
+
 template <class T, int W, class Team, class Delivery, class Index, class Weight>
 struct LanesPull {
     // Neighbours of a lane that are under way at once.
@@ -48,6 +53,7 @@ struct LanesPull {
     const u64* live;     // lanes whose frontier is not empty
     int round;           // neighbours of a row in the first round
     LanesSums<W>& sums;
+    LanesBlock<W>& block;
     Piece<Index>* list;  // of what is put off
     u64* tail;
     const RowShare& share;
@@ -93,20 +99,26 @@ struct LanesPull {
                     if (lane_of_warp() == owner) heard = found, open = false;
                 }
             }
-            while (__any_sync(ALL, open)) {
-                deal(v, j, open ? (int)min(end - j, most) : 0, want, heard);
-                open = open && j < end && (!T::EARLY_EXIT || want.without(heard).any());
-                most = min(2 * most, (i64)T::PIECE);
-                // Of rows too long for rounds, the warp goes on with as many as it can spare the time for.
-                const bool is_long = open && end - j > T::PIECE;
-                if (!__any_sync(ALL, is_long)) continue;
-                const WarpScan scan(is_long ? (int)min(end - j, (i64)SPARE + 1) : 0);
-                const bool put_off = is_long && scan.through > spare;
-                const u32 stays = __ballot_sync(ALL, is_long && !put_off);
-                if (stays) spare -= __shfl_sync(ALL, scan.through, 31 - __clz(stays));
-                append_pieces<T>((Index)v, put_off ? end - begin : 0, list, tail);
-                if (is_long) most = end - j;
-                if (put_off) open = false;
+            for (int group = 0; group < (Delivery::BY_ARC ? 32 / NOTED_ROWS : 1); ++group) {
+                bool goes_on = open && (!Delivery::BY_ARC || lane_of_warp() / NOTED_ROWS == group);
+                if (!__any_sync(ALL, goes_on)) continue;
+                most = Delivery::BY_ARC ? min(32 / NOTED_ROWS * round, T::PIECE) : round;
+                do {
+                    deal(v, begin, j, end, goes_on ? (int)min(end - j, most) : 0, want, heard);
+                    goes_on = goes_on && j < end && (!T::EARLY_EXIT || want.without(heard).any());
+                    most = min(2 * most, (i64)T::PIECE);
+                    // Of rows too long for rounds, the warp goes on with as many as it can spare the time for.
+                    const bool is_long = goes_on && end - j > T::PIECE;
+                    if (!__any_sync(ALL, is_long)) continue;
+                    const WarpScan scan(is_long ? (int)min(end - j, (i64)SPARE + 1) : 0);
+                    const bool put_off = is_long && scan.through > spare;
+                    const u32 stays = __ballot_sync(ALL, is_long && !put_off);
+                    if (stays) spare -= __shfl_sync(ALL, scan.through, 31 - __clz(stays));
+                    append_pieces<T>((Index)v, put_off ? end - begin : 0, list, tail);
+                    if (is_long) most = end - j;
+                    if (put_off) goes_on = false;
+                } while (__any_sync(ALL, goes_on));
+                if constexpr (Delivery::BY_ARC) hand_out(group, v, begin, end, heard);
             }
             if (!Delivery::BY_ARC && exists && (looks || band == 0)) store_bits(next, v, heard);
             if constexpr (Team::TOGETHER)
@@ -162,13 +174,19 @@ private:
         }
     }
 
-    // Where messages differ by their arc: those that are let through are delivered by who is first, and what they change
-    // goes to `next`. The bits let through are left.
-    __device__ void deliver(Index u, i64 arc, i64 v, Bits<W>& bits) {
+    // The bits that an arc lets through.
+    __device__ void let_through(Index u, i64 arc, i64 v, Bits<W>& bits) const {
+        if constexpr (Delivery::CHOOSES) {
+#pragma unroll
+            for (int w = 0; w < W; ++w)
+                if (bits.word[w]) bits.word[w] = delivery.passing(u, in.weight(arc), v, w, bits.word[w]);
+        }
+    }
+
+    // Messages are delivered by who is first, and what they change goes to `next`.
+    __device__ void deliver(Index u, i64 arc, i64 v, const Bits<W>& bits) {
 #pragma unroll
         for (int w = 0; w < W; ++w) {
-            if (!bits.word[w]) continue;
-            if constexpr (Delivery::CHOOSES) bits.word[w] = delivery.passing(u, in.weight(arc), v, w, bits.word[w]);
             const u64 fresh = bits.word[w] ? bits.word[w] & ~atomicOr(reached + v * W + w, bits.word[w]) : 0;
             if (!fresh) continue;
             sums.pairs += __popcll(fresh);
@@ -177,8 +195,47 @@ private:
         }
     }
 
+    // For each lane, the number of the arc that brings the bit of a row of the group.
+    __device__ unsigned char* notes(int row) const {
+        constexpr int STRIDE = 64 * W + 4;  // neighbouring rows in different banks
+        static_assert(sizeof(block.slots) >= WARPS * NOTED_ROWS * STRIDE, "eight rows a warp");
+        return (unsigned char*)block.slots + ((threadIdx.x >> 5) * NOTED_ROWS + row) * STRIDE;
+    }
+    __device__ void note(unsigned char* notes, int arc, const Bits<W>& bits) const {
+#pragma unroll
+        for (int w = 0; w < W; ++w)
+            for (u64 rest = bits.word[w]; rest; rest &= rest - 1) notes[64 * w + __ffsll(rest) - 1] = arc;
+    }
+
+    // By the whole warp: deliver what was noted of a group of rows.
+    __device__ void hand_out(int group, i64 v, i64 begin, i64 end, const Bits<W>& heard) {
+        const bool owns = lane_of_warp() / NOTED_ROWS == group && end - begin <= NOTED;
+        Bits<W> fresh{}, refused{};
+#pragma unroll
+        for (int w = 0; w < W; ++w)
+            if (owns && heard.word[w]) fresh.word[w] = heard.word[w] & ~atomicOr(reached + v * W + w, heard.word[w]);
+        __syncwarp();
+        const int row = lane_of_warp() % NOTED_ROWS, owner = group * NOTED_ROWS + row;
+        const Bits<W> bits = from_lane(fresh, owner);
+        const i64 target = __shfl_sync(ALL, v, owner), first = __shfl_sync(ALL, begin, owner);
+#pragma unroll
+        for (int w = 0; w < W; ++w) {
+            sums.pairs += __popcll(fresh.word[w]);
+            for (int bit = lane_of_warp() / NOTED_ROWS; bit < 64; bit += 32 / NOTED_ROWS) {
+                if (!(bits.word[w] >> bit & 1)) continue;
+                const i64 arc = first + notes(row)[64 * w + bit];
+                if (!delivery.receive(in.indices[arc], in.weight(arc), target, 64 * w + bit, step))
+                    refused.word[w] |= 1ull << bit;
+            }
+            for (int d = NOTED_ROWS; d < 32; d <<= 1) refused.word[w] |= __shfl_xor_sync(ALL, refused.word[w], d);
+            const u64 changed = fresh.word[w] & ~refused.word[w];
+            if (changed) atomicOr(next + v * W + w, changed);
+        }
+        __syncwarp();
+    }
+
     // By the whole warp: the next `take` neighbours of each lane's row; j moves on.
-    __device__ void deal(i64 v, i64& j, int take, const Bits<W>& want, Bits<W>& heard) {
+    __device__ void deal(i64 v, i64 begins, i64& j, i64 end, int take, const Bits<W>& want, Bits<W>& heard) {
         const WarpScan scan(take);
         const int first = scan.through - take;
         const i64 offset = j - first;
@@ -204,15 +261,24 @@ private:
             for (int k = 0; k < SIZE; ++k) {
                 const int at = begin + 32 * k;
                 if (at >= scan.total) break;
-                if constexpr (Delivery::BY_ARC) {
-                    const Bits<W> wants = from_lane(want, owner[k]);
-                    const i64 target = __shfl_sync(ALL, v, owner[k]);
-                    bits[k].keep(wants);
-                    deliver(u[k], arc[k], target, bits[k]);
-                }
                 const int first_owner = __shfl_sync(ALL, owner[k], 0), from = __shfl_sync(ALL, first, owner[k]) - at;
-                if (__all_sync(ALL, owner[k] == first_owner)) join(bits[k]);
-                else join_from(bits[k], from);
+                if constexpr (Delivery::BY_ARC) {
+                    bits[k].keep(from_lane(want, owner[k]).without(from_lane(heard, owner[k])));
+                    const i64 target = __shfl_sync(ALL, v, owner[k]), row = __shfl_sync(ALL, begins, owner[k]);
+                    const bool is_noted = __shfl_sync(ALL, end, owner[k]) - row <= NOTED;
+                    let_through(u[k], arc[k], target, bits[k]);
+                    // The first of a row's arcs that bring a bit brings it.
+                    Bits<W> own = bits[k];
+                    join_from(bits[k], from);
+                    const Bits<W> before = from_lane(bits[k], max(lane_of_warp() - 1, 0));
+                    if (lane_of_warp() > max(from, 0)) own = own.without(before);
+                    if (is_noted) note(notes(owner[k] % NOTED_ROWS), (int)(arc[k] - row), own);
+                    else deliver(u[k], arc[k], target, own);
+                } else if (__all_sync(ALL, owner[k] == first_owner)) {
+                    join(bits[k]);
+                } else {
+                    join_from(bits[k], from);
+                }
                 // The last lane of each row has all that the row brought.
                 const int last = min(scan.through - at, 32) - 1;
                 Bits<W> brought = from_lane(bits[k], max(last, 0));
@@ -238,7 +304,10 @@ private:
             for (int k = 0; k < SIZE; ++k) {
                 bits[k].keep(want);
                 bits[k] = bits[k].without(heard);
-                if constexpr (Delivery::BY_ARC) deliver(u[k], j + 32 * k, v, bits[k]);
+                if constexpr (Delivery::BY_ARC) {
+                    let_through(u[k], j + 32 * k, v, bits[k]);
+                    deliver(u[k], j + 32 * k, v, bits[k]);
+                }
                 heard.add(bits[k]);
             }
             join(heard);

@@ -217,8 +217,8 @@ __device__ void search_in_lanes(Team& team, GridBarrier& barrier, const RowShare
                 const int round = pulling.needed < each ? max(FIRST_ROUND, (int)pulling.needed / 2) : T::PIECE;
                 team.next_is(!front_turned);
                 LanesPull<T, W, Team, Delivery, Index, Weight> pull{delivery, in, front(), space.reached, next(), n, step,
-                                                              classes.listening, round, sums, space.queue.pieces, tail,
-                                                              share, team};
+                                                              classes.listening, round, sums, block, space.queue.pieces,
+                                                              tail, share, team};
                 // Where most rows are left early, they are in one band.
                 const Bands bands{space.bands.ends, pulling.needed < each / 2 ? 1 : space.bands.count};
                 for (int band = 0; band < bands.count; ++band) {
