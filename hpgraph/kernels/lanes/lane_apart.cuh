@@ -22,6 +22,8 @@ constexpr i64 PARTING = 64;
 // and a lattice of four million vertices, with 2, 8, 32 and 128 lanes); where it is more, while a superstep of the lane has
 // so few arcs.
 constexpr i64 BLOCKS_OF_LANE = 4, ARCS_OF_BLOCK = 1024;
+// Up to so many senders claim bits without a look at them first: what a superstep takes is its chain of loads.
+constexpr u32 FEW_SENDERS = 8;
 
 __device__ inline bool is_crowded(i64 lanes) { return BLOCKS_OF_LANE * lanes >= gridDim.x; }
 
@@ -204,7 +206,8 @@ private:
         int shift = 5;
         while (shift && (count << shift) > THREADS) --shift;
         const u32 group = 1u << shift, member = threadIdx.x & (group - 1);
-        const auto visit = [&](const Batch<Index, SIZE>& batch) { claim(lane, step, which, batch, found); };
+        const bool asks = count > FEW_SENDERS;
+        const auto visit = [&](const Batch<Index, SIZE>& batch) { claim(lane, step, which, asks, batch, found); };
         for (u32 i = threadIdx.x >> shift; __any_sync(ALL, i < count); i += THREADS >> shift) {
             const Sender<Index> one = i < count ? sender(which, lane, i) : Sender<Index>{0, 0, 0};
             Batch<Index, SIZE> batch;
@@ -220,7 +223,8 @@ private:
     }
 
     // Along some arcs, by the whole warp: who hears for the first time sends next.
-    __device__ void claim(int lane, i64 step, u32 which, const Batch<Index, SIZE>& batch, ApartTally& found) const {
+    __device__ void claim(int lane, i64 step, u32 which, bool asks, const Batch<Index, SIZE>& batch,
+                          ApartTally& found) const {
         u32* const words = seen + lane * ((n + 31) / 32);
         const auto flag = [](Index v) { return 1u << (v & 31); };
         Index v[SIZE];
@@ -230,7 +234,7 @@ private:
 #pragma unroll
         for (int j = 0; j < SIZE; ++j) v[j] = batch.live[j] ? out.indices[batch.arc[j]] : 0;
 #pragma unroll
-        for (int j = 0; j < SIZE; ++j) news[j] = batch.live[j] && !(__ldcg(words + (v[j] >> 5)) & flag(v[j]));
+        for (int j = 0; j < SIZE; ++j) news[j] = batch.live[j] && !(asks && __ldcg(words + (v[j] >> 5)) & flag(v[j]));
 #pragma unroll
         for (int j = 0; j < SIZE; ++j) {
             if constexpr (Delivery::CHOOSES)
