@@ -267,7 +267,9 @@ def _hot(csr: CSR, per_block: int) -> bool:
     """Whether a block of the hottest columns would hold a good part of the entries; judged by one entry in SAMPLED."""
     import cupy
 
-    sample = cupy.sort(cupy.bincount(csr.indices[::SAMPLED], minlength=csr.shape[1]).astype(np.int32))
+    # Side by side: of what is not, CuPy finds the largest by one thread block alone.
+    sampled = cupy.ascontiguousarray(csr.indices[::SAMPLED])
+    sample = cupy.sort(cupy.bincount(sampled, minlength=csr.shape[1]).astype(np.int32))
     return int(sample[-per_block:].sum()) > HOT * int(sample.sum())
 
 
