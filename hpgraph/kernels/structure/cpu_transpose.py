@@ -8,8 +8,6 @@ for each thread).
 
 from __future__ import annotations
 
-import contextlib
-
 import numpy as np
 from numba import prange
 
@@ -21,9 +19,8 @@ from hpgraph.kernels.runtime.cpu.prefetch import prefetch
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.threads import team
 
-# Entries up to which SciPy's counting sort serves: up to 50 us longer, once a matrix, where compiling takes 0.3 s.
-SMALL_ENTRIES = 1 << 15
-# Entries from which on several threads, and a histogram for each, pay.
+# Entries from which on several threads, and a histogram for each, pay. Up to there SciPy's counting sort takes at most
+# 0.3 ms longer, once a matrix, than a kernel for one thread did, which took 0.3 s to compile.
 PARALLEL_ENTRIES = 1 << 17
 # Prefetch distance, in entries, of the places to write to: these are random.
 PREFETCH_PLACES = np.uintp(24)
@@ -46,34 +43,22 @@ def transpose(csr: CSR) -> CSR:
         When it will not fit.
     """
     nnz, (rows, columns) = csr.nnz, csr.shape
-    if nnz <= SMALL_ENTRIES:
+    if nnz <= PARALLEL_ENTRIES:
         return csr.transpose()
-    alone = nnz <= PARALLEL_ENTRIES
-    with contextlib.nullcontext(1) if alone else team() as shares:
+    with team() as shares:
         check_memory(csr.nbytes + 16 * columns * shares, "the transpose of a CSR matrix", "cpu")
         counts = np.zeros((shares, columns), dtype=np.int64)
         indptr = np.zeros(columns + 1, dtype=np.int64)
         indices = np.empty(nnz, dtype=csr.indices.dtype)
         values, data = room(csr.data, nnz)
-        arrays = csr.indptr, csr.indices, bits_of(csr.data), counts, indptr, indices, values
-        if alone:
-            _transpose(np.array([0, rows]), *arrays)
-        else:
-            cuts = np.searchsorted(csr.indptr, np.linspace(0, nnz, shares + 1).astype(np.int64)).astype(np.int64)
-            cuts[0], cuts[-1] = 0, rows
-            _transpose_shared(cuts, *arrays)
+        cuts = np.searchsorted(csr.indptr, np.linspace(0, nnz, shares + 1).astype(np.int64)).astype(np.int64)
+        cuts[0], cuts[-1] = 0, rows
+        _transpose(cuts, csr.indptr, csr.indices, bits_of(csr.data), counts, indptr, indices, values)
     return CSR((columns, rows), indptr, indices, data, validate=False)
 
 
-@njit(cache=True, nogil=True)
-def _transpose(cuts, indptr, indices, data, counts, offsets, out, values):
-    _count(cuts, 0, indptr, indices, counts)
-    _starts(counts, offsets)
-    _scatter(cuts, 0, indptr, indices, data, counts, out, values)
-
-
 @njit(parallel=LOOPS, cache=True, nogil=True)
-def _transpose_shared(cuts, indptr, indices, data, counts, offsets, out, values):
+def _transpose(cuts, indptr, indices, data, counts, offsets, out, values):
     # An index of a parallel loop is typed twice, and what is called with it compiled twice.
     for share in prange(cuts.size - 1):
         _count(cuts, np.int64(share), indptr, indices, counts)
