@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 
 import hpgraph as hpg
+from hpgraph.engine.declarations import declarations_of
+from hpgraph.engine.forms import form_of
+from hpgraph.kernels.lanes.apart import SIDE, by_lane
 
 
 def example_calls() -> list[tuple[str, Callable[[], Any]]]:
@@ -31,6 +34,12 @@ def example_calls() -> list[tuple[str, Callable[[], Any]]]:
     source, target = rng.integers(0, 50, (2, 200))
     web = hpg.Graph.from_edges(source, target, rng.random(200), n_vertices=50)
     groups = hpg.datasets.kron(9)
+    many = range(SIDE)
+    apart: list[tuple[str, Callable[[], Any]]] = [
+        ("closeness", partial(hpg.closeness_centrality, groups, many)),
+        ("BFS, many sources", partial(hpg.bfs, groups, sources=many, parents=False)),
+        ("diameter", partial(hpg.diameter, groups, largest_component=True)),
+    ]
     return [
         ("BFS, small graph", partial(hpg.bfs, web, 0)),
         ("SSSP, small graph", partial(hpg.sssp, web, 0)),
@@ -44,7 +53,6 @@ def example_calls() -> list[tuple[str, Callable[[], Any]]]:
         ("betweenness, directed", partial(hpg.betweenness_centrality, debian, sources=500, seed=7)),
         ("landmarks", partial(hpg.landmarks, both)),
         ("sets of edges", partial(_sets, debian)),
-        ("in-arcs, float32", lambda: hpg.Graph.from_edges([0], [1], np.ones(1, np.float32)).in_csr),
         ("samples of a sample", lambda: hpg.sample_neighbors(both, ["bash", "python3"], [3, 2], seed=7)),
         ("walks with a bias", lambda: hpg.node2vec_walk(both, length=8, p=0.5, q=2.0, seed=3)),
         ("k-hop", lambda: hpg.layout.force_atlas2(hpg.k_hop(debian, "python3", 3), max_iter=1)),
@@ -55,7 +63,37 @@ def example_calls() -> list[tuple[str, Callable[[], Any]]]:
         ("plus_pair, masked", partial(_triangles, both)),
         ("A + B, A @ B, int32", partial(_votes, both)),
         ("pages", _pages),
+        ("update that is its reduce", _recognized),
+        ("lanes that part", lambda: by_lane(np.zeros(SIDE, np.uint64), SIDE, np.zeros((SIDE, 1), np.uint64))),
+        *((f"{what}, each by itself", partial(_by_themselves, call)) for what, call in apart),
     ]
+
+
+class _Widest(hpg.VertexProgram):
+    edges = "in"
+    width = hpg.Property("float32", initial=0.0)
+
+    @staticmethod
+    def gather(source: Any, weight: Any, target: Any) -> Any:
+        return min(source.width, weight)
+
+    reduce = "max"
+
+    @staticmethod
+    def update(vertex: Any, message: Any) -> Any:
+        return max(vertex.width, message)
+
+
+def _recognized() -> None:
+    """What such a program is compared with: of its type and its reduce alone, whatever it gathers."""
+    declared = declarations_of(_Widest)
+    form_of(declared, declared.code((np.dtype(np.float32),)))
+
+
+def _by_themselves(call: Callable[[], Any]) -> None:
+    """As searches go that hardly meet; whether they do is seen by the clock."""
+    with hpg.techniques(joint_frontier=False):
+        call()
 
 
 def _sets(debian: hpg.Graph) -> None:
