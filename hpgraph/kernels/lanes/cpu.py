@@ -34,6 +34,9 @@ from hpgraph.semiring.reads import is_straight, unread
 # Lanes of a group: one word. Pulls of two to eight words a vertex were measured: the frontier's words then leave the
 # cache, and 64 lanes take as long (kron18) or up to three times as long (urand18) as in a group of their own.
 MOST_LANES = MOST_SURVEYED = SIDE
+# Cycles that a search by itself takes for a vertex at the least, until one has been seen: 41 to 550 were, the least on
+# graphs that lie in a core's cache. And those of parting, some 100 us however small the graph.
+LEAST_PRICE, PARTING = 32.0, 1 << 18
 # A survey has no properties: its runs only claim.
 _COUNTING = apart.Runs(
     Function(lambda state, u, weight, v: False),
@@ -79,7 +82,7 @@ class _Group:
     def run(self, *, alpha: float, beta: float, forced: int, limit: int) -> None:
         """Run the lanes to their end: together for as long as that pays, then each by itself.
 
-        What a search by itself costs is seen by the first lane, once a graph and kind of program.
+        What a search by itself costs is seen by one lane, once a graph and kind of program, when it begins to matter.
         """
         dead_end = int(self.in_.indices is self.out.indices)
         policy = Policy(float(alpha), float(beta), forced, limit, dead_end, techniques.early_termination, 0.0, 0.0)
@@ -91,15 +94,14 @@ class _Group:
             if one_by_one or self.k <= joint.FEW or not techniques.joint_frontier:
                 self._by_themselves(workers, policy, settled, active, 0, self.k, 0)
                 return
-            prices, kind = _prices(self.out), self._kind
-            if kind not in prices:
-                lane = int(self.lanes[0]) if self.lanes.size else 0
-                self._by_themselves(workers, policy, settled, active, lane, lane + 1, 0)
-                settled[lane], active[lane] = ~np.uint64(0), 0
-            price = prices.get(kind, np.inf)
-            # The lanes part when being together has cost more than two searches by themselves would have.
-            policy = policy._replace(price=price, patience=2 * self.n * price)
             self._together(workers, policy, settled, active)
+
+    def _see_price(self, workers: int, policy: Policy, state: tuple[np.ndarray, ...]) -> None:
+        """Run the first lane by itself once more, in a copy of its properties as they began."""
+        first = self.vertices[self.lanes == self.lanes[0]]
+        lane = _Group(self.code, self.out, self.in_, state, self.world, first, np.zeros(first.size, np.int64), 1)
+        active = _rows_of_bits(lane.vertices, lane.lanes, 1, self.n)
+        lane._by_themselves(workers, policy, lane._deaf(), active, 0, 1, 0)
 
     @property
     def _kind(self) -> tuple[Any, ...]:
@@ -123,11 +125,9 @@ class _Group:
         return Rows(plain(csr.indptr), plain(csr.indices), plain(csr.data))
 
     def _together(self, workers: int, policy: Policy, settled: np.ndarray, active: np.ndarray) -> None:
-        code, n = self.code, self.n
+        code, n, vertices, lanes = self.code, self.n, self.vertices, self.lanes
         seen, fronts = np.empty(n, np.uint64), np.zeros((2, n), np.uint64)
         apart.by_vertex(settled, n, seen)
-        still = np.bitwise_or.reduce(active, axis=1)[self.lanes] != 0
-        vertices, lanes = self.vertices[still], self.lanes[still]
         np.bitwise_or.at(fronts[0], vertices, np.uint64(1) << lanes.astype(np.uint64))
         listed = np.unique(vertices)
         queues = np.empty((2, n), self.out.indices.dtype)
@@ -154,14 +154,27 @@ class _Group:
         search = Search(seen, fronts, queues)
         flat = tuple(values.reshape(-1) for values in self.state)
         clock, trace = Clock(), np.empty((ROWS, 5), np.int64)
+        prices, kind = _prices(self.out), self._kind
+        price = prices.get(kind)
+        # The first lane as it began, for as long as the price is not known.
+        first = lanes[:1] if price is None else lanes[:0]
+        begun = tuple(values[first] for values in self.state)
         while True:
+            least = LEAST_PRICE if price is None else price
+            # The lanes part when being together has cost more than two searches by themselves would have.
+            policy = policy._replace(price=least, patience=2 * n * least + PARTING)
             joint.run_supersteps(
                 program, flat, self.world, self._csr(self.out), self._csr(self.in_), search,
                 joint.Shared(board, progress, trace, self.totals, self.inverse), scratch, policy,
             )  # fmt: skip
             rows = clock.convert(trace[: progress[joint.ROW]].copy())
             self.tables.append((int(progress[STEP]) - len(rows), rows))
-            if progress[joint.ROW] < len(trace):
+            if progress[joint.PARTED] and price is None:
+                self._see_price(workers, policy, begun)
+                # One that was soon over has told nothing: then the lanes stay together.
+                price = prices.get(kind, np.inf)
+                progress[joint.DEARER] = progress[joint.PARTED] = 0
+            elif progress[joint.ROW] < len(trace):
                 break
             progress[joint.ROW] = 0
             board[LEADER] = board[GATE] = 0
