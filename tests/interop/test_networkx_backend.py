@@ -272,3 +272,46 @@ def test_neighbours_by_number(nodes: list[Any]) -> None:
     for row, node in enumerate(graph):
         neighbours = converted.indices[converted.indptr[row] : converted.indptr[row + 1]]
         assert converted.named(neighbours) == list(graph[node])
+
+
+def _ugly() -> dict[str, Any]:
+    lonely: Any = nx.Graph()
+    lonely.add_nodes_from("abc")
+    parts = nx.disjoint_union(nx.complete_graph(4), nx.path_graph(3))
+    return {
+        "null": nx.Graph(), "null digraph": nx.DiGraph(), "no edges": lonely, "parts": parts,
+        "line": nx.path_graph(4, create_using=nx.DiGraph), "edge": nx.path_graph(2), "loop": nx.Graph([(1, 1)]),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _ugly())
+def test_ugly_graphs_and_arguments(name: str) -> None:
+    """The same answers and errors, where there is nobody, nobody is reached, or no such node can be."""
+    G = _ugly()[name]
+    first = next(iter(G), 0)
+    calls: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
+        (function, (), {**weight, **bounds})
+        for function in (nx.center, nx.periphery, nx.diameter, nx.radius)
+        for weight in ({}, {"weight": "weight"})
+        for bounds in ({}, {"usebounds": True})
+    ]
+    calls += [(function, (node,), {}) for function in (nx.ancestors, nx.descendants) for node in (first, "no", [1])]
+    for node in (first, "no", [1]):
+        calls += [(nx.single_source_dijkstra_path_length, (node,), {}), (nx.dijkstra_path_length, (first, node), {})]
+        calls += [(nx.shortest_path_length, (node,), {"weight": "weight"}), (nx.has_path, (node, first), {})]
+    calls += [(nx.eccentricity, (), {"v": v}) for v in (first, [first], [first, first]) if first in G]
+    calls += [(nx.all_pairs_dijkstra_path_length, (), {}), (nx.all_pairs_dijkstra_path_length, (), {"cutoff": 1})]
+    calls += [(nx.pagerank, (), {"nstart": dict.fromkeys(G, 0)})]
+    calls += [(nx.adamic_adar_index, ([(first, first)],), {})] if not G.is_directed() and name != "loop" else []
+    for function, args, options in calls:
+        wanted = outcome(function, G, *args, backend="networkx", **options)
+        found = outcome(function, G, *args, backend="hpgraph", **options)
+        if not (isinstance(found, tuple) and found[0] is NotImplementedError):
+            assert found == wanted, (function.__name__, args, options)
+
+
+def test_numbers_that_outgrow_floats_never_converge() -> None:
+    G = nx.complete_graph(30)
+    for backend in ("networkx", "hpgraph"):
+        with pytest.raises(nx.PowerIterationFailedConvergence, match="within 1000 iterations"):
+            nx.katz_centrality(G, alpha=0.9, backend=backend)

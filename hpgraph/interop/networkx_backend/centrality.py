@@ -25,11 +25,16 @@ from hpgraph.interop.networkx_backend.serving import given, serves
 _VECTORS = 20
 
 
-def _converged(max_iter: int, run: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """What an iteration ends with; NetworkX raises where hpgraph warns."""
+def _converged(max_iter: int, run: Callable[..., Any], *args: Any, grows: bool = False, **options: Any) -> Any:
+    """What an iteration ends with; NetworkX raises where hpgraph warns. `grows`: and where numbers outgrow floats."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        result = run(*args, **options)
+        try:
+            result = run(*args, **options)
+        except ValueError as error:
+            if not grows:
+                raise
+            raise nx.PowerIterationFailedConvergence(max_iter) from error
     if not result.converged:
         raise nx.PowerIterationFailedConvergence(max_iter)
     return result
@@ -52,6 +57,9 @@ def pagerank(
         raise nx.PowerIterationFailedConvergence(max_iter)
     # NetworkX starts everywhere alike, whatever the personalization.
     start = np.ones(n) if nstart is None else G.array_of(nstart)
+    if start.sum() == 0:
+        # There it divides by zero, and NaN never converges.
+        raise nx.PowerIterationFailedConvergence(max_iter)
     start /= start.sum()
     result = _converged(
         max_iter, _pagerank.pagerank, graph, damping=alpha, tol=n * tol, max_iteration=max_iter,
@@ -94,7 +102,7 @@ def katz_centrality(
     start = None if nstart is None else G.array_of(nstart)
     result = _converged(
         max_iter, _katz.katz_centrality, graph, alpha, attached, tol=tol, max_iteration=max_iter, start=start,
-        normalized=normalized, weight=graph.weighted,
+        normalized=normalized, weight=graph.weighted, grows=True,
     )  # fmt: skip
     return G.by_node(result.centrality)
 
@@ -114,7 +122,7 @@ def eigenvector_centrality(
     graph = G.graph(weight)
     result = _converged(
         max_iter, _eigenvector.eigenvector_centrality, graph, tol=tol, max_iteration=max_iter, start=start,
-        weight=graph.weighted,
+        weight=graph.weighted, grows=True,
     )  # fmt: skip
     return G.by_node(result.centrality)
 

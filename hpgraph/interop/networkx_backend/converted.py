@@ -83,6 +83,10 @@ class ConvertedGraph:
         except TypeError:
             return False
 
+    def holds(self, node: Hashable) -> bool:
+        """Whether there is such a node; a TypeError where it cannot be hashed, as from some of NetworkX's searches."""
+        return node in self.index
+
     @property
     def _adj(self) -> dict[Any, int]:
         return self.index

@@ -10,6 +10,7 @@ import numpy as np
 
 from hpgraph.algorithms import eccentricity as _eccentricity
 from hpgraph.algorithms.all_pairs import all_pairs_shortest_path_length as _blocks
+from hpgraph.algorithms.reach import reach
 from hpgraph.containers.vertices import id
 from hpgraph.core.device import to_device
 from hpgraph.interop.networkx_backend.components import is_connected, is_strongly_connected
@@ -21,12 +22,23 @@ def _is_connected(G: ConvertedGraph) -> bool:
     return is_strongly_connected(G) if G.is_directed() else is_connected(G)
 
 
-def _require_connected(G: ConvertedGraph) -> None:
+def _require_connected(G: ConvertedGraph, bounds: bool = False) -> None:
     if not _is_connected(G):
-        raise nx.NetworkXError(
-            "Found infinite path length because the "
-            + ("digraph is not strongly connected" if G.is_directed() else "graph is not connected")
-        )
+        raise _not_connected(G, bounds)
+
+
+def _require_nodes(G: ConvertedGraph, bounds: bool, which: Any) -> None:
+    if len(G) == 0:
+        (max if bounds and not G.is_directed() else which)(())  # NetworkX's error
+
+
+def _not_connected(G: ConvertedGraph, bounds: bool = False) -> nx.NetworkXError:
+    if bounds and not G.is_directed():
+        return nx.NetworkXError("Cannot compute metric because graph is not connected.")
+    return nx.NetworkXError(
+        "Found infinite path length because the "
+        + ("digraph is not strongly connected" if G.is_directed() else "graph is not connected")
+    )
 
 
 @serves(unless=given("sp"))
@@ -36,18 +48,19 @@ def eccentricity(G: ConvertedGraph, v: Any = None, sp: Any = None, weight: str |
     if not wanted:
         return {}
     graph = G.lengths(weight)
-    _require_connected(G)
     numbers = None if v is None else id(np.array([G.index[node] for node in wanted], np.int64))
+    # Who is asked for may reach everyone, where not everyone does.
+    if not _is_connected(G) and (numbers is None or (reach(G.graph(), numbers) < len(G)).any()):
+        raise _not_connected(G)
     found = to_device(_eccentricity.eccentricity(graph, numbers, weight=graph.weighted or None), "cpu")
     values = dict(zip(wanted, (found.astype(np.int64) if G.whole(weight) else found).tolist(), strict=True))
     return values[v] if v in G else values
 
 
-def _extreme(G: ConvertedGraph, weight: str | None, find: Any, which: Any) -> float:
-    if len(G) == 0:
-        return which(())  # NetworkX's error
+def _extreme(G: ConvertedGraph, weight: str | None, bounds: bool, find: Any, which: Any) -> float:
+    _require_nodes(G, bounds, which)
     graph = G.lengths(weight)
-    _require_connected(G)
+    _require_connected(G, bounds)
     value = find(graph, weight=graph.weighted or None)
     return int(value) if G.whole(weight) else float(value)
 
@@ -55,16 +68,18 @@ def _extreme(G: ConvertedGraph, weight: str | None, find: Any, which: Any) -> fl
 @serves(unless=given("e"))
 def diameter(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> float:
     """As `networkx.diameter`."""
-    return _extreme(G, weight, _eccentricity.diameter, max)
+    return _extreme(G, weight, usebounds, _eccentricity.diameter, max)
 
 
 @serves(unless=given("e"))
 def radius(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> float:
     """As `networkx.radius`."""
-    return _extreme(G, weight, _eccentricity.radius, min)
+    return _extreme(G, weight, usebounds, _eccentricity.radius, min)
 
 
-def _where(G: ConvertedGraph, weight: str | None, which: Any) -> list[Any]:
+def _where(G: ConvertedGraph, weight: str | None, bounds: bool, which: Any) -> list[Any]:
+    _require_nodes(G, bounds, which)
+    _require_connected(G, bounds)
     values = eccentricity(G, weight=weight)
     bound = which(values.values())
     return [node for node, value in values.items() if value == bound]
@@ -73,13 +88,16 @@ def _where(G: ConvertedGraph, weight: str | None, which: Any) -> list[Any]:
 @serves(unless=given("e"))
 def periphery(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> list[Any]:
     """As `networkx.periphery`."""
-    return _where(G, weight, max)
+    return _where(G, weight, usebounds, max)
 
 
 @serves(unless=given("e"))
 def center(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> list[Any]:
     """As `networkx.center`."""
-    found = _where(G, weight, min)
+    if len(G) == 0 and weight is None and not G.is_directed() and not usebounds:
+        # NetworkX asks whether it is a tree.
+        raise nx.NetworkXPointlessConcept("G has no nodes.")
+    found = _where(G, weight, usebounds, min)
     if len(found) == 2 and not G.is_directed() and len(G.indices) == 2 * (len(G) - 1):
         raise NotImplementedError("the order of a tree's two centers follows from how NetworkX takes off its leaves")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -44,7 +45,14 @@ def jaccard_coefficient(G: ConvertedGraph, ebunch: Any = None) -> Iterator[tuple
 @serves(unless=_listed)
 def adamic_adar_index(G: ConvertedGraph, ebunch: Any = None) -> Iterator[tuple[Any, Any, float]]:
     """As `networkx.adamic_adar_index`."""
-    return _scores(G, _similarity.adamic_adar_index, ebunch)
+    return (_finite(scored) for scored in _scores(G, _similarity.adamic_adar_index, ebunch))
+
+
+def _finite(scored: tuple[Any, Any, float]) -> tuple[Any, Any, float]:
+    if scored[2] == math.inf:
+        # A node with itself, where a neighbour has no other: NetworkX divides by the logarithm of 1.
+        raise ZeroDivisionError("float division by zero")
+    return scored
 
 
 @serves(unless=_listed)

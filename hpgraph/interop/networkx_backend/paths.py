@@ -57,7 +57,8 @@ def _by_steps(G: ConvertedGraph, source: int, cutoff: float | None, incoming: bo
 
 
 def _by_weights(G: ConvertedGraph, distance: np.ndarray, whole: bool, sources: list[int]) -> dict[Any, float]:
-    reached = np.flatnonzero(distance < math.inf)
+    # Where nothing has weights distances are levels: -1 is as far as inf.
+    reached = np.flatnonzero((distance >= 0) & (distance < math.inf))
     order = reached[np.argsort(distance[reached], kind="stable")]
     values = distance[order].astype(np.int64) if whole else distance[order]
     found = dict(zip(G.named(order), values.tolist(), strict=True))
@@ -74,8 +75,10 @@ def _distances(
     return distance
 
 
-def _number(G: ConvertedGraph, node: Any) -> int:
-    return G.number(node, "Node {} not found in graph")
+def _source(G: ConvertedGraph, node: Any) -> int:
+    if not G.holds(node):
+        raise nx.NodeNotFound(f"Node {node} not found in graph")
+    return G.index[node]
 
 
 @serves(parallel=True)
@@ -120,17 +123,17 @@ def single_source_dijkstra_path_length(
     G: ConvertedGraph, source: Any, cutoff: float | None = None, weight: str | None = "weight"
 ) -> dict[Any, float]:
     """As `networkx.single_source_dijkstra_path_length`."""
-    number = _number(G, source)
+    number = _source(G, source)
     return _by_weights(G, _distances(G, number, weight, cutoff), G.whole(weight), [number])
 
 
 @serves()
 def dijkstra_path_length(G: ConvertedGraph, source: Any, target: Any, weight: str | None = "weight") -> float:
     """As `networkx.dijkstra_path_length`."""
-    number = _number(G, source)
+    number = G.number(source, "Node {} not found in graph")
     if source == target:
         return 0
-    distance = _distances(G, number, weight)[G.index[target]] if target in G else math.inf
+    distance = _distances(G, number, weight)[G.index[target]] if G.holds(target) else math.inf
     if distance == math.inf:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return int(distance) if G.whole(weight) else float(distance)
@@ -170,7 +173,7 @@ def shortest_path_length(
     end = target if incoming else source
     if weight is None:
         return _by_steps(G, G.number(end), None, incoming)
-    number = _number(G, end)
+    number = _source(G, end)
     return _by_weights(G, _distances(G, number, weight, incoming=incoming), G.whole(weight), [number])
 
 
@@ -187,8 +190,8 @@ def _in_graph(G: ConvertedGraph, node: Any) -> int:
 
 
 def _reached(G: ConvertedGraph, source: Any, incoming: bool) -> set[Any]:
-    if source not in G:
-        raise nx.NetworkXError(f"The node {source} is not in the digraph.")
+    if not G.holds(source):
+        raise nx.NetworkXError(f"The node {source} is not in the {'digraph' if G.is_directed() else 'graph'}.")
     return set(G.named(np.flatnonzero(_levels(G, G.index[source], incoming) > 0)))
 
 
