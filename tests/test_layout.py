@@ -126,5 +126,9 @@ def test_spectral_as_networkx(n: int, device: str) -> None:
     want = np.array(list(nx.spectral_layout(directed, dim=3).values()))
     found = host(hpg.layout.spectral(hpg.from_networkx(directed).to(device), dim=3))
     assert np.allclose(abs(found), abs(want), atol=1e-6)
+    for bad in ([1.0, -1.0, 1.0], [1.0, np.nan, 1.0], [1e308, 1e308, 1e308]):
+        G = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], bad, directed=False).to(device)
+        with pytest.raises(ValueError, match="weight: the Laplacian takes weights from 0 on whose sum is finite"):
+            hpg.layout.spectral(G, weight=True)
     with pytest.raises(ValueError, match="dim must be below the number of vertices"):
         hpg.layout.spectral(hpg.from_networkx(nx.path_graph(3)).to(device), dim=3)

@@ -180,6 +180,20 @@ def checked(G: Any, weight: Any, resolution: Any) -> tuple[Graph, Level, float]:
     return graph, level_of(graph.out_csr, graph.directed, weighted), resolution
 
 
+def least_gain(threshold: Any) -> float:
+    """What a level must raise the modularity by for another to follow.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is no number, or NaN.
+    """
+    gain = real(threshold, "threshold")
+    if np.isnan(gain):
+        raise ValueError("threshold must be a number, not NaN")
+    return gain
+
+
 def level_limit(max_level: Any) -> float:
     """The most levels that a search may take.
 

@@ -6,12 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.algorithms.communities import Communities, checked, found, level_limit, modularity_of, smallest_of
+from hpgraph.algorithms.communities import (
+    Communities,
+    checked,
+    found,
+    least_gain,
+    level_limit,
+    modularity_of,
+    smallest_of,
+)
 from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
-from hpgraph.core.number import real, whole
+from hpgraph.core.number import whole
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import kernels
 from hpgraph.kernels.communities.level import Level
@@ -72,7 +80,7 @@ def leiden(
     ([0, 0, 0, 1, 1, 1], 0.3571)
     """
     graph, level, resolution = checked(G, weight, resolution)
-    threshold, limit, key = real(threshold, "threshold"), level_limit(max_level), scattered(seed)
+    threshold, limit, key = least_gain(threshold), level_limit(max_level), scattered(seed)
     times = whole(n_iterations, "n_iterations")
     if times == 0:
         raise ValueError("n_iterations must be at least 1, or negative to go on while it helps, not 0")

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from hpgraph.algorithms.communities import Communities, checked, found, level_limit, modularity_of, smallest_of
+from hpgraph.algorithms.communities import (
+    Communities,
+    checked,
+    found,
+    least_gain,
+    level_limit,
+    modularity_of,
+    smallest_of,
+)
 from hpgraph.algorithms.random_order import scattered
 from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module
 from hpgraph.core.misspelt import naming_arguments
-from hpgraph.core.number import real
 from hpgraph.kernels.backend import kernels
 
 
@@ -78,7 +85,7 @@ def louvain(
     [{0, 1, 2}, {3, 4, 5}]
     """
     graph, level, resolution = checked(G, weight, resolution)
-    threshold, limit, key = real(threshold, "threshold"), level_limit(max_level), scattered(seed)
+    threshold, limit, key = least_gain(threshold), level_limit(max_level), scattered(seed)
     base = level
     hierarchy: list[Any] = []
     xp, backend = array_module(graph.device), kernels(graph.device)

@@ -32,9 +32,7 @@ _SHARE, _MOST_PAIRS = 8, 1 << 25
 
 
 @dataclass(frozen=True)
-class SimilarPairs(
-    ResultTable, columns=("score", "source", "target"), ends=("source", "target"), edges=True
-):
+class SimilarPairs(ResultTable, columns=("score", "source", "target"), ends=("source", "target"), edges=True):
     """Pairs of vertices and how similar they are.
 
     Attributes
@@ -207,7 +205,7 @@ def similar(graph: Graph, measure: Measure, pairs: Any, top: Any, vertices: Any,
     if pairs is not None:
         if top is not None or vertices is not None:
             raise ValueError("pairs says which pairs: leave top and vertices away, or pairs")
-        source, target = graph._pairs(*ends_of_edges(pairs))
+        source, target = graph._pairs(*ends_of_edges(pairs, "pairs"))
         form = COMMON if measure.looped else measure.form
         work = similarity(graph.device)
         found = work.pair_scores(measure.rows, source, target, measure.common, form, measure.sizes)

@@ -261,16 +261,19 @@ def _flags(given: Any, count: int, argument: str, what: str, device: str) -> Any
     return to_device(flags, device)
 
 
-def ends_of_edges(edges: Any) -> tuple[Any, Any]:
-    """The sources and the targets of edges given by their ends."""
+def ends_of_edges(edges: Any, name: str = "edges") -> tuple[Any, Any]:
+    """The sources and the targets of edges given by their ends; `name` is what messages call these."""
     edges = native(edges)
     if getattr(edges, "ndim", 0) == 2:
         if edges.shape[1] != 2:
-            raise ValueError(f"edges must be of shape (k, 2), not {edges.shape}; or two arrays (source, target)")
+            raise ValueError(f"{name} must be of shape (k, 2), not {edges.shape}; or two arrays (source, target)")
         return edges[:, 0], edges[:, 1]
     if isinstance(edges, tuple) and len(edges) == 2:
         return edges
-    pairs = [tuple(edge)[:2] for edge in edges]
+    try:
+        pairs = [tuple(edge)[:2] for edge in edges]
+    except TypeError:
+        pairs = [()]
     if any(len(pair) != 2 for pair in pairs):
-        raise ValueError("edges must be pairs (source, target), or two arrays")
+        raise ValueError(f"{name} must be pairs (source, target), or two arrays")
     return [u for u, _ in pairs], [v for _, v in pairs]

@@ -40,7 +40,8 @@ def spectral(G: Graph | Any, *, weight: Any = True, scale: float = 1, center: An
     Raises
     ------
     ValueError, TypeError
-        When an argument does not fit, or there are not more than `dim` vertices beyond two.
+        When an argument does not fit, a weight is negative or not finite, or there are not more than `dim` vertices
+        beyond two.
 
     Notes
     -----
@@ -87,6 +88,9 @@ def _in_double_precision(arcs: CSR, weighted: bool) -> CSR:
     """Arcs with the weights that count, checked."""
     if not weighted:
         return arcs.with_data(None)
-    if not bool(array_module(arcs.indices).isfinite(arcs.data).all()):
-        raise ValueError("weight: the Laplacian takes finite weights; or weight=None")
-    return arcs.astype(np.float64)
+    wide = arcs.astype(np.float64)
+    largest = float(wide.data.max()) if wide.nnz else 0.0
+    # NaN is not at least 0.
+    if not bool((wide.data >= 0).all()) or 4.0 * wide.nnz * largest == np.inf:
+        raise ValueError("weight: the Laplacian takes weights from 0 on whose sum is finite; or weight=None")
+    return wide

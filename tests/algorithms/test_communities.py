@@ -284,6 +284,8 @@ G = hpg.Graph.from_edges([0, 1], [1, 2], directed=False)
         (lambda: hpg.louvain(G, resolution=-1), ValueError, "resolution"),
         (lambda: hpg.louvain(G, resolution="1"), TypeError, "resolution"),
         (lambda: hpg.louvain(G, max_level=0), ValueError, "max_level"),
+        (lambda: hpg.louvain(G, threshold=np.nan), ValueError, "threshold must be a number, not NaN"),
+        (lambda: hpg.leiden(G, threshold=np.nan), ValueError, "threshold must be a number, not NaN"),
         (lambda: hpg.louvain(G, seed=0.5), TypeError, "seed"),
         (lambda: hpg.leiden(G, n_iterations=0), ValueError, "n_iterations"),
         (lambda: hpg.cdlp(G, -1), ValueError, "max_iteration"),

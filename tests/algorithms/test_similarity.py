@@ -179,8 +179,11 @@ def test_unfit_input(device: str) -> None:
         hpg.jaccard(G, top=0)
     with pytest.raises(ValueError, match="leave top and vertices away"):
         hpg.jaccard(G, [(0, 1)], top=3)
-    with pytest.raises(ValueError, match="edges must be of shape"):
+    with pytest.raises(ValueError, match="pairs must be of shape"):
         hpg.jaccard(G, np.zeros((2, 3), np.int64))
+    for bad in ([0, 1], 5, [(0,)]):
+        with pytest.raises(ValueError, match="pairs must be pairs"):
+            hpg.jaccard(G, bad)
 
 
 def np_sparse(dense: Any) -> Any:
