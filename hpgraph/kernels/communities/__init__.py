@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 class Communities(Protocol):
     """What either backend offers."""
 
-    def move_vertices(self, level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, int]:
-        """Communities of a higher modularity, vertices moving from one to another, and how many moves there were."""
+    def move_vertices(self, level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, Any]:
+        """Communities of a higher modularity, vertices moving from one to another, and how many moves there were.
+
+        A GPU is waited for by who looks at that number.
+        """
 
     def refine_communities(self, level: Level, within: Any, resolution: float, seed: int) -> Any:
         """Connected parts of given communities."""

@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities.batches import FEW_MOVES, FEW_YIELD, MANY_MOVES, REFINING_ROUNDS, ROUNDS, batch_bits
-from hpgraph.kernels.communities.cuda_members import Beginning, beginning
+from hpgraph.kernels.communities.cuda_members import Beginning, beginning, row_counts
 from hpgraph.kernels.communities.cuda_tables import (
     BLOCK_ENTRIES,
     BLOCK_SLOTS,
@@ -83,8 +83,8 @@ class _Search(NamedTuple):
     by_weight: bool = False
 
 
-def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, int]:
-    """`hpgraph.kernels.communities.cpu.move_vertices` on the GPU; waits for it.
+def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tuple[Any, Any]:
+    """`hpgraph.kernels.communities.cpu.move_vertices` on the GPU; the number of moves is an array without dimensions.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def move_vertices(level: Level, label: Any, resolution: float, seed: int) -> tup
 
 
 def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
-    """`hpgraph.kernels.communities.cpu.refine_communities` on the GPU; waits for it.
+    """`hpgraph.kernels.communities.cpu.refine_communities` on the GPU.
 
     Raises
     ------
@@ -134,20 +134,19 @@ def _moved(
     rounds: int = ROUNDS,
     within: Any = None,
     by_weight: bool = False,
-) -> tuple[Any, int]:
-    """Changes the labels; and says how many moves there were, where nothing is refined."""
+) -> tuple[Any, Any]:
+    """Changes the labels; and says how many moves there were."""
     arcs = level.arcs
     if arcs.nnz == 0 or rounds == 0:
         return label, 0
     at_first = beginning(arcs, (level.sent, level.received), label)
-    bits = batch_bits(at_first.joined, arcs.nnz)
+    bits = batch_bits(row_counts(arcs)[0], arcs.nnz)
     search = _Search(seed, few, share, level.penalty(resolution), rounds, bits, within, by_weight)
-    counters = _launch(arcs, level, label, at_first, search)
-    return label, int(counters[-1]) if within is None else 0
+    return label, _launch(arcs, level, label, at_first, search)
 
 
 def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
-    """`hpgraph.kernels.communities.cpu_labels.frequent_labels` on the GPU; waits for it.
+    """`hpgraph.kernels.communities.cpu_labels.frequent_labels` on the GPU.
 
     Raises
     ------
@@ -162,7 +161,7 @@ def frequent_labels(arcs: CSR, label: Any, rounds: int) -> Any:
 
 
 def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, search: _Search) -> Any:
-    """Runs the kernel, over the most frequent labels where there is no level; its counters."""
+    """Runs the kernel, over the most frequent labels where there is no level; how many moves there were."""
     import cupy
 
     n, ids = arcs.shape[0], arcs.indices.dtype
@@ -174,12 +173,12 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, sea
     kernel = module.function(name)
     width = ids.itemsize + (4 if sums == "unsigned" else 8)
     check_memory(n * (1 + 3 * ids.itemsize), "the work space of communities", "cuda")
-    counters = cupy.zeros(COUNTERS, np.uint64)
-    work, tables = cupy.empty((2, n), ids), _tables(arcs, at_first.hubs, sums)
+    counters, (joined, hubs) = cupy.zeros(COUNTERS, np.uint64), row_counts(arcs)
+    work, tables = cupy.empty((2, n), ids), _tables(arcs, hubs, sums)
     made = described(
         np.int64(n), arcs.indptr, arcs.indices, arcs.data, *strengths, label, at_first.sent, at_first.received,
         at_first.size, search.within, at_first.active, work[0], work[1], counters, *tables,
-        np.uint64(search.seed), np.int64(at_first.joined), np.int64(search.few), np.int64(int(MANY_MOVES * n)),
+        np.uint64(search.seed), np.int64(joined), np.int64(search.few), np.int64(int(MANY_MOVES * n)),
         np.float64(search.share), np.float64(search.penalty),
         np.int32(search.rounds), np.int32(search.bits),
         np.int32(level is not None and level.directed), np.int32(search.within is not None),
@@ -189,7 +188,7 @@ def _launch(arcs: CSR, level: Level | None, label: Any, at_first: Beginning, sea
     busy = max(-(-n // (4 * THREADS)), -(-arcs.nnz // (8 * THREADS)))
     blocks = min(BLOCKS * multiprocessors(), busy)
     kernel((blocks,), (THREADS,), (made,), shared_mem=BLOCK_SLOTS * width)
-    return counters
+    return counters[-1]
 
 
 def _tables(arcs: CSR, count: int, sums: str) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.communities.cuda_tables import THREADS
 from hpgraph.kernels.communities.level import Level
+from hpgraph.kernels.runtime.attached import attached
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.semiring.c_types import c_type
 
@@ -17,14 +18,12 @@ SOURCE = "group_members.cuh"
 
 
 class Beginning(NamedTuple):
-    """Strengths and sizes of communities, who has arcs, and how many; how many have more than a block sums."""
+    """Strengths and sizes of communities, and who has arcs."""
 
     sent: Any
     received: Any
     size: Any
     active: Any
-    joined: int
-    hubs: int
 
 
 class Members(NamedTuple):
@@ -49,11 +48,11 @@ def kernel_names(index: str) -> tuple[str, ...]:
     tuple of str
     """
     typed = ("begin_groups", "mark_groups", "number_groups", "list_members", "first_neighbours", "sum_groups")
-    return ("hpgraph::plan_tables", *(f"hpgraph::{name}<{index}>" for name in typed))
+    return ("hpgraph::plan_tables", "hpgraph::count_rows", *(f"hpgraph::{name}<{index}>" for name in typed))
 
 
 def beginning(arcs: CSR, strengths: tuple[Any, Any] | None, label: Any) -> Beginning:
-    """What a search over communities begins with; waits for the GPU.
+    """What a search over communities begins with.
 
     Parameters
     ----------
@@ -70,7 +69,7 @@ def beginning(arcs: CSR, strengths: tuple[Any, Any] | None, label: Any) -> Begin
     import cupy
 
     n = len(label)
-    active, told = cupy.empty(n, np.bool_), cupy.zeros(2, np.uint64)
+    active = cupy.empty(n, np.bool_)
     sent = received = size = None
     if strengths is not None:
         sums = cupy.zeros((3 if strengths[0] is not strengths[1] else 2, n), np.int64)
@@ -80,10 +79,20 @@ def beginning(arcs: CSR, strengths: tuple[Any, Any] | None, label: Any) -> Begin
     _launch(
         "begin_groups", arcs.indices.dtype, n,
         np.int64(n), arcs.indptr, label if strengths is not None else None, of[0], of[1] if apart else None,
-        sent, received if apart else None, size, active, told,
+        sent, received if apart else None, size, active,
     )  # fmt: skip
+    return Beginning(sent, received, size, active)
+
+
+@attached
+def row_counts(arcs: CSR) -> tuple[int, int]:
+    """How many rows have entries, and how many of them more than a block sums; waits for the GPU the first time."""
+    import cupy
+
+    told = cupy.zeros(2, np.uint64)
+    _launch("count_rows", arcs.indices.dtype, arcs.shape[0], np.int64(arcs.shape[0]), arcs.indptr, told)
     joined, hubs = told.tolist()
-    return Beginning(sent, received, size, active, joined, hubs)
+    return joined, hubs
 
 
 def members_of(level: Level, label: Any) -> Members:

@@ -284,8 +284,9 @@ struct Chooser {
         }
     }
 
-    // All arcs in the registers of a warp, two a lane: each in turn is shown to all lanes.
-    __device__ void by_shuffles(i64 place, Row row) const {
+    // All arcs in the registers of a warp, two a lane. Where all weigh the same, one instruction finds those of the same label;
+    // else each in turn is shown to all lanes.
+    __device__ void by_registers(i64 place, Row row) const {
         const int lane = lane_of_warp(), degree = int(row.end - row.begin);
         const Index v = row.v, own = m.label[v];
         const Strengths of = strengths_of(v, own);
@@ -303,17 +304,23 @@ struct Chooser {
             if (!counts(u[k], v)) c[k] = Index(-1), w[k] = 0;
             if (c[k] == own) inside += w[k];
         }
-        for (int i = 0; i < min(degree, 32); ++i) {
-            const Index label = __shfl_sync(ALL, c[0], i);
-            const Sum theirs = WEIGHS_ONE<W> ? Sum(1) : __shfl_sync(ALL, w[0], i);
-            if (label == c[0]) sum[0] += theirs;
-        }
         // Of a label that is among both, the first ones have it all.
-        for (int i = 0; i < degree - 32; ++i) {
-            const Index label = __shfl_sync(ALL, c[1], i);
-            const Sum theirs = WEIGHS_ONE<W> ? Sum(1) : __shfl_sync(ALL, w[1], i);
-            if (label == c[0]) sum[0] += theirs;
-            if (label == c[1]) sum[1] += theirs;
+        if (WEIGHS_ONE<W>) {
+            sum[0] = __popc(__match_any_sync(ALL, c[0]));
+            if (degree > 32) sum[1] = __popc(__match_any_sync(ALL, c[1]));
+            for (int i = 0; i < degree - 32; ++i) sum[0] += __shfl_sync(ALL, c[1], i) == c[0];
+        } else {
+            for (int i = 0; i < min(degree, 32); ++i) {
+                const Index label = __shfl_sync(ALL, c[0], i);
+                const Sum theirs = __shfl_sync(ALL, w[0], i);
+                if (label == c[0]) sum[0] += theirs;
+            }
+            for (int i = 0; i < degree - 32; ++i) {
+                const Index label = __shfl_sync(ALL, c[1], i);
+                const Sum theirs = __shfl_sync(ALL, w[1], i);
+                if (label == c[0]) sum[0] += theirs;
+                if (label == c[1]) sum[1] += theirs;
+            }
         }
         inside = warp_sum(inside);
         const Ties ties = ties_of(v);
@@ -329,7 +336,7 @@ struct Chooser {
     }
 
     __device__ void by_warp(i64 place, Row row, Index* keys, Sum* sums) const {
-        if (row.end - row.begin <= TWO_A_LANE) return by_shuffles(place, row);
+        if (row.end - row.begin <= TWO_A_LANE) return by_registers(place, row);
         const int lane = lane_of_warp();
         const Index v = row.v, own = m.label[v];
         const Strengths of = strengths_of(v, own);

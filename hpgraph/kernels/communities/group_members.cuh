@@ -13,22 +13,27 @@ __device__ __forceinline__ u64 count_up(u64* counts, u64 place) {
     return __shfl_sync(peers, before, leader) + __popc(peers & lanes_below());
 }
 
-// Who has arcs, and how many these are, and how many have more than a block looks at by itself; what each community weighs
-// and how many are in it, where there are any.
+// Who has arcs; what each community weighs and how many are in it, where there are any.
 template <class Index>
 __global__ void begin_groups(i64 n, const i64* indptr, const Index* label, const i64* sent, const i64* received, u64* group_sent,
-                             u64* group_received, u64* group_size, unsigned char* active, u64* stats) {
-    u64 joined = 0, hubs = 0;
+                             u64* group_received, u64* group_size, unsigned char* active) {
     for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) {
-        const i64 degree = indptr[v + 1] - indptr[v];
-        active[v] = degree > 0;
-        joined += degree > 0;
-        hubs += degree > BLOCK_ENTRIES;
+        active[v] = indptr[v + 1] > indptr[v];
         if (!label) continue;
         const Index c = label[v];
         atomicAdd(group_sent + c, u64(sent[v]));
         if (received) atomicAdd(group_received + c, u64(received[v]));
         atomicAdd(group_size + c, 1ull);
+    }
+}
+
+// How many rows have entries, and how many of them more than a block sums by itself.
+__global__ void count_rows(i64 n, const i64* indptr, u64* stats) {
+    u64 joined = 0, hubs = 0;
+    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) {
+        const i64 degree = indptr[v + 1] - indptr[v];
+        joined += degree > 0;
+        hubs += degree > BLOCK_ENTRIES;
     }
     joined = warp_sum(joined), hubs = warp_sum(hubs);
     if (lane_of_warp() != 0) return;

@@ -118,10 +118,13 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4) move_groups(Moving<Index, W,
             if (starts[BUCKETS] == 0) break;
             for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS) {
                 base[i] = hist[i] ? starts[i] + i64(atomicAdd(set + PLACED + i, u64(hist[i]))) : 0;
+                hist[i] = 0;
             }
             __syncthreads();
             for (i64 v = low + threadIdx.x; v < high; v += GROUP_THREADS) {
-                if (mover.is_listed(v)) m.listed[atomicAdd((u64*)base + mover.bucket_of(v), 1ull)] = Index(v);
+                if (!mover.is_listed(v)) continue;
+                const int bucket = mover.bucket_of(v);
+                m.listed[base[bucket] + atomicAdd(hist + bucket, 1u)] = Index(v);
             }
         }
         barrier.wait();
