@@ -25,7 +25,7 @@ from hpgraph.kernels.communities.batches import (
     batch_bits,
 )
 from hpgraph.kernels.communities.cpu_aggregate import group_strengths
-from hpgraph.kernels.communities.cpu_ahead import AHEAD, fetch, pays
+from hpgraph.kernels.communities.cpu_ahead import AHEAD, MOST, ON_THE_WAY, fetch, pays
 from hpgraph.kernels.communities.cpu_chance import drawn, is_before
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level
@@ -246,7 +246,10 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
         first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
         mask = mask_for(last - first)
         count, inside, largest, heaviest = 0, np.int64(0), np.int64(-1), own
+        is_long = last - first > MOST
         for at in range(first, last):
+            if is_long:
+                prefetch(label, vertex(rows.indices, min(at + ON_THE_WAY, last - 1)))
             u = vertex(rows.indices, at)
             if u == v or (rule.refining and peek(rule.within, u) != peek(rule.within, v)):
                 continue

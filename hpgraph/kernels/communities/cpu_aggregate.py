@@ -9,12 +9,12 @@ from numba import prange
 
 from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR
-from hpgraph.kernels.communities.cpu_ahead import fetch, pays
+from hpgraph.kernels.communities.cpu_ahead import MOST, ON_THE_WAY, fetch, pays
 from hpgraph.kernels.communities.cpu_choice import mask_for, slot_of, tables
 from hpgraph.kernels.communities.level import Level, summed_by
 from hpgraph.kernels.runtime.cpu.kernel import njit
 from hpgraph.kernels.runtime.cpu.part import part
-from hpgraph.kernels.runtime.cpu.prefetch import peek, put, vertex
+from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, put, vertex
 from hpgraph.kernels.runtime.cpu.progress import LOOPS
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import next_task, task_bounds
@@ -158,7 +158,11 @@ def _sum_one(rows, number, groups, made, table, c):
         if groups.fetching:
             fetch(rows, number, groups.members, i, groups.members.size)
         v = vertex(groups.members, i)
-        for at in range(peek(rows.indptr, v), peek(rows.indptr, v + 1)):
+        first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
+        is_long = last - first > MOST
+        for at in range(first, last):
+            if is_long:
+                prefetch(number, vertex(rows.indices, min(at + ON_THE_WAY, last - 1)))
             d = vertex(number, vertex(rows.indices, at))
             if d == c:
                 continue

@@ -7,8 +7,9 @@ from hpgraph.kernels.runtime.cpu.part import part
 from hpgraph.kernels.runtime.cpu.prefetch import peek, prefetch, vertex
 from hpgraph.kernels.runtime.cpu.weights import prefetch_entry
 
-# How many vertices ahead; ids in a line of memory; the most arcs of a row that are fetched, what follows is streamed.
-AHEAD, LINE, MOST = 4, 16, 128
+# How many vertices ahead; ids in a line of memory; the most arcs of a row that are fetched before its turn comes. Of
+# longer rows the ids come as a stream, and loops fetch labels so many arcs ahead, in place: a call costs more.
+AHEAD, LINE, MOST, ON_THE_WAY = 4, 16, 128, 24
 
 
 def pays(arcs: CSR, joined: int) -> bool:
