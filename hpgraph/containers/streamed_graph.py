@@ -132,9 +132,11 @@ class StreamedGraph(StreamedLookup):
             return None
         key = id(pages), weighted
         if key not in self._stores:
-            # Both ways share the budget; weights lie apart, and who needs none has a store without.
+            # Both ways share the budget; weights lie apart, and who needs none has a store without: one at a time,
+            # but where main memory has no limit. (That of a GPU has one, given or not.)
             shares = 2 if self._in is not None and self._in is not self._out else 1
-            for other in [k for k in self._stores if k[0] == key[0]]:
+            limited = self._device != "cpu" or any(limit is not None for limit in self._budgets.values())
+            for other in [k for k in self._stores if limited and k[0] == key[0]]:
                 self._moved_before += self._stores[other].moved
                 self._stores.pop(other).close()
             chosen = pages if weighted or pages.values is None else pages.pattern()

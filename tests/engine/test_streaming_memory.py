@@ -134,3 +134,14 @@ def test_phases_with_and_without_weights_share_a_budget(device, tmp_path):
     np.minimum.at(least, rows, weights)
     np.maximum.at(beside, rows, least[plain.indices])
     assert np.array_equal(to_device(r.beside, "cpu"), beside)
+
+
+def test_without_a_limit_pages_are_kept_for_programs_with_and_without_weights(tmp_path):
+    plain = circulant(2_000, 25).out_csr
+    matrix = CSR(plain.shape, plain.indptr, plain.indices, np.ones(plain.nnz, np.float32))
+    graph = hpg.StreamedGraph(in_file(cut(matrix, arcs_per_page=4096), tmp_path, "out"), directed=False, device="cpu")
+    moved = []
+    hpg.run(hpg.Phases([Lightest, Beside], until=lambda world: moved.append(graph.moved) or len(moved) == 3), graph)
+    ids, weights = 4 * plain.nnz, 4 * plain.nnz
+    assert moved[0] == 2 * ids + weights
+    assert moved[2] - moved[1] < weights + ids // 4, "weights are read each time, ids are kept, but for a page or two"
