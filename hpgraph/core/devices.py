@@ -229,15 +229,10 @@ def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
 
     Notes
     -----
-    The copy goes on the current stream of the target's device, after what the source's stream has been given so far.
-    The host waits for nothing. Where GPUs have not been given access to each other, the driver takes it through main
-    memory.
+    As `begin_copy`, and the current stream of the target's device waits for the copy. The host waits for nothing.
     """
     if not is_cuda(target):
         target[...] = source
-        return
-    if not target.size:
-        # Empty arrays have no address that the driver would take.
         return
     cupy = require_cupy()
     here, there = device_index(target), device_index(source)
@@ -247,22 +242,54 @@ def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
         return
     with cupy.cuda.Device(there):
         if not source.flags.c_contiguous:
-            source = cupy.ascontiguousarray(source)
-        giver = cupy.cuda.get_current_stream()
-        made = cupy.cuda.Event(disable_timing=True)
-        made.record(giver)
+            # Of its own, and freed when this returns.
+            source, hold = cupy.ascontiguousarray(source), True
+    done = begin_copy(source, target)
+    for device in (here, there) if hold else (here,):
+        with cupy.cuda.Device(device):
+            cupy.cuda.get_current_stream().wait_event(done)
+
+
+def begin_copy(source: Any, target: Any) -> Any:
+    """Begin to copy an array from a GPU into one on another, beside what either does.
+
+    Parameters
+    ----------
+    source, target : contiguous CuPy arrays of one type and size, on different devices
+
+    Returns
+    -------
+    cupy.cuda.Event
+        When the copy is done. Until then nobody may read the target, and nobody write to either, or free it: the caller
+        sees to it.
+
+    Notes
+    -----
+    The copy goes on a stream of its own, after what the current streams of both devices have been given so far. Where
+    GPUs have not been given access to each other, the driver takes it through main memory.
+    """
+    cupy = require_cupy()
+    here, there = device_index(target), device_index(source)
+    between = _between(here)
+    for device in (here, there):
+        with cupy.cuda.Device(device):
+            # The target may be memory that was something else a moment ago.
+            between.wait_event(cupy.cuda.get_current_stream().record(cupy.cuda.Event(disable_timing=True)))
     with cupy.cuda.Device(here):
-        taker = cupy.cuda.get_current_stream()
-        taker.wait_event(made)
-        cupy.cuda.runtime.memcpyPeerAsync(
-            target.data.ptr, here, source.data.ptr, there, source.nbytes, taker.ptr
-        )
-        if not hold:
-            return
-        done = cupy.cuda.Event(disable_timing=True)
-        done.record(taker)
-    with cupy.cuda.Device(there):
-        giver.wait_event(done)
+        # Empty arrays have no address that the driver would take.
+        if source.nbytes:
+            cupy.cuda.runtime.memcpyPeerAsync(
+                target.data.ptr, here, source.data.ptr, there, source.nbytes, between.ptr
+            )
+        return between.record(cupy.cuda.Event(disable_timing=True))
+
+
+@cache
+def _between(device: int) -> Any:
+    """The stream on which a GPU's copies from others go: on the default one they would wait for all that both do."""
+    cupy = require_cupy()
+    with cupy.cuda.Device(device):
+        return cupy.cuda.Stream(non_blocking=True)
 
 
 def follow(device: Devices, other: Devices) -> None:

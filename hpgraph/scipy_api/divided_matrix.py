@@ -15,12 +15,9 @@ from hpgraph.containers.shards import rows_on
 from hpgraph.core.device import Device, array_module
 from hpgraph.core.devices import Devices, bring, copy_between, even_ranges, follow, place_of, reach_each_other
 from hpgraph.formats import CSR
-from hpgraph.kernels.spmv.cuda_choice import CHOICE_ENTRIES, predict, reads_in_order
+from hpgraph.kernels.spmv.cuda_choice import fetches, longer_abroad
 from hpgraph.scipy_api.matrix import Matrix
 from hpgraph.semiring import Semiring, get_semiring
-
-# Bytes a second that one GPU copies from another over NVLink: measured on two H200 (docs/several-gpus.md).
-COPIED = 3.97e11
 
 
 class Block(NamedTuple):
@@ -73,7 +70,7 @@ class DividedMatrix:
         self.shape, self.dtype, self.blocks = shape, dtype, tuple(blocks)
         self.nnz = sum(block.matrix.nnz for block in self.blocks)
         devices = Devices(self.device, tuple(dict.fromkeys(i for block in self.blocks for i in block.device.indices)))
-        self._in_order: dict[int, bool] = {}
+        self._fetches: dict[int, bool] = {}
         # Then a GPU writes its part of a product to where it is to lie.
         self._writes_there = len(devices.indices) <= 1 or reach_each_other(devices)
 
@@ -154,7 +151,7 @@ class DividedMatrix:
                     follow(block.device, home)
                     there = x
                 else:
-                    # The first device need not wait for the copy before it does its own part: it waits at the end.
+                    # The first device does its own part while the copy is under way: it waits at the end.
                     there = bring(x, block.device, hold=False)
                 if x.ndim == 1 and self._writes_there:
                     multiply(block.matrix, there, ring, own)
@@ -176,12 +173,12 @@ class DividedMatrix:
         return DividedArray(pieces)
 
     def _reads_there(self, block: Block, dtype: np.dtype[Any]) -> bool:
-        """Whether a block reads a vector of that type where it lies: a copy would take longer than it saves."""
+        """Whether a block's product takes a vector of that type from where it lies."""
         if self.device == "cpu" or not self._writes_there or dtype != self.dtype:
             return False
-        if block.first not in self._in_order:
-            self._in_order[block.first] = reads_in_order(block.matrix.csr, dtype.itemsize, dtype.itemsize)
-        return self._in_order[block.first]
+        if block.first not in self._fetches:
+            self._fetches[block.first] = fetches(block.matrix.csr, dtype.itemsize, dtype.itemsize)
+        return self._fetches[block.first]
 
     def rmatvec(self, x: Any) -> Any:
         """The product of the transpose with a vector.
@@ -220,14 +217,11 @@ class DividedMatrix:
         return f"<DividedMatrix {self.shape[0]}x{self.shape[1]}, {self.nnz:,} entries, {self.dtype}, {where}>"
 
 
-def _shares(csr: CSR, parts: int) -> list[float] | None:
-    """Shares of the entries with which all devices end together, although all but the first wait for a copy of x."""
+def _shares(csr: CSR, parts: int) -> list[float]:
+    """Shares of the entries with which all devices end together, although x and the product lie on the first."""
     size = 8 if csr.dtype is None else csr.dtype.itemsize
     with place_of(csr.indptr).here:
-        if csr.nnz < CHOICE_ENTRIES or reads_in_order(csr, size, size):
-            return None
-        product, copy = min(predict(csr, size, size).values()), csr.shape[1] * size / COPIED
-    others = max(0.0, (1 - copy / product) / parts)
+        others = max(0.0, (1 - longer_abroad(csr, size, size, parts)) / parts)
     return [1 - others * (parts - 1), *[others] * (parts - 1)]
 
 

@@ -24,6 +24,7 @@ from hpgraph.kernels.spmv.cuda_stretches import can_stretch
 from hpgraph.kernels.spmv.layout_cost import (
     RATES,
     Shape,
+    entries_seconds,
     hyb_seconds,
     row_lengths,
     rows_seconds,
@@ -121,10 +122,11 @@ def _slots(csr: CSR) -> int:
     return slots_of(csr)
 
 
-def reads_in_order(csr: CSR, operand: int, result: int) -> bool:
-    """Whether a whole product of a semiring reads the vector about once, from front to back.
+def fetches(csr: CSR, operand: int, result: int) -> bool:
+    """Whether a whole product of a semiring brings what it reads of the vector to shared memory first.
 
-    Then it may as well lie in another GPU's memory.
+    Then the vector may as well lie in another GPU's memory: blocks of columns in their own order read it once, from
+    front to back, and others see to it themselves.
 
     Parameters
     ----------
@@ -140,10 +142,40 @@ def reads_in_order(csr: CSR, operand: int, result: int) -> bool:
     if csr.nnz < CHOICE_ENTRIES:
         return False
     predicted = predict(csr, operand, result)
-    if min(predicted, key=predicted.__getitem__) != "blocks":
-        return False
-    surveyed = known_survey(csr, operand, result)
-    return surveyed is not None and surveyed.order is None
+    return min(predicted, key=predicted.__getitem__) == "blocks"
+
+
+def longer_abroad(csr: CSR, operand: int, result: int, parts: int) -> float:
+    """What share of a whole product's time a part of it takes longer whose vectors both lie on another GPU.
+
+    Parameters
+    ----------
+    csr : CSR
+        The whole matrix, on the GPU.
+    operand, result
+        As for `shape_of`.
+    parts : int
+        Of about as many entries each.
+
+    Returns
+    -------
+    float
+        Of the time that the product takes in one part.
+    """
+    if csr.nnz < CHOICE_ENTRIES:
+        return 0.0
+    rates = RATES["cuda"]
+    seconds, waits = min(predict(csr, operand, result).values()), csr.shape[1] * operand / rates.link
+    if fetches(csr, operand, result):
+        surveyed, weight = known_survey(csr, operand, result), shape_of(csr, operand, result).weight
+        if surveyed is None or surveyed.order is None:
+            waits = 0.0
+        else:
+            # Meanwhile it works on the hottest columns.
+            waits -= surveyed.hottest * entries_seconds(csr.nnz, weight, rates) / parts
+    # Both devices hear of each other, at the beginning and at the end.
+    waits = max(0.0, waits) + 3 * rates.launch
+    return (waits + csr.shape[0] / parts * result * rates.abroad) / seconds
 
 
 def reads_slab(csr: CSR, operand: int, result: int) -> bool:

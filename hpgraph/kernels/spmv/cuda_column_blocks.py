@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from hpgraph.kernels.runtime.cuda.specialization import Specialization, speciali
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda_choice import predict
 from hpgraph.kernels.spmv.cuda_column_blocks_layout import GROUP, Blocked, known_survey, layout_of, worth_a_look
+from hpgraph.kernels.spmv.cuda_far_operand import Coming, ComingVector, Stages, is_far, stages_of
 from hpgraph.kernels.spmv.origin import csr_of
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.semiring import Gather
@@ -49,6 +51,11 @@ class BlockedProduct:
     def prologue(self) -> str:
         """C++ text before column_blocks.cuh."""
         return blocked_prologue(self.special, self.staged)
+
+    @cached_property
+    def stages(self) -> Stages:
+        """Of a product with a vector on another GPU."""
+        return stages_of(self.layout, self.staged.itemsize)
 
 
 def staged_type(
@@ -181,14 +188,16 @@ def blocked_kernels(special: Specialization, staged: np.dtype[Any]) -> Module:
     return module
 
 
-def gather_partials(product: BlockedProduct, state: tuple[Any, ...]) -> Any:
+def gather_partials(product: BlockedProduct, state: tuple[Any, ...], coming: Coming | None = None) -> Any:
     """Launch the first phase.
 
     Parameters
     ----------
     product : BlockedProduct
     state : tuple of arrays
-        Contiguous.
+        Contiguous. A single one may lie on another GPU; its stream has to wait for this one's before it changes that.
+    coming : Coming, optional
+        What has `state` brought here meanwhile.
 
     Returns
     -------
@@ -202,10 +211,20 @@ def gather_partials(product: BlockedProduct, state: tuple[Any, ...]) -> Any:
     partial, open_ = cupy.empty(layout.partials, product.dtype), cupy.empty(stretches, product.dtype)
     first, join = (module.function(f"hpgraph::{name}<Blocked>") for name in KERNELS[:2])
     shared = layout.per_block * product.staged.itemsize + GATHERERS // 32 * CHUNK * product.dtype.itemsize
-    first(
-        (len(layout.share) - 1,), (GATHERERS,),
-        (product.special.gather.arguments(state), layout.arguments, layout.weights, partial, open_), shared_mem=shared,
-    )  # fmt: skip
+
+    def gather(state: tuple[Any, ...], arguments: Any, takers: int) -> None:
+        given = product.special.gather.arguments(state), arguments, layout.weights, partial, open_
+        first((takers,), (GATHERERS,), given, shared_mem=shared)
+
+    if coming is None and len(state) == 1 and is_far(state[0], layout):
+        coming = ComingVector(state[0], product.stages)
+    if coming is None:
+        gather(state, layout.arguments, len(layout.share) - 1)
+    else:
+        for stage, come in ((coming.stages.first, coming.hot), (coming.stages.rest, coming.whole)):
+            properties = come()
+            if stage is not None:
+                gather(properties, stage.arguments, stage.takers)
     join((-(-stretches // BLOCK),), (BLOCK,), (layout.arguments, open_, partial))
     return partial
 

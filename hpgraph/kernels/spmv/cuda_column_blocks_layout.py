@@ -171,6 +171,8 @@ class Survey:
         Whether products go by blocks.
     n_blocks, shift : int
         Blocks of columns, of 2**shift columns each.
+    hottest : float
+        Share of the entries in the first block.
     order, rank : uint32 CuPy array or None
         Columns in the order of the blocks, and the place of each column there.
     layout : Blocked or None
@@ -181,6 +183,7 @@ class Survey:
     pays: bool
     n_blocks: int
     shift: int
+    hottest: float
     order: Any
     rank: Any
     layout: Blocked | None = None
@@ -247,7 +250,8 @@ def _survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
         return None
     pairs = _sample(csr, None, n_blocks, shift)
     order = rank = None
-    if _hot(csr, 1 << shift):
+    hottest = _hottest(csr, 1 << shift)
+    if hottest > HOT:
         heat = cupy.bincount(csr.indices, minlength=csr.shape[1])
         order = cupy.argsort(-heat.astype(np.int32)).astype(np.uint32)
         rank = cupy.empty_like(order)
@@ -260,17 +264,17 @@ def _survey(csr: CSR, shape: Shape, directly: float) -> Survey | None:
             pairs = ordered
     loads, runs = n_blocks / multiprocessors() + 1, n_blocks * -(-csr.shape[0] // GROUP)
     seconds = blocks_seconds(shape, pairs, loads, runs, RATES["cuda"])
-    return Survey(pairs, seconds, pays(seconds, directly), n_blocks, shift, order, rank)
+    return Survey(pairs, seconds, pays(seconds, directly), n_blocks, shift, hottest, order, rank)
 
 
-def _hot(csr: CSR, per_block: int) -> bool:
-    """Whether a block of the hottest columns would hold a good part of the entries; judged by one entry in SAMPLED."""
+def _hottest(csr: CSR, per_block: int) -> float:
+    """What share of the entries a block of the hottest columns would hold; judged by one entry in SAMPLED."""
     import cupy
 
     # Side by side: of what is not, CuPy finds the largest by one thread block alone.
     sampled = cupy.ascontiguousarray(csr.indices[::SAMPLED])
     sample = cupy.sort(cupy.bincount(sampled, minlength=csr.shape[1]).astype(np.int32))
-    return int(sample[-per_block:].sum()) > HOT * int(sample.sum())
+    return int(sample[-per_block:].sum()) / max(int(sample.sum()), 1)
 
 
 def _module(index: str, weight: str) -> Module:
@@ -364,7 +368,7 @@ def _place(csr: CSR, surveyed: Survey) -> Blocked:
         np.int64(n_blocks),
         bounds,
     )
-    share = _shares(first, block, multiprocessors())
+    share = shares(first, block, multiprocessors())
     arguments = struct(
         arcs, first, block, order, share, np.int64(stretches), np.int64(csr.shape[1]), np.int64(1 << shift)
     )
@@ -387,8 +391,21 @@ def _by_weight(bounds: Any) -> tuple[Any, int]:
     return order.astype(np.uint32), int(heavy.sum())
 
 
-def _shares(first: Any, block: Any, takers: int) -> Any:
-    """Where each thread block of the first phase begins, so that all are done at about the same time."""
+def shares(first: Any, block: Any, takers: int) -> Any:
+    """Where each thread block of the first phase begins, so that all are done at about the same time.
+
+    Parameters
+    ----------
+    first, block : CuPy arrays
+        As of `Blocked`; of all stretches or of some that follow each other.
+    takers : int
+        Thread blocks.
+
+    Returns
+    -------
+    uint32 CuPy array, shape (takers + 1,)
+        Numbers of stretches, from the first of these on.
+    """
     import cupy
 
     # A stretch whose arcs all end a row takes twice as long as one without; a block of columns must be loaded first.

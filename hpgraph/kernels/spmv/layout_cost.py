@@ -15,6 +15,7 @@ those of "cpu" on two cores of a server. On other machines times scale, but what
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from hpgraph.formats import CSR, hyb_width, lengths_of
 from hpgraph.formats.ell import entry_bytes
@@ -62,6 +63,12 @@ class Rates:
         there by itself.
     run : float
         Seconds of a warp's load of partial results, of which each block gives each group of rows one or more; a bound.
+    link : float
+        Bytes a second that one device copies from another; over NVLink, of two H200 (docs/several-gpus.md).
+    far : float
+        Seconds of an element gathered out of another's memory; likewise.
+    abroad : float
+        How many seconds more a byte of the result takes that is written to another's memory; likewise.
     """
 
     bandwidth: float
@@ -84,6 +91,9 @@ class Rates:
     scatter: float = 1
     run: float = 0
     by_slices: float | None = None
+    link: float = 1
+    far: float = 0
+    abroad: float = 0
 
 
 RATES = {
@@ -91,6 +101,7 @@ RATES = {
         4.275e12, 5e-6, sector=5.8e-12, miss=23e-12, overlap=1.2, by_rows=1.8, row=27e-12, short_row=4e-12,
         entry=1.9e-12, ending=5e-12, by_stretches=1.1, wide=1.25, slot=1.55e-12, tail_row=24e-12, staged=1.9e-12,
         blocked=1.3, loading=16e-6, scatter=1.65, run=30e-12, by_slices=1.1,
+        link=3.7e11, far=1.14e-10, abroad=1.1e-12,
     ),
     "cpu": Rates(18e9, 2.5e-6, row=0.1e-9, short_row=0.1e-9),
 }  # fmt: skip
@@ -249,6 +260,23 @@ def slices_seconds(shape: Shape, slots: int, rates: Rates) -> float:
     return launches * rates.launch + _together(shape, max(streamed / rates.bandwidth, slots * rates.slot), rates)
 
 
+def entries_seconds(entries: Any, weight: int, rates: Rates) -> Any:
+    """What entries take by blocks of columns, apart from the vector and from what comes of them.
+
+    Parameters
+    ----------
+    entries : int, or array of them
+    weight : int
+        Bytes of a value.
+    rates : Rates
+
+    Returns
+    -------
+    float, or array
+    """
+    return entries * max(rates.blocked * (2 + weight) / rates.bandwidth, rates.staged)
+
+
 def blocks_seconds(shape: Shape, pairs: int, loads: float, runs: int, rates: Rates) -> float:
     """A product by blocks of columns.
 
@@ -269,9 +297,7 @@ def blocks_seconds(shape: Shape, pairs: int, loads: float, runs: int, rates: Rat
     -------
     float
     """
-    entries = max(
-        rates.blocked * shape.entries * (2 + shape.weight) / rates.bandwidth, shape.entries * rates.staged
-    ) + loads * rates.loading  # fmt: skip
+    entries = entries_seconds(shape.entries, shape.weight, rates) + loads * rates.loading
     added = max(
         rates.scatter * pairs * (2 + shape.result) / rates.bandwidth, (min(runs, pairs) + pairs / 32) * rates.run
     )  # fmt: skip

@@ -1,0 +1,227 @@
+"""Whole products by blocks of columns with a vector on another GPU, hottest columns first.
+
+The whole vector takes as long to come as a good part of the product. But blocks of columns that lie in the order of
+their heat begin with those that most entries want: a few values, which are soon fetched one by one. While a product
+works on them, the whole vector comes by copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from hpgraph.core.devices import begin_copy, bring, device_index, follow, place_of
+from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.spmv.cuda_column_blocks_layout import STRETCH, Blocked, shares
+from hpgraph.kernels.spmv.layout_cost import RATES, entries_seconds
+
+# As in far_operand.cuh.
+SOURCE, THREADS, MOST_RANGES = "far_operand.cuh", 256, 16
+# Integers of the size of a vector's elements, which are only moved.
+WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
+
+
+class Stage(NamedTuple):
+    """Some of the blocks of columns, and who multiplies them.
+
+    Attributes
+    ----------
+    arguments : numpy void
+        ``struct Blocks`` of column_blocks.cuh.
+    takers : int
+        Thread blocks.
+    share : CuPy array
+        The first stretch of each, which `arguments` points to.
+    """
+
+    arguments: Any
+    takers: int
+    share: Any
+
+
+class Stages:
+    """A product in two stages.
+
+    Parameters
+    ----------
+    hot : uint32 CuPy array
+        Columns of the first stage, in the order of the blocks.
+    first, rest : Stage or None
+        The first reads a vector of the hot columns alone, the second the whole one.
+    """
+
+    def __init__(self, hot: Any, first: Stage | None, rest: Stage | None) -> None:
+        self.hot, self.first, self.rest = hot, first, rest
+        self._elsewhere: dict[int, Any] = {}
+
+    def hot_beside(self, vector: Any) -> Any:
+        """The hot columns on the device of a vector."""
+        device = device_index(vector)
+        if device not in self._elsewhere:
+            self._elsewhere[device] = bring(self.hot, place_of(vector))
+        return self._elsewhere[device]
+
+
+def stages_of(layout: Blocked, size: int) -> Stages:
+    """A product's two stages: as many blocks in the first as delay it least.
+
+    Parameters
+    ----------
+    layout : Blocked
+        Whose columns have an order of their own.
+    size : int
+        Bytes of an element of the vector.
+
+    Returns
+    -------
+    Stages
+
+    Notes
+    -----
+    Waits for the device.
+    """
+    import cupy
+
+    per_block, columns = layout.per_block, len(layout.order)
+    n_blocks = -(-columns // per_block)
+    stretches = np.concatenate(([0], np.cumsum(cupy.bincount(layout.block, minlength=n_blocks).get())))
+    hot_blocks = fewest_delays(stretches, per_block, columns * size, layout.weights)
+    hot, middle, end = layout.order[: hot_blocks * per_block], int(stretches[hot_blocks]), int(stretches[-1])
+    return Stages(hot, _stage(layout, 0, middle, None, len(hot)), _stage(layout, middle, end, layout.order, columns))
+
+
+def fewest_delays(stretches: np.ndarray, per_block: int, size: int, weights: Any) -> int:
+    """With how many of the hottest blocks a product begins.
+
+    Parameters
+    ----------
+    stretches : integer array of shape (blocks + 1,)
+        How many come before each block, and all.
+    per_block : int
+        Columns of a block.
+    size : int
+        Bytes of the vector.
+    weights : array or None
+        Of the entries.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> fewest_delays(np.array([0, 200_000, 210_000, 211_000]), 1 << 15, 1 << 26, None)
+    1
+    >>> fewest_delays(np.array([0, 10, 20, 30]), 1 << 15, 1 << 26, None)  # too little to do meanwhile
+    0
+    """
+    rates = RATES["cuda"]
+    weight = 0 if weights is None else weights.dtype.itemsize
+    # What is fetched one by one takes the link from the copy.
+    fetching = np.arange(len(stretches)) * per_block * rates.far
+    works = entries_seconds(stretches * STRETCH, weight, rates)
+    return int(np.argmin(fetching + np.maximum(0.0, size / rates.link - works)))
+
+
+def _stage(layout: Blocked, begin: int, end: int, order: Any, columns: int) -> Stage | None:
+    if begin == end:
+        return None
+    share = shares(layout.first[begin : end + 1], layout.block[begin:end], multiprocessors()) + np.uint32(begin)
+    arguments = struct(
+        layout.arcs, layout.first, layout.block, order, share, np.int64(len(layout.block)), np.int64(columns),
+        np.int64(layout.per_block),
+    )  # fmt: skip
+    return Stage(arguments, len(share) - 1, share)
+
+
+def is_far(vector: Any, layout: Blocked) -> bool:
+    """Whether a vector lies on another GPU than the matrix, and would be read there in any order.
+
+    Parameters
+    ----------
+    vector : CuPy array
+    layout : Blocked
+
+    Returns
+    -------
+    bool
+    """
+    return layout.order is not None and device_index(vector) != device_index(layout.arcs)
+
+
+class Coming(Protocol):
+    """The properties that a product reads, on their way here, those of hot columns first."""
+
+    stages: Stages
+
+    def hot(self) -> tuple[Any, ...]:
+        """What the first stage reads, once the current stream is there; called before `whole`, for each product."""
+
+    def whole(self) -> tuple[Any, ...]:
+        """What the second stage reads; the current stream waits for it."""
+
+
+class ComingVector:
+    """A vector on its way here from another GPU: a `Coming` for one product.
+
+    Parameters
+    ----------
+    vector : CuPy array
+        On the other GPU. The caller has its stream wait for this device's before it changes or frees the vector.
+    stages : Stages
+    """
+
+    def __init__(self, vector: Any, stages: Stages) -> None:
+        import cupy
+
+        self.stages, self._vector = stages, vector
+        self._whole = cupy.empty(vector.shape, vector.dtype)
+
+    def hot(self) -> tuple[Any, ...]:
+        """See `Coming`."""
+        import cupy
+
+        here, there = place_of(self._whole), place_of(self._vector)
+        hot = cupy.empty(len(self.stages.hot), self._vector.dtype)
+        which = self.stages.hot_beside(self._vector)
+        # Written from there: to read one by one over the link takes longer.
+        follow(there, here)
+        with there.here:
+            take([self._vector], [len(self._vector)], which, hot)
+        follow(here, there)
+        # Behind that: the copy would have the link to itself.
+        self._come = begin_copy(self._vector, self._whole)
+        return (hot,)
+
+    def whole(self) -> tuple[Any, ...]:
+        """See `Coming`."""
+        import cupy
+
+        cupy.cuda.get_current_stream().wait_event(self._come)
+        return (self._whole,)
+
+
+def take(vectors: Sequence[Any], ends: Sequence[int], which: Any, taken: Any) -> None:
+    """Take some elements of a vector of which several GPUs have a range each.
+
+    Parameters
+    ----------
+    vectors : sequence of CuPy arrays
+        Each of the length of the whole, with its own range filled in; at most 16.
+    ends : sequence of int
+        Of these ranges.
+    which : uint32 CuPy array
+        On the current device.
+    taken : CuPy array
+        For them; on any device.
+    """
+    if len(which):
+        name = f"hpgraph::take_far<{WORDS[taken.dtype.itemsize]}>"
+        kernel = load(SOURCE, names=(name,), title="vectors on other GPUs").function(name)
+        lacking = MOST_RANGES - len(vectors)
+        ranges = struct(*vectors, *[None] * lacking, *ends, *[ends[-1]] * lacking)
+        kernel((-(-len(which) // THREADS),), (THREADS,), (ranges, which, np.int64(len(which)), taken))
