@@ -24,6 +24,7 @@ from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.runtime.techniques import techniques
 from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.spmv.cuda_column_blocks import BlockedProduct, add_shape, blocked_product, gather_partials
+from hpgraph.kernels.spmv.cuda_far_operand import Coming
 from hpgraph.kernels.superstep.cuda import aggregate_to
 from hpgraph.kernels.sweep import Swept
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored, sweep_program
@@ -165,7 +166,7 @@ class Halves(NamedTuple):
 
 def halves(
     made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...], world: tuple[Any, ...], standing: Any,
-    telling: tuple[Any, ...] = (),
+    telling: tuple[Any, ...] = (), coming: Coming | None = None,
 ) -> Halves:  # fmt: skip
     """What launches a superstep, compiled and ready.
 
@@ -181,6 +182,8 @@ def halves(
         ``struct Standing`` of sweep.cuh.
     telling : tuple, default none
         Where rows are some vertices' alone: the first of them, and the struct ``Others`` of GPUs to be told.
+    coming : Coming, optional
+        Of a `product_of` these, what brings the properties of others' vertices.
 
     Returns
     -------
@@ -190,9 +193,9 @@ def halves(
 
     code, n, ignores = made.code, rows.shape[0], ignored(made.code)
     program, offer = made.struct(state, world), functions_of(code).offer
-    product = blocked_product(rows, offer, code.reduce, tuple(a.dtype for a in state), code.message, ignores)
-    if product is not None and techniques.fused_supersteps:
-        return _by_blocks(made, product, state, program, standing, telling)
+    product = product_of(made, rows, state)
+    if product is not None:
+        return _by_blocks(made, product, state, program, standing, telling, coming)
     names = TELLING if telling else KERNELS
     module = made.load("sweep.cuh", names)
     message, sums = cupy.empty(n, code.message), cupy.empty((-(-n // SPAN), code.aggregates + 2), np.float64)
@@ -208,9 +211,29 @@ def halves(
     return Halves(gather, update, sums, program, module)
 
 
+def product_of(made: SweepProgram, rows: CSR | HYB, state: tuple[Any, ...]) -> BlockedProduct | None:
+    """The product of supersteps that go by blocks of columns, else None.
+
+    Parameters
+    ----------
+    made : SweepProgram
+    rows : CSR or HYB
+    state : tuple of CuPy arrays
+
+    Returns
+    -------
+    BlockedProduct or None
+    """
+    code = made.code
+    if not techniques.fused_supersteps:
+        return None
+    dtypes = tuple(a.dtype for a in state)
+    return blocked_product(rows, functions_of(code).offer, code.reduce, dtypes, code.message, ignored(code))
+
+
 def _by_blocks(
     made: SweepProgram, product: BlockedProduct, state: tuple[Any, ...], program: Any, standing: Any,
-    telling: tuple[Any, ...],
+    telling: tuple[Any, ...], coming: Coming | None,
 ) -> Halves:  # fmt: skip
     import cupy
 
@@ -222,7 +245,7 @@ def _by_blocks(
     partial: list[Any] = []
 
     def gather() -> None:
-        partial[:] = [gather_partials(product, state)]
+        partial[:] = [gather_partials(product, state, coming)]
 
     def update() -> None:
         arguments = partial.pop(), layout.row, layout.groups, program, standing, sums, *telling

@@ -2,7 +2,7 @@
 
 Each GPU gathers for the vertices of its own rows and updates them, and in the same pass writes what messages are made
 of into the memory of the others, so that no copy waits for the update to end. Sums of its rows go to every other GPU
-too, on a stream beside the next superstep's gathering: each adds up the same rows in the same order, and sees for
+too, and on a stream beside the next superstep's gathering each adds up the same rows in the same order, and sees for
 itself whether the program has converged. Events order all this; the host stays two supersteps ahead. GPUs without
 access to each other's memory copy ranges and sums instead.
 """
@@ -21,11 +21,19 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.program import ProgramCode
 from hpgraph.kernels.spmv.cuda_choice import reads_slab
+from hpgraph.kernels.spmv.cuda_far_operand import Stages, take
 from hpgraph.kernels.spmv.origin import hyb_of
 from hpgraph.kernels.superstep.cuda import APPLY_THREADS
 from hpgraph.kernels.sweep import Swept
-from hpgraph.kernels.sweep.cuda import TELLING, Following, begin_standing, conclude, halves, swept
-from hpgraph.kernels.sweep.cuda_program import MOST_OTHERS, SweepProgram, ignored, read_by_gather, sweep_program
+from hpgraph.kernels.sweep.cuda import TELLING, Following, begin_standing, conclude, halves, product_of, swept
+from hpgraph.kernels.sweep.cuda_program import (
+    MOST_OTHERS,
+    SweepProgram,
+    gathers_by_properties,
+    ignored,
+    read_by_gather,
+    sweep_program,
+)
 
 
 class _Gpu:
@@ -44,23 +52,37 @@ class _Gpu:
             self.standing = cupy.zeros(2 + columns)
             # Those of one superstep may still be read when the next one's come.
             self.sums = cupy.zeros((2, parts, columns))
-            self.gathered, self.updated, self.summed = (cupy.cuda.Event(disable_timing=True) for _ in range(3))
+            self.gathered, self.updated, self.summed, self.concluded = (
+                cupy.cuda.Event(disable_timing=True) for _ in range(4)
+            )
 
-    def prepare(self, gpus: list[_Gpu], world: tuple[Any, ...], told: tuple[int, ...], in_reach: bool) -> None:
-        """Know the others, and compile."""
-        self.others = [gpu for gpu in gpus if gpu is not self]
+    def choose(self, gpus: list[_Gpu], told: tuple[int, ...], in_reach: bool) -> None:
+        """Know the others, and find out whether it brings what they have, or is told."""
+        self.others, self.in_reach, self.coming = [gpu for gpu in gpus if gpu is not self], in_reach, None
         # Without access to their memory it is copied from here.
-        self.in_reach, self.copied = in_reach, () if in_reach else told
-        to = self.others if in_reach else []
-        nobody = [None] * (MOST_OTHERS - len(to))
-        addresses = [field for i in told for field in (*(other.state[i] for other in to), *nobody)]
+        self.copied = () if in_reach else told
         size = self.made.code.message.itemsize
         with self.device.here:
-            rows = hyb_of(self.rows) if reads_slab(self.rows, size, size) else self.rows
+            self.stored = hyb_of(self.rows) if reads_slab(self.rows, size, size) else self.rows
+            product = product_of(self.made, self.stored, self.state) if in_reach else None
+            movable = gathers_by_properties(self.made.code) and all(self.state[i].ndim == 1 for i in told)
+            if movable and product is not None and product.layout.order is not None:
+                self.coming = _ComingRanges(self, gpus, told, product.stages)
+
+    def prepare(self, world: tuple[Any, ...], told: tuple[int, ...]) -> None:
+        """Compile."""
+        in_reach = self.in_reach
+        to = [other for other in self.others if in_reach and other.coming is None]
+        nobody = [None] * (MOST_OTHERS - len(to))
+        addresses = [field for i in told for field in (*(other.state[i] for other in to), *nobody)]
+        with self.device.here:
             telling = np.int64(self.first), struct(np.int64(len(to)), *addresses)
-            self.half = halves(self.made, rows, self.state, world, self.standing, telling)
+            self.half = halves(self.made, self.stored, self.state, world, self.standing, telling, self.coming)
+        # Sums are told in any case.
+        summed = [self, *(self.others if in_reach else [])]
+        nobody = [None] * (MOST_OTHERS + 1 - len(summed))
         self.places = [
-            struct(np.int64(1 + len(to)), *(gpu.sums[turn, self.number] for gpu in (self, *to)), *nobody)
+            struct(np.int64(len(summed)), *(gpu.sums[turn, self.number] for gpu in summed), *nobody)
             for turn in range(2)
         ]
 
@@ -77,12 +99,14 @@ class _Gpu:
     def conclude(self, step: int) -> None:
         """Add up everyone's sums of a superstep."""
         turn = step % 2
-        with self.device.here:
-            for gpu in (self, *self.others):
-                self.stream.wait_event(gpu.summed)
-                if not self.in_reach and gpu is not self:
+        with self.device.here, self.aside:
+            for gpu in self.others:
+                self.aside.wait_event(gpu.summed)
+                if not self.in_reach:
                     self._copy(gpu.sums[turn, gpu.number], self.sums[turn, gpu.number])
             conclude(self.half, self.sums[turn], self.standing)
+            self.concluded.record(self.aside)
+        self.stream.wait_event(self.concluded)
 
     def update(self, step: int) -> None:
         """Write this GPU's own, here and into the others' memory, once they have read what was there."""
@@ -101,9 +125,58 @@ class _Gpu:
         import cupy
 
         if source.nbytes:
+            stream = cupy.cuda.get_current_stream()
             cupy.cuda.runtime.memcpyPeerAsync(
-                target.data.ptr, target.device.id, source.data.ptr, source.device.id, source.nbytes, self.stream.ptr
+                target.data.ptr, target.device.id, source.data.ptr, source.device.id, source.nbytes, stream.ptr
             )
+
+
+class _ComingRanges:
+    """What others have of the properties that messages are made of, on its way to one GPU: a `Coming`.
+
+    Parameters
+    ----------
+    gpu : _Gpu
+    gpus : list of _Gpu
+        In the order of their ranges.
+    told : tuple of int
+        Numbers of the properties.
+    stages : Stages
+    """
+
+    def __init__(self, gpu: _Gpu, gpus: list[_Gpu], told: tuple[int, ...], stages: Stages) -> None:
+        import cupy
+
+        self.stages, self._gpu, self._gpus, self._told = stages, gpu, gpus, told
+        self._link = cupy.cuda.Stream(non_blocking=True)
+        self._taken, self._come = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
+
+    def hot(self) -> tuple[Any, ...]:
+        """See `Coming`."""
+        import cupy
+
+        own, gpus = list(self._gpu.state), self._gpus
+        for i in self._told:
+            own[i] = cupy.empty(len(self.stages.hot), own[i].dtype)
+            take([gpu.state[i] for gpu in gpus], [gpu.last for gpu in gpus], self.stages.hot, own[i])
+        # Behind that: the copies would have the link to themselves.
+        self._taken.record()
+        self._link.wait_event(self._taken)
+        for other in self._gpu.others:
+            for i in self._told:
+                source, target = (one.state[i][other.first : other.last] for one in (other, self._gpu))
+                if source.nbytes:
+                    cupy.cuda.runtime.memcpyPeerAsync(
+                        target.data.ptr, target.device.id, source.data.ptr, source.device.id, source.nbytes,
+                        self._link.ptr,
+                    )  # fmt: skip
+        self._come.record(self._link)
+        return tuple(own)
+
+    def whole(self) -> tuple[Any, ...]:
+        """See `Coming`."""
+        self._gpu.stream.wait_event(self._come)
+        return self._gpu.state
 
 
 def divided_sweeps(
@@ -150,9 +223,12 @@ def divided_sweeps(
     gpus = [_Gpu(made, shard, states[number], number, parts) for number, shard in enumerate(shards)]
     distinct = tuple(dict.fromkeys(index for gpu in gpus for index in gpu.device.indices))
     in_reach = reach_each_other(Devices("cuda", distinct))
+    told = tuple(sorted(read_by_gather(code)))
     try:
         for gpu in gpus:
-            gpu.prepare(gpus, world, tuple(sorted(read_by_gather(code))), in_reach)
+            gpu.choose(gpus, told, in_reach)
+        for gpu in gpus:
+            gpu.prepare(world, told)
     except CompileError:
         if made.answers_converged():
             raise
@@ -201,4 +277,4 @@ def _conclude(gpus: list[_Gpu], step: int, following: Following) -> None:
         gpu.conclude(step)
     head = gpus[0]
     with head.device.here:
-        following.note(step, head.standing, head.stream)
+        following.note(step, head.standing, head.aside)
