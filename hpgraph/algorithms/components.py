@@ -22,7 +22,7 @@ from hpgraph.engine.definition import Property
 from hpgraph.engine.heads import head_of
 from hpgraph.engine.program import VertexProgram
 from hpgraph.engine.run import run
-from hpgraph.engine.side_by_side import apart
+from hpgraph.engine.side_by_side import apart, divides_components
 from hpgraph.engine.side_by_side import components as divided_components
 from hpgraph.kernels.backend import kernels, windows
 from hpgraph.kernels.runtime.techniques import techniques
@@ -131,13 +131,16 @@ def connected_components(G: Graph | Any, *, connection: Literal["weak", "strong"
         return _in_pages(graph)
     if connection == "strong" and graph.directed:
         return named(ComponentsResult(*numbered(_strong(graph))), graph)
+    divisible = isinstance(graph, DividedGraph) and techniques.side_by_side and apart(graph) is None
+    divided: Any = graph if divisible else None
+    if divided is not None and divides_components(divided):
+        return named(ComponentsResult(*divided_components(divided)), graph)
     try:
         arcs = graph.out_csr
     except DeviceMemoryError:
-        # One device that has all arcs is sooner done than several, which have to tell each other all labels.
-        if not isinstance(graph, DividedGraph) or not techniques.side_by_side or apart(graph) is not None:
+        if divided is None:
             raise
-        return named(ComponentsResult(*divided_components(graph)), graph)
+        return named(ComponentsResult(*divided_components(divided)), graph)
     # Whether the graph is directed is asked only where it is known: finding out costs as much as the components.
     return named(ComponentsResult(*kernels(graph.device).components(arcs, graph.known_undirected)), graph)
 

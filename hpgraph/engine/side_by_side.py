@@ -36,6 +36,8 @@ FEW_ARCS, FEW_SUPERSTEPS = 8, 7
 # second that come home from another one.
 ARCS_A_SECOND = {True: 8e11, False: 8e10}
 MEETINGS, CALL, LINK = 1e-5, 1.2e-4, 3.9e11
+# Of components, likewise: vertices that one device is done with in a second, and by how many seconds a call is longer.
+VERTICES_A_SECOND, COMPONENTS = 1.4e10, 1.5e-4
 
 
 def unserved(run: Run, code: ProgramCode, *, from_source: bool) -> str | None:
@@ -153,6 +155,25 @@ def _parts(
 
     made: Parts = graph.once(f"parts that meet, {side}", build)
     return made
+
+
+def divides_components(graph: DividedGraph) -> bool:
+    """Whether several devices are expected to be done with components sooner than one.
+
+    Parameters
+    ----------
+    graph : DividedGraph
+        Not `apart`.
+
+    Returns
+    -------
+    bool
+    """
+    parts, n = len(graph.shards), graph.n_vertices
+    if graph.place is not None or graph.n_edges < FEW_ARCS * parts * n:
+        # Results would have to be numbered anew; or there is no large tree among the vertices of a shard.
+        return False
+    return n * (1 - 1 / parts) / VERTICES_A_SECOND > COMPONENTS
 
 
 def components(graph: DividedGraph) -> tuple[int, Any]:

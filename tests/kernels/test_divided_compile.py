@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 from cuda_build import GENERATIONS, LOCAL, compiles
@@ -13,6 +15,7 @@ from hpgraph.kernels.relaxation import cuda_divided as relaxation
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.meeting import SHARED, letter_dtype
 from hpgraph.kernels.runtime.cuda.program import cuda_program
+from hpgraph.kernels.structure import cuda_components, cuda_divided_components
 from hpgraph.kernels.superstep import cuda_joined
 from hpgraph.kernels.traversal import cuda as traversal
 from hpgraph.kernels.traversal import cuda_divided
@@ -54,3 +57,9 @@ def test_messages_of_several_goes_are_joined() -> None:
     code = declarations_of(SingleDistances).code((np.dtype(np.float32),))
     program = cuda_program(code, None)
     compiles("joined.cuh", program.prologue, program.ltoir, cuda_joined.JOIN, GENERATIONS[1])
+
+
+@pytest.mark.parametrize(("index", "arch"), [("int", GENERATIONS[0]), ("long long", GENERATIONS[1])])
+@pytest.mark.parametrize("room", [cuda_components, cuda_divided_components])
+def test_components(room: ModuleType, index: str, arch: str) -> None:
+    compiles(room.SOURCE, names=room.kernel_names(index), arch=arch)

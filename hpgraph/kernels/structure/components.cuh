@@ -31,17 +31,34 @@ __device__ inline i64 swap_if(i64* at, i64 expected, i64 desired) {
 }
 
 // Union: hook the larger of two roots under the smaller by compare-and-swap. If it is no root any more, go on from what the
-// swap found there.
-template <typename Id> __device__ void hook(Id* label, Id u, Id v) {
+// swap found there. hooked(high, low) where a root was hooked.
+template <typename Id, class Hooked> __device__ void hook(Id* label, Id u, Id v, Hooked hooked) {
     Id a = root_of(label, u), b = root_of(label, v);
     while (a != b) {
         const Id high = a > b ? a : b, low = a > b ? b : a;
         const Id found = swap_if(label + high, high, low);
-        if (found == high) return;
+        if (found == high) return hooked(high, low);
         a = root_of(label, found);
         b = low;
     }
 }
+template <typename Id> __device__ void hook(Id* label, Id u, Id v) {
+    hook<Id>(label, u, v, [](Id, Id) {});
+}
+
+// Rows of the `n` vertices from number `base` on: of each the arcs from `begins` to `ends`, which may be those to some columns
+// alone. Ids and labels are those of all vertices.
+template <typename Id> struct Rows {
+    const i64* begins;
+    const i64* ends;
+    const Id* indices;
+    i64 base, n;
+
+    // Nothing is written to these while they are read: what a call links does not hold up the loads behind it.
+    __device__ i64 begin(i64 row) const { return __ldg(begins + row); }
+    __device__ i64 end(i64 row) const { return __ldg(ends + row); }
+    __device__ Id target(i64 at) const { return __ldg(indices + at); }
+};
 
 // How near a neighbour is whose label mostly lies in the first-level cache: on the same line, or the one before.
 constexpr i64 NEAR = 32;
@@ -49,32 +66,30 @@ constexpr i64 NEAR = 32;
 // The arc by which a vertex begins below another: the first, which leads to the smallest neighbour; or with `near`, the last
 // among the first few that leads to a smaller one, if that is near by.
 template <typename Id>
-__device__ i64 first_link(const Id* __restrict__ indices, i64 begin, i64 end, i64 v, bool near) {
+__device__ i64 first_link(const Rows<Id>& rows, i64 begin, i64 end, i64 v, bool near) {
     i64 at = begin;
     if (near)
-        while (at + 1 < end && indices[at + 1] < v) ++at;
-    return at > begin && v - indices[at] >= NEAR ? begin : at;
+        while (at + 1 < end && rows.target(at + 1) < v) ++at;
+    return at > begin && v - rows.target(at) >= NEAR ? begin : at;
 }
 
-// Every vertex below a neighbour, where that is smaller. Rows are those of the `n` vertices from number `base` on, here and
-// below. `left`, whether arcs are left for link_rest, begins as false.
+// Every vertex below a neighbour, where that is smaller. `left`, whether arcs are left for link_rest, begins as false.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
-begin_forest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 base, i64 n, int neighbours, bool near,
-             Id* label, bool* left) {
-    const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = base + row;
+begin_forest(Rows<Id> rows, int neighbours, bool near, Id* label, bool* left) {
+    const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = rows.base + row;
     if (row == 0) *left = false;
-    if (row >= n) return;
-    const i64 begin = indptr[row], end = min(begin + neighbours, indptr[row + 1]);
-    const Id above = begin < end ? indices[first_link(indices, begin, end, v, near)] : Id(v);
+    if (row >= rows.n) return;
+    const i64 begin = rows.begin(row), end = min(begin + neighbours, rows.end(row));
+    const Id above = begin < end ? rows.target(first_link(rows, begin, end, v, near)) : Id(v);
     label[v] = above < v ? above : Id(v);
 }
 
-// Every vertex below one that is up to `hops` above the one above it.
+// Each of the `n` vertices from number `base` on below one that is up to `hops` above the one above it.
 template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS) shorten_paths(i64 n, int hops, Id* label) {
-    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    if (v >= n) return;
+__global__ void __launch_bounds__(COMPONENT_THREADS) shorten_paths(i64 base, i64 n, int hops, Id* label) {
+    const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = base + row;
+    if (row >= n) return;
     const Id first = label[v];
     Id above = first;
     for (int i = 0; i < hops; ++i) {
@@ -90,20 +105,20 @@ __global__ void __launch_bounds__(COMPONENT_THREADS) shorten_paths(i64 n, int ho
 // them, as in a road network, all arcs are linked.
 template <typename Id>
 __global__ void __launch_bounds__(COMPONENT_THREADS)
-link_first(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 base, i64 n, int neighbours,
-           bool symmetric, bool near, Id* label, bool* left) {
-    const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = base + row;
-    if (row >= n) return;
-    const i64 begin = indptr[row], last = indptr[row + 1], end = min(begin + neighbours, last);
-    const i64 done = first_link(indices, begin, end, v, near);
+link_first(Rows<Id> rows, int neighbours, bool symmetric, bool near, Id* label, bool* left) {
+    const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = rows.base + row;
+    if (row >= rows.n) return;
+    const i64 begin = rows.begin(row), last = rows.end(row), end = min(begin + neighbours, last);
+    const i64 done = first_link(rows, begin, end, v, near);
     for (i64 at = begin; at < end; ++at) {
-        const Id u = indices[at];
+        const Id u = rows.target(at);
         if (u < v ? at != done : !symmetric) hook<Id>(label, Id(v), u);
     }
-    if (end < last && (!symmetric || indices[end] < v) && !*left) *left = true;
+    if (end < last && (!symmetric || rows.target(end) < v) && !*left) *left = true;
 }
 
-// The root that most of a sample of the vertices have; by one block. `near` has for each some vertex above it, or itself.
+// The root that most of a sample of the `n` vertices from number `base` on have; by one block. `near` has for each of these
+// some vertex above it, or itself.
 template <typename Id> __device__ void note_most_frequent_root(i64 n, const Id* near, Id* label, Id* largest) {
     __shared__ Id roots[COMPONENT_THREADS];
     __shared__ int most;
@@ -120,24 +135,20 @@ template <typename Id> __device__ void note_most_frequent_root(i64 n, const Id* 
 }
 
 template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS) most_frequent_root(i64 n, Id* label, Id* largest) {
-    note_most_frequent_root(n, label, label, largest);
+__global__ void __launch_bounds__(COMPONENT_THREADS) most_frequent_root(i64 base, i64 n, Id* label, Id* largest) {
+    note_most_frequent_root(n, label + base, label, largest);
 }
 
-// The arcs but the first `done`, of vertices outside the tree of `largest` (-1: of all vertices), if any are left. Rows too
-// long for a warp are listed.
-template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS)
-link_rest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 base, i64 n, int done,
-          const Id* largest, Id* label, Id* listed, u64* tail, const bool* left) {
-    if (!*left) return;
-    const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = base + row;
+// call(v, u) for the arcs but the first `done` of a vertex of each lane, if it is wanted; by whole warps. Rows too long for one
+// are listed.
+template <typename Id, class Call>
+__device__ void for_each_arc(const Rows<Id>& rows, bool wanted, i64 v, int done, Id* listed, u64* tail, Call call) {
     const int lane = threadIdx.x & 31;
     i64 begin = 0, end = 0;
-    // Most are in that tree: their row pointers need not be loaded.
-    if (row < n && root_of<Id>(label, Id(v)) != *largest) begin = indptr[row] + done, end = indptr[row + 1];
+    // Few are wanted: the others' row pointers need not be loaded.
+    if (wanted) begin = rows.begin(v - rows.base) + done, end = rows.end(v - rows.base);
     if (end - begin <= THREAD_ARCS)
-        for (i64 at = begin; at < end; ++at) hook<Id>(label, Id(v), indices[at]);
+        for (i64 at = begin; at < end; ++at) call(Id(v), rows.target(at));
     for (u32 rest = __ballot_sync(~0u, end - begin > THREAD_ARCS); rest; rest &= rest - 1) {
         const int owner = __ffs(rest) - 1;
         const i64 from = __shfl_sync(~0u, begin, owner), to = __shfl_sync(~0u, end, owner);
@@ -146,96 +157,104 @@ link_rest(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 ba
             if (lane == owner) listed[atomicAdd(tail, 1ull)] = source;
             continue;
         }
-        for (i64 at = from + lane; at < to; at += 32) hook<Id>(label, source, indices[at]);
+        for (i64 at = from + lane; at < to; at += 32) call(source, rows.target(at));
     }
 }
 
-// The rows that link_rest listed, each by the whole grid.
-template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS)
-link_listed(const i64* __restrict__ indptr, const Id* __restrict__ indices, i64 base, int done, Id* label,
-            const Id* __restrict__ listed, const u64* tail) {
+// The same for the rows that were listed, each by the whole grid.
+template <typename Id, class Call>
+__device__ void for_each_listed(const Rows<Id>& rows, int done, const Id* listed, const u64* tail, Call call) {
     for (u64 i = 0; i < *tail; ++i) {
         const Id v = listed[i];
-        const i64 end = indptr[v - base + 1];
-        for (i64 at = indptr[v - base] + done + i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x; at < end;
+        const i64 row = v - rows.base, end = rows.end(row);
+        for (i64 at = rows.begin(row) + done + i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x; at < end;
              at += i64(gridDim.x) * COMPONENT_THREADS)
-            hook<Id>(label, v, indices[at]);
+            call(v, rows.target(at));
     }
 }
 
-// The trees of another forest of the same vertices, which may lie on another GPU, join these.
+// Link those arcs of vertices outside the tree of `largest` (-1: of all vertices), if any are left.
 template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS) join_forest(i64 n, const Id* __restrict__ other, Id* label) {
-    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    if (v >= n) return;
-    const Id above = other[v];
-    if (above != v) hook<Id>(label, Id(v), above);
+__global__ void __launch_bounds__(COMPONENT_THREADS)
+link_rest(Rows<Id> rows, int done, const Id* largest, Id* label, Id* listed, u64* tail, const bool* left) {
+    if (!*left) return;
+    const i64 row = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x, v = rows.base + row;
+    const bool is_outside = row < rows.n && root_of<Id>(label, Id(v)) != *largest;
+    for_each_arc(rows, is_outside, v, done, listed, tail, [&](Id from, Id to) { hook<Id>(label, from, to); });
 }
 
-// Every vertex right below its root. Who halves the path of another by a stale label must not undo what that one has
-// stored: by the least of both.
-template <typename Id> __global__ void __launch_bounds__(COMPONENT_THREADS) flatten(i64 n, Id* label) {
-    const i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
-    if (v >= n) return;
-    Id at = Id(v), above = label[at];
-    while (above != at) {
-        const Id next = label[above];
-        if (next != above) atomicMin(label + at, next);
-        at = above;
-        above = next;
-    }
-    if (at != v) label[v] = at;
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS)
+link_listed(Rows<Id> rows, int done, Id* label, const Id* listed, const u64* tail) {
+    for_each_listed(rows, done, listed, tail, [&](Id v, Id u) { hook<Id>(label, v, u); });
 }
 
-// Which of a block's vertices are roots, several a thread, so that as many loads are under way: call(k, v, is_root).
+// The vertices of a thread, of those from `first` on and some past the last: call(k, v). Several, so that as many loads
+// are under way; by whole warps, 32 consecutive ones at once.
 constexpr int VERTICES_EACH = 4;
-template <typename Id, class Call> __device__ void for_each_root(i64 n, const Id* label, Call call) {
-    const i64 first = i64(blockIdx.x) * VERTICES_EACH * COMPONENT_THREADS + threadIdx.x;
-    const auto vertex = [&](int k) { return first + k * COMPONENT_THREADS; };
+constexpr int BLOCK_VERTICES = VERTICES_EACH * COMPONENT_THREADS;
+template <class Call> __device__ void for_each_vertex(i64 first, Call call) {
+#pragma unroll
+    for (int k = 0; k < VERTICES_EACH; ++k)
+        call(k, first + i64(blockIdx.x) * BLOCK_VERTICES + k * COMPONENT_THREADS + threadIdx.x);
+}
+
+// Components by number, in the order of their roots: bits of the vertices that are roots, a word a warp; how many there are before
+// each word; and then the number of every vertex's root.
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS) mark_roots(i64 n, const Id* __restrict__ label, u32* roots) {
     Id above[VERTICES_EACH];
-#pragma unroll
-    for (int k = 0; k < VERTICES_EACH; ++k) above[k] = vertex(k) < n ? label[vertex(k)] : Id(-1);
-#pragma unroll
-    for (int k = 0; k < VERTICES_EACH; ++k) call(k, vertex(k), above[k] == vertex(k));
-}
-
-// How many roots each block has.
-template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS) count_roots(i64 n, const Id* __restrict__ label, Id* roots) {
-    int count = 0;
-    for_each_root<Id>(n, label, [&](int, i64, bool is_root) { count += __syncthreads_count(is_root); });
-    if (threadIdx.x == 0) roots[blockIdx.x] = Id(count);
-}
-
-// Roots by number, in their order; `roots` holds how many there are up to the end of each block.
-template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS) number_roots(i64 n, const Id* __restrict__ label,
-                                                                  const Id* __restrict__ roots, Id* number) {
-    constexpr int PARTS = COMPONENT_THREADS / 32;
-    __shared__ u32 votes[VERTICES_EACH * PARTS];
-    const int warp = threadIdx.x >> 5;
-    for_each_root<Id>(n, label, [&](int k, i64, bool is_root) {
-        const u32 mine = __ballot_sync(~0u, is_root);
-        if ((threadIdx.x & 31) == 0) votes[k * PARTS + warp] = mine;
+    for_each_vertex(0, [&](int k, i64 v) { above[k] = v < n ? label[v] : Id(-1); });
+    for_each_vertex(0, [&](int k, i64 v) {
+        const u32 bits = __ballot_sync(ALL, above[k] == v);
+        if ((threadIdx.x & 31) == 0 && v < n) roots[v >> 5] = bits;
     });
-    __syncthreads();
-    Id before = blockIdx.x ? roots[blockIdx.x - 1] : Id(0);
-    const u32 below = (1u << (threadIdx.x & 31)) - 1;
-    for (int w = 0; w < VERTICES_EACH * PARTS; ++w) {
-        if (w % PARTS == warp && (votes[w] >> (threadIdx.x & 31) & 1)) {
-            const i64 v = (i64(blockIdx.x) * VERTICES_EACH + w / PARTS) * COMPONENT_THREADS + threadIdx.x;
-            number[v] = before + __popc(votes[w] & below);
-        }
-        before += __popc(votes[w]);
-    }
 }
 
-// The other vertices by the numbers of their roots.
+// How many roots there are in each word up to this one, among 32 words; a word a lane.
+__device__ inline u32 roots_up_to(i64 words, const u32* __restrict__ roots) {
+    const i64 word = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
+    u32 sum = word < words ? __popc(roots[word]) : 0;
+    for (int d = 1; d < 32; d *= 2) {
+        const u32 below = __shfl_up_sync(ALL, sum, d);
+        if ((threadIdx.x & 31) >= d) sum += below;
+    }
+    return sum;
+}
+
+// How many roots each 32 words have.
 template <typename Id>
-__global__ void __launch_bounds__(COMPONENT_THREADS) number_others(i64 n, Id* label, Id* number) {
-    for_each_root<Id>(n, label, [&](int, i64 v, bool is_root) {
-        if (v < n && !is_root) number[v] = number[root_of<Id>(label, Id(v))];
+__global__ void __launch_bounds__(COMPONENT_THREADS) count_roots(i64 words, const u32* __restrict__ roots, Id* counts) {
+    const i64 word = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
+    const u32 sum = roots_up_to(words, roots);
+    if ((threadIdx.x & 31) == 31 && word - 31 < words) counts[word >> 5] = Id(sum);
+}
+
+// Roots before each word; `counts` has how many there are up to the end of each 32 words.
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS)
+rank_words(i64 words, const u32* __restrict__ roots, const Id* __restrict__ counts, Id* before) {
+    const i64 word = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x;
+    const u32 sum = roots_up_to(words, roots);
+    if (word < words) before[word] = (word >= 32 ? counts[(word >> 5) - 1] : Id(0)) + Id(sum - __popc(roots[word]));
+}
+
+template <typename Id> struct Ranks {
+    const u32* roots;
+    const Id* before;  // roots before each word
+
+    __device__ bool has(i64 v) const { return __ldg(roots + (v >> 5)) >> (v & 31) & 1; }
+    __device__ Id of(i64 root) const {
+        return __ldg(before + (root >> 5)) + Id(__popc(__ldg(roots + (root >> 5)) & ((1u << (root & 31)) - 1)));
+    }
+};
+
+template <typename Id>
+__global__ void __launch_bounds__(COMPONENT_THREADS) number(i64 n, Ranks<Id> ranks, Id* label, Id* number) {
+    Id above[VERTICES_EACH];
+    for_each_vertex(0, [&](int k, i64 v) { above[k] = v < n ? label[v] : Id(0); });
+    for_each_vertex(0, [&](int k, i64 v) {
+        if (v < n) number[v] = ranks.of(above[k] == v ? v : root_of<Id>(label, above[k]));
     });
 }
 

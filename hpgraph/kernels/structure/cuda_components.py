@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.kernels.runtime.sampling import NEIGHBOURS
 from hpgraph.semiring.c_types import c_type
 
 SOURCE = "components.cuh"
 THREADS = 256
-# As in the source: more arcs of a row than this are the whole grid's work; vertices of a thread that looks for roots.
+# As in the source: more arcs of a row than this are the whole grid's work; vertices of a thread that looks at labels.
 WARP_ARCS, VERTICES_EACH = 4096, 4
 # Of few arcs a vertex in the mean, the first leads to a neighbour that is seldom near a root: before anything is linked
 # the paths up are long, and a pass that shortens each by so many vertices pays. So does beginning at a neighbour near,
 # whose label is in the cache already. Among many arcs is one to a small id.
 FEW_ARCS, HOPS = 8, np.int32(32)
 _NAMES = (
-    "begin_forest", "shorten_paths", "link_first", "most_frequent_root", "link_rest", "link_listed", "join_forest",
-    "flatten", "count_roots", "number_roots", "number_others",
+    "begin_forest", "shorten_paths", "link_first", "most_frequent_root", "link_rest", "link_listed", "mark_roots",
+    "count_roots", "rank_words", "number",
 )  # fmt: skip
 
 
@@ -49,8 +50,9 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
     n, ids = arcs.shape[0], arcs.indices.dtype
     if n == 0 or arcs.nnz == 0:
         return n, cupy.arange(n, dtype=ids)
-    forest = Forest(arcs, 0, cupy.empty(n, ids), cupy.empty(1, ids), symmetric)
+    forest = Forest(Rows.of(arcs), cupy.empty(n, ids), symmetric)
     forest.begin()
+    forest.link_first()
     if symmetric:
         # Every arc is there in both directions, so those that leave the largest tree need no look.
         forest.find_largest()
@@ -58,87 +60,105 @@ def components(arcs: CSR, symmetric: bool) -> tuple[int, Any]:
     return numbered_trees(forest.label)
 
 
+class Rows(NamedTuple):
+    """Rows of consecutive vertices, or of each the arcs to some columns.
+
+    Attributes
+    ----------
+    begins, ends : int64 CuPy arrays
+        Where the arcs of each row begin and end in `indices`.
+    indices : CuPy array of ids
+        Of all vertices.
+    first, arcs : int
+        The vertex of the first row, and how many arcs there are.
+    """
+
+    begins: Any
+    ends: Any
+    indices: Any
+    first: int
+    arcs: int
+
+    @classmethod
+    def of(cls, csr: CSR, first: int = 0) -> Rows:
+        """Rows of a CSR, whole."""
+        return cls(csr.indptr[:-1], csr.indptr[1:], csr.indices, first, csr.nnz)
+
+    def __len__(self) -> int:
+        return len(self.begins)
+
+    @property
+    def blocks(self) -> int:
+        """Thread blocks of a thread for each row."""
+        return -(-len(self) // THREADS)
+
+    @property
+    def argument(self) -> Any:
+        """A struct ``Rows``."""
+        return struct(self.begins, self.ends, self.indices, np.int64(self.first), np.int64(len(self)))
+
+    def room_for_long(self) -> int:
+        """How many rows may be too long for a warp, at most."""
+        return int(self.indices.size // WARP_ARCS + 1)
+
+
 class Forest:
     """Trees of vertices that arcs join, while they grow: a label points to a vertex with a smaller id, or to its own.
 
     Parameters
     ----------
-    arcs : CSR
-        Rows of the vertices from number `first` on, with the ids of all.
-    first : int
+    rows : Rows
+        Not none.
     label : CuPy array of ids, of all vertices
-        Those of vertices without a row point to themselves; the others need no value.
-    largest : CuPy array of one id
-        For the root of the largest tree.
+        Of those with a row; the others' is neither read nor written.
     symmetric : bool
-        Whether each arc has its reverse, in this part of the graph or in another.
+        Whether each arc has its reverse among these.
+
+    Attributes
+    ----------
+    largest : CuPy array of one id
+        A vertex of the largest tree, once it is found.
     """
 
-    def __init__(self, arcs: CSR, first: int, label: Any, largest: Any, symmetric: bool) -> None:
-        self._rows = arcs
-        self.label, self.largest, self._base, self._symmetric = label, largest, np.int64(first), symmetric
-        self._leaves_out = False
-        self._size, self._first = np.int64(arcs.shape[0]), np.int32(NEIGHBOURS)
-        self._each = -(-arcs.shape[0] // THREADS)
-
-    def _run(self, name: str, *arguments: Any, blocks: int = 0) -> None:
-        run(name, self.label.dtype, blocks or self._each, *arguments)
-
-    def begin(self) -> None:
-        """Link the first few arcs of every row."""
+    def __init__(self, rows: Rows, label: Any, symmetric: bool) -> None:
         import cupy
 
-        arcs, n = self._rows, len(self.label)
-        if not arcs.shape[0]:
-            return
-        few, self._left = arcs.nnz < FEW_ARCS * arcs.shape[0], cupy.empty(1, np.bool_)
-        near = np.bool_(few and self._symmetric)
-        self._run(
-            "begin_forest", arcs.indptr, arcs.indices, self._base, self._size, self._first, near, self.label, self._left
-        )
-        if few:
-            self._run("shorten_paths", np.int64(n), HOPS, self.label, blocks=-(-n // THREADS))
-        self._run(
-            "link_first", arcs.indptr, arcs.indices, self._base, self._size, self._first, np.bool_(self._symmetric),
-            near, self.label, self._left,
-        )  # fmt: skip
+        self._rows, self._argument = rows, rows.argument
+        self.label, self.largest, self._symmetric = label, cupy.empty(1, label.dtype), np.bool_(symmetric)
+        self._leaves_out, self._left, self._first = False, cupy.empty(1, np.bool_), np.int32(NEIGHBOURS)
+        self._few = rows.arcs < FEW_ARCS * len(rows)
+        self._near = np.bool_(self._few and symmetric)
+        self._range = np.int64(rows.first), np.int64(len(rows))
+
+    def _run(self, name: str, *arguments: Any, blocks: int = 0) -> None:
+        run(name, self.label.dtype, blocks or self._rows.blocks, *arguments)
+
+    def begin(self) -> None:
+        """Put every vertex below a neighbour."""
+        self._run("begin_forest", self._argument, self._first, self._near, self.label, self._left)
+
+    def link_first(self) -> None:
+        """Link the first few arcs of every row."""
+        if self._few:
+            self._run("shorten_paths", *self._range, HOPS, self.label)
+        self._run("link_first", self._argument, self._first, self._symmetric, self._near, self.label, self._left)
 
     def find_largest(self) -> None:
         """Note which tree is the largest, as far as a sample tells: `link_rest` leaves its vertices out."""
-        self._run("most_frequent_root", np.int64(len(self.label)), self.label, self.largest, blocks=1)
+        self._run("most_frequent_root", *self._range, self.label, self.largest, blocks=1)
         self._leaves_out = True
 
     def link_rest(self) -> None:
         """Link the arcs that are left, of vertices outside the largest tree."""
         import cupy
 
-        arcs = self._rows
-        if not arcs.shape[0]:
-            return
         # What the host does before the first launch the device waits for; so the rest of it comes here.
         if not self._leaves_out:
             self.largest.fill(-1)
-        # Rows that are too long for a warp, of which there are few.
-        listed = cupy.empty(arcs.nnz // WARP_ARCS + 1, self.label.dtype)
-        done, tail = np.int32(0) if self._symmetric else self._first, cupy.zeros(1, np.uint64)
-        self._run(
-            "link_rest", arcs.indptr, arcs.indices, self._base, self._size, done, self.largest, self.label,
-            listed, tail, self._left,
-        )  # fmt: skip
-        self._run(
-            "link_listed", arcs.indptr, arcs.indices, self._base, done, self.label, listed, tail,
-            blocks=4 * multiprocessors(),
-        )  # fmt: skip
-
-    def flatten(self) -> None:
-        """Put every vertex right below its root."""
-        n = len(self.label)
-        self._run("flatten", np.int64(n), self.label, blocks=-(-n // THREADS))
-
-    def join(self, other: Any) -> None:
-        """Join the trees of another forest of the same vertices, which may lie on another GPU."""
-        n = len(self.label)
-        self._run("join_forest", np.int64(n), other, self.label, blocks=-(-n // THREADS))
+        listed, tail = cupy.empty(self._rows.room_for_long(), self.label.dtype), cupy.zeros(1, np.uint64)
+        done = np.int32(0) if self._symmetric else self._first
+        self._run("link_rest", self._argument, done, self.largest, self.label, listed, tail, self._left)
+        self._run("link_listed", self._argument, done, self.label, listed, tail, blocks=4 * multiprocessors())
 
 
 def run(name: str, ids: np.dtype, blocks: int, *arguments: Any) -> None:
@@ -164,6 +184,11 @@ def _kernels(ids: np.dtype, device: int) -> dict[str, Any]:
     return {short: module.function(name) for short, name in zip(_NAMES, names, strict=True)}
 
 
+def blocks_of(n: int) -> int:
+    """Thread blocks of kernels in which each thread has several of n vertices."""
+    return -(-n // (VERTICES_EACH * THREADS))
+
+
 def numbered_trees(label: Any) -> tuple[int, Any]:
     """Trees by number, in the order of their roots; waits for the device to learn how many there are.
 
@@ -180,10 +205,34 @@ def numbered_trees(label: Any) -> tuple[int, Any]:
     import cupy
 
     n, ids = len(label), label.dtype
-    each, number, size = -(-n // (VERTICES_EACH * THREADS)), cupy.empty(n, ids), np.int64(n)
-    roots = cupy.empty(each, ids)
-    run("count_roots", ids, each, size, label, roots)
-    roots = cupy.cumsum(roots, dtype=ids)
-    run("number_roots", ids, each, size, label, roots, number)
-    run("number_others", ids, each, size, label, number)
-    return int(roots[-1]), number
+    blocks, size, number = blocks_of(n), np.int64(n), cupy.empty(n, ids)
+    roots = cupy.empty(-(-n // 32), np.uint32)
+    run("mark_roots", ids, blocks, size, label, roots)
+    ranks = Ranks(roots, ids)
+    run("number", ids, blocks, size, ranks.argument, label, number)
+    return ranks.count(), number
+
+
+class Ranks:
+    """The place of each root in the order of all.
+
+    Parameters
+    ----------
+    roots : uint32 CuPy array
+        A bit for each vertex: whether it is one.
+    ids : numpy.dtype
+    """
+
+    def __init__(self, roots: Any, ids: np.dtype) -> None:
+        import cupy
+
+        words, size = len(roots), np.int64(len(roots))
+        counts, self._before = cupy.empty(-(-words // 32), ids), cupy.empty(words, ids)
+        run("count_roots", ids, -(-words // THREADS), size, roots, counts)
+        self._through = cupy.cumsum(counts, dtype=ids)
+        run("rank_words", ids, -(-words // THREADS), size, roots, self._through, self._before)
+        self.argument = struct(roots, self._before)
+
+    def count(self) -> int:
+        """How many roots there are; waits for the device."""
+        return int(self._through[-1])

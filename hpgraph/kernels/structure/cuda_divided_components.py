@@ -1,18 +1,46 @@
-"""Weakly connected components of a graph that is divided among several GPUs.
-
-Each GPU joins the vertices of its own rows, in a forest of all vertices. The first one then reads the forests of the
-others, straight out of their memory: whatever trees share a vertex become one.
-"""
+"""Weakly connected components of a graph that is divided among several GPUs: see divided_components.cuh."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.meeting import Parts
-from hpgraph.kernels.runtime.cuda.part import Part
-from hpgraph.kernels.structure.cuda_components import Forest, numbered_trees
+from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.part import MOST_PARTS, Part
+from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.structure.cuda_components import THREADS, Forest, Ranks, Rows, blocks_of
+from hpgraph.kernels.structure.empty_rows import empty_rows
+from hpgraph.semiring.c_types import c_type
+
+SOURCE = "divided_components.cuh"
+_NAMES = (
+    "bound_columns", "stand_alone", "mark_largest", "link_others", "link_long_others", "settle", "begin_pairs",
+    "join_pairs", "number_divided",
+)  # fmt: skip
+# Places of each part's counters: of its pairs, of long rows of two matrices, of who is outside its largest tree, and of
+# which parts it has reached; and their bytes.
+_PAIRS, _LONG, _OUTSIDE, _REACHED, _COUNTERS = 0, 8, 24, 32, 64
+# Thread blocks to a multiprocessor for work of which only the device knows how much there is.
+_RESIDENT = 8
+
+
+def kernel_names(index: str) -> tuple[str, ...]:
+    """Name expressions of every kernel of the source, for ids of a C++ type.
+
+    Parameters
+    ----------
+    index : str
+        "int" or "long long".
+
+    Returns
+    -------
+    tuple of str
+    """
+    return tuple(f"hpgraph::{name}<{index}>" for name in _NAMES)
 
 
 def components(parts: Parts, symmetric: bool) -> tuple[int, Any]:
@@ -34,66 +62,179 @@ def components(parts: Parts, symmetric: bool) -> tuple[int, Any]:
     n, ids = parts.n, parts.all[0].rows.out.indices.dtype
     if n == 0 or parts.arcs == 0:
         return n, cupy.arange(n, dtype=ids)
-    # Arcs from the largest tree of a part into that of another are left out on both sides. Nearly always these have
-    # become one tree all the same.
-    count, label, is_whole = _components(parts, symmetric, leaves_out=symmetric)
-    if not is_whole:
-        count, label, _ = _components(parts, symmetric, leaves_out=False)
-    return count, label
+    caller, number = cupy.cuda.get_current_stream(), cupy.empty(n, ids)
+    before = caller.record(cupy.cuda.Event(disable_timing=True))
+    with parts.lock:
+        forests: list[_PartOfForest] = parts.once(("components", symmetric), lambda: _forests(parts, symmetric))
+        for forest in forests:
+            forest.wait(before, *(part.done for part in parts))
+        # What one part is told to do the others need not wait for: phase by phase.
+        for phase in (_PartOfForest.begin, _PartOfForest.link_first, _PartOfForest.mark):
+            for forest in forests:
+                forest.run(phase)
+        marked = [forest.marked for forest in forests]
+        for forest in forests:
+            forest.wait(*marked)
+            forest.run(_PartOfForest.link_others)
+        head = forests[0]
+        head.wait(*(part.done for part in parts))
+        with head.part.here:
+            ranks = head.join(number)
+            head.part.done.record(head.part.stream)
+        parts.wait(caller)
+        return ranks.count(), number
 
 
-def _components(parts: Parts, symmetric: bool, leaves_out: bool) -> tuple[int, Any, bool]:
-    """The same, leaving out arcs that leave the largest tree of a part or not; and whether none of them was wanted."""
+class _PartOfForest:
+    """One part's trees, and where it tells the others of them; made once a graph.
+
+    Parameters
+    ----------
+    part : Part
+    argument : numpy void
+        The struct ``Division``.
+    label : CuPy array of ids
+        Room for those of all vertices.
+    symmetric : bool
+    """
+
+    def __init__(self, part: Part, argument: Any, label: Any, symmetric: bool) -> None:
+        import cupy
+
+        self.part, self._argument, self._label = part, argument, label
+        self.marked = cupy.cuda.Event(disable_timing=True)
+        rows, ids = part.rows, label.dtype
+        self._kernels = _kernels(ids, rows.device)
+        self._forest = Forest(self._among_own(), label, symmetric)
+        self._counters = part.pointer("counters of components", _COUNTERS)
+        # Of a directed graph, vertices outside the largest tree look for arcs both ways.
+        whole = [Rows.of(csr, rows.first) for csr in ([rows.out] if symmetric else [rows.out, rows.in_])]
+        self._whole = [(one.argument, cupy.empty(one.room_for_long(), ids)) for one in whole]
+        empty = [empty_rows(csr).words for csr in ([rows.out] if symmetric else [rows.out, rows.in_])]
+        self._empty = empty[0] if symmetric else empty[0] & empty[1]
+        self._outside = cupy.empty(max(rows.last - rows.first, 1), ids)
+        self._blocks = blocks_of(rows.last - rows.first)
+        # Others may ask for the empty rows, on other streams.
+        part.stream.synchronize()
+
+    def _among_own(self) -> Rows:
+        """The arcs between its own vertices."""
+        import cupy
+
+        rows, csr = self.part.rows, self.part.rows.out
+        begins, ends = (cupy.empty(csr.shape[0], np.int64) for _ in range(2))
+        if not csr.shape[0]:
+            return Rows(begins, ends, csr.indices, rows.first, 0)
+        self._launch(
+            "bound_columns", -(-csr.shape[0] // THREADS), csr.indptr, csr.indices, np.int64(csr.shape[0]),
+            np.int64(rows.first), np.int64(rows.last), begins, ends,
+        )  # fmt: skip
+        return Rows(begins, ends, csr.indices, rows.first, int((ends - begins).sum()))
+
+    def _counter(self, place: int) -> np.uint64:
+        return np.uint64(self._counters.ptr + place)
+
+    def _launch(self, name: str, blocks: int, *arguments: Any) -> None:
+        self._kernels[name]((blocks,), (THREADS,), arguments)
+
+    def wait(self, *events: Any) -> None:
+        """Have its stream wait."""
+        for event in events:
+            self.part.stream.wait_event(event)
+
+    def run(self, phase: Any) -> None:
+        """Launch a phase on its device."""
+        with self.part.here:
+            phase(self)
+
+    def begin(self) -> None:
+        """Put every vertex below a neighbour of its own part."""
+        self._counters.memset_async(0, _COUNTERS, self.part.stream)
+        if self._blocks:
+            self._forest.begin()
+
+    def link_first(self) -> None:
+        """Link the first few arcs among its own of every row."""
+        if self._blocks:
+            self._forest.link_first()
+
+    def mark(self) -> None:
+        """Tell the others whom its largest tree has."""
+        if self._blocks:
+            self._forest.find_largest()
+            self._launch(
+                "mark_largest", self._blocks, self._argument, self._forest.largest, self._empty, self._outside,
+                self._counter(_OUTSIDE),
+            )  # fmt: skip
+        self.marked.record(self.part.stream)
+        if self.part.rows.first:
+            # Not needed before.
+            first = self.part.rows.first
+            self._launch("stand_alone", blocks_of(first), np.int64(first), self._label)
+
+    def link_others(self) -> None:
+        """Link the arcs of vertices outside its largest tree; and tell the first part."""
+        if self._blocks:
+            for number, (argument, listed) in enumerate(self._whole):
+                blocks, tail = _RESIDENT * multiprocessors(), self._counter(_LONG + 8 * number)
+                outside = self._outside, self._counter(_OUTSIDE)
+                self._launch("link_others", blocks, argument, self._argument, *outside, listed, tail)
+                self._launch("link_long_others", blocks, argument, self._argument, listed, tail)
+            self._launch("settle", self._blocks, self._argument)
+        self.part.done.record(self.part.stream)
+
+    def join(self, number: Any) -> Ranks:
+        """At the first part: join what all have told it, and number all vertices' components."""
+        import cupy
+
+        n, ids = len(number), number.dtype
+        for name in ("begin_pairs", "join_pairs"):
+            self._launch(name, _RESIDENT * multiprocessors(), self._argument)
+        roots = cupy.ndarray(-(-n // 32), np.uint32, self.part.pointer("roots of components", _bits(n)))
+        ranks = Ranks(roots, ids)
+        self._launch("number_divided", blocks_of(n), np.int64(n), self._argument, ranks.argument, number)
+        return ranks
+
+
+def _forests(parts: Parts, symmetric: bool) -> list[_PartOfForest]:
     import cupy
 
     n, ids = parts.n, parts.all[0].rows.out.indices.dtype
-    caller, label = cupy.cuda.get_current_stream(), cupy.empty(n, ids)
-    all_largest = cupy.empty(len(parts), ids)
-    before = caller.record()
-    with parts.lock:
-        _grow(parts, label, all_largest, before, symmetric, leaves_out)
-        parts.wait(caller)
-    number, label = numbered_trees(label)
-    return number, label, not leaves_out or len(np.unique(label[all_largest].get())) == 1
-
-
-def _grow(parts: Parts, label: Any, all_largest: Any, before: Any, symmetric: bool, leaves_out: bool) -> None:
-    """Grow the forests of all parts, after the event `before`, and join them in `label`."""
-    import cupy
-
-    n, ids, first = parts.n, label.dtype, parts.all[0]
-    forests: list[Forest] = []
+    begins = [part.rows.first for part in parts] + [n] * (MOST_PARTS + 1 - len(parts))
+    labels = parts.shared("labels of components", n * ids.itemsize)
+    told = [
+        *parts.shared("marks of components", _bits(n)), *parts.shared("largest components", MOST_PARTS * ids.itemsize),
+        *labels,
+    ]  # fmt: skip
+    counters, pairs = parts.shared("counters of components", _COUNTERS), []
     for part in parts:
         with part.here:
-            part.stream.wait_event(before)
-            # The first may still read the forests of a call before.
-            part.stream.wait_event(first.done)
-            own = label if part.number == 0 else cupy.ndarray(n, ids, part.pointer("label", n * ids.itemsize))
-            largest = cupy.ndarray(1, ids, part.pointer("largest tree", ids.itemsize))
-            _point_to_self(own, part)
-            forest = Forest(part.rows.out, part.rows.first, own, largest, symmetric)
-            forests.append(forest)
-            forest.begin()
-            if leaves_out:
-                forest.find_largest()
-            forest.link_rest()
-            if part.number:
-                # Whoever reads it finds few roots then, and those soon lie in its cache.
-                forest.flatten()
-            if leaves_out:
-                part.copy(largest.data.ptr, all_largest.data.ptr + part.number * ids.itemsize, ids.itemsize)
-            part.done.record(part.stream)
-    with first.here:
-        for part, forest in zip(parts.all[1:], forests[1:], strict=True):
-            first.stream.wait_event(part.done)
-            forests[0].join(forest.label.data.ptr)
-        first.done.record(first.stream)
+            # A part tells of a vertex of its own once, and of one of the others once.
+            pairs.append(part.room("pairs of components", 2 * (part.rows.last + MOST_PARTS) * ids.itemsize))
+    listed = [field for place, count in zip(pairs, counters, strict=False) for field in (place, count + _PAIRS)]
+    listed += [0] * (2 * MOST_PARTS - len(listed))
+    head = parts.all[0]
+    with head.here:
+        at_head = [head.room(f"{name} of components", _bits(n)) for name in ("settled", "roots")]
+        at_head.append(head.room("tops of components", MOST_PARTS * ids.itemsize))
+    made = []
+    for part, count in zip(parts, counters, strict=False):
+        with part.here:
+            # A struct ``Division``.
+            argument = struct(part.number, len(parts), *begins, *told, *listed, *at_head, count + _REACHED)
+            memory = part.pointer("labels of components", n * ids.itemsize)
+            made.append(_PartOfForest(part, argument, cupy.ndarray(n, ids, memory), symmetric))
+    return made
 
 
-def _point_to_self(label: Any, part: Part) -> None:
-    """A vertex whose row is elsewhere begins alone."""
-    import cupy
+def _bits(n: int) -> int:
+    """Bytes of a bit for each vertex."""
+    return -(-n // 64) * 8
 
-    for begin, end in ((0, part.rows.first), (part.rows.last, len(label))):
-        if begin < end:
-            label[begin:end] = cupy.arange(begin, end, dtype=label.dtype)
+
+@lru_cache(maxsize=16)
+def _kernels(ids: np.dtype, device: int) -> dict[str, Any]:
+    names = kernel_names(c_type(ids))
+    module = load(SOURCE, names=names, title="connected components")
+    return {short: module.function(name) for short, name in zip(_NAMES, names, strict=True)}
+

@@ -54,7 +54,8 @@ def components(store: Store, head: Head | None, symmetric: bool) -> tuple[int, A
         module.function(names[0])(each, (THREADS,), (size, head.neighbour, label))
         if symmetric:
             largest, outside = cupy.empty(1, ids), Bitmask.zeros(n, "cuda")
-            shared.function(f"hpgraph::most_frequent_root<{index}>")((1,), (THREADS,), (size, label, largest))
+            most_frequent = shared.function(f"hpgraph::most_frequent_root<{index}>")
+            most_frequent((1,), (THREADS,), (np.int64(0), size, label, largest))
             module.function(names[1])(each, (THREADS,), (size, largest, label, outside.words))
             rows = outside
     wanted = store.survey(rows, None if rows is None or head is None else head.more, spread=True)
