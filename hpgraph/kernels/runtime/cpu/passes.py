@@ -7,9 +7,10 @@ from typing import Any
 
 from numba.core import errors, event
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import PassManager
-from numba.core.typed_passes import InlineOverloads, NopythonRewrites
+from numba.core.compiler_machinery import FunctionPass, PassManager, register_pass
+from numba.core.typed_passes import InlineOverloads, NopythonRewrites, ParforFusionPass
 from numba.core.untyped_passes import InlineClosureLikes
+from numba.parfors.parfor import simplify_parfor_body_CFG
 
 from hpgraph.kernels.runtime.cpu.lookups import Options
 from hpgraph.semiring.code_library import InnerLibrary, LinkedLibrary
@@ -17,6 +18,24 @@ from hpgraph.semiring.code_library import InnerLibrary, LinkedLibrary
 # Functions within functions and array comprehensions, overloads that are inlined as Python, array expressions that
 # become one loop: kernels are written as loops. Looking for them takes a sixteenth of the time to compile.
 _UNUSED = (InlineClosureLikes, InlineOverloads, NopythonRewrites)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class LoopBodies(FunctionPass):  # type: ignore[misc]
+    """What `ParforFusionPass` does where no parallel loop is joined with the next, but for what is done again after it.
+
+    That is propagating copies and looking for dead code in the whole function, twice.
+    """
+
+    _name = "hpgraph_loop_bodies"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Make blocks of a parallel loop's body one where they follow each other alone."""
+        simplify_parfor_body_CFG(state.func_ir.blocks)
+        return True
 
 
 class Passes(PassManager):  # type: ignore[misc]
@@ -53,7 +72,11 @@ class PartCompiler(CompilerBase):  # type: ignore[misc]
         """Numba's usual passes, but for the unused ones."""
         usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes = Passes(usual.pipeline_name)
-        passes.passes = [(each, what) for each, what in usual.passes if each not in _UNUSED]
+        passes.passes = [
+            (LoopBodies if each is ParforFusionPass else each, what)
+            for each, what in usual.passes
+            if each not in _UNUSED
+        ]
         passes.finalize()
         return [passes]
 
