@@ -22,7 +22,7 @@ from numba.core.environment import Environment, lookup_environment
 # What Numba puts before the names of a function's environment, a global variable of the code.
 _ENVIRONMENT = "_ZN08NumbaEnv"
 # As of Numba 0.62; before, they were made for a module.
-_PASSES_TAKE_FUNCTIONS = len(inspect.signature(JITCPUCodegen._function_pass_manager).parameters) == 1
+_PASSES_TAKE_FUNCTIONS = "llvm_module" not in inspect.signature(JITCPUCodegen._function_pass_manager).parameters
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
