@@ -57,7 +57,8 @@ class Groups(NamedTuple):
 class Rule(NamedTuple):
     """What decides. `refining`: who is alone joins others of the same community in `within`, and stays there.
 
-    `fetching`: rows are so long that they are fetched ahead.
+    `fetching`: rows are so long that they are fetched ahead. `communities`: how many there are, at the most, of
+    vertices that have arcs.
     """
 
     sent: Any
@@ -68,6 +69,7 @@ class Rule(NamedTuple):
     refining: bool
     fetching: bool
     given: bool
+    communities: int
     bits: int
     seed: Any
 
@@ -145,6 +147,7 @@ def _moved(
     degrees = arcs.degrees
     joined = int(np.count_nonzero(degrees))
     bits = batch_bits(joined, arcs.nnz)
+    communities = int(np.count_nonzero(np.bincount(label[degrees > 0])))
     groups = Groups(label, *group_strengths(level, label, n), np.bincount(label, minlength=n))
     rule = Rule(
         level.sent,
@@ -155,6 +158,7 @@ def _moved(
         refining,
         pays(arcs, joined),
         int(np.count_nonzero(groups.size)) < joined,
+        communities,
         bits,
         np.uint64(seed),
     )
@@ -168,7 +172,7 @@ def _moved(
         np.zeros(32, np.int64),
     )
     with team() as threads:
-        found = tables(threads, int(degrees.max()))
+        found = tables(threads, min(int(degrees.max()), communities))
         moves = _move(
             Rows(arcs.indptr, arcs.indices, arcs.data), groups, rule, space, found, rounds, (few, share, MANY_MOVES)
         )
@@ -244,7 +248,7 @@ def _choose(rows, groups, rule, space, table, begin, end, round_):
             space.target[i] = own
             continue
         first, last = peek(rows.indptr, v), peek(rows.indptr, v + 1)
-        mask = mask_for(last - first)
+        mask = mask_for(min(last - first, rule.communities))
         count, inside, largest, heaviest = 0, np.int64(0), np.int64(-1), own
         is_long = last - first > MOST
         for at in range(first, last):
