@@ -18,6 +18,8 @@ __device__ T warp_sum(T value) {
 __device__ inline u64 warp_sum(u64 value) {
 #if __CUDA_ARCH__ >= 800
     if (!__any_sync(ALL, (value >> 27) != 0)) return __reduce_add_sync(ALL, (u32)value);
+    // Seldom needed, at many places: unrolled at each, it would be a sixth of the largest kernels' code.
+#pragma unroll 1
 #endif
     for (int d = 16; d; d >>= 1) value += __shfl_xor_sync(ALL, value, d);
     return value;
