@@ -165,6 +165,28 @@ class Bitmask(Storage):
             raise ValueError(f"flags must have one dimension, not shape {flags.shape}")
         return cls(len(flags), backend("bits", flags).bits_from_bool(flags, _word_count(len(flags))), validate=False)
 
+    @classmethod
+    def of_empty_rows(cls, indptr: Any) -> Bitmask:
+        """The set of the rows without entries.
+
+        Parameters
+        ----------
+        indptr : int64 array, shape (rows + 1,)
+            Where each row begins, and the end of the last.
+
+        Returns
+        -------
+        Bitmask
+            On the device of `indptr`.
+
+        Examples
+        --------
+        >>> Bitmask.of_empty_rows(np.array([0, 1, 1, 2])).to_indices().tolist()
+        [1]
+        """
+        rows = len(indptr) - 1
+        return cls(rows, backend("bits", indptr).bits_of_empty_rows(indptr, _word_count(rows)), validate=False)
+
     def to_indices(self) -> Any:
         """The members in ascending order. On CUDA this waits for the stream, to learn how many there are.
 

@@ -36,6 +36,11 @@ def bits_from_bool(flags: Array, words: int) -> Array:
     return packed.view(np.uint64)
 
 
+def bits_of_empty_rows(indptr: Array, words: int) -> Array:
+    """Words with a bit for each row without entries."""
+    return bits_from_bool(indptr[1:] == indptr[:-1], words)
+
+
 def bits_to_bool(words: Array, n: int) -> Array:
     """The first n bits as flags."""
     return np.unpackbits(words.view(np.uint8), count=n, bitorder="little").view(np.bool_)

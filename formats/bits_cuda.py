@@ -52,6 +52,15 @@ def bits_from_bool(flags: Array, words: int) -> Array:
 
 
 @on_its_device
+def bits_of_empty_rows(indptr: Array, words: int) -> Array:
+    """Words with a bit for each row without entries."""
+    bits = require_cupy().empty(words, dtype=np.uint64)
+    if words:
+        launch("bitmask.cuh", "pack_empty_rows", strided(64 * words), indptr, len(indptr) - 1, bits, 2 * words)
+    return bits
+
+
+@on_its_device
 def bits_to_bool(words: Array, n: int) -> Array:
     """The first n bits as flags."""
     flags = require_cupy().empty(n, dtype=np.bool_)

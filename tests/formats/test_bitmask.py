@@ -79,3 +79,14 @@ def test_copies_are_apart(put, device):
     assert repr(mask) == f"<Bitmask of 10 vertices, {device}, 8 bytes>"
     assert mask.shape == (10,)
     assert host(mask.to("cpu").to_indices()).tolist() == [1]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 31, 64, 65, 1000])
+def test_rows_without_entries(rows, put):
+    lengths = np.random.default_rng(rows).integers(0, 3, rows)
+    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    mask = Bitmask.of_empty_rows(put(indptr))
+    assert mask.n == rows
+    assert mask.to_indices().tolist() == np.flatnonzero(lengths == 0).tolist()
+    # Bits past the last row are clear.
+    assert mask.count() == (lengths == 0).sum()

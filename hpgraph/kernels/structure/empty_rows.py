@@ -24,4 +24,4 @@ def empty_rows(rows: CSR) -> Bitmask:
     >>> empty_rows(CSR((3, 3), [0, 1, 1, 2], [2, 0])).to_indices().tolist()
     [1]
     """
-    return Bitmask.from_bool(rows.indptr[1:] == rows.indptr[:-1])
+    return Bitmask.of_empty_rows(rows.indptr)

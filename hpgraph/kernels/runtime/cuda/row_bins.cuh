@@ -1,6 +1,6 @@
 // Rows binned by length, each bin in the rows' order; see row_bins.py.
 #pragma once
-#include "warp.cuh"
+#include "grid_scan.cuh"
 
 namespace hpgraph {
 
@@ -20,7 +20,7 @@ __device__ inline int bin_of(i64 length, const BinEnds& ends) {
     return bin;
 }
 
-// Count the rows that each warp has in each bin, in the order of `through`; or, with the running totals there, list them.
+// Count the rows that each warp has in each bin, all warps of a bin side by side; or, with the running totals, list them.
 template <bool listing>
 __global__ void bin_rows(const i64* indptr, i64 rows, const BinEnds ends, i64* through, u32* slots) {
     const i64 warp = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32, warps = (i64)gridDim.x * blockDim.x / 32;
@@ -45,10 +45,21 @@ __global__ void bin_rows(const i64* indptr, i64 rows, const BinEnds ends, i64* t
     if (!listing && lane < BINS) through[lane * warps + warp] = place;
 }
 
-// How many pieces each long row has, behind a 0.
+// Running totals in place of numbers, by a single block.
+__global__ void add_up(i64* numbers, i64 count) {
+    constexpr int THREADS = 256;
+    __shared__ i64 of_warps[THREADS / 32];
+    i64 before = 0, all;
+    for (i64 at = 0; at < count; at += THREADS, before += all) {
+        const i64 i = at + threadIdx.x, mine = i < count ? numbers[i] : 0;
+        const i64 sum = before + sum_before<THREADS>(mine, all, of_warps) + mine;
+        if (i < count) numbers[i] = sum;
+    }
+}
+
+// How many pieces each long row has, from the second place on.
 __global__ void count_pieces(const i64* indptr, const u32* long_slots, i64 long_rows, i64* pieces) {
     const i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (k == 0) pieces[0] = 0;
     if (k >= long_rows) return;
     const i64 v = long_slots[k];
     pieces[k + 1] = (indptr[v + 1] - indptr[v] + PIECE - 1) / PIECE;

@@ -26,7 +26,9 @@ _UNBOUNDED = np.iinfo(np.int64).max
 # Rows that a warp bins, as in row_bins.cuh; the bins' numbers, counted from 1, with that of long rows; and the kernels.
 BINNED = 1024
 KINDS = range(1, len(LANES) + 2)
-KERNELS = tuple(f"hpgraph::{name}" for name in ("bin_rows<false>", "bin_rows<true>", "count_pieces", "list_pieces"))
+KERNELS = tuple(
+    f"hpgraph::{name}" for name in ("bin_rows<false>", "bin_rows<true>", "add_up", "count_pieces", "list_pieces")
+)
 
 
 @dataclass(frozen=True)
@@ -109,21 +111,20 @@ def make_bins(indptr: Any, split: bool = True) -> Bins:
     longest = PIECE if split else _UNBOUNDED
     ends = struct(longest, *(most for _, most in LANES[1:]))
     module = load("row_bins.cuh", names=KERNELS, title="rows by their length")
-    counting, listing, count_pieces, list_pieces = (module.function(name) for name in KERNELS)
+    counting, listing, add_up, count_pieces, list_pieces = (module.function(name) for name in KERNELS)
     grid, block = (max(1, -(-rows // (BINNED * BLOCK // 32))),), (BLOCK,)
     warps = grid[0] * BLOCK // 32
-    counts, slots = cupy.empty(len(KINDS) * warps, np.int64), cupy.empty(rows, np.uint32)
-    counting(grid, block, (indptr, np.int64(rows), ends, counts, None))
-    through = cupy.cumsum(counts)
+    through, slots = cupy.empty(len(KINDS) * warps, np.int64), cupy.empty(rows, np.uint32)
+    counting(grid, block, (indptr, np.int64(rows), ends, through, None))
+    add_up((1,), block, (through, np.int64(len(through))))
     listing(grid, block, (indptr, np.int64(rows), ends, through, slots))
     *found, n_long = np.diff([int(through[kind * warps - 1]) for kind in KINDS], prepend=0).tolist()
     long_slots = slots[rows - n_long :]
     first_piece = cupy.zeros(n_long + 1, np.int64)
     n_pieces = 0
     if n_long:
-        pieces = cupy.empty_like(first_piece)
-        count_pieces((-(-n_long // BLOCK),), block, (indptr, long_slots, np.int64(n_long), pieces))
-        first_piece = cupy.cumsum(pieces)
+        count_pieces((-(-n_long // BLOCK),), block, (indptr, long_slots, np.int64(n_long), first_piece))
+        add_up((1,), block, (first_piece, np.int64(n_long + 1)))
         n_pieces = int(first_piece[-1])
     piece_slot, piece_order = cupy.empty(n_pieces, np.uint32), cupy.empty(n_pieces, np.uint32)
     if n_long:
