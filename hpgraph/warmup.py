@@ -25,6 +25,8 @@ _FLOATS = ("float32", "float64")
 _SEMIRINGS = ("min_plus", "max_plus", "lor_land", "any_pair", "plus_pair")
 # Large enough for the kernels that share work out among threads.
 _SCALE = 13
+# With more arcs than a GPU has under way at once, which it relaxes by another kernel.
+_LARGE_SCALE = 16
 # Searches that go together: a word of lanes.
 _LANES = 64
 
@@ -131,6 +133,10 @@ def built_in_calls(device: str) -> list[tuple[str, Callable[[], Any]]]:
         ("SSSP, no weights", partial(hpg.sssp, plain, source, parents=True)),
     ]
     calls += [(f"SSSP, {kind}", partial(hpg.sssp, weighted[kind], source, parents=True)) for kind in _WEIGHTS]
+    if device == "cuda":
+        large = hpg.datasets.kron(_LARGE_SCALE, device=device)
+        graphs = {"no weights": large, **{kind: _weighted(large, kind) for kind in _WEIGHTS}}
+        calls += [(f"SSSP of many arcs, {what}", partial(hpg.sssp, graph, source)) for what, graph in graphs.items()]
     calls += [(f"PageRank, {kind}", partial(hpg.pagerank, plain, dtype=kind)) for kind in _FLOATS]
     # Triangles are counted in another order where degrees are uneven.
     for graph, degrees in ((hpg.datasets.grid(64, device=device), "even"), (plain, "uneven")):
