@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.kernels.runtime.cuda.compile import Kernel
+
 # Of a parameter in the block of all of them; no struct that is passed asks for more.
 _ALIGNMENT = 16
 
@@ -20,7 +22,7 @@ class Prepared:
     Parameters
     ----------
     kernel : functools.partial
-        Of a `cupy.RawKernel`, with its grid and its block.
+        Of a `Kernel`, with its grid and its block.
     sizes : sequence of int
         Bytes of each argument but the number.
     cooperative : bool
@@ -29,10 +31,9 @@ class Prepared:
     def __init__(self, kernel: Callable[..., None], sizes: Sequence[int], cooperative: bool) -> None:
         import cupy
 
-        assert isinstance(kernel, partial)
-        raw: Any = kernel.func
+        assert isinstance(kernel, partial) and isinstance(kernel.func, Kernel)
         (grid,), (block,) = kernel.args
-        self._shape = raw.kernel.ptr, grid, 1, 1, block, 1, 1, 0
+        self._shape = kernel.func.raw.kernel.ptr, grid, 1, 1, block, 1, 1, 0
         driver = cupy.cuda.driver
         self._launch = driver.launchCooperativeKernel if cooperative else driver.launchKernel
         # The other way of launching has a place for arguments given otherwise.
