@@ -192,7 +192,8 @@ class _PartOfForest:
             self._launch(name, _RESIDENT * multiprocessors(), self._argument)
         roots = cupy.ndarray(-(-n // 32), np.uint32, self.part.pointer("roots of components", _bits(n)))
         ranks = Ranks(roots, ids)
-        self._launch("number_divided", blocks_of(n), np.int64(n), self._argument, ranks.argument, number)
+        blocks = min(blocks_of(n), _RESIDENT * multiprocessors())
+        self._launch("number_divided", blocks, np.int64(n), self._argument, ranks.argument, number)
         return ranks
 
 

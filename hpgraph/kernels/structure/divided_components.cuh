@@ -257,20 +257,17 @@ number_divided(i64 n, const __grid_constant__ Division<Id> division, Ranks<Id> r
     if (part < division.count && division.begins[part] < division.begins[part + 1])
         of_largest[part] = number_of(division.tops[part]);
     __syncthreads();
-    u32 settled[VERTICES_EACH], roots[VERTICES_EACH];
-    Id before[VERTICES_EACH];
-    for_each_vertex(0, [&](int k, i64 v) {
-        if (v >= n) return;
-        settled[k] = __ldg(division.settled + (v >> 5)), roots[k] = __ldg(ranks.roots + (v >> 5));
-        before[k] = __ldg(ranks.before + (v >> 5));
-    });
-    for_each_vertex(0, [&](int k, i64 v) {
-        if (v >= n) return;
+    // Blocks that stay ask for that once.
+    const i64 threads = i64(gridDim.x) * COMPONENT_THREADS;
+#pragma unroll 4
+    for (i64 v = i64(blockIdx.x) * COMPONENT_THREADS + threadIdx.x; v < n; v += threads) {
+        const u32 settled = __ldg(division.settled + (v >> 5)), roots = __ldg(ranks.roots + (v >> 5));
+        const Id before = __ldg(ranks.before + (v >> 5));
         const int lane = lane_of_warp();
-        if (settled[k] >> lane & 1) number[v] = of_largest[division.part_of(v)];
-        else if (roots[k] >> lane & 1) number[v] = before[k] + Id(__popc(roots[k] & lanes_below()));
+        if (settled >> lane & 1) number[v] = of_largest[division.part_of(v)];
+        else if (roots >> lane & 1) number[v] = before + Id(__popc(roots & lanes_below()));
         else number[v] = number_of(Id(v));
-    });
+    }
 }
 
 }  // namespace hpgraph
