@@ -173,9 +173,7 @@ def longer_abroad(csr: CSR, operand: int, result: int, parts: int) -> float:
         else:
             # Meanwhile it works on the hottest columns.
             waits -= surveyed.hottest * entries_seconds(csr.nnz, weight, rates) / parts
-    # Both devices hear of each other, at the beginning and at the end.
-    waits = max(0.0, waits) + 3 * rates.launch
-    return (waits + csr.shape[0] / parts * result * rates.abroad) / seconds
+    return (max(0.0, waits) + csr.shape[0] / parts * result * rates.abroad) / seconds
 
 
 def reads_slab(csr: CSR, operand: int, result: int) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from hpgraph.core.devices import begin_copy, bring, device_index, follow, place_of
+from hpgraph.core.devices import begin_copy, device_index, follow, place_of
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.structs import struct
@@ -43,10 +43,10 @@ class Stage(NamedTuple):
     share: Any
 
 
-class Stages:
+class Stages(NamedTuple):
     """A product in two stages.
 
-    Parameters
+    Attributes
     ----------
     hot : uint32 CuPy array
         Columns of the first stage, in the order of the blocks.
@@ -54,16 +54,9 @@ class Stages:
         The first reads a vector of the hot columns alone, the second the whole one.
     """
 
-    def __init__(self, hot: Any, first: Stage | None, rest: Stage | None) -> None:
-        self.hot, self.first, self.rest = hot, first, rest
-        self._elsewhere: dict[int, Any] = {}
-
-    def hot_beside(self, vector: Any) -> Any:
-        """The hot columns on the device of a vector."""
-        device = device_index(vector)
-        if device not in self._elsewhere:
-            self._elsewhere[device] = bring(self.hot, place_of(vector))
-        return self._elsewhere[device]
+    hot: Any
+    first: Stage | None
+    rest: Stage | None
 
 
 def stages_of(layout: Blocked, size: int) -> Stages:
@@ -185,14 +178,9 @@ class ComingVector:
         """See `Coming`."""
         import cupy
 
-        here, there = place_of(self._whole), place_of(self._vector)
         hot = cupy.empty(len(self.stages.hot), self._vector.dtype)
-        which = self.stages.hot_beside(self._vector)
-        # Written from there: to read one by one over the link takes longer.
-        follow(there, here)
-        with there.here:
-            take([self._vector], [len(self._vector)], which, hot)
-        follow(here, there)
+        follow(place_of(hot), place_of(self._vector))
+        take([self._vector], [len(self._vector)], self.stages.hot, hot)
         # Behind that: the copy would have the link to itself.
         self._come = begin_copy(self._vector, self._whole)
         return (hot,)
@@ -215,9 +203,9 @@ def take(vectors: Sequence[Any], ends: Sequence[int], which: Any, taken: Any) ->
     ends : sequence of int
         Of these ranges.
     which : uint32 CuPy array
-        On the current device.
+        Here, as what follows.
     taken : CuPy array
-        For them; on any device.
+        For them.
     """
     if len(which):
         name = f"hpgraph::take_far<{WORDS[taken.dtype.itemsize]}>"
