@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse.csgraph
 import test_phases
 import test_run
+from busy_stream import made_ready, spin
 from reference_algorithms import levels
 from test_run import SMALL, host
 
@@ -16,6 +17,7 @@ import hpgraph as hpg
 from hpgraph.containers.divided_graph import divide
 from hpgraph.core.device import cuda_available
 from hpgraph.core.devices import place_of
+from hpgraph.kernels.sweep import cuda_divided
 from hpgraph.scipy_api.divided_matrix import divide_matrix
 
 PLACES = {"cpu": ["cpu", "cpu"], "cuda": ["cuda", "cuda"], "two GPUs": ["cuda:0", "cuda:1"]}
@@ -85,6 +87,21 @@ def test_gpus_without_access_to_each_other_copy(places, monkeypatch):
     again, copied = hpg.pagerank(graph), hpg.run(programs.Halving, graph)
     assert (host(again.rank) == host(ranks.rank)).all() and again.iterations == ranks.iterations
     assert (host(copied.value) == host(told.value)).all() and copied.world == told.world
+
+
+def test_updates_wait_for_sums(places, monkeypatch):
+    # What dangles, at the end of the path, is a sum that everyone's next rank is made of.
+    graph = divide(hpg.Graph.from_edges(range(199), range(1, 200)), places)
+
+    def ranks():
+        return host(hpg.pagerank(graph, tol=0, max_iteration=3).rank)
+
+    want = ranks()
+    if places[0] != "cpu":
+        made_ready()
+        conclude = cuda_divided.conclude
+        monkeypatch.setattr(cuda_divided, "conclude", lambda *given: (spin(), conclude(*given)))
+    assert (ranks() == want).all()
 
 
 def test_a_part_without_vertices(places):

@@ -30,7 +30,8 @@ def test_bins_hold_their_rows_in_order(rows, split, device):
         np.flatnonzero((lengths > low) & (lengths <= high) & ~long)
         for low, high in ((128, 1 << 40), (32, 128), (16, 32), (4, 16), (-1, 4))
     ]
-    assert found.slots.get().tolist() == np.concatenate((*expected, np.flatnonzero(long))).tolist()
+    # A row in both lists would be updated twice.
+    assert found.slots.get().tolist() == np.concatenate(expected).tolist()
     assert found.long_slots.get().tolist() == np.flatnonzero(long).tolist()
     pieces = -(-lengths[long] // 1024)
     assert found.first_piece.get().tolist() == [0, *np.cumsum(pieces)]

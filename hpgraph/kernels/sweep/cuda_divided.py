@@ -106,7 +106,9 @@ class _Gpu:
                     self._copy(gpu.sums[turn, gpu.number], self.sums[turn, gpu.number])
             conclude(self.half, self.sums[turn], self.standing)
             self.concluded.record(self.aside)
-        self.stream.wait_event(self.concluded)
+        # On its own device: a default stream is the current one's.
+        with self.device.here:
+            self.stream.wait_event(self.concluded)
 
     def update(self, step: int) -> None:
         """Write this GPU's own, here and into the others' memory, once they have read what was there."""

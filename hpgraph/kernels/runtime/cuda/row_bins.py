@@ -44,6 +44,7 @@ class Bins:
     rows, pieces, long_rows : int
         How many there are; long rows are those cut in pieces.
     slots, piece_slot, piece_order, long_slots : uint32 CuPy array
+        `slots` are the rows that are not long.
     first_piece : int64 CuPy array, shape (long_rows + 1,)
     """
 
@@ -119,7 +120,7 @@ def make_bins(indptr: Any, split: bool = True) -> Bins:
     add_up((1,), block, (through, np.int64(len(through))))
     listing(grid, block, (indptr, np.int64(rows), ends, through, slots))
     *found, n_long = np.diff([int(through[kind * warps - 1]) for kind in KINDS], prepend=0).tolist()
-    long_slots = slots[rows - n_long :]
+    slots, long_slots = slots[: rows - n_long], slots[rows - n_long :]
     first_piece = cupy.zeros(n_long + 1, np.int64)
     n_pieces = 0
     if n_long:
